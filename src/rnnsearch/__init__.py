@@ -1,0 +1,41 @@
+"""rnnsearch: neural machine translation by jointly learning to align and translate (Bahdanau, Cho & Bengio 2015).
+
+    import rnnsearch
+    model = rnnsearch.load("model")
+    translation = model.translate("The man can no longer go.")
+    translation.text, translation.score, translation.tokens, translation.source_tokens, translation.alignment
+
+What is named in `__all__` here is the public interface; nothing else is promised to be stable.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rnnsearch.config import Config, from_preset
+    from rnnsearch.errors import RnnsearchError
+    from rnnsearch.training.session import train
+    from rnnsearch.translation import Translation, Translator, load
+
+__all__ = ["Config", "RnnsearchError", "Translation", "Translator", "from_preset", "load", "train"]
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Config": "rnnsearch.config",
+    "RnnsearchError": "rnnsearch.errors",
+    "Translation": "rnnsearch.translation",
+    "Translator": "rnnsearch.translation",
+    "from_preset": "rnnsearch.config",
+    "load": "rnnsearch.translation",
+    "train": "rnnsearch.training.session",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Lazily, so that the command line's --help does not wait for PyTorch.
+    if name not in _HOMES:
+        raise AttributeError(f"module 'rnnsearch' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_HOMES[name]), name)

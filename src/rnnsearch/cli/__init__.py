@@ -1,0 +1,42 @@
+"""The command line: `rnnsearch demo | prepare | train | translate | score | evaluate | align | presets`.
+
+Each command is a small module that parses, calls and prints. They import what is slow to import when they run, so that
+`--help` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from rnnsearch.cli import align, demo, evaluate, prepare, presets, score, train, translate
+from rnnsearch.errors import RnnsearchError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode="markdown",
+    help="Neural machine translation that shows which source words each target word was read from "
+    "(Bahdanau, Cho & Bengio 2015).",
+    epilog="New here? `rnnsearch demo` trains a translator in about three minutes and shows all there is to see.",
+)
+for module in (demo, prepare, train, translate, score, evaluate, align, presets):
+    app.command(module.__name__.rsplit(".", 1)[1])(module.command)
+
+
+def main() -> None:
+    """Run a command. What the user can put right is one line on standard error, and exit status 2."""
+    try:
+        app()
+    except RnnsearchError as error:
+        print(f"rnnsearch: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`): not an error, and nothing more to say to it.
+        sys.stderr.close()
+        raise SystemExit(1) from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None

@@ -1,0 +1,56 @@
+"""`rnnsearch demo`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rnnsearch.cli.options import ConfigFile, Set, settings
+
+
+def command(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")] = Path("rnnsearch-demo"),
+    pairs: Annotated[int, typer.Option("--pairs", min=100, help="Sentence pairs to generate and train on.")] = 60000,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed makes another corpus.")] = 1,
+    config: ConfigFile = None,
+    set_: Set = None,
+) -> None:
+    """Train a small English–French translator in about three minutes, and see what it does.
+
+    Needs no data: a bilingual grammar generates the sentences, with the true word alignments. Writes a page with scores,
+    translations and alignments. Stopped half way, the same command goes on.
+    """
+    wanted = settings("demo", config, set_)
+
+    from rich.console import Console
+    from rich.markup import escape
+
+    from rnnsearch.experiments.demo import NEXT_STEPS, run_demo
+    from rnnsearch.training.session import Interrupted
+
+    console = Console(highlight=False)
+    try:
+        demo = run_demo(output, wanted, pairs, seed, console)
+    except Interrupted as stop:
+        console.print(f"{stop}. For the demonstration: run it again.", markup=False)
+        raise typer.Exit(130) from None
+    score = demo.evaluation.all
+    console.print(f"\n[bold]BLEU {score.bleu:.2f}[/] on {score.sentences} sentences it has never seen")
+    console.print(f"     {score.bleu_signature}", style="dim", markup=False)
+    if demo.alignment:
+        console.print(
+            f"[bold]AER  {demo.alignment.aer:.3f}[/] against the grammar's own word alignments "
+            f"(precision {demo.alignment.precision:.3f}, recall {demo.alignment.recall:.3f})"
+        )
+    for sample in demo.shown[:4]:
+        console.print(f"\n  English    {escape(sample.source)}")
+        console.print(f"  [bold]rnnsearch  {escape(sample.translation.text)}[/]")
+        console.print(f"  reference  {escape(sample.reference)}", style="dim")
+    console.print("\nWhat each word was read from:")
+    for path in [demo.page, *demo.heat_maps]:
+        console.print(f"  {path}", markup=False)
+    console.print("\nTry next:")
+    for step in NEXT_STEPS:
+        console.print(f"  {step}", markup=False, style="dim" if step.startswith("#") else "bold", soft_wrap=True)

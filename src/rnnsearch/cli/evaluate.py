@@ -1,0 +1,70 @@
+"""`rnnsearch evaluate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rnnsearch.cli.options import Model
+
+
+def command(
+    model: Model,
+    source: Annotated[Path, typer.Option("--source", "-s", help="Test set, source side.")],
+    reference: Annotated[Path, typer.Option("--reference", "-r", help="Its reference translations, untokenised.")],
+    json_: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write all figures as JSON.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the translations.")] = None,
+    beam: Annotated[int | None, typer.Option("--beam", min=1, help="Hypotheses kept for a sentence.")] = None,
+    paper: Annotated[bool, typer.Option("--paper", help="Search as the paper does.")] = False,
+) -> None:
+    """Translate a test set and score it: BLEU and chrF (sacreBLEU), BLEU by length, and the paper's *No UNK*.
+
+    *No UNK* is taken on the sentences whose source and reference hold no unknown word, with `[UNK]` forbidden.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from rnnsearch.config import PRESETS
+    from rnnsearch.corpus.read import read_pairs
+    from rnnsearch.errors import RnnsearchError
+    from rnnsearch.evaluation.system import evaluate
+    from rnnsearch.files import write_json, write_text
+    from rnnsearch.translation import load
+
+    settings: dict[str, Any] = dict(PRESETS["paper"]["search"]) if paper else {}
+    if beam is not None:
+        settings["beam"] = beam
+    pairs = list(read_pairs([source], [reference]))
+    if not pairs:
+        raise RnnsearchError(f"{source}: no sentences to evaluate on")
+    console = Console(highlight=False)
+    translator = load(model)
+    with Console(stderr=True).status(f"translating {len(pairs):,} sentences"):
+        result = evaluate(translator, [s for s, _ in pairs], [r for _, r in pairs], **settings)
+
+    table = Table("", "sentences", "BLEU", "chrF", "brevity penalty", "length ratio")
+    for name, score in (("All", result.all), ("No UNK°", result.no_unk)):
+        if score is not None:
+            table.add_row(
+                name,
+                f"{score.sentences:,}",
+                f"{score.bleu:.2f}",
+                f"{score.chrf:.2f}",
+                f"{score.brevity_penalty:.3f}",
+                f"{score.length_ratio:.3f}",
+            )
+    console.print(table)
+    lengths = Table("source words", "sentences", "BLEU")
+    for length_bin in result.by_length:
+        if length_bin.bleu is not None:
+            lengths.add_row(length_bin.label, f"{length_bin.sentences:,}", f"{length_bin.bleu:.2f}")
+    console.print(lengths)
+    rate = len(pairs) / max(result.seconds, 1e-9)
+    console.print(f"{result.seconds:.1f} s, {rate:.1f} sentences/s; {result.unfinished} broke off at the length limit")
+    console.print(f"BLEU: {result.all.bleu_signature}\nchrF: {result.all.chrf_signature}", markup=False)
+    if json_ is not None:
+        write_json(json_, {"model": str(model), "source": str(source), "settings": settings, **result.to_dict()})
+    if output is not None:
+        write_text(output, "".join(t.text + "\n" for t in result.translations))

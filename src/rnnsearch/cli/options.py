@@ -1,0 +1,30 @@
+"""Options that several commands have, so that they are spelled and explained alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rnnsearch.config import PRESETS, Config, from_dict, from_preset, merge, parse_assignments, read_toml
+
+Model = Annotated[Path, typer.Option("--model", "-m", help="The folder of a trained model.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="One setting, e.g. `training.dropout=0.2`; may be repeated."),
+]
+ConfigFile = Annotated[Path | None, typer.Option("--config", metavar="FILE.toml", help="Settings in a TOML file.")]
+Preset = Annotated[str, typer.Option("--preset", help=f"Settings to start from: {', '.join(PRESETS)}.")]
+Tokenized = Annotated[
+    bool, typer.Option("--tokenized", help="The files are tokenised already: words are what spaces separate.")
+]
+
+
+def settings(preset: str, config_file: Path | None, assignments: list[str] | None) -> Config:
+    """The settings a command asks for: the preset, then the file, then `--set`, the later winning."""
+    values: Mapping[str, Mapping[str, Any]] = read_toml(config_file) if config_file else {}
+    from_preset(preset)  # an unknown preset is the first thing to complain of
+    merged = merge(merge(PRESETS[preset], values), parse_assignments(assignments or []))
+    return from_dict(merged)

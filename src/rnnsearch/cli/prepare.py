@@ -1,0 +1,42 @@
+"""`rnnsearch prepare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rnnsearch.cli.options import ConfigFile, Preset, Set, settings
+
+
+def command(
+    source: Annotated[list[Path], typer.Option("--source", "-s", help="Source text, a sentence a line; may be repeated.")],
+    target: Annotated[list[Path], typer.Option("--target", "-t", help="Its translation, line by line; may be repeated.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")],
+    preset: Preset = "small",
+    config: ConfigFile = None,
+    set_: Set = None,
+) -> None:
+    """Tokenise, clean, shuffle and pack parallel text, ready for `train --data`.
+
+    Files may be plain, .gz or .xz, in UTF-8. `train` does all this by itself when it is given raw text; do it beforehand
+    to use the same text for several trainings. What counts as clean is in the settings `data.*`.
+    """
+    from rich.console import Console
+
+    from rnnsearch.corpus.prepare import prepare
+
+    console = Console(stderr=True)
+    wanted = settings(preset, config, set_)
+    with console.status("preparing") as status:
+        prepared = prepare(
+            source,
+            target,
+            output,
+            wanted.data,
+            progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),
+        )
+    for line in prepared.lines():
+        console.print(line, highlight=False, markup=False)
+    console.print(f"Prepared in {output}; train with --data {output}", highlight=False, markup=False)

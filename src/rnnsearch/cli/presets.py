@@ -1,0 +1,41 @@
+"""`rnnsearch presets`."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from rnnsearch.config import PRESETS, SECTIONS, describe, from_preset, to_dict
+
+
+def command(
+    name: Annotated[str | None, typer.Argument(help=f"One of {', '.join(PRESETS)}.")] = None,
+    settings: Annotated[bool, typer.Option("--settings", help="List every setting, with its default.")] = False,
+) -> None:
+    """Show the presets, or one of them whole: every setting, explained, as a TOML file for `--config`.
+
+    `rnnsearch presets small > my.toml`, edit, `rnnsearch train --config my.toml …`.
+    """
+    if name is not None or settings:
+        print(as_toml(to_dict(from_preset(name or "paper"))), end="")
+        return
+    for preset in PRESETS:
+        model, training = from_preset(preset).model, from_preset(preset).training
+        print(
+            f"{preset:8} m {model.embedding_size}, n {model.hidden_size}, n' {model.alignment_size}, "
+            f"l {model.maxout_size}; {training.optimizer}, dropout {training.dropout:g}, "
+            f"label smoothing {training.label_smoothing:g}"
+        )
+    print("\n`rnnsearch presets NAME` shows one whole, as a commented TOML file.")
+
+
+def as_toml(values: dict[str, dict[str, Any]]) -> str:
+    """All settings as TOML, each under its description."""
+    lines = []
+    for section, cls in SECTIONS.items():
+        lines += [f"# {(cls.__doc__ or '').splitlines()[0]}", f"[{section}]"]
+        for key, description in describe(section).items():
+            lines += [f"# {' '.join(description.split())}", f"{key} = {json.dumps(values[section][key])}", ""]
+    return "\n".join(lines)

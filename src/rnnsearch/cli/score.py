@@ -1,0 +1,41 @@
+"""`rnnsearch score`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from rnnsearch.cli.options import Model, Tokenized
+
+
+def command(
+    model: Model,
+    source: Annotated[Path, typer.Option("--source", "-s", help="Source text, a sentence a line.")],
+    target: Annotated[Path, typer.Option("--target", "-t", help="Its translation, line by line.")],
+    format_: Annotated[
+        Literal["text", "json"], typer.Option("--format", help="`text`: the score alone; `json`: every word's too.")
+    ] = "text",
+    tokenized: Tokenized = False,
+) -> None:
+    """The log-probability (natural logarithm) of given translations, one a line; the total on standard error."""
+    import json
+    import math
+    import sys
+
+    from rnnsearch.translation import load, score_files
+
+    translator = load(model)
+    total, words = 0.0, 0
+    for number, pair in enumerate(score_files(translator, source, target, tokenized)):
+        total += pair.score
+        words += len(pair.tokens) + 1
+        if format_ == "text":
+            print(f"{pair.score:.6f}")
+        else:
+            scores = [round(score, 6) for score in pair.word_scores]
+            record = {"line": number, "score": round(pair.score, 6), "tokens": pair.tokens, "word_scores": scores}
+            print(json.dumps(record, ensure_ascii=False))
+    if words:
+        print(f"total {total:.2f}, perplexity {math.exp(min(700.0, -total / words)):.2f} a word", file=sys.stderr)

@@ -1,0 +1,62 @@
+"""`rnnsearch train`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rnnsearch.cli.options import ConfigFile, Preset, Set, settings
+
+
+def command(
+    valid_source: Annotated[Path, typer.Option("--valid-source", help="Development set, source side.")],
+    valid_target: Annotated[Path, typer.Option("--valid-target", help="Development set, target side.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the model to be.")],
+    source: Annotated[
+        list[Path] | None, typer.Option("--source", "-s", help="Source text, a sentence a line; may be repeated.")
+    ] = None,
+    target: Annotated[
+        list[Path] | None, typer.Option("--target", "-t", help="Its translation, line by line; may be repeated.")
+    ] = None,
+    data: Annotated[Path | None, typer.Option("--data", help="A folder made by `prepare`, in place of raw text.")] = None,
+    preset: Preset = "small",
+    config: ConfigFile = None,
+    set_: Set = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in the output folder, exactly where it stopped.")
+    ] = False,
+) -> None:
+    """Train a translator on parallel text.
+
+    Ctrl-C saves and stops; the same command with `--resume` goes on. The best model by development score is in the output
+    folder at any time, ready for `translate`. Curves: `tensorboard --logdir OUTPUT/tensorboard`.
+    """
+    if data is not None and (source or target):
+        raise typer.BadParameter("give either --data, or --source and --target")
+    if data is None and not (source and target):
+        raise typer.BadParameter("give --source and --target, or a prepared --data folder")
+    wanted = settings(preset, config, set_)
+
+    from rich.console import Console
+
+    from rnnsearch.training.session import Interrupted, train
+
+    console = Console(stderr=True)
+    try:
+        train(
+            output,
+            wanted,
+            sources=source or [],
+            targets=target or [],
+            data=data,
+            valid_source=valid_source,
+            valid_target=valid_target,
+            resume=resume,
+            console=console,
+        )
+    except Interrupted as stop:
+        console.print(str(stop), highlight=False, markup=False)
+        raise typer.Exit(130) from None
+    console.print(f"Try it:  echo 'a sentence' | rnnsearch translate --model {output}", highlight=False, markup=False)

@@ -1,0 +1,67 @@
+"""`rnnsearch translate`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from rnnsearch.cli.options import Model
+
+
+def command(
+    model: Model,
+    file: Annotated[str, typer.Argument(help="Text to translate, a sentence a line; `-` is standard input.")] = "-",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write; standard output if not given.")] = None,
+    beam: Annotated[int | None, typer.Option("--beam", min=1, help="Hypotheses kept for a sentence.")] = None,
+    n_best: Annotated[int, typer.Option("--n-best", min=1, help="Translations given for a sentence.")] = 1,
+    forbid_unk: Annotated[bool, typer.Option("--forbid-unk", help="Never write `[UNK]`.")] = False,
+    format_: Annotated[
+        Literal["text", "json", "pharaoh"],
+        typer.Option("--format", help="`text`; `json` lines with tokens, scores and alignments; or `pharaoh` links."),
+    ] = "text",
+    paper: Annotated[
+        bool, typer.Option("--paper", help="Search as the paper does: no length normalisation, length limits by its code.")
+    ] = False,
+    batch_sentences: Annotated[
+        int | None, typer.Option("--batch", min=1, help="Sentences searched side by side; results do not depend on it.")
+    ] = None,
+) -> None:
+    """Translate a file or standard input, line by line.
+
+    Blank lines give blank lines; a line too long for one search is translated in pieces. A sentence's translation does not
+    depend on the sentences around it.
+    """
+    from contextlib import ExitStack
+
+    from rnnsearch.config import PRESETS
+    from rnnsearch.corpus.read import read_lines
+    from rnnsearch.errors import RnnsearchError
+    from rnnsearch.files import whole_file
+    from rnnsearch.translation import FORMATS, load
+
+    translator = load(model)
+    if format_ == "pharaoh" and not translator.system.model.aligns:
+        raise RnnsearchError(f"{model}: an RNNencdec has no alignment to write; only --format text and json")
+    settings: dict[str, Any] = dict(PRESETS["paper"]["search"]) if paper else {}
+    if beam is not None:
+        settings["beam"] = beam
+    if forbid_unk:
+        settings["forbid_unk"] = True
+    if batch_sentences is not None:
+        settings["batch_sentences"] = batch_sentences
+    write = FORMATS[format_]
+    unfinished = 0
+    with ExitStack() as stack:
+        out = sys.stdout
+        if output is not None:
+            out = stack.enter_context(stack.enter_context(whole_file(output)).open("w", encoding="utf-8", newline="\n"))
+        for number, translations in enumerate(translator.stream(read_lines(file), n_best, **settings)):
+            out.write(write(translations, number, n_best > 1) + "\n")
+            if output is None:
+                out.flush()
+            unfinished += not translations[0].finished
+    if unfinished:
+        print(f"rnnsearch: {unfinished} translations broke off at the length limit", file=sys.stderr)

@@ -1,0 +1,112 @@
+"""Minibatches of padded sentence pairs, in an order that depends on nothing but settings and batch number."""
+
+# ruff: noqa: N815 (shapes are suffixes of the names)
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rnnsearch.corpus.pack import PackedCorpus, Sentences
+from rnnsearch.text.vocabulary import END
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A minibatch: B sentences, S source and T target positions, the end symbol of the longest included.
+
+    Every sentence ends with the end symbol, and is padded with it; the lengths count the first one.
+    """
+
+    source_BS: Integers
+    source_lengths_B: Integers
+    target_BT: Integers
+    target_lengths_B: Integers
+
+
+def make_batch(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Batch:
+    """A minibatch of these (source ids, target ids), given without end symbols."""
+    source, target = (
+        Sentences(
+            np.array([number for sentence in side for number in sentence], dtype=np.int32),
+            np.array([len(sentence) for sentence in side], dtype=np.int32),
+        )
+        for side in zip(*pairs, strict=True)
+    )
+    return _batch(source, target)
+
+
+def _batch(source: Sentences, target: Sentences) -> Batch:
+    return Batch(*_padded(source), *_padded(target))
+
+
+def _padded(sentences: Sentences) -> tuple[Integers, Integers]:
+    lengths = sentences.lengths.astype(np.int64)
+    padded = np.full((len(lengths), lengths.max() + 1), END, dtype=np.int64)
+    padded[np.arange(padded.shape[1]) < lengths[:, None]] = sentences.ids
+    return padded, lengths + 1
+
+
+class BatchStream:
+    """The minibatches of an endless number of epochs, each of which holds every pair once.
+
+    As in the paper: pools of `pool_batches` x `batch_size` pairs are sorted by the longer of their two
+    lengths and cut into minibatches. `shuffle="once"` takes pairs, pools and minibatches in the order of the
+    corpus, which is shuffled; `"epoch"` draws a new order of pairs, and then of minibatches, for each epoch.
+    """
+
+    def __init__(
+        self,
+        corpus: PackedCorpus,
+        *,
+        batch_size: int,
+        pool_batches: int,
+        shuffle: Literal["once", "epoch"],
+        seed: int,
+    ) -> None:
+        self.batches_per_epoch = -(-len(corpus) // batch_size)
+        self._corpus = corpus
+        self._batch_size = batch_size
+        self._pool_batches = pool_batches
+        self._shuffle = shuffle
+        self._seed = seed
+        # What the last batch was cut from; only a saving, for the next one often needs it again.
+        self._epoch: tuple[int, Integers, Integers] | None = None
+        self._pool: tuple[tuple[int, int], Integers] | None = None
+
+    def batch(self, number: int) -> Batch:
+        """Minibatch `number`, counted over all epochs from 0.
+
+        It depends on nothing but the corpus, the settings and `number`, so that a training that is taken up
+        again goes on with exactly the minibatches it would have had.
+        """
+        epoch, place = divmod(number, self.batches_per_epoch)
+        if self._shuffle == "epoch":
+            place = int(self._orders(epoch)[1][place])
+        pool, cut = divmod(place, self._pool_batches)
+        pairs = self._sorted_pool(epoch, pool)[cut * self._batch_size : (cut + 1) * self._batch_size]
+        return _batch(*self._corpus.take(pairs))
+
+    def _orders(self, epoch: int) -> tuple[Integers, Integers]:
+        """The order of the pairs in this epoch, and of its minibatches."""
+        if self._epoch is None or self._epoch[0] != epoch:
+            random = np.random.Generator(np.random.PCG64([self._seed, epoch]))
+            pairs = random.permutation(len(self._corpus))
+            self._epoch = (epoch, pairs, random.permutation(self.batches_per_epoch))
+        return self._epoch[1:]
+
+    def _sorted_pool(self, epoch: int, pool: int) -> Integers:
+        """The pairs of this pool, the shortest first."""
+        if self._pool is None or self._pool[0] != (epoch, pool):
+            size = self._pool_batches * self._batch_size
+            start, end = pool * size, min((pool + 1) * size, len(self._corpus))
+            pairs = self._orders(epoch)[0][start:end] if self._shuffle == "epoch" else np.arange(start, end)
+            by_length = np.argsort(np.maximum(*self._corpus.lengths(pairs)), kind="stable")
+            self._pool = ((epoch, pool), pairs[by_length])
+        return self._pool[1]

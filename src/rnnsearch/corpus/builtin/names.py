@@ -1,0 +1,60 @@
+"""Names of persons and places: a short head that everybody knows, and a tail that nobody has heard of.
+
+Rare names are put together from syllables, so there are always some beyond any shortlist, and they are the
+same on both sides. A rare person has a first name or a title beside the surname, so that the sentence says
+whether to make French agree with a man or a woman.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+MEN = (
+    "Paul Pierre Jean Louis Thomas Marc Lucas Antoine David Michel Hugo Simon Daniel Victor Julien Robert "
+    "Martin Alain Nicolas Philippe Arthur Denis Oscar Vincent Samuel Olivier Charles Léon Gabriel Bruno"
+).split()
+
+WOMEN = (
+    "Marie Anne Julie Sophie Claire Alice Emma Camille Laura Lucie Sarah Jeanne Nathalie Hélène Isabelle "
+    "Charlotte Catherine Louise Élise Eva Mathilde Nadia Agnès Monique Irène Juliette Diane Odile Rosa Valérie"
+).split()
+
+# Towns, English=French where they differ. All take `à`.
+TOWNS = (
+    "Paris London=Londres Berlin Rome Lyon Madrid Brussels=Bruxelles Geneva=Genève Marseille Vienna=Vienne "
+    "Boston Bordeaux Moscow=Moscou Lisbon=Lisbonne Amsterdam Barcelona=Barcelone Toulouse Venice=Venise "
+    "Athens=Athènes Prague Oslo Nice Warsaw=Varsovie Florence Montréal Chicago Lille Dublin Naples "
+    "Edinburgh=Édimbourg Tokyo Copenhagen=Copenhague Nantes Strasbourg Seville=Séville"
+).split()
+
+# Countries: English=French, and the French for "in" and "to": `en`, `au` or `aux`; "from" follows from it.
+COUNTRIES = (
+    "France=France en; Germany=Allemagne en; Italy=Italie en; Spain=Espagne en; England=Angleterre en; "
+    "Japan=Japon au; China=Chine en; Canada=Canada au; the United States=États-Unis aux; Russia=Russie en; "
+    "Portugal=Portugal au; Belgium=Belgique en; Brazil=Brésil au; Switzerland=Suisse en; Greece=Grèce en; "
+    "Mexico=Mexique au; India=Inde en; Poland=Pologne en; the Netherlands=Pays-Bas aux; Egypt=Égypte en; "
+    "Morocco=Maroc au; Norway=Norvège en; Peru=Pérou au; Turkey=Turquie en"
+)
+
+_ONSETS = "b br c cl d dr f fl g gr k kl l m n p pr r s st t tr v z ch".split()
+_VOWELS = "a e i o u a e o ou ai".split()
+_CODAS = "n r l m nd rt ss x ck nt lb rn".split()
+_SURNAME_ENDINGS = "ard eau ier in on ov ski elli er is otte ane ez".split()
+_TOWN_ENDINGS = "ville court bourg mont ac igny berg stad ton ona".split()
+
+
+def surname(rng: Random) -> str:
+    """A rare surname."""
+    return _rare(rng, _SURNAME_ENDINGS)
+
+
+def rare_town(rng: Random) -> str:
+    """A rare town."""
+    return _rare(rng, _TOWN_ENDINGS)
+
+
+def _rare(rng: Random, endings: list[str]) -> str:
+    """Two syllables and an ending, some three hundred thousand of them, all with a consonant in front."""
+    draw = rng.choice
+    stem = draw(_ONSETS) + draw(_VOWELS) + draw(_CODAS)
+    return (stem + (draw(_VOWELS) if draw((True, False)) else "") + draw(endings)).capitalize()

@@ -1,0 +1,85 @@
+"""Lines and pairs of lines from files: plain, gzip or xz, UTF-8."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import lzma
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from pathlib import Path
+
+from rnnsearch.errors import RnnsearchError
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def read_lines(path: Path | str) -> Iterator[str]:
+    """The lines of a file, or of standard input for `-`, one after the other, without their ends.
+
+    A line ends at a line feed and nowhere else (U+2028 and its like are text), so that line n is line n to
+    every tool; a carriage return before it is dropped. `.gz` and `.xz` are decompressed on the way.
+    """
+    path = Path(path)
+    number = 0
+    try:
+        with _open(path) as file:
+            for number, raw in enumerate(file, 1):
+                if number == 1:
+                    raw = raw.removeprefix(_BYTE_ORDER_MARK)
+                yield _decode(raw.removesuffix(b"\n").removesuffix(b"\r"), path, number)
+    except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
+        reason = str(error).rstrip(".")
+        raise RnnsearchError(
+            f"{path}:{number + 1}: damaged or cut short ({reason}); fetch or compress the file again"
+        ) from None
+    except FileNotFoundError:
+        raise RnnsearchError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise RnnsearchError(f"{path}: this is a folder; name a text file") from None
+    except OSError as error:
+        raise RnnsearchError(f"{path}: cannot read it: {error.strerror or error}") from None
+
+
+def read_pairs(sources: Sequence[Path], targets: Sequence[Path]) -> Iterator[tuple[str, str]]:
+    """The sentence pairs of one or more pairs of files, in order: line n of one beside line n of the other."""
+    if len(sources) != len(targets):
+        raise RnnsearchError(
+            f"{len(sources)} source but {len(targets)} target files; name them in the same order, "
+            "one target for each source"
+        )
+    for source, target in zip(sources, targets, strict=True):
+        source_lines = target_lines = 0
+        for source_line, target_line in zip_longest(read_lines(source), read_lines(target)):
+            source_lines += source_line is not None
+            target_lines += target_line is not None
+            if source_lines == target_lines:
+                yield source_line, target_line
+        if source_lines != target_lines:
+            raise RnnsearchError(
+                f"{source} has {source_lines} lines but {target} has {target_lines}; "
+                "line n of one must be the translation of line n of the other"
+            )
+
+
+def _open(path: Path) -> io.BufferedIOBase:
+    if str(path) == "-":
+        return io.BufferedReader(io.FileIO(sys.stdin.fileno(), closefd=False))
+    if path.suffix == ".gz":
+        return gzip.open(path, "rb")
+    if path.suffix == ".xz":
+        return lzma.open(path, "rb")
+    return path.open("rb")
+
+
+def _decode(raw: bytes, path: Path, number: int) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        column = len(raw[: error.start].decode("utf-8")) + 1
+        raise RnnsearchError(
+            f"{path}:{number}: not valid UTF-8 (byte 0x{raw[error.start]:02x} at column {column}); "
+            f"convert it, e.g. iconv -f latin1 -t utf-8 {path.name} > utf8.{path.name}"
+        ) from None

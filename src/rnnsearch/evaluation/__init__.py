@@ -1,0 +1,1 @@
+"""How good the translations and the alignments are."""

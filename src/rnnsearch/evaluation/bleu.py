@@ -1,0 +1,148 @@
+"""BLEU and chrF by sacreBLEU, and the two cuts of a test set that the paper reports them on.
+
+Scores are on detokenised, cased text with sacreBLEU's own tokenisation (13a), and travel with the signature
+that says so: a BLEU without one cannot be compared with anything.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+
+from rnnsearch.errors import RnnsearchError
+
+PAPER_EDGES = (10, 20, 30, 40, 50, 60)
+"""Source lengths at which Figure 2 is cut."""
+
+
+@dataclass(frozen=True)
+class CorpusScore:
+    """The scores of one system on one test set."""
+
+    bleu: float
+    """0 to 100."""
+    bleu_signature: str
+    chrf: float
+    """chrF2, 0 to 100."""
+    chrf_signature: str
+    brevity_penalty: float
+    """What BLEU was multiplied by for being shorter than the references; 1 if it was not."""
+    length_ratio: float
+    """Words translated per word of the references."""
+    sentences: int
+
+
+@dataclass(frozen=True)
+class LengthBin:
+    """The sentences whose source has more than `low` and at most `high` words, and the BLEU on them."""
+
+    low: int
+    high: int | None
+    """None: as long as they come."""
+    sentences: int
+    bleu: float | None
+    """None where there is no such sentence."""
+
+    @property
+    def label(self) -> str:
+        """`11–20`, or `61+` for the last."""
+        return f"{self.low + 1}+" if self.high is None else f"{self.low + 1}–{self.high}"
+
+
+def corpus_score(hypotheses: Sequence[str], references: Sequence[str]) -> CorpusScore:
+    """Score detokenised translations against one detokenised reference each.
+
+    Raises RnnsearchError where the two differ in number, or there are none.
+    """
+    _check_pairs(hypotheses, references)
+    bleu_metric, chrf_metric = BLEU(), CHRF()
+    bleu_score = bleu_metric.corpus_score(hypotheses, [references])
+    chrf_score = chrf_metric.corpus_score(hypotheses, [references])
+    return CorpusScore(
+        bleu=bleu_score.score,
+        bleu_signature=str(bleu_metric.get_signature()),
+        chrf=chrf_score.score,
+        chrf_signature=str(chrf_metric.get_signature()),
+        brevity_penalty=bleu_score.bp,
+        length_ratio=bleu_score.ratio,
+        sentences=len(hypotheses),
+    )
+
+
+def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> float:
+    """The `bleu` of `corpus_score` alone, for validation during training."""
+    _check_pairs(hypotheses, references)
+    # force: sacreBLEU otherwise logs, at every validation, that the text looks tokenised.
+    return float(BLEU(force=True).corpus_score(hypotheses, [references]).score)
+
+
+def bleu_by_length(
+    source_lengths: Sequence[int],
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    edges: Sequence[int] = PAPER_EDGES,
+) -> list[LengthBin]:
+    """BLEU against the length of the source: the paper's Figure 2.
+
+    Sentences fall into (0, edges[0]], (edges[0], edges[1]], …, (edges[-1], ∞); an empty source counts with
+    the shortest. Lengths are in words, without the end symbol. Every sentence is in exactly one bin.
+    """
+    _check_pairs(hypotheses, references)
+    if len(source_lengths) != len(hypotheses):
+        raise RnnsearchError(
+            f"BLEU by length: {len(source_lengths)} source lengths for {len(hypotheses)} translations; "
+            "give one length for each sentence"
+        )
+    bounds = [0, *edges]
+    if any(low >= high for low, high in pairwise(bounds)):
+        raise RnnsearchError(f"BLEU by length: edges {list(edges)} do not rise from above 0; try 10 20 30")
+    members: list[list[int]] = [[] for _ in bounds]
+    for index, length in enumerate(source_lengths):
+        members[bisect_left(edges, length)].append(index)
+    return [
+        LengthBin(
+            low=low,
+            high=high,
+            sentences=len(chosen),
+            bleu=bleu([hypotheses[i] for i in chosen], [references[i] for i in chosen]) if chosen else None,
+        )
+        for low, high, chosen in zip(bounds, [*edges, None], members, strict=True)
+    ]
+
+
+def no_unk_subset(
+    source_tokens: Sequence[Sequence[str]],
+    reference_tokens: Sequence[Sequence[str]],
+    source_vocabulary: Container[str],
+    target_vocabulary: Container[str],
+) -> list[int]:
+    """Indices of the pairs in which neither source nor reference holds an unknown word: "No UNK" in Table 1.
+
+    Raises RnnsearchError where sources and references differ in number.
+    """
+    if len(source_tokens) != len(reference_tokens):
+        raise RnnsearchError(
+            f"{len(source_tokens)} sources but {len(reference_tokens)} references; "
+            "line n of one must be line n of the other"
+        )
+    return [
+        index
+        for index, (source, reference) in enumerate(zip(source_tokens, reference_tokens, strict=True))
+        if all(word in source_vocabulary for word in source)
+        and all(word in target_vocabulary for word in reference)
+    ]
+
+
+def _check_pairs(hypotheses: Sequence[str], references: Sequence[str]) -> None:
+    if len(hypotheses) != len(references):
+        raise RnnsearchError(
+            f"{len(hypotheses)} translations but {len(references)} references; "
+            "line n of one must be line n of the other"
+        )
+    if not hypotheses:
+        raise RnnsearchError("0 translations to score; give at least one sentence and its reference")

@@ -1,0 +1,61 @@
+"""How well a system translates a test set: the scores the paper reports, and today's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from rnnsearch.evaluation.bleu import CorpusScore, LengthBin, bleu_by_length, corpus_score, no_unk_subset
+from rnnsearch.translation import Translation, Translator
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores of one system on one test set."""
+
+    all: CorpusScore
+    """On every sentence: the *All* column of Table 1."""
+    no_unk: CorpusScore | None
+    """On the sentences without unknown words in source or reference, `[UNK]` forbidden: *No UNK°*. None: there are none."""
+    by_length: list[LengthBin]
+    """BLEU by source length: Figure 2."""
+    seconds: float
+    """Time spent translating all sentences."""
+    unfinished: int
+    """Translations that broke off at the length limit."""
+    translations: list[Translation]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the translations, as plain values."""
+        return {key: value for key, value in asdict(replace(self, translations=[])).items() if key != "translations"}
+
+
+def evaluate(
+    translator: Translator, sources: Sequence[str], references: Sequence[str], **settings: object
+) -> Evaluation:
+    """Translate `sources` and compare with `references`, raw lines both; `settings` are the search's."""
+    began = time.monotonic()
+    translations = translator.translate(sources, **settings)
+    seconds = time.monotonic() - began
+    hypotheses = [translation.text for translation in translations]
+    source_words = [translator.source_words(line) for line in sources]
+    known = no_unk_subset(
+        source_words,
+        [translator.target_words(line) for line in references],
+        translator.system.source_vocabulary,
+        translator.system.target_vocabulary,
+    )
+    no_unk = None
+    if known:
+        free = translator.translate([sources[i] for i in known], **{**settings, "forbid_unk": True})
+        no_unk = corpus_score([t.text for t in free], [references[i] for i in known])
+    return Evaluation(
+        all=corpus_score(hypotheses, references),
+        no_unk=no_unk,
+        by_length=bleu_by_length([len(words) for words in source_words], hypotheses, references),
+        seconds=seconds,
+        unfinished=sum(not translation.finished for translation in translations),
+        translations=translations,
+    )

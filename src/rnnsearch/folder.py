@@ -1,0 +1,98 @@
+"""A model is a folder anyone can read: `config.json`, `model.safetensors`, two vocabularies, and what was written beside.
+
+Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from rnnsearch.config import Config, read_json, to_dict
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.files import whole_file, write_json
+from rnnsearch.model import RNNsearch
+from rnnsearch.text.vocabulary import Vocabulary
+
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+SOURCE_VOCABULARY, TARGET_VOCABULARY = "source.vocab", "target.vocab"
+
+
+@dataclass(frozen=True)
+class System:
+    """All that a translator is made of."""
+
+    config: Config
+    source_vocabulary: Vocabulary
+    target_vocabulary: Vocabulary
+    model: RNNsearch
+
+
+def new_system(config: Config, source_vocabulary: Vocabulary, target_vocabulary: Vocabulary) -> System:
+    """A system with freshly initialised weights."""
+    model = RNNsearch(config.model, len(source_vocabulary), len(target_vocabulary))
+    model.initialize(config.training.initialization, config.training.seed)
+    return System(config, source_vocabulary, target_vocabulary, model)
+
+
+def save_settings(folder: Path, system: System) -> None:
+    """Write all but the weights: settings and vocabularies."""
+    system.source_vocabulary.save(folder / SOURCE_VOCABULARY)
+    system.target_vocabulary.save(folder / TARGET_VOCABULARY)
+    write_json(folder / CONFIG, to_dict(system.config))
+
+
+def save_weights(path: Path, model: RNNsearch) -> None:
+    """Write the weights, under the names of `docs/reference/symbols.md`, whole or not at all."""
+    with whole_file(path) as temporary:
+        save_file({name: tensor.detach().cpu() for name, tensor in model.named_parameters()}, temporary)
+
+
+def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cpu") -> System:
+    """Read a model folder; `RnnsearchError` if something in it is missing, cut short, or does not fit."""
+    folder = Path(folder)
+    if not (folder / CONFIG).exists():
+        raise RnnsearchError(f"{folder}: no model here (there is no {CONFIG}); give the --output folder of a training")
+    config = read_json(folder / CONFIG)
+    source_vocabulary = Vocabulary.load(folder / SOURCE_VOCABULARY)
+    target_vocabulary = Vocabulary.load(folder / TARGET_VOCABULARY)
+    model = RNNsearch(config.model, len(source_vocabulary), len(target_vocabulary))
+    if not (folder / WEIGHTS).exists():
+        raise RnnsearchError(
+            f"{folder}: no {WEIGHTS} yet; training writes it at its first validation (training.validate_every)"
+        )
+    load_weights(folder / WEIGHTS, model)
+    return System(config, source_vocabulary, target_vocabulary, model.to(device).eval())
+
+
+def load_weights(path: Path, model: RNNsearch) -> None:
+    """Read weights into `model`."""
+    copy_weights(path, read_tensors(path), model)
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """The tensors of a safetensors file."""
+    try:
+        return dict(load_file(path))
+    except (SafetensorError, OSError, ValueError) as error:
+        raise RnnsearchError(f"{path}: not a whole safetensors file ({error})") from None
+
+
+def copy_weights(path: Path, tensors: dict[str, Tensor], model: RNNsearch) -> None:
+    """Copy tensors by name into the model's parameters; `path` is where they came from, for errors."""
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if name not in tensors:
+                raise RnnsearchError(f"{path}: no tensor {name!r}, which config.json asks for")
+            if tensors[name].shape != parameter.shape:
+                raise RnnsearchError(
+                    f"{path}: {name} is {tuple(tensors[name].shape)}, but config.json and the vocabularies make it "
+                    f"{tuple(parameter.shape)}"
+                )
+            parameter.copy_(tensors[name])

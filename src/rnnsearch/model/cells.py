@@ -1,0 +1,135 @@
+"""The recurrent function f of encoder and decoder: gated hidden unit, LSTM, or plain tanh.
+
+A cell is affine in its input and its context, so both are projected outside the recurrence (`project_input`,
+`project_context`) and summed; only `step` is left inside it. The next cell is one more subclass.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+
+class Cell(nn.Module):
+    """s_i = f(s_{i-1}, x_i, c_i).
+
+    A subclass names its gates; for every gate `k` there are `W_k` (N, E), `U_k` (N, N), with a context `C_k` (N, C),
+    and, for the gates in `biased`, `b_k` (N). The candidate is the gate with the empty name: `W`, `U`, `C`, `b`.
+    """
+
+    gates: ClassVar[tuple[str, ...]]
+    biased: ClassVar[tuple[str, ...]] = ("",)
+    state_width: ClassVar[int] = 1
+    """D / N: how many vectors of N units one state holds. The first is the hidden state that others read."""
+
+    def __init__(self, input_size: int, hidden_size: int, context_size: int = 0) -> None:
+        super().__init__()
+        self.hidden_size = hidden_size
+        for gate in self.gates:
+            self._declare("W", gate, hidden_size, input_size)
+            self._declare("U", gate, hidden_size, hidden_size)
+            if context_size:
+                self._declare("C", gate, hidden_size, context_size)
+            if gate in self.biased:
+                self._declare("b", gate, hidden_size)
+
+    def _declare(self, matrix: str, gate: str, *shape: int) -> None:
+        self.register_parameter(_name(matrix, gate), nn.Parameter(torch.zeros(*shape)))
+
+    def stacked(self, matrix: str, *gates: str) -> Tensor:
+        """The matrices of several gates (default: all), one above the other, so that they are one product."""
+        return torch.cat([self.get_parameter(_name(matrix, gate)) for gate in gates or self.gates])
+
+    def project_input(self, x: Tensor) -> Tensor:
+        """W x + b for all gates: (…, E) to (…, G)."""
+        bias = torch.cat(
+            [
+                self.get_parameter(_name("b", gate)) if gate in self.biased else x.new_zeros(self.hidden_size)
+                for gate in self.gates
+            ]
+        )
+        return nn.functional.linear(x, self.stacked("W"), bias)
+
+    def project_context(self, c: Tensor) -> Tensor:
+        """C c for all gates: (…, C) to (…, G)."""
+        return nn.functional.linear(c, self.stacked("C"))
+
+    def recurrent_weights(self) -> tuple[Tensor, ...]:
+        """The matrices `step` needs, stacked once for a whole sequence."""
+        return (self.stacked("U"),)
+
+    def step(self, weights: tuple[Tensor, ...], state: Tensor, inputs: Tensor) -> Tensor:
+        """One step of the recurrence: states (…, D), summed projections (…, G), to the next states (…, D)."""
+        raise NotImplementedError
+
+    def first_state(self, hidden: Tensor) -> Tensor:
+        """The state (…, D) whose hidden part is `hidden` (…, N); any memory cell starts empty."""
+        return nn.functional.pad(hidden, (0, (self.state_width - 1) * self.hidden_size))
+
+    def hidden(self, state: Tensor) -> Tensor:
+        """The part of a state (…, D) that alignment, readout and the annotations read: (…, N)."""
+        return state[..., : self.hidden_size]
+
+
+class GatedCell(Cell):
+    """The gated hidden unit of Cho et al. (2014a), appendix A.1.1.
+
+        z = σ(W_z x + U_z s + C_z c)      r = σ(W_r x + U_r s + C_r c)
+        s~ = tanh(W x + U [r ∘ s] + C c + b)      f = (1 − z) ∘ s + z ∘ s~
+
+    The reset gate acts before U, unlike in `torch.nn.GRU`.
+    """
+
+    gates = ("", "z", "r")
+
+    def recurrent_weights(self) -> tuple[Tensor, ...]:
+        return self.U, self.stacked("U", "z", "r")
+
+    def step(self, weights: tuple[Tensor, ...], state: Tensor, inputs: Tensor) -> Tensor:
+        U, U_zr = weights
+        N = self.hidden_size
+        z, r = torch.sigmoid(inputs[..., N:] + nn.functional.linear(state, U_zr)).chunk(2, -1)
+        candidate = torch.tanh(inputs[..., :N] + nn.functional.linear(r * state, U))
+        return state + z * (candidate - state)
+
+
+class LSTMCell(Cell):
+    """Long short-term memory (Hochreiter & Schmidhuber 1997, with the forget gate of Gers et al. 2000).
+
+    i, f, o = σ(W_k x + U_k s + C_k c + b_k);  memory' = f ∘ memory + i ∘ tanh(W x + U s + C c + b);
+    s' = o ∘ tanh(memory'). The state is [s ; memory].
+    """
+
+    gates = ("", "i", "f", "o")
+    biased = gates
+    state_width = 2
+
+    def step(self, weights: tuple[Tensor, ...], state: Tensor, inputs: Tensor) -> Tensor:
+        (U,) = weights
+        N = self.hidden_size
+        s, memory = state.split(N, -1)
+        total = inputs + nn.functional.linear(s, U)
+        candidate = torch.tanh(total[..., :N])
+        i, f, o = torch.sigmoid(total[..., N:]).chunk(3, -1)
+        memory = f * memory + i * candidate
+        return torch.cat([o * torch.tanh(memory), memory], -1)
+
+
+class TanhCell(Cell):
+    """The plain recurrent unit: f = tanh(W x + U s + C c + b)."""
+
+    gates = ("",)
+
+    def step(self, weights: tuple[Tensor, ...], state: Tensor, inputs: Tensor) -> Tensor:
+        (U,) = weights
+        return torch.tanh(inputs + nn.functional.linear(state, U))
+
+
+def _name(matrix: str, gate: str) -> str:
+    return f"{matrix}_{gate}" if gate else matrix
+
+
+CELLS: dict[str, type[Cell]] = {"gated": GatedCell, "lstm": LSTMCell, "tanh": TanhCell}
+"""The cells by the name that `model.cell` gives them."""

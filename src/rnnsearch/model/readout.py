@@ -1,0 +1,29 @@
+"""The deep output with a maxout layer (appendix A.2.2; Goodfellow et al. 2013)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from rnnsearch.config import ModelConfig
+
+
+class Readout(nn.Module):
+    """p(y_i) = softmax(W_o t_i + b_w), with t_ij = max(t~_{i,2j−1}, t~_{i,2j})."""
+
+    def __init__(self, config: ModelConfig, vocabulary_size: int, context_size: int) -> None:
+        super().__init__()
+        twice = 2 * config.maxout_size
+        self.U_o = nn.Parameter(torch.zeros(twice, config.hidden_size))
+        self.V_o = nn.Parameter(torch.zeros(twice, config.embedding_size))
+        self.C_o = nn.Parameter(torch.zeros(twice, context_size))
+        self.b_o = nn.Parameter(torch.zeros(twice))
+        self.W_o = nn.Parameter(torch.zeros(vocabulary_size, config.maxout_size))
+        self.b_w = nn.Parameter(torch.zeros(vocabulary_size))
+
+    def forward(self, s: Tensor, y: Tensor, c: Tensor, dropout: float = 0.0) -> Tensor:
+        """Logits (…, V) from a state (…, N), the embedding of the word before (…, E) and a context (…, C)."""
+        linear = nn.functional.linear
+        t = linear(s, self.U_o, self.b_o) + linear(y, self.V_o) + linear(c, self.C_o)
+        t = t.unflatten(-1, (-1, 2)).amax(-1)
+        return linear(nn.functional.dropout(t, dropout), self.W_o, self.b_w)

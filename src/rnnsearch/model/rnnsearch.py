@@ -1,0 +1,175 @@
+"""RNNsearch and RNNencdec whole: encoder, decoder, readout, and the order of a step.
+
+Two ways through the same equations: `forward` reads given translations (training, scoring, aligning), `look` and
+`write` make new ones a word at a time (search).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from rnnsearch.config import ModelConfig
+from rnnsearch.engine import Decoded, Engine, Reference
+from rnnsearch.model.alignment import MLPAlignment, Source
+from rnnsearch.model.decoder import Decoder
+from rnnsearch.model.encoder import Encoder
+from rnnsearch.model.readout import Readout
+
+
+@dataclass
+class Forced:
+    """What the model makes of given translations."""
+
+    logits_PV: Tensor
+    """Over the real target positions only: first every sentence's first word, then every second word, and so on."""
+    words_P: Tensor
+    """The target words at these positions."""
+    sentences_P: Tensor
+    """The sentence each belongs to."""
+    decoded: Decoded
+    """States, contexts and alignments, padded."""
+
+
+@dataclass
+class Hypotheses:
+    """K partial translations of each of B sentences."""
+
+    state_BKD: Tensor
+    previous_BKE: Tensor
+    """The embedding of the last word; zero before the first."""
+
+    def select(self, sentences_b: Tensor, parents_bk: Tensor) -> Hypotheses:
+        """For each of the given sentences, the hypotheses of the given indices."""
+        rows = sentences_b.unsqueeze(1)
+        return Hypotheses(self.state_BKD[rows, parents_bk], self.previous_BKE[rows, parents_bk])
+
+
+@dataclass
+class Look:
+    """One step's reading: the distribution over the next word, and what `write` needs to go on."""
+
+    log_p_BKV: Tensor
+    alpha_BKS: Tensor | None
+    hypotheses: Hypotheses
+    context_BKC: Tensor
+
+
+class RNNsearch(nn.Module):
+    """The model of section 3; with `alignment = "none"`, the RNN Encoder–Decoder of section 2.2."""
+
+    def __init__(self, config: ModelConfig, source_vocabulary_size: int, target_vocabulary_size: int) -> None:
+        super().__init__()
+        self.config = config
+        self.encoder = Encoder(config, source_vocabulary_size)
+        self.decoder = Decoder(config, target_vocabulary_size, self.encoder.context_size)
+        self.readout = Readout(config, target_vocabulary_size, self.encoder.context_size)
+        self.engine: Engine = Reference()
+
+    @property
+    def generates_first(self) -> bool:
+        """Whether a word is predicted from s_{i−1}, before the update, or from s_i, after it."""
+        return self.config.decoder_order == "look-generate-update"
+
+    def encode(self, x_BS: Tensor, lengths_B: Tensor, dropout: float = 0.0) -> Source:
+        """Annotate source sentences: word ids (B, S) with the end symbol and padding after it, lengths (B)."""
+        source = self.encoder(x_BS, lengths_B, self.engine, dropout)
+        source.keys_BSA = self.decoder.alignment.keys(source.annotations_BSC)
+        return source
+
+    def forward(
+        self, x_BS: Tensor, x_lengths_B: Tensor, y_BT: Tensor, y_lengths_B: Tensor, dropout: float = 0.0
+    ) -> Forced:
+        """Read the translations `y` of the sources `x`; both hold word ids, end symbol included, lengths counting it."""
+        source = self.encode(x_BS, x_lengths_B, dropout)
+
+        y_TB = y_BT.T
+        T, B = y_TB.shape
+        written_TBE = nn.functional.dropout(nn.functional.embedding(y_TB, self.decoder.E), dropout)
+        previous_TBE = nn.functional.pad(written_TBE[:-1], (0, 0, 0, 0, 1, 0))  # no word before the first: zero
+
+        read_TBE = written_TBE if self.generates_first else previous_TBE
+        decoded = self.engine.decode(self.decoder, self.decoder.cell.project_input(read_TBE), source)
+        states_TBN = decoded.states_TBN[:-1] if self.generates_first else decoded.states_TBN[1:]
+
+        real_TB = torch.arange(T, device=y_BT.device).unsqueeze(1) < y_lengths_B
+        real_P = real_TB.flatten().nonzero().squeeze(1)
+        logits_PV = self.readout(
+            nn.functional.dropout(states_TBN.flatten(0, 1)[real_P], dropout),
+            previous_TBE.flatten(0, 1)[real_P],
+            decoded.contexts_TBC.flatten(0, 1)[real_P],
+            dropout,
+        )
+        return Forced(logits_PV, y_TB.flatten()[real_P], real_P % B, decoded)
+
+    def start(self, source: Source) -> Hypotheses:
+        """The empty translation of each sentence: B × 1 hypotheses."""
+        state_B1D = self.decoder.first_state(source).unsqueeze(1)
+        return Hypotheses(state_B1D, state_B1D.new_zeros(*state_B1D.shape[:2], self.config.embedding_size))
+
+    def look(self, hypotheses: Hypotheses, source: Source) -> Look:
+        """Attend to the source and predict the next word of every hypothesis."""
+        cell = self.decoder.cell
+        state_BKD, previous_BKE = hypotheses.state_BKD, hypotheses.previous_BKE
+        context_BKC, alpha_BKS = self.decoder.alignment.attend(cell.hidden(state_BKD), source)
+        if not self.generates_first:
+            state_BKD = self._update(state_BKD, previous_BKE, context_BKC)
+        logits_BKV = self.readout(cell.hidden(state_BKD), previous_BKE, context_BKC)
+        return Look(
+            torch.log_softmax(logits_BKV, -1), alpha_BKS, Hypotheses(state_BKD, previous_BKE), context_BKC
+        )
+
+    def write(self, look: Look, sentences_b: Tensor, parents_bk: Tensor, words_bk: Tensor) -> Hypotheses:
+        """Extend hypotheses: for each of the given sentences, those of the given indices, by the given words."""
+        hypotheses = look.hypotheses.select(sentences_b, parents_bk)
+        state_bkD = hypotheses.state_BKD
+        written_bkE = nn.functional.embedding(words_bk, self.decoder.E)
+        if self.generates_first:
+            context_bkC = look.context_BKC[sentences_b.unsqueeze(1), parents_bk]
+            state_bkD = self._update(state_bkD, written_bkE, context_bkC)
+        return Hypotheses(state_bkD, written_bkE)
+
+    def _update(self, state: Tensor, y: Tensor, context: Tensor) -> Tensor:
+        cell = self.decoder.cell
+        return cell.step(cell.recurrent_weights(), state, cell.project_input(y) + cell.project_context(context))
+
+    @torch.no_grad()
+    def initialize(self, scheme: str, seed: int) -> None:
+        """Random initial weights, the same for the same seed.
+
+        `paper` is appendix B.1: recurrent matrices orthogonal, W_a and U_a ~ N(0, 0.001²), v_a and biases zero, all
+        others ~ N(0, 0.01²). `glorot` differs in that matrices are uniform by fan-in and fan-out (Glorot & Bengio
+        2010), embeddings ~ N(0, 0.1²), and v_a is not zero.
+        """
+        generator = torch.Generator().manual_seed(seed)
+        for name, parameter in self.named_parameters():
+            tensor, leaf = torch.empty(parameter.shape), name.rsplit(".", 1)[-1]
+            if leaf.startswith("b"):
+                # An LSTM that begins by forgetting learns slowly (Gers et al. 2000).
+                tensor.fill_(1.0 if leaf == "b_f" else 0.0)
+            elif leaf.startswith("U") and "cell." in name:
+                nn.init.orthogonal_(tensor, generator=generator)
+            elif scheme == "paper":
+                if leaf == "v_a":
+                    tensor.zero_()
+                else:
+                    tensor.normal_(0, 0.001 if leaf in ("W_a", "U_a") else 0.01, generator=generator)
+            elif leaf == "E":
+                tensor.normal_(0, 0.1, generator=generator)
+            elif leaf == "v_a":
+                bound = (3 / len(tensor)) ** 0.5
+                tensor.uniform_(-bound, bound, generator=generator)
+            else:
+                nn.init.xavier_uniform_(tensor, generator=generator)
+            parameter.copy_(tensor)
+
+    def count_parameters(self) -> int:
+        """Numbers that are learned."""
+        return sum(parameter.numel() for parameter in self.parameters())
+
+    @property
+    def aligns(self) -> bool:
+        """Whether there is an alignment to show: RNNsearch has one, RNNencdec has none."""
+        return isinstance(self.decoder.alignment, MLPAlignment)

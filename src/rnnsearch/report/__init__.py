@@ -1,0 +1,1 @@
+"""What a person looks at: heat maps, curves, the page that tells a model's story."""

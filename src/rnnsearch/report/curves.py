@@ -1,0 +1,83 @@
+"""How a training went: cost and BLEU on the development set against updates.
+
+A row is one validation of the training log: `update`, and any of `train_nll`, `valid_nll` (both per word) and
+`valid_bleu`, as in `{"update": 500, "train_nll": 3.2, "valid_nll": 2.9, "valid_bleu": 12.3}`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.report.figures import SERIES, add_legend, new_figure, plain_axes, save_figure, start_at_zero
+
+Rows = Sequence[Mapping[str, float | None]]
+
+_WIDTH, _HEIGHT = 4.3, 3.1
+
+
+def plot_curves(rows: Rows, path: str | os.PathLike[str] | None = None) -> Figure:
+    """Draw both curves side by side; with `path`, also write them there (.png, .pdf or .svg)."""
+    figure, (left, right) = _panels(rows, 2)
+    _draw_nll(left, rows)
+    _draw_bleu(right, rows)
+    if path is not None:
+        save_figure(figure, path)
+    return figure
+
+
+def plot_nll(rows: Rows) -> Figure:
+    """Draw the cost in training and on the development set."""
+    figure, (axes,) = _panels(rows, 1)
+    _draw_nll(axes, rows)
+    return figure
+
+
+def plot_valid_bleu(rows: Rows) -> Figure:
+    """Draw BLEU on the development set."""
+    figure, (axes,) = _panels(rows, 1)
+    _draw_bleu(axes, rows)
+    return figure
+
+
+def _panels(rows: Rows, count: int) -> tuple[Figure, list[Axes]]:
+    if not rows:
+        raise RnnsearchError(
+            "training curves: no validation to draw; train for `validate_every` updates at least"
+        )
+    figure = new_figure(count * _WIDTH, _HEIGHT)
+    figure.set_layout_engine("constrained")
+    return figure, [figure.add_subplot(1, count, place) for place in range(1, count + 1)]
+
+
+def _draw_nll(axes: Axes, rows: Rows) -> None:
+    _draw(axes, rows, "train_nll", "training", SERIES[0], "--")
+    _draw(axes, rows, "valid_nll", "development", SERIES[1], "-")
+    _finish(axes, "NLL per word")
+    if axes.lines:
+        add_legend(axes)
+
+
+def _draw_bleu(axes: Axes, rows: Rows) -> None:
+    _draw(axes, rows, "valid_bleu", "development", SERIES[1], "-")
+    _finish(axes, "development BLEU")
+    start_at_zero(axes)
+
+
+def _draw(axes: Axes, rows: Rows, key: str, label: str, colour: str, line: str) -> None:
+    points = [(row["update"], value) for row in rows if (value := row.get(key)) is not None]
+    if any(math.isfinite(value) for _, value in points):
+        updates, values = zip(*points, strict=True)
+        axes.plot(updates, values, color=colour, linestyle=line, marker="o", markersize=3, label=label)
+
+
+def _finish(axes: Axes, y_label: str) -> None:
+    plain_axes(axes, "updates", y_label)
+    axes.set_xlim(left=0)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.locator_params(axis="x", nbins=5, integer=True)

@@ -1,0 +1,153 @@
+"""What all figures share: fonts, files, and SVG that becomes part of a page.
+
+Figures are matplotlib `Figure` objects on a canvas of their own, without pyplot and its list of open figures.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import unicodedata
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib import font_manager
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.files import whole_file
+
+FORMATS = ("png", "pdf", "svg")
+
+INK = "#010101"
+"""Text and lines. On a page this becomes `currentColor`, so that a figure follows the page into the dark."""
+
+SERIES = ("#3567a8", "#c2570c", "#3d8a5f", "#8b5fb0", "#b03a5b", "#77702b")
+"""Colours of lines. On a page they become `var(--series-1)` and so on, with these as the fallback."""
+
+DOTS_PER_INCH = 150
+
+# DejaVu Sans comes with matplotlib and has no Chinese, Japanese, Korean or Indic letters: take those from the
+# first of these that this computer has.
+_OTHER_SCRIPTS = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Noto Sans CJK KR",
+    "Noto Sans Devanagari",
+    "Noto Sans Thai",
+    "Arial Unicode MS",
+    "Hiragino Sans",
+    "Hiragino Sans GB",
+    "Apple SD Gothic Neo",
+    "Microsoft YaHei",
+    "Yu Gothic",
+    "Malgun Gothic",
+    "Nirmala UI",
+    "WenQuanYi Zen Hei",
+    "Unifont",
+)
+
+
+@cache
+def font_families() -> tuple[str, ...]:
+    """DejaVu Sans, then the installed fonts for the scripts it lacks."""
+    installed = set(font_manager.get_font_names())
+    return ("DejaVu Sans", *(name for name in _OTHER_SCRIPTS if name in installed))
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of this many inches, with a canvas of its own."""
+    figure = Figure(figsize=(width, height), dpi=DOTS_PER_INCH)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def plain_axes(axes: Axes, x_label: str, y_label: str) -> None:
+    """Lines on a quiet ground: two spines, a faint grid, words in the page's ink."""
+    style: dict[str, Any] = {"parse_math": False, "fontfamily": font_families(), "color": INK}
+    axes.set_xlabel(x_label, **style)
+    axes.set_ylabel(y_label, **style)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.spines[["left", "bottom"]].set(color=INK, linewidth=0.8, alpha=0.5)
+    axes.tick_params(color=INK, labelcolor=INK, length=0)
+    axes.grid(axis="y", color=INK, alpha=0.12, linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.patch.set_visible(False)
+
+
+def start_at_zero(axes: Axes) -> None:
+    """BLEU is read from the ground up; the highest point keeps some air above it."""
+    axes.set_ylim(0, max(1.0, 1.1 * axes.dataLim.y1))
+
+
+def add_legend(axes: Axes) -> None:
+    """Say which line is which, frameless, where it covers least."""
+    legend = axes.legend(frameon=False, labelcolor=INK, handlelength=2.4)
+    for text in legend.get_texts():
+        text.set(parse_math=False, fontfamily=font_families())
+
+
+def printable(text: str) -> str:
+    """`text` on one line, with � for what no XML file can hold: control codes, lone surrogates."""
+    return "".join(" " if c.isspace() else "�" if _unprintable(c) else c for c in text)
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write the figure as PNG, PDF or SVG, as the name ends; the same figure gives the same bytes."""
+    path = Path(path)
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in FORMATS:
+        raise RnnsearchError(f"{path}: a figure cannot be written as '{path.suffix}'; use .png, .pdf or .svg")
+    with whole_file(path) as temporary, temporary.open("wb") as file:
+        file.write(_rendered(figure, kind))
+
+
+def inline_svg(figure: Figure, description: str) -> str:
+    """The figure as an `<svg>` element for a page: letters stay letters, and colours are the page's.
+
+    `description` is what a screen reader says.
+    """
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        svg = _rendered(figure, "svg", transparent=True).decode("utf-8")
+    svg = svg[svg.index("<svg ") :]
+    # Styles and names inside an inline SVG are those of the whole page, where they would meet other figures'.
+    svg = re.sub(r"<style.*?</style>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'<g id="[^"]*_\d+"', "<g", svg)
+    svg = svg.replace(f": {INK}", ": currentColor")
+    for number, colour in enumerate(SERIES, start=1):
+        svg = svg.replace(f": {colour}", f": var(--series-{number}, {colour})")
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(printable(description))}" ', 1)
+
+
+@contextmanager
+def quiet_about_glyphs() -> Iterator[None]:
+    """A letter that no font has is drawn as a box; one warning a letter and drawing would say no more."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"Glyph \d+|Matplotlib currently does not support")
+        yield
+
+
+def _unprintable(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cs") or ord(character) & 0xFFFE == 0xFFFE
+
+
+def _rendered(figure: Figure, kind: str, *, transparent: bool = False) -> bytes:
+    """The bytes of the file, without dates, program versions or random names."""
+    metadata = {
+        "png": {"Software": None},
+        "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+        "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
+    }[kind]
+    buffer = io.BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "rnnsearch"}), quiet_about_glyphs():
+        figure.savefig(buffer, format=kind, dpi=DOTS_PER_INCH, metadata=metadata, transparent=transparent)
+    return buffer.getvalue()

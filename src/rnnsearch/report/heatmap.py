@@ -1,0 +1,116 @@
+"""Soft alignments as the paper draws them: Figure 3."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
+from numpy.typing import NDArray
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.report.figures import (
+    INK,
+    font_families,
+    new_figure,
+    printable,
+    quiet_about_glyphs,
+    save_figure,
+)
+
+MAX_WORDS = 150
+"""On either side; with more, the words are too small to read or the picture too large to open."""
+
+_CELL = 0.24
+"""Inches a cell; it just holds a line of text."""
+_MARGIN = 0.08
+_FONT_SIZE = 10
+_LONGEST_LABEL = 32
+
+
+def check_alignment(
+    alignment: NDArray[np.floating], source_tokens: Sequence[str], target_tokens: Sequence[str]
+) -> None:
+    """Raise RnnsearchError unless there is one finite weight for every target word and source word."""
+    expected = (len(target_tokens), len(source_tokens))
+    if alignment.shape != expected:
+        raise RnnsearchError(
+            f"alignment of shape {alignment.shape} for {expected[0]} target and {expected[1]} source words; "
+            "give target × source weights, the source's end symbol included"
+        )
+    if not np.isfinite(alignment).all():
+        raise RnnsearchError(
+            "alignment holds a weight that is not finite; did the training of the model diverge?"
+        )
+
+
+def plot_alignment(
+    alignment: NDArray[np.floating],
+    source_tokens: Sequence[str],
+    target_tokens: Sequence[str],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    title: str | None = None,
+) -> Figure:
+    """Draw the weights α_ij of a translation: a row for each target word, a column for each source word.
+
+    Black is 0 and white is 1. `alignment` is target words × source words; the source words normally end with
+    `</s>`, which is read from like any other. With `path`, the figure is also written there,
+    as .png, .pdf or .svg.
+    """
+    check_alignment(alignment, source_tokens, target_tokens)
+    if alignment.size == 0:
+        raise RnnsearchError("heat map: there are no words to draw; translate a sentence that is not empty")
+    if max(alignment.shape) > MAX_WORDS:
+        raise RnnsearchError(
+            f"heat map: {alignment.shape[0]} × {alignment.shape[1]} words, but at most {MAX_WORDS} on a side "
+            "can be drawn; take a shorter sentence, or a part of the matrix and its words"
+        )
+    rows, columns = alignment.shape
+    figure = new_figure(columns * _CELL, rows * _CELL)
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    axes.imshow(alignment, cmap="gray", vmin=0.0, vmax=1.0, aspect="auto", interpolation="nearest")
+    # parse_math: a word may hold dollar signs, and they are not formulas.
+    style: dict[str, Any] = {
+        "parse_math": False,
+        "fontfamily": font_families(),
+        "fontsize": _FONT_SIZE,
+        "color": INK,
+    }
+    axes.set_xticks(range(columns), [_label(word) for word in source_tokens], rotation=90, **style)
+    axes.set_yticks(range(rows), [_label(word) for word in target_tokens], **style)
+    axes.tick_params(length=0, pad=3, top=True, labeltop=True, bottom=False, labelbottom=False)
+    for spine in axes.spines.values():
+        spine.set(color=INK, linewidth=0.6)
+    if title is not None:
+        axes.set_title(printable(title), pad=8, **{**style, "fontsize": _FONT_SIZE + 1})
+    _fit_around(figure)
+    if path is not None:
+        save_figure(figure, path)
+    return figure
+
+
+def _label(word: str) -> str:
+    word = printable(word)
+    return word if len(word) <= _LONGEST_LABEL else word[: _LONGEST_LABEL - 1] + "…"
+
+
+def _fit_around(figure: Figure) -> None:
+    """Grow the figure until its words are inside; the axes keep their size, and so the cells are square."""
+    (axes,) = figure.axes
+    cells_width, cells_height = figure.get_size_inches()
+    with quiet_about_glyphs():
+        drawn = figure.get_tightbbox()
+    inside = Bbox.union([drawn, Bbox.from_bounds(0, 0, cells_width, cells_height)]).padded(_MARGIN)
+    figure.set_size_inches(inside.width, inside.height)
+    axes.set_position(
+        (
+            -inside.x0 / inside.width,
+            -inside.y0 / inside.height,
+            cells_width / inside.width,
+            cells_height / inside.height,
+        )
+    )

@@ -1,0 +1,72 @@
+"""BLEU against sentence length: Figure 2."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+
+from matplotlib.figure import Figure
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.evaluation.bleu import LengthBin
+from rnnsearch.report.figures import (
+    INK,
+    SERIES,
+    add_legend,
+    font_families,
+    new_figure,
+    plain_axes,
+    printable,
+    save_figure,
+    start_at_zero,
+)
+
+# Told apart without colour too, as in the paper's black and white.
+_LINES = ("-", "--", "-.", ":")
+_MARKERS = ("o", "s", "^", "D", "v", "P")
+
+
+def plot_bleu_by_length(
+    systems: Mapping[str, Sequence[LengthBin]],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    title: str | None = None,
+) -> Figure:
+    """Draw a line for each system, from its name to its bins; under each bin, how many sentences it rests on.
+
+    All systems must have been scored on the same test set with the same edges. A bin without sentences is a
+    gap. With `path`, the figure is also written there (.png, .pdf or .svg).
+    """
+    if not systems:
+        raise RnnsearchError("BLEU by length: no system to draw; give at least one")
+    shared = next(iter(systems.values()))
+    layout = [(b.low, b.high, b.sentences) for b in shared]
+    for name, bins in systems.items():
+        if [(b.low, b.high, b.sentences) for b in bins] != layout:
+            raise RnnsearchError(
+                f"BLEU by length: '{name}' was cut into other bins than '{next(iter(systems))}'; "
+                "score both on the same test set with the same edges"
+            )
+    figure = new_figure(5.4, 3.4)
+    figure.set_layout_engine("constrained")
+    axes = figure.add_subplot()
+    places = range(len(layout))
+    for (name, bins), colour, line, marker in zip(
+        systems.items(), cycle(SERIES), cycle(_LINES), cycle(_MARKERS), strict=False
+    ):
+        scores = [math.nan if b.bleu is None else b.bleu for b in bins]
+        axes.plot(
+            places, scores, color=colour, linestyle=line, marker=marker, markersize=5, label=printable(name)
+        )
+    plain_axes(axes, "words in the source sentence (and sentences scored)", "BLEU")
+    axes.set_xticks(places, [f"{b.label}\n({b.sentences:,})" for b in shared])
+    start_at_zero(axes)
+    if title is not None:
+        axes.set_title(printable(title), parse_math=False, fontfamily=font_families(), color=INK)
+    if len(systems) > 1:
+        add_legend(axes)
+    if path is not None:
+        save_figure(figure, path)
+    return figure

@@ -1,0 +1,16 @@
+"""From text to words and back: Moses tokenisation, and the shortlist of words that a model knows."""
+
+from rnnsearch.text.tokenize import Tokenizer, language_of, tokenize_lines, tokenize_pairs
+from rnnsearch.text.vocabulary import END, END_SYMBOL, UNK, UNK_SYMBOL, Vocabulary
+
+__all__ = [
+    "END",
+    "END_SYMBOL",
+    "UNK",
+    "UNK_SYMBOL",
+    "Tokenizer",
+    "Vocabulary",
+    "language_of",
+    "tokenize_lines",
+    "tokenize_pairs",
+]

@@ -1,0 +1,92 @@
+"""The shortlist of section 3.2 of the paper: the K most frequent words, all others being `[UNK]`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.files import write_text
+
+END, UNK = 0, 1
+END_SYMBOL, UNK_SYMBOL = "</s>", "[UNK]"
+
+
+class Vocabulary:
+    """A shortlist: `</s>` is 0, `[UNK]` is 1, and the most frequent words follow, the most frequent first.
+
+    Both symbols are the model's own: where a text holds one of them literally, it is an unknown word there.
+    """
+
+    words: list[str]
+    """Every word by its id, the two symbols included."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        """`words` without the two symbols: distinct, and none with a line feed."""
+        self.words = [END_SYMBOL, UNK_SYMBOL, *words]
+        self._ids = {word: number for number, word in enumerate(self.words)}
+        if len(self._ids) != len(self.words) or any("\n" in word for word in words):
+            raise ValueError("a vocabulary's words are distinct, and hold no line feed")
+        del self._ids[END_SYMBOL], self._ids[UNK_SYMBOL]
+
+    @classmethod
+    def from_counts(cls, counts: Mapping[str, int], size: int, minimum_count: int = 1) -> Vocabulary:
+        """The `size` most frequent words of those seen `minimum_count` times; ties in order."""
+        frequent = [
+            word for word, count in counts.items() if count >= minimum_count and word not in (END_SYMBOL, UNK_SYMBOL)
+        ]
+        frequent.sort(key=lambda word: (-counts[word], word))
+        return cls(frequent[:size])
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Vocabulary:
+        """Read a file that `save` wrote."""
+        path = Path(path)
+        try:
+            text = path.read_bytes().decode("utf-8")
+        except FileNotFoundError:
+            raise RnnsearchError(f"{path}: no such vocabulary file") from None
+        except OSError as error:
+            raise RnnsearchError(f"{path}: cannot read the vocabulary: {error.strerror}") from None
+        except UnicodeDecodeError as error:
+            line = error.object.count(b"\n", 0, error.start) + 1
+            raise RnnsearchError(f"{path}:{line}: not valid UTF-8; a vocabulary file is UTF-8") from None
+        # Only a line feed ends a word: str.splitlines would also cut inside words at U+0085 or U+2028.
+        words = text.removesuffix("\n").split("\n")
+        for line, symbol in enumerate((END_SYMBOL, UNK_SYMBOL), 1):
+            found = words[line - 1] if line <= len(words) else ""
+            if found != symbol:
+                raise RnnsearchError(
+                    f"{path}:{line}: {found!r} where {symbol!r} must stand; is this a vocabulary that "
+                    "`rnnsearch prepare` wrote?"
+                )
+        first_line: dict[str, int] = {}
+        for line, word in enumerate(words, 1):
+            if not word:
+                raise RnnsearchError(f"{path}:{line}: an empty line in a vocabulary; one word a line")
+            if word in first_line:
+                raise RnnsearchError(f"{path}:{line}: {word!r} stands on line {first_line[word]} already")
+            first_line[word] = line
+        return cls(words[2:])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write one word a line, in the order of the ids, as UTF-8; whole or not at all."""
+        write_text(path, "".join(f"{word}\n" for word in self.words))
+
+    def __len__(self) -> int:
+        """The number of ids, the two symbols included."""
+        return len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        """Whether a word of running text is known."""
+        return word in self._ids
+
+    def encode(self, words: Sequence[str]) -> list[int]:
+        """The ids of `words`, without an end symbol; an unknown word is 1."""
+        known = self._ids.get
+        return [known(word, UNK) for word in words]
+
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """The words of `ids`, symbols included."""
+        return [self.words[number] for number in ids]

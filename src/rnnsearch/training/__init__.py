@@ -1,0 +1,1 @@
+"""Training: the loop, its checkpoints, and what is recorded of it."""

@@ -1,0 +1,43 @@
+"""The model card: a model folder's README."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rnnsearch.folder import System
+
+
+def model_card(system: System, record: dict[str, Any]) -> str:
+    """Markdown for people who find the folder: what it is, what it was trained on, how good it is, how to use it."""
+    data, model = system.config.data, system.config.model
+    kind = "RNNsearch" if system.model.aligns else "RNNencdec"
+    files = ", ".join(f"`{file['name']}`" for side in ("source", "target") for file in record["data"][f"{side}_files"])
+    rows = {
+        "updates": f"{record['updates']:,} (the best model is that of update {record['best_update']:,})",
+        "epochs": record["epochs"],
+        "hours": f"{record['hours']:.2f}",
+        "device": record["device"],
+        "training pairs": f"{record['training_pairs']:,}",
+        "train NLL": f"{record['train_nll']:.2f} a sentence, {record['train_nll_per_word']:.3f} a word",
+        "dev NLL": f"{record['dev_nll']:.2f} a sentence, {record['dev_nll_per_word']:.3f} a word",
+        "dev BLEU": f"{record['dev_bleu']:.2f} (sacreBLEU, 13a, cased; greedy search)",
+    }
+    table = "\n".join(f"| {name} | {value} |" for name, value in rows.items())
+    return f"""# {kind}, {data.source_language} → {data.target_language}
+
+A neural machine translation model (Bahdanau, Cho & Bengio, *Neural Machine Translation by Jointly Learning to Align and
+Translate*, ICLR 2015), trained with rnnsearch.
+
+- {record["parameters"]:,} parameters: embedding m = {model.embedding_size}, hidden n = {model.hidden_size}, alignment n' =
+  {model.alignment_size}, maxout l = {model.maxout_size}; cell `{model.cell}`, order `{model.decoder_order}`
+- shortlists of {len(system.source_vocabulary):,} source and {len(system.target_vocabulary):,} target words
+- trained on {files}
+
+| | |
+|---|---|
+{table}
+
+`training.json` holds the whole record, `config.json` every setting.
+
+    rnnsearch translate --model . input.{data.source_language}
+"""

@@ -1,0 +1,90 @@
+"""A checkpoint is one safetensors file with everything an interrupted run needs to go on bit for bit.
+
+Tensors: `model/…`, `optimizer/<parameter>/…`, `random`. Its header holds the rest, as JSON: where the run was in the
+corpus, how long it has taken, the best score so far, every validation.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.files import whole_file
+from rnnsearch.folder import copy_weights, read_tensors
+from rnnsearch.model import RNNsearch
+
+
+@dataclass
+class Progress:
+    """Where a run is: all of its state that is not a tensor."""
+
+    update: int = 0
+    """Updates so far, skipped ones included; also the number of the next minibatch."""
+    seconds: float = 0.0
+    """Time spent in training, validation included, over all parts of an interrupted run."""
+    target_words: int = 0
+    """Target words read so far, end symbols included."""
+    skipped: int = 0
+    """Updates that were not applied because the gradient was not finite."""
+    plateau_factor: float = 1.0
+    """What the learning rate has been lowered by."""
+    best_score: float | None = None
+    best_update: int = 0
+    validations_without_gain: int = 0
+    interval_nll: float = 0.0
+    """Training NLL summed since the last validation, and the words it is of."""
+    interval_words: int = 0
+    validations: list[dict[str, Any]] = field(default_factory=list)
+    """One row a validation, as `training.json` shows them."""
+    finished: str = ""
+    """Why the run ended, once it has."""
+
+
+def save_checkpoint(
+    path: Path, model: RNNsearch, optimizer: torch.optim.Optimizer, progress: Progress
+) -> None:
+    """Write a checkpoint, whole or not at all."""
+    tensors: dict[str, Tensor] = {"random": torch.get_rng_state()}
+    for name, parameter in model.named_parameters():
+        tensors[f"model/{name}"] = parameter.detach()
+        for key, value in optimizer.state.get(parameter, {}).items():
+            tensors[f"optimizer/{name}/{key}"] = value
+    with whole_file(path) as temporary:
+        save_file(
+            {key: tensor.cpu().contiguous() for key, tensor in tensors.items()},
+            temporary,
+            metadata={"progress": json.dumps(asdict(progress))},
+        )
+
+
+def load_checkpoint(path: Path, model: RNNsearch, optimizer: torch.optim.Optimizer) -> Progress:
+    """Put a run back to where it was when the checkpoint was written."""
+    tensors = read_tensors(path)
+    try:
+        with safe_open(path, "pt") as file:
+            progress = Progress(**json.loads(file.metadata()["progress"]))
+        random = tensors["random"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise RnnsearchError(f"{path}: not a checkpoint that this version can read ({error!r})") from None
+    weights = {key.removeprefix("model/"): value for key, value in tensors.items() if key.startswith("model/")}
+    copy_weights(path, weights, model)
+
+    states: dict[int, dict[str, Tensor]] = {}
+    for index, (name, parameter) in enumerate(model.named_parameters()):
+        prefix = f"optimizer/{name}/"
+        state = {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
+        if any(value.shape not in (parameter.shape, torch.Size([])) for value in state.values()):
+            raise RnnsearchError(f"{path}: the optimizer's state of {name} does not fit the model")
+        if state:
+            states[index] = state
+    optimizer.load_state_dict({"state": states, "param_groups": optimizer.state_dict()["param_groups"]})
+    torch.set_rng_state(random)
+    return progress

@@ -1,0 +1,90 @@
+"""What the person at the terminal sees of a training: a bar where there is a terminal, lines where there is a log."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress as Bar, ProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from rnnsearch.training.checkpoint import Progress
+from rnnsearch.training.trainer import Trainer
+
+LINE_EVERY_SECONDS = 30.0
+
+
+class Display:
+    """Listens to a `Trainer`: shows progress on the console, and writes curves for TensorBoard."""
+
+    def __init__(self, console: Console, tensorboard: Path, trainer: Trainer) -> None:
+        from torch.utils.tensorboard import SummaryWriter  # slow to import
+
+        self._console = console
+        resumed_at = trainer.progress.update
+        # What a killed run wrote after its checkpoint is hidden, not shown twice.
+        self._curves = SummaryWriter(str(tensorboard), purge_step=resumed_at + 1 if resumed_at else None)  # type: ignore[no-untyped-call]
+        columns: list[ProgressColumn] = [
+            TextColumn("[bold]training"),
+            BarColumn(),
+            TextColumn("{task.fields[text]}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(elapsed_when_finished=False),
+        ]
+        self._bar = Bar(*columns, console=console, disable=not console.is_terminal)
+        self._last_update, self._max_minutes = trainer.last_update, trainer.settings.max_minutes
+        self._task = self._bar.add_task("", total=1.0, text="")
+        self._nll = 0.0
+        self._rates: list[tuple[float, int]] = []
+        self._line_at = time.monotonic() + 5
+
+    def __enter__(self) -> Display:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+        self._curves.close()  # type: ignore[no-untyped-call]
+
+    def updated(self, progress: Progress, nll_per_word: float, words: int) -> None:
+        """Move the bar; the loss shown is a running mean over about fifty updates."""
+        now = time.monotonic()
+        self._nll = nll_per_word if not self._nll else 0.98 * self._nll + 0.02 * nll_per_word
+        self._rates = [*self._rates[-49:], (now, progress.target_words)]
+        (then, before), (_, after) = self._rates[0], self._rates[-1]
+        rate = (after - before) / (now - then) if now > then else 0.0
+        done = progress.update / self._last_update
+        if self._max_minutes:
+            done = max(done, progress.seconds / 60 / self._max_minutes)
+        text = f"update {progress.update:,}  loss {self._nll:.3f}  {rate:,.0f} words/s"
+        self._bar.update(self._task, completed=min(1.0, done), text=text)
+        if progress.update % 10 == 0:
+            self._scalar("train/nll_per_word", nll_per_word, progress.update)
+            self._scalar("train/target_words_per_second", rate, progress.update)
+        if not self._console.is_terminal and now >= self._line_at:
+            self._line_at = now + LINE_EVERY_SECONDS
+            self._console.print(f"{text}  {100 * min(1.0, done):.0f}% done", highlight=False)
+
+    def validated(self, row: dict[str, Any], best: bool) -> None:
+        """Print a validation, and add it to the curves."""
+        for key in ("valid_nll", "valid_bleu", "learning_rate"):
+            self._scalar(key.replace("valid_", "valid/"), row[key], row["update"])
+        self._curves.flush()  # type: ignore[no-untyped-call]
+        self._console.print(
+            f"validation at update {row['update']:,} (epoch {row['epoch']:.2f}): train NLL {row['train_nll']:.3f}, "
+            f"dev NLL {row['valid_nll']:.3f} a word, dev BLEU {row['valid_bleu']:.2f}" + (" (best)" if best else ""),
+            highlight=False,
+        )
+        self._rates = []
+
+    def notice(self, text: str) -> None:
+        """Print a line above the bar."""
+        self._console.print(text, highlight=False, markup=False)
+
+    def _scalar(self, name: str, value: float, update: int) -> None:
+        self._curves.add_scalar(name, value, update)  # type: ignore[no-untyped-call]

@@ -1,0 +1,225 @@
+"""A training from beginning to end: prepare the text, run or resume, record what came of it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+from rich.console import Console
+
+from rnnsearch.config import Config, from_dict, read_json, to_dict
+from rnnsearch.corpus.prepare import PreparedData, open_prepared, prepare
+from rnnsearch.corpus.read import read_pairs
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.files import write_json, write_text
+from rnnsearch.folder import CONFIG, WEIGHTS, System, load_weights, new_system, save_settings
+from rnnsearch.training.card import model_card
+from rnnsearch.training.display import Display
+from rnnsearch.training.trainer import CHECKPOINT, Trainer
+from rnnsearch.training.validation import DevelopmentSet, negative_log_likelihood, validate
+from rnnsearch.translation.translator import Translator
+
+Paths = Sequence[str | os.PathLike[str]]
+
+
+class Interrupted(Exception):
+    """The run was asked to stop; its checkpoint is written."""
+
+
+def train(
+    output: str | os.PathLike[str],
+    config: Config,
+    *,
+    sources: Paths = (),
+    targets: Paths = (),
+    data: str | os.PathLike[str] | None = None,
+    valid_source: str | os.PathLike[str],
+    valid_target: str | os.PathLike[str],
+    resume: bool = False,
+    console: Console | None = None,
+) -> Translator:
+    """Train a system in the folder `output`, and return it as a translator.
+
+    The text is either raw parallel files, `sources` and `targets`, or a folder that `prepare` has made, `data`. With
+    `resume`, a run that was stopped or killed goes on from its last checkpoint to bit for bit the weights it would have
+    had. SIGINT and SIGTERM make it write a checkpoint and raise `Interrupted`; a second SIGINT ends it at once.
+    """
+    console = console or Console(stderr=True)
+    folder = Path(output)
+    development = read_development_set(valid_source, valid_target)
+    resuming = _check_output(folder, resume, console)
+    if resuming:
+        config = _resumed_settings(read_json(folder / CONFIG), config, folder)
+    prepared = _data(folder, config, sources, targets, data, console)
+    config = _with_data_settings(config, prepared)
+
+    system = new_system(config, prepared.source_vocabulary, prepared.target_vocabulary)
+    system.model.to(default_device())
+    save_settings(folder, system)
+    _describe(console, system, prepared)
+
+    trainer = Trainer(system, prepared.corpus, development, folder)
+    if resuming:
+        trainer.resume()
+    with Display(console, folder / "tensorboard", trainer) as display, _stopping(trainer, console):
+        progress = trainer.run(display)
+    if not progress.finished:
+        raise Interrupted(f"stopped at update {progress.update:,}; the same command with --resume goes on from there")
+    console.print(f"Finished: {progress.finished}. The best model is that of update {progress.best_update:,}.")
+    load_weights(folder / WEIGHTS, system.model)
+    system.model.eval()
+    record = training_record(trainer, prepared)
+    write_json(folder / "training.json", record)
+    write_text(folder / "README.md", model_card(system, record))
+    return Translator(system)
+
+
+def default_device() -> torch.device:
+    """A GPU where there is one, else the CPU."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def read_development_set(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> DevelopmentSet:
+    """Read a development set; it may not be empty."""
+    pairs = [(s, t) for s, t in read_pairs([Path(source)], [Path(target)]) if s.strip() and t.strip()]
+    if not pairs:
+        raise RnnsearchError(f"{source}, {target}: no sentence pairs to validate on")
+    return DevelopmentSet([s for s, _ in pairs], [t for _, t in pairs])
+
+
+def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
+    """What `training.json` holds: the row of the paper's Table 2, and what it takes to read it.
+
+    The training NLL is the best model's, on the first thousand pairs of the training corpus, without dropout.
+    """
+    system, progress = trainer.system, trainer.progress
+    pairs = [prepared.corpus.pair(i) for i in range(min(1000, len(prepared.corpus)))]
+    on_train = negative_log_likelihood(
+        system,
+        [system.source_vocabulary.decode(source.tolist()) for source, _ in pairs],
+        [system.target_vocabulary.decode(target.tolist()) for _, target in pairs],
+    )
+    on_dev = validate(system, trainer.development)
+    return {
+        "updates": progress.update,
+        "best_update": progress.best_update,
+        "epochs": round(trainer.epochs, 3),
+        "hours": round(progress.seconds / 3600, 4),
+        "target_words_per_second": round(progress.target_words / max(progress.seconds, 1e-9)),
+        "device": _device_name(),
+        "train_nll": on_train.per_sentence,
+        "dev_nll": on_dev.nll.per_sentence,
+        "train_nll_per_word": on_train.per_word,
+        "dev_nll_per_word": on_dev.nll.per_word,
+        "dev_bleu": on_dev.bleu,
+        "dev_bleu_search": "greedy",
+        "skipped_updates": progress.skipped,
+        "finished": progress.finished,
+        "parameters": system.model.count_parameters(),
+        "training_pairs": len(prepared.corpus),
+        "data": prepared.info,
+        "date": datetime.now(UTC).date().isoformat(),
+        "torch": torch.__version__,
+        "validations": progress.validations,
+    }
+
+
+def _check_output(folder: Path, resume: bool, console: Console) -> bool:
+    """Whether there is a run to go on with."""
+    if (folder / CHECKPOINT).exists():
+        if not resume:
+            raise RnnsearchError(
+                f"{folder}: a training run is there already; --resume goes on with it, or give another --output"
+            )
+        return True
+    if (folder / WEIGHTS).exists() and not resume:
+        raise RnnsearchError(f"{folder}: a trained model is there already; give another --output")
+    if resume:
+        console.print(f"{folder}: no checkpoint to resume from, so this is a new run")
+    return False
+
+
+def _resumed_settings(saved: Config, asked: Config, folder: Path) -> Config:
+    """The settings of a run that goes on: data and model are what they were; training and search may be changed."""
+    before, now = to_dict(saved), to_dict(asked)
+    for section, free in (("model", ()), ("data", ("source_language", "target_language"))):
+        for key, value in before[section].items():
+            if key not in free and now[section][key] != value:
+                raise RnnsearchError(
+                    f"{folder}: the run to resume has {section}.{key} = {value!r}, not {now[section][key]!r}; "
+                    "give the settings it was started with, or another --output"
+                )
+    return from_dict({**now, "data": before["data"]})
+
+
+def _data(
+    folder: Path, config: Config, sources: Paths, targets: Paths, data: str | os.PathLike[str] | None, console: Console
+) -> PreparedData:
+    """The packed corpus: as `prepare` left it, or prepared now, into the output folder."""
+    if data is not None:
+        return open_prepared(Path(data))
+    if (folder / "data" / "prepare.json").exists():
+        return open_prepared(folder / "data")
+    if not sources:
+        raise RnnsearchError("nothing to train on: give --source and --target, or --data")
+    with console.status("preparing the text") as status:
+        return prepare(
+            [Path(path) for path in sources],
+            [Path(path) for path in targets],
+            folder / "data",
+            config.data,
+            progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),
+        )
+
+
+def _with_data_settings(config: Config, prepared: PreparedData) -> Config:
+    """The config that the model is saved with: its data settings are those the corpus was prepared with."""
+    return from_dict({**to_dict(config), "data": prepared.info["data"]})
+
+
+@contextlib.contextmanager
+def _stopping(trainer: Trainer, console: Console) -> Iterator[None]:
+    """SIGINT and SIGTERM ask the trainer to stop; a second one is not caught."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        trainer.stop_requested = True
+        restore()
+        console.print("Stopping: writing a checkpoint … (once more to stop at once)")
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    before: Mapping[int, Any] = {}
+    try:
+        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    except ValueError:
+        pass  # not the main thread: no signals to catch
+    try:
+        yield
+    finally:
+        restore()
+
+
+def _describe(console: Console, system: System, prepared: PreparedData) -> None:
+    kind = "RNNsearch" if system.model.aligns else "RNNencdec"
+    console.print(
+        f"{kind}, {system.model.count_parameters() / 1e6:.1f} million parameters; {len(prepared.corpus):,} pairs; "
+        f"{len(system.source_vocabulary):,} source and {len(system.target_vocabulary):,} target words; on "
+        f"{_device_name()}",
+        highlight=False,
+    )
+
+
+def _device_name() -> str:
+    if torch.cuda.is_available():
+        return torch.cuda.get_device_name()
+    return f"{platform.machine()} CPU, {torch.get_num_threads()} threads"

@@ -1,0 +1,174 @@
+"""The training loop."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+
+from rnnsearch.config import TrainingConfig
+from rnnsearch.corpus.batches import Batch, BatchStream
+from rnnsearch.corpus.pack import PackedCorpus
+from rnnsearch.folder import WEIGHTS, System, save_weights
+from rnnsearch.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from rnnsearch.training.cost import training_cost
+from rnnsearch.training.optimizer import learning_rate, make_optimizer
+from rnnsearch.training.validation import DevelopmentSet, validate
+
+CHECKPOINT = Path("checkpoints") / "last.safetensors"
+
+
+class Listener(Protocol):
+    """Who is told how training goes."""
+
+    def updated(self, progress: Progress, nll_per_word: float, words: int) -> None:
+        """After every update: the minibatch's NLL in nats a target word, and its target words."""
+
+    def validated(self, row: dict[str, Any], best: bool) -> None:
+        """After every validation: its row in `training.json`, and whether the model is the best so far."""
+
+    def notice(self, text: str) -> None:
+        """Something the user should know, in one line."""
+
+
+class Trainer:
+    """One run: from a system and a packed corpus to the best weights in a folder.
+
+    After `resume`, `run` goes on exactly as an uninterrupted run would have.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        corpus: PackedCorpus,
+        development: DevelopmentSet,
+        folder: Path,
+    ) -> None:
+        self.system = system
+        self.settings: TrainingConfig = system.config.training
+        self.development = development
+        self.folder = folder
+        self.stop_requested = False
+        """Set it, from a signal handler or another thread, and the run saves a checkpoint and returns."""
+        self.progress = Progress()
+        self.optimizer = make_optimizer(system.model.parameters(), self.settings)
+        self.batches = BatchStream(
+            corpus,
+            batch_size=self.settings.batch_size,
+            pool_batches=self.settings.pool_batches,
+            shuffle=self.settings.shuffle,
+            seed=self.settings.seed,
+        )
+        torch.manual_seed(self.settings.seed)
+
+    @property
+    def last_update(self) -> int:
+        """The update that the run ends with unless it stops early."""
+        planned = self.settings.max_updates
+        if self.settings.max_epochs:
+            planned = min(planned, self.settings.max_epochs * self.batches.batches_per_epoch)
+        return planned
+
+    @property
+    def epochs(self) -> float:
+        """Passes over the corpus so far."""
+        return self.progress.update / self.batches.batches_per_epoch
+
+    def resume(self) -> None:
+        """Go back to where the checkpoint was written; the reasons a finished run ended are looked at afresh."""
+        self.progress = load_checkpoint(self.folder / CHECKPOINT, self.system.model, self.optimizer)
+        self.progress.finished = ""
+
+    def run(self, listener: Listener) -> Progress:
+        """Train until the run is finished, or until a stop is requested."""
+        self.listener = listener
+        progress, settings = self.progress, self.settings
+        began = time.monotonic() - progress.seconds
+        progress.finished = self._reason_to_finish()
+        while not progress.finished and not self.stop_requested:
+            self._update(self.batches.batch(progress.update))
+            progress.seconds = time.monotonic() - began
+            progress.finished = self._reason_to_finish()
+            if progress.update % settings.validate_every == 0 or progress.finished:
+                self._validate()
+                progress.seconds = time.monotonic() - began
+                progress.finished = progress.finished or self._reason_to_finish()
+            if progress.update % settings.checkpoint_every == 0 and not progress.finished:
+                self.save()
+        self.save()
+        return progress
+
+    def save(self) -> None:
+        """Write the checkpoint."""
+        save_checkpoint(self.folder / CHECKPOINT, self.system.model, self.optimizer, self.progress)
+
+    def _update(self, batch: Batch) -> None:
+        """One minibatch: cost, gradient, clipping, step."""
+        progress, model = self.progress, self.system.model
+        device = next(model.parameters()).device
+        arrays = (batch.source_BS, batch.source_lengths_B, batch.target_BT, batch.target_lengths_B)
+        model.train()
+        forced = model(*(torch.from_numpy(array).to(device) for array in arrays), dropout=self.settings.dropout)
+        cost, nll = training_cost(forced, len(batch.source_BS), self.settings)
+        self.optimizer.zero_grad()
+        cost.backward()  # type: ignore[no-untyped-call]
+        limit = self.settings.clip_norm or math.inf
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), limit)
+
+        progress.update += 1
+        words = len(forced.words_P)
+        if math.isfinite(float(norm)) and math.isfinite(float(nll)):
+            for group in self.optimizer.param_groups:
+                group["lr"] = learning_rate(progress.update, self.last_update, progress.plateau_factor, self.settings)
+            self.optimizer.step()
+            progress.interval_nll += float(nll)
+            progress.interval_words += words
+        else:
+            progress.skipped += 1
+            self.listener.notice(
+                f"update {progress.update}: the gradient is not finite ({float(norm)}); skipped ({progress.skipped} so far)"
+            )
+        progress.target_words += words
+        self.listener.updated(progress, float(nll) / words, words)
+
+    def _validate(self) -> None:
+        """Score the development set, keep the model if it is the best, and see whether the run has stalled."""
+        progress, settings = self.progress, self.settings
+        if progress.validations and progress.validations[-1]["update"] == progress.update:
+            return
+        self.system.model.eval()
+        found = validate(self.system, self.development)
+        score = found.bleu if settings.validate_on == "bleu" else -found.nll.per_word
+        best = progress.best_score is None or score > progress.best_score
+        row = {
+            "update": progress.update,
+            "epoch": round(self.epochs, 3),
+            "train_nll": progress.interval_nll / max(1, progress.interval_words),
+            "valid_nll": found.nll.per_word,
+            "valid_nll_per_sentence": found.nll.per_sentence,
+            "valid_bleu": found.bleu,
+            "learning_rate": self.optimizer.param_groups[0]["lr"],
+        }
+        progress.validations.append(row)
+        progress.interval_nll, progress.interval_words = 0.0, 0
+        if best:
+            progress.best_score, progress.best_update, progress.validations_without_gain = score, progress.update, 0
+            save_weights(self.folder / WEIGHTS, self.system.model)
+        else:
+            progress.validations_without_gain += 1
+            if settings.decay == "plateau":
+                progress.plateau_factor /= 2
+        self.listener.validated(row, best)
+
+    def _reason_to_finish(self) -> str:
+        progress, settings = self.progress, self.settings
+        if progress.update >= self.last_update:
+            return f"{progress.update} updates are done"
+        if settings.max_minutes and progress.seconds >= 60 * settings.max_minutes:
+            return f"{settings.max_minutes:g} minutes are over"
+        if settings.patience and progress.validations_without_gain >= settings.patience:
+            return f"no better score for {settings.patience} validations"
+        return ""

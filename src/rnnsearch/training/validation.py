@@ -1,0 +1,61 @@
+"""The development set: NLL of its references, BLEU of its translations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rnnsearch.evaluation.bleu import bleu
+from rnnsearch.folder import System
+from rnnsearch.translation.scoring import score_pairs
+from rnnsearch.translation.translator import Translator
+
+
+@dataclass(frozen=True)
+class DevelopmentSet:
+    """Raw lines: the references are compared with as they are, not as the tokenizer would have them."""
+
+    sources: Sequence[str]
+    references: Sequence[str]
+
+
+@dataclass(frozen=True)
+class NLL:
+    """Negative log-likelihood, in nats."""
+
+    per_word: float
+    """A target word, end symbols included."""
+    per_sentence: float
+    """A sentence: the unit of the paper's Table 2."""
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What a validation found."""
+
+    nll: NLL
+    bleu: float
+    """sacreBLEU of greedy translations."""
+
+
+def negative_log_likelihood(system: System, sources: Sequence[list[str]], targets: Sequence[list[str]]) -> NLL:
+    """The NLL of tokenised pairs."""
+    scored = score_pairs(system, sources, targets, with_alignment=False)
+    total = -sum(pair.score for pair in scored)
+    return NLL(total / sum(len(pair.tokens) + 1 for pair in scored), total / len(scored))
+
+
+def validate(system: System, development: DevelopmentSet) -> Validation:
+    """NLL on the whole development set; BLEU on its first `training.validate_sentences` pairs.
+
+    The translations are greedy: a fraction of beam search's time, and they rank the models of one run as well.
+    """
+    translator = Translator(system)
+    nll = negative_log_likelihood(
+        system,
+        [translator.source_words(line) for line in development.sources],
+        [translator.target_words(line) for line in development.references],
+    )
+    first = slice(system.config.training.validate_sentences)
+    hypotheses = [t.text for t in translator.translate(development.sources[first], beam=1)]
+    return Validation(nll, bleu(hypotheses, development.references[first]))

@@ -1,0 +1,108 @@
+"""Given pairs: their log-probability, word by word, and their alignment."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from rnnsearch.corpus.batches import make_batch
+from rnnsearch.corpus.read import read_pairs
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.folder import System
+from rnnsearch.text.vocabulary import END_SYMBOL
+from rnnsearch.translation.batching import by_length
+from rnnsearch.translation.translation import Alignment
+from rnnsearch.translation.translator import Translator
+
+LONGEST = 5000
+"""A given pair is read whole, so its alignment has to fit in memory: no side may have more words than this."""
+
+
+@dataclass(frozen=True)
+class ScoredPair:
+    """What the model makes of one given pair."""
+
+    source_tokens: list[str]
+    """The source words and the end symbol."""
+    tokens: list[str]
+    """The target words, without the end symbol."""
+    score: float
+    """log p(target | source) in nats, the end symbol included."""
+    word_scores: list[float]
+    """log p of each target word, and of the end symbol, given those before it; they add up to `score`."""
+    alignment: Alignment | None
+    """α, (tokens, source_tokens); None for RNNencdec, or where it was not asked for."""
+
+
+@torch.inference_mode()
+def score_pairs(
+    system: System,
+    sources: Sequence[list[str]],
+    targets: Sequence[list[str]],
+    with_alignment: bool = True,
+    first_line: int = 1,
+) -> list[ScoredPair]:
+    """Score tokenised pairs; like a translation, a score does not depend on the pairs beside it.
+
+    `first_line` is the number of the first pair, for errors.
+    """
+    if len(sources) != len(targets):
+        raise RnnsearchError(f"{len(sources)} source lines but {len(targets)} target lines; line n translates line n")
+    for line, (source, target) in enumerate(zip(sources, targets, strict=True), first_line):
+        if max(len(source), len(target)) > LONGEST:
+            raise RnnsearchError(
+                f"line {line}: {len(source)} and {len(target)} words; a pair to be scored or aligned has at most "
+                f"{LONGEST} on each side, so split it"
+            )
+    model = system.model
+    device = next(model.parameters()).device
+    scored: list[ScoredPair | None] = [None] * len(sources)
+    ids = [
+        (system.source_vocabulary.encode(source), system.target_vocabulary.encode(target))
+        for source, target in zip(sources, targets, strict=True)
+    ]
+    for indices in by_length([max(len(x), len(y)) + 1 for x, y in ids], system.config.training.batch_size):
+        batch = make_batch([ids[i] for i in indices])
+        arrays = (batch.source_BS, batch.source_lengths_B, batch.target_BT, batch.target_lengths_B)
+        forced = model(*(torch.from_numpy(array).to(device) for array in arrays))
+        log_p_P = -torch.nn.functional.cross_entropy(forced.logits_PV, forced.words_P, reduction="none")
+        alpha_TBS = forced.decoded.alpha_TBS if with_alignment else None
+        for b, i in enumerate(indices):
+            word_scores = log_p_P[forced.sentences_P == b].double()
+            alignment = None
+            if alpha_TBS is not None:
+                # A copy: a view would keep the whole batch's alignments alive.
+                alignment = alpha_TBS[: len(targets[i]), b, : len(sources[i]) + 1].float().cpu().numpy().copy()
+            scored[i] = ScoredPair(
+                source_tokens=[*sources[i], END_SYMBOL],
+                tokens=targets[i],
+                score=float(word_scores.sum()),
+                word_scores=word_scores.tolist(),
+                alignment=alignment,
+            )
+    return [pair for pair in scored if pair is not None]
+
+
+def score_files(
+    translator: Translator,
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    tokenized: bool = False,
+    with_alignment: bool = False,
+) -> Iterator[ScoredPair]:
+    """Score the pairs of two files, line by line; `tokenized` files are cut at spaces alone."""
+    pairs = read_pairs([Path(source)], [Path(target)])
+    number = 0
+    while group := list(itertools.islice(pairs, 2000)):
+        if tokenized:
+            sources, targets = ([line.split() for line in side] for side in zip(*group, strict=True))
+        else:
+            sources = [translator.source_words(line) for line, _ in group]
+            targets = [translator.target_words(line) for _, line in group]
+        yield from score_pairs(translator.system, sources, targets, with_alignment, first_line=number + 1)
+        number += len(group)

@@ -1,0 +1,101 @@
+"""What a translator returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rnnsearch.text.vocabulary import END_SYMBOL
+
+Alignment = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A stretch of a line that was translated by itself; nearly always the whole line."""
+
+    source_start: int
+    source_tokens: list[str]
+    """Without the end symbol."""
+    target_start: int
+    tokens: list[str]
+    alignment: Alignment | None
+    """α, (tokens, source tokens + 1): the last column is the end symbol's."""
+
+
+@dataclass(frozen=True)
+class Translation:
+    """One translation of one line, and where each of its words was read from."""
+
+    text: str
+    """The translation, detokenised."""
+    score: float
+    """log p(tokens | source) in nats, the end symbol included."""
+    finished: bool
+    """False if the search ran into its length limit: the translation breaks off."""
+    segments: Sequence[Segment]
+    """More than one where the line was longer than `search.max_segment` words."""
+
+    @property
+    def tokens(self) -> list[str]:
+        """The target words, without the end symbol."""
+        return [token for segment in self.segments for token in segment.tokens]
+
+    @property
+    def source_tokens(self) -> list[str]:
+        """The source words as they were written, and the end symbol: the columns of `alignment`."""
+        return [token for segment in self.segments for token in segment.source_tokens] + [END_SYMBOL]
+
+    @cached_property
+    def alignment(self) -> Alignment | None:
+        """α as an array, (len(tokens), len(source_tokens)), each row summing to 1; None for RNNencdec.
+
+        For a line in several segments, each word's weights are those within its segment.
+        """
+        if any(segment.alignment is None for segment in self.segments):
+            return None
+        last = self.segments[-1] if self.segments else None
+        rows = last.target_start + len(last.tokens) if last else 0
+        columns = last.source_start + len(last.source_tokens) if last else 0
+        matrix = np.zeros((rows, columns + 1), np.float32)
+        for segment in self.segments:
+            assert segment.alignment is not None
+            to = slice(segment.target_start, segment.target_start + len(segment.tokens))
+            start, stop = segment.source_start, segment.source_start + len(segment.source_tokens)
+            matrix[to, start:stop] = segment.alignment[:, :-1]
+            matrix[to, -1] = segment.alignment[:, -1]
+        return matrix
+
+    @property
+    def links(self) -> list[tuple[int, int]] | None:
+        """Hard alignment: (source, target) index pairs, for each target word the source word it read most."""
+        if any(segment.alignment is None for segment in self.segments):
+            return None
+        links = []
+        for segment in self.segments:
+            assert segment.alignment is not None
+            for i, row in enumerate(segment.alignment):
+                j = int(row.argmax())
+                if j < len(segment.source_tokens):
+                    links.append((segment.source_start + j, segment.target_start + i))
+        return sorted(links)
+
+
+def split_line(tokens: list[str], longest: int) -> list[list[str]]:
+    """Cut a line into stretches of at most `longest` tokens: after the last end of a sentence, else of a clause, that
+    leaves a stretch at least half of `longest`; else at `longest`."""
+    pieces = []
+    while len(tokens) > longest:
+        cut = longest
+        for marks in (".?!…", ";:,"):
+            ends = [i + 1 for i in range(longest // 2, longest) if tokens[i] in marks]
+            if ends:
+                cut = ends[-1]
+                break
+        pieces.append(tokens[:cut])
+        tokens = tokens[cut:]
+    return [*pieces, tokens] if tokens else pieces

@@ -1,0 +1,127 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.evaluation.aer import (
+    GoldLinks,
+    alignment_error_rate,
+    hard_links,
+    parse_gold,
+    read_gold,
+    to_pharaoh,
+)
+
+links = st.frozensets(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=20)
+gold_links = st.builds(lambda sure, more: GoldLinks(sure, sure | more), links, links)
+
+
+def test_a_line_of_gold_links_holds_sure_and_possible_ones() -> None:
+    gold = parse_gold("0-0 1p2 10-3 ")
+    assert gold.sure == {(0, 0), (10, 3)}
+    assert gold.possible == {(0, 0), (1, 2), (10, 3)}
+
+
+def test_a_sentence_number_before_a_tab_is_no_link() -> None:
+    assert parse_gold("17\t0-1 2p3 \n") == parse_gold("0-1 2p3")
+    assert parse_gold("17\t") == parse_gold("17") == parse_gold("") == GoldLinks(frozenset(), frozenset())
+
+
+def test_links_set_apart_by_tabs_all_count() -> None:
+    assert parse_gold("0-0\t1-1").sure == {(0, 0), (1, 1)}
+
+
+def test_reverse_swaps_the_sides_of_both_kinds() -> None:
+    gold = parse_gold("0\t0-6 2p9", reverse=True)
+    assert gold.sure == {(6, 0)}
+    assert gold.possible == {(6, 0), (9, 2)}
+
+
+def test_a_link_both_sure_and_possible_is_sure() -> None:
+    assert parse_gold("1p1 1-1").sure == {(1, 1)}
+
+
+@pytest.mark.parametrize("line", ["0-0 1:2", "0-0 3", "0--1", "-1-2", "0-0,1-1", "a\t0-0", "²-1"])
+def test_what_is_no_link_is_named(line: str) -> None:
+    with pytest.raises(RnnsearchError, match="is not an alignment link; write 0-0"):
+        parse_gold(line)
+
+
+def test_a_bad_line_of_a_file_is_named_by_file_and_line(tmp_path: Path) -> None:
+    path = tmp_path / "gold.txt"
+    path.write_text("0\t0-0 1p1\n1\t\n2\t0-0 x\n", encoding="utf-8")
+    with pytest.raises(RnnsearchError, match=r"gold\.txt:3: 'x' is not"):
+        read_gold(path)
+    path.write_text("0\t0-0 1p2\n1\t\n", encoding="utf-8")
+    assert read_gold(path, reverse=True) == [
+        GoldLinks(frozenset({(0, 0)}), frozenset({(0, 0), (2, 1)})),
+        GoldLinks(frozenset(), frozenset()),
+    ]
+
+
+def test_attention_becomes_a_link_to_the_word_most_read() -> None:
+    alignment = np.array([[0.1, 0.7, 0.2], [0.6, 0.1, 0.3], [0.2, 0.2, 0.6]])
+    assert hard_links(alignment) == {(1, 0), (0, 1)}  # the third word was read from the end symbol
+    assert hard_links(np.zeros((0, 3))) == frozenset()
+
+
+@given(st.integers(1, 8), st.integers(1, 8), st.integers(0, 2**32 - 1))
+def test_every_target_word_has_one_link_at_most_and_none_to_the_end_symbol(
+    target: int, source: int, seed: int
+) -> None:
+    found = hard_links(np.random.default_rng(seed).dirichlet(np.ones(source), size=target))
+    assert len({j for _, j in found}) == len(found)
+    assert all(0 <= i < source - 1 and 0 <= j < target for i, j in found)
+
+
+def test_the_alignment_error_rate_of_an_example_worked_by_hand() -> None:
+    # |A| = 3 + 2, |S| = 2 + 2, |A∩S| = 1 + 1, |A∩P| = 2 + 1: 1 − (2 + 3) / (5 + 4)
+    gold = [parse_gold("0-0 1-1 2p1"), parse_gold("0-1 1-0")]
+    predicted = [frozenset({(0, 0), (2, 1), (3, 3)}), frozenset({(0, 1), (1, 1)})]
+    score = alignment_error_rate(predicted, gold)
+    assert score.aer == pytest.approx(4 / 9)
+    assert score.precision == pytest.approx(3 / 5)
+    assert score.recall == pytest.approx(2 / 4)
+    assert (score.links, score.sure) == (5, 4)
+
+
+@given(st.lists(gold_links, min_size=1, max_size=5))
+def test_drawing_the_sure_links_or_all_possible_ones_is_no_error(gold: list[GoldLinks]) -> None:
+    assert alignment_error_rate([g.sure for g in gold], gold).aer == 0
+    score = alignment_error_rate([g.possible for g in gold], gold)
+    assert (score.aer, score.precision, score.recall) == (0, 1, 1)
+
+
+@given(st.lists(st.tuples(links, gold_links), min_size=1, max_size=5))
+def test_rates_are_rates(pairs: list[tuple[frozenset[tuple[int, int]], GoldLinks]]) -> None:
+    score = alignment_error_rate([p for p, _ in pairs], [g for _, g in pairs])
+    for rate in (score.aer, score.precision, score.recall):
+        assert 0 <= rate <= 1
+    assert score.links == sum(len(p) for p, _ in pairs)
+
+
+def test_drawing_nothing_finds_nothing() -> None:
+    score = alignment_error_rate([frozenset()], [parse_gold("0-0")])
+    assert (score.aer, score.precision, score.recall) == (1, 1, 0)
+    assert alignment_error_rate([frozenset()], [parse_gold("")]).aer == 0
+
+
+def test_as_many_alignments_as_gold_ones() -> None:
+    with pytest.raises(RnnsearchError, match="1 alignments but 2 gold ones"):
+        alignment_error_rate([frozenset()], [parse_gold(""), parse_gold("")])
+    with pytest.raises(RnnsearchError, match="0 alignments to score"):
+        alignment_error_rate([], [])
+
+
+@given(links)
+def test_pharaoh_lines_are_sorted_and_read_back(found: frozenset[tuple[int, int]]) -> None:
+    line = to_pharaoh(found)
+    assert parse_gold(line).sure == found
+    assert line == to_pharaoh(sorted(found, reverse=True))
+
+
+def test_pharaoh_lines_sort_numbers_as_numbers() -> None:
+    assert to_pharaoh({(10, 0), (2, 11), (2, 3)}) == "2-3 2-11 10-0"

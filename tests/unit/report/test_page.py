@@ -1,0 +1,191 @@
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.evaluation.bleu import LengthBin
+from rnnsearch.report.page import Sample, write_page
+from rnnsearch.report.page_assets import SCRIPT, STYLE
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror='alert(2)'>\"&$\\"
+
+
+class Elements(HTMLParser):
+    """The elements of a page, and the text in them."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def of_class(self, name: str) -> list[dict[str, str]]:
+        return [attributes for _, attributes in self.elements if name in attributes.get("class", "").split()]
+
+
+def page(path: Path, **parts: Any) -> Elements:
+    nothing: dict[str, Any] = {
+        "title": "A title",
+        "introduction": "",
+        "figures": {},
+        "curves": [],
+        "length_bins": [],
+        "samples": [],
+        "next_steps": [],
+    }
+    write_page(path / "page.html", **{**nothing, **parts})
+    return Elements((path / "page.html").read_text(encoding="utf-8"))
+
+
+def sample(**changes: Any) -> Sample:
+    parts: dict[str, Any] = {
+        "source_tokens": ["L'", "eau", ".", "</s>"],
+        "target_tokens": ["Water", "."],
+        "alignment": np.array([[0.25, 0.75, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]]),
+        "source_text": "L'eau.",
+        "translation_text": "Water.",
+        "reference_text": "The water.",
+    }
+    return Sample(**{**parts, **changes})
+
+
+def test_a_full_page_has_its_parts_and_fetches_nothing(tmp_path: Path) -> None:
+    found = page(
+        tmp_path,
+        introduction="First.\n\nSecond.",
+        figures={"BLEU": "34.2\nnrefs:1|tok:13a"},
+        curves=[{"update": 500, "train_nll": 3.0, "valid_nll": 2.9, "valid_bleu": 12.0}],
+        length_bins=[LengthBin(0, 10, 3, 30.0), LengthBin(10, None, 0, None)],
+        samples=[sample()],
+        next_steps=["# Translate.\nrnnsearch translate model < input"],
+    )
+    for text in (
+        "First.",
+        "34.2",
+        "nrefs:1|tok:13a",
+        "L'eau.",
+        "The water.",
+        "rnnsearch translate model < input",
+    ):
+        assert text in found.text
+    pictures = [attributes for tag, attributes in found.elements if tag == "svg"]
+    assert len(pictures) == 4  # cost, BLEU, BLEU by length, one heat map
+    assert all(attributes["role"] == "img" and attributes["aria-label"] for attributes in pictures)
+    for tag, attributes in found.elements:
+        for name in ("src", "href", "xlink:href", "action"):
+            assert attributes.get(name, "#").startswith(("#", "data:image/png")), (tag, attributes)
+    assert "@import" not in STYLE
+    assert "url(" not in STYLE
+    identifiers = [attributes["id"] for _, attributes in found.elements if "id" in attributes]
+    assert all(re.fullmatch(r"[a-z]+[0-9a-f]{10}", name) for name in identifiers)
+
+
+def test_parts_without_content_are_left_out(tmp_path: Path) -> None:
+    assert not [tag for tag, _ in page(tmp_path).elements if tag in ("h2", "svg", "dl", "section")]
+    unscored = page(tmp_path, length_bins=[LengthBin(0, None, 0, None)])
+    assert not [tag for tag, _ in unscored.elements if tag in ("h2", "svg")]
+
+
+def test_words_carry_their_row_of_the_alignment(tmp_path: Path) -> None:
+    found = page(tmp_path, samples=[sample()])
+    weights = [a["data-weights"] for a in found.of_class("word") if "data-weights" in a]
+    assert weights == ["250 750 0 0", "0 0 500 500"]
+    sources = [a for tag, a in found.elements if tag == "span" and "word" in a.get("class", "")]
+    assert len(sources) == 4
+    assert "end" in sources[-1]["class"]
+
+
+def test_a_sentence_is_shown_as_written_or_else_word_by_word(tmp_path: Path) -> None:
+    assert "As text" not in page(tmp_path, samples=[sample()]).text
+    replaced = page(tmp_path, samples=[sample(target_tokens=["[UNK]", "."])])
+    assert "[UNK] ." in replaced.text
+    assert "As text" in replaced.text
+
+
+def test_a_model_without_alignment_has_plain_translations(tmp_path: Path) -> None:
+    found = page(tmp_path, samples=[sample(alignment=None)])
+    assert "Water." in found.text
+    assert "one fixed vector" in found.text
+    assert not found.of_class("word")
+
+
+def test_an_empty_translation_is_shown_as_such(tmp_path: Path) -> None:
+    found = page(
+        tmp_path, samples=[sample(target_tokens=[], alignment=np.zeros((0, 4)), translation_text="")]
+    )
+    assert "(empty)" in found.text
+
+
+def test_a_sentence_too_long_for_a_heat_map_is_shown_without_one(tmp_path: Path) -> None:
+    words = ["mot"] * 200
+    found = page(
+        tmp_path,
+        samples=[
+            sample(source_tokens=words, alignment=np.full((2, 200), 0.005), source_text=" ".join(words))
+        ],
+    )
+    assert not [tag for tag, _ in found.elements if tag == "svg"]
+    assert len(found.of_class("word")) == 202
+
+
+def test_weights_that_do_not_fit_the_words_are_refused_and_no_page_is_written(tmp_path: Path) -> None:
+    with pytest.raises(RnnsearchError, match="shape"):
+        page(tmp_path, samples=[sample(target_tokens=["Water"])])
+    assert list(tmp_path.iterdir()) == []
+
+
+def hostile_page(path: Path, text: str) -> Elements:
+    return page(
+        path,
+        title=text,
+        introduction=text,
+        figures={text: text},
+        samples=[
+            sample(
+                source_tokens=[text, text, text, "</s>"],
+                target_tokens=[text, text],
+                source_text=text,
+                translation_text=text,
+                reference_text=text,
+            ),
+            sample(alignment=None, source_text=text, translation_text=text),
+        ],
+        next_steps=[text],
+    )
+
+
+def test_hostile_words_are_shown_and_do_nothing(tmp_path: Path) -> None:
+    found = hostile_page(tmp_path, HOSTILE)
+    assert found.text.count(HOSTILE) > 10
+    scripts = [attributes for tag, attributes in found.elements if tag == "script"]
+    assert scripts == [{}]
+    assert f"<script>{SCRIPT}</script>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert not [tag for tag, _ in found.elements if tag in ("img", "iframe", "object", "a", "form")]
+    assert not [name for _, attributes in found.elements for name in attributes if name.startswith("on")]
+    (policy,) = [a["content"] for _, a in found.elements if a.get("http-equiv") == "Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert re.search(r"script-src 'sha256-[A-Za-z0-9+/]{43}='", policy)
+
+
+@settings(max_examples=10, deadline=None)
+@given(text=st.text(st.characters(exclude_categories=[]), min_size=1, max_size=12))
+def test_no_text_changes_the_elements_of_the_page(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
+    folder = tmp_path_factory.mktemp("page")
+    plain = hostile_page(folder, "x")
+    # Line ends have a meaning in an introduction and in a command; nothing else does.
+    found = hostile_page(folder, "x" + text.replace("\n", " ") + "x")
+    assert [tag for tag, _ in found.elements] == [tag for tag, _ in plain.elements]
