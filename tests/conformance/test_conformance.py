@@ -14,18 +14,20 @@ import torch
 
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.corpus.batches import make_batch
+from rnnsearch.engine import Engine, Fused, Reference
 from rnnsearch.model import PAPER_NAMES, RNNsearch
 from rnnsearch.translation.search import beam_search
 
 FOLDER = Path(os.environ.get("RNNSEARCH_CONFORMANCE", Path(__file__).parent))
 FILES = sorted(FOLDER.glob("*.npz"))
+ENGINES = [Reference, Fused]
 DTYPES = [(torch.float64, 1e-9), (torch.float32, 1e-4)]
 
 
 class Vectors:
     """One file of vectors, and a model with its weights."""
 
-    def __init__(self, path: Path, dtype: torch.dtype) -> None:
+    def __init__(self, path: Path, dtype: torch.dtype, engine: Engine) -> None:
         self.arrays = dict(np.load(path))
         self.dtype = dtype
         architecture, order = path.stem.split("-", 1)
@@ -42,6 +44,7 @@ class Vectors:
             len(param["E_src"]),
             len(param["E_tgt"]),
         ).to(dtype)
+        self.model.engine = engine
         parameters = dict(self.model.named_parameters())
         self.parameters = {PAPER_NAMES[name]: parameter for name, parameter in parameters.items()}
         assert set(self.parameters) == set(param)
@@ -60,10 +63,20 @@ class Vectors:
         return tuple(torch.from_numpy(array) for array in arrays)
 
 
-@pytest.fixture(scope="module", params=[(f, d) for f in FILES for d in DTYPES], ids=lambda p: f"{p[0].stem}-{p[1][0]}")
-def case(request: pytest.FixtureRequest) -> tuple[Vectors, float]:
-    path, (dtype, tolerance) = request.param
-    return Vectors(path, dtype), tolerance
+@pytest.fixture(scope="module", params=FILES, ids=lambda path: path.stem)
+def path(request: pytest.FixtureRequest) -> Path:
+    return request.param
+
+
+@pytest.fixture(scope="module", params=ENGINES, ids=lambda engine: engine.__name__)
+def engine(request: pytest.FixtureRequest) -> Engine:
+    return request.param()
+
+
+@pytest.fixture(scope="module", params=DTYPES, ids=lambda param: str(param[0]).removeprefix("torch."))
+def case(request: pytest.FixtureRequest, path: Path, engine: Engine) -> tuple[Vectors, float]:
+    dtype, tolerance = request.param
+    return Vectors(path, dtype, engine), tolerance
 
 
 def groupings(pairs: list[str]) -> list[list[str]]:

@@ -6,6 +6,7 @@ Each command is a small module that parses, calls and prints. They import what i
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
@@ -29,6 +30,9 @@ for module in (demo, prepare, train, translate, score, evaluate, align, presets)
 
 def main() -> None:
     """Run a command. What the user can put right is one line on standard error, and exit status 2."""
+    # OpenMP's threads wait for each other in a busy loop; where another program wants a core, that slows both down many
+    # times. This many turns of the loop are as fast on an idle machine. It is read when PyTorch is first imported.
+    os.environ.setdefault("GOMP_SPINCOUNT", "20000")
     try:
         app()
     except RnnsearchError as error:

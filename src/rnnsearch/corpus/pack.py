@@ -138,6 +138,7 @@ class _Side:
         self._words = np.frombuffer(file, dtype=np.int32, count=file.size // 4)
         offsets_at, ids_at = [], []
         for block in blocks:
+            block.validate()
             column = block.column(name)
             offsets, ids = column.offsets, column.values
             if column.null_count or ids.null_count:

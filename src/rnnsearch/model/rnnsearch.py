@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from rnnsearch.config import ModelConfig
-from rnnsearch.engine import Decoded, Engine, Reference
+from rnnsearch.engine import Decoded, Engine, Fused
 from rnnsearch.model.alignment import MLPAlignment, Source
 from rnnsearch.model.decoder import Decoder
 from rnnsearch.model.encoder import Encoder
@@ -66,7 +66,7 @@ class RNNsearch(nn.Module):
         self.encoder = Encoder(config, source_vocabulary_size)
         self.decoder = Decoder(config, target_vocabulary_size, self.encoder.context_size)
         self.readout = Readout(config, target_vocabulary_size, self.encoder.context_size)
-        self.engine: Engine = Reference()
+        self.engine: Engine = Fused()
 
     @property
     def generates_first(self) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from rnnsearch.config import TrainingConfig
 from rnnsearch.model import Forced
@@ -14,12 +16,34 @@ def training_cost(forced: Forced, sentences: int, config: TrainingConfig) -> tup
 
     They differ by label smoothing and by what the sum is divided by (`loss_normalization`).
     """
-    nll = cross_entropy(forced.logits_PV, forced.words_P, reduction="sum")
-    cost = nll
-    if config.label_smoothing:
-        # (1 − ε) · NLL + ε · mean over the vocabulary of −log p, the mean from one log-sum-exp already in the NLL.
-        chosen_P = forced.logits_PV.gather(1, forced.words_P.unsqueeze(1)).squeeze(1)
-        uniform = nll + (chosen_P - forced.logits_PV.mean(1)).sum()
-        cost = (1 - config.label_smoothing) * nll + config.label_smoothing * uniform
+    cost, nll = _SmoothedNLL.apply(forced.logits_PV, forced.words_P, config.label_smoothing)
     divisor = {"sum": 1, "sentences": sentences, "tokens": len(forced.words_P)}[config.loss_normalization]
-    return cost / divisor, nll.detach()
+    return cost / divisor, nll
+
+
+class _SmoothedNLL(torch.autograd.Function):
+    """(1 − ε) · NLL + ε · Σ mean over the vocabulary of −log p, and the NLL (Szegedy et al. 2016).
+
+    By hand because the logits are the largest tensor of a step: one copy of it here, four under autograd.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, logits_PV: Tensor, words_P: Tensor, epsilon: float) -> tuple[Tensor, Tensor]:
+        log_p_PV = torch.log_softmax(logits_PV, 1)
+        words_P1 = words_P.unsqueeze(1)
+        nll = -log_p_PV.gather(1, words_P1).sum()
+        cost = (1 - epsilon) * nll - epsilon * log_p_PV.mean(1).sum() if epsilon else nll.clone()
+        ctx.save_for_backward(log_p_PV, words_P1)
+        ctx.epsilon = epsilon
+        ctx.mark_non_differentiable(nll)
+        return cost, nll
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        log_p_PV, words_P1 = ctx.saved_tensors
+        epsilon: float = ctx.epsilon
+        d_logits_PV = log_p_PV.exp()
+        if epsilon:
+            d_logits_PV -= epsilon / d_logits_PV.shape[1]
+        d_logits_PV.scatter_add_(1, words_P1, d_logits_PV.new_full(words_P1.shape, epsilon - 1))
+        return d_logits_PV.mul_(gradients[0]), None, None

@@ -12,6 +12,7 @@ import torch
 from rnnsearch.config import TrainingConfig
 from rnnsearch.corpus.batches import Batch, BatchStream
 from rnnsearch.corpus.pack import PackedCorpus
+from rnnsearch.engine import fast_products
 from rnnsearch.folder import WEIGHTS, System, save_weights
 from rnnsearch.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from rnnsearch.training.cost import training_cost
@@ -85,6 +86,10 @@ class Trainer:
     def run(self, listener: Listener) -> Progress:
         """Train until the run is finished, or until a stop is requested."""
         self.listener = listener
+        with fast_products():
+            return self._run()
+
+    def _run(self) -> Progress:
         progress, settings = self.progress, self.settings
         began = time.monotonic() - progress.seconds
         progress.finished = self._reason_to_finish()

@@ -138,8 +138,10 @@ class English:
                 words += [Word("most", ((np, "most"),)), Word(adjective.english, (tag,))]
         forms = np.noun.english_plural if np.plural else np.noun.english
         last = len(forms) - 1
+        # Where English has no article of its own, the French one is owed to the noun.
+        implied = ((np, "det"),) if np.owner is not None or not np.determiner else ()
         words += [
-            Word(form, ((np, "noun"),), ((np, "det"),)) if i == last else doubtful(form, (np, "noun"))
+            Word(form, ((np, "noun"),), implied) if i == last else doubtful(form, (np, "noun"))
             for i, form in enumerate(forms)
         ]
         if np.owner is None and np.determiner.endswith("a"):

@@ -1,0 +1,55 @@
+"""Which library multiplies matrices on a CPU.
+
+PyTorch sends float32 products to MKL, which on some CPUs runs at half of their speed, while oneDNN's kernels run at the
+whole of it. The switch that sends them to oneDNN also allows it to round its factors to bfloat16, which it does where the
+CPU has instructions for it (AMX) and not elsewhere. So the switch is tried, and used only where products stay float32.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Iterator
+
+import torch
+
+LARGEST_ERROR = 2e-6
+"""Relative error that a float32 product may have; rounding to bfloat16 gives a thousand times as much."""
+
+
+@contextlib.contextmanager
+def fast_products() -> Iterator[None]:
+    """Within it, float32 products go to oneDNN if they lose nothing by it; afterwards all is as before."""
+    if not _stays_float32():
+        yield
+        return
+    settings = torch.backends.mkldnn.matmul
+    before = settings.fp32_precision
+    settings.fp32_precision = "bf16"
+    try:
+        yield
+    finally:
+        settings.fp32_precision = before
+
+
+@functools.cache
+def _stays_float32() -> bool:
+    """Whether this PyTorch has the switch, and products of several shapes are as exact with it as float32 is."""
+    settings = getattr(torch.backends.mkldnn, "matmul", None)
+    if not hasattr(settings, "fp32_precision") or not torch.backends.mkldnn.is_available():
+        return False
+    generator = torch.Generator().manual_seed(0)
+    before = settings.fp32_precision
+    settings.fp32_precision = "bf16"
+    try:
+        for rows, inner, columns in ((1, 64, 256), (80, 512, 512), (300, 256, 1000), (1000, 100, 64)):
+            a, b = torch.randn(rows, inner, generator=generator), torch.randn(inner, columns, generator=generator)
+            exact = a.double() @ b.double()
+            for ours in (a @ b, (b.T.contiguous() @ a.T.contiguous()).T, torch.bmm(a[None], b[None])[0]):
+                if (ours.double() - exact).norm() > LARGEST_ERROR * exact.norm():
+                    return False
+        return True
+    except RuntimeError:
+        return False
+    finally:
+        settings.fp32_precision = before

@@ -1,0 +1,122 @@
+"""Minibatches: padding, pools, epochs, and access by number."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from rnnsearch.corpus import Batch, BatchStream, PackedCorpus, make_batch
+from rnnsearch.corpus.pack import Sentences, write_packed
+
+Shuffle = Literal["once", "epoch"]
+PAIRS, BATCH, POOL = 103, 4, 5
+BATCHES = 26
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> PackedCorpus:
+    """Pair i is the words i+2, 2, 2, … on the source side, of a random length, and a random target."""
+    path = tmp_path_factory.mktemp("corpus") / "train.arrow"
+    random = np.random.default_rng(0)
+    blocks = []
+    for start in range(0, PAIRS, 40):
+        rows = range(start, min(start + 40, PAIRS))
+        sides = []
+        for _ in range(2):
+            lengths = random.integers(1, 12, len(rows)).astype(np.int32)
+            ids = np.full(lengths.sum(), 2, dtype=np.int32)
+            ids[np.cumsum(lengths) - lengths] = np.array(rows) + 2
+            sides.append(Sentences(ids, lengths))
+        blocks.append((sides[0], sides[1]))
+    write_packed(path, blocks, source_size=PAIRS + 2, target_size=PAIRS + 2)
+    return PackedCorpus.open(path)
+
+
+def stream(corpus: PackedCorpus, shuffle: Shuffle, seed: int = 1) -> BatchStream:
+    return BatchStream(corpus, batch_size=BATCH, pool_batches=POOL, shuffle=shuffle, seed=seed)
+
+
+def pairs_of(batch: Batch) -> list[int]:
+    assert (batch.source_BS[:, 0] == batch.target_BT[:, 0]).all()
+    return [int(word) - 2 for word in batch.source_BS[:, 0]]
+
+
+def same(one: Batch, other: Batch) -> bool:
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in vars(one))
+
+
+def test_sentences_end_and_are_padded_with_the_end_symbol() -> None:
+    batch = make_batch([([5, 6, 7], [8]), ([9], [3, 4]), ([], [])])
+    assert batch.source_BS.tolist() == [[5, 6, 7, 0], [9, 0, 0, 0], [0, 0, 0, 0]]
+    assert batch.source_lengths_B.tolist() == [4, 2, 1]
+    assert batch.target_BT.tolist() == [[8, 0, 0], [3, 4, 0], [0, 0, 0]]
+    assert batch.target_lengths_B.tolist() == [2, 3, 1]
+    assert all(value.dtype == np.int64 for value in vars(batch).values())
+
+
+@pytest.mark.parametrize("shuffle", ["once", "epoch"])
+def test_a_streamed_batch_is_what_make_batch_gives(corpus: PackedCorpus, shuffle: Shuffle) -> None:
+    batches = stream(corpus, shuffle)
+    for number in (0, 7, BATCHES - 1, BATCHES + 3):
+        batch = batches.batch(number)
+        assert same(batch, make_batch([corpus.pair(pair) for pair in pairs_of(batch)]))
+
+
+@pytest.mark.parametrize("shuffle", ["once", "epoch"])
+def test_every_pair_comes_once_an_epoch(corpus: PackedCorpus, shuffle: Shuffle) -> None:
+    batches = stream(corpus, shuffle)
+    assert batches.batches_per_epoch == BATCHES
+    for epoch in range(3):
+        numbers = range(epoch * BATCHES, (epoch + 1) * BATCHES)
+        seen = [pair for number in numbers for pair in pairs_of(batches.batch(number))]
+        assert sorted(seen) == list(range(PAIRS))
+
+
+@pytest.mark.parametrize("shuffle", ["once", "epoch"])
+def test_a_batch_depends_on_its_number_alone(corpus: PackedCorpus, shuffle: Shuffle) -> None:
+    batches = stream(corpus, shuffle)
+    in_order = [batches.batch(number) for number in range(3 * BATCHES)]
+    for number in np.random.default_rng(3).permutation(3 * BATCHES):
+        assert same(batches.batch(int(number)), in_order[number])
+    assert same(stream(corpus, shuffle).batch(BATCHES + 9), in_order[BATCHES + 9])
+
+
+def test_once_sorts_each_pool_of_the_corpus_order(corpus: PackedCorpus) -> None:
+    batches = stream(corpus, "once", seed=99)
+    longest = np.maximum(*corpus.lengths())
+    size = BATCH * POOL
+    for start in range(0, PAIRS, size):
+        numbers = range(start // BATCH, min(start // BATCH + POOL, BATCHES))
+        seen = [pair for number in numbers for pair in pairs_of(batches.batch(number))]
+        assert sorted(seen) == list(range(start, min(start + size, PAIRS)))
+        assert all(longest[one] <= longest[other] for one, other in pairwise(seen))
+    assert same(batches.batch(3), batches.batch(3 + BATCHES))
+
+
+def test_epochs_differ_in_pairs_and_in_the_order_of_batches(corpus: PackedCorpus) -> None:
+    batches = stream(corpus, "epoch")
+    first, second = ([pairs_of(batches.batch(e * BATCHES + i)) for i in range(BATCHES)] for e in (0, 1))
+    assert set(map(frozenset, first)) != set(map(frozenset, second))
+    assert [*map(len, first)] != sorted(map(len, first), reverse=True) or first != second
+    longest = np.maximum(*corpus.lengths())
+    batch_lengths = [max(longest[pairs]) for pairs in first]
+    pools = [batch_lengths[start : start + POOL] for start in range(0, BATCHES, POOL)]
+    assert any(pool != sorted(pool) for pool in pools)
+    for pairs in first:
+        assert all(longest[one] <= longest[other] for one, other in pairwise(pairs))
+
+
+def test_the_seed_decides_the_epochs(corpus: PackedCorpus) -> None:
+    assert pairs_of(stream(corpus, "epoch", 1).batch(0)) != pairs_of(stream(corpus, "epoch", 2).batch(0))
+
+
+def test_a_corpus_smaller_than_a_batch_is_one_batch(tmp_path: Path) -> None:
+    side = Sentences(np.array([2, 3], dtype=np.int32), np.array([1, 1], dtype=np.int32))
+    write_packed(tmp_path / "x.arrow", [(side, side)], source_size=4, target_size=4)
+    batches = stream(PackedCorpus.open(tmp_path / "x.arrow"), "epoch")
+    assert batches.batches_per_epoch == 1
+    assert sorted(pairs_of(batches.batch(5))) == [0, 1]

@@ -1,0 +1,208 @@
+"""From text files to a prepared folder: what is in it, and what is left when it fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from rnnsearch.config import DataConfig
+from rnnsearch.corpus import open_prepared, prepare
+from rnnsearch.errors import RnnsearchError
+
+CONFIG = DataConfig(source_words=20, target_words=1000, max_length=12)
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with 5,000 pairs in train.en and train.fr, translated word by word."""
+    folder = tmp_path_factory.mktemp("text")
+    chance = random.Random(1)
+    with (folder / "train.en").open("w") as source, (folder / "train.fr").open("w") as target:
+        for _ in range(5000):
+            words = [str(int(chance.paretovariate(0.7)) % 300) for _ in range(chance.randrange(14))]
+            source.write(" ".join("e" + word for word in words) + ".\n")
+            target.write(" ".join("f" + word for word in words) + ".\n")
+    return folder
+
+
+def snapshot(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_the_folder_holds_the_kept_pairs_shuffled(text: Path, tmp_path: Path) -> None:
+    stages: list[tuple[str, int]] = []
+    data = prepare(
+        [text / "train.en"], [text / "train.fr"], tmp_path / "a" / "b", CONFIG,
+        progress=lambda stage, pairs: stages.append((stage, pairs)), processes=1,
+    )  # fmt: skip
+    lines = (text / "train.en").read_text().splitlines()
+    expected = Counter()
+    for line in dict.fromkeys(lines):
+        words = line.removesuffix(".").split()
+        if len(words) < 12:
+            expected[tuple(data.source_vocabulary.encode([*words, "."]))] += 1
+    pairs = [data.corpus.pair(number) for number in range(len(data.corpus))]
+    assert Counter(tuple(source.tolist()) for source, _ in pairs) == expected
+    for source, target in pairs:
+        for one, other in zip(source, target, strict=True):
+            word, translation = data.source_vocabulary.words[one], data.target_vocabulary.words[other]
+            assert word == "[UNK]" or word.replace("e", "f") == translation
+    in_text_order = [tuple(data.source_vocabulary.encode([*line[:-1].split(), "."])) for line in lines]
+    assert [tuple(source.tolist()) for source, _ in pairs[:100]] != in_text_order[:100]
+
+    info = data.info
+    assert (data.source_language, data.target_language) == ("en", "fr")
+    assert len(data.source_vocabulary) == 22 == info["source"]["vocabulary"]
+    assert info["pairs"] == len(pairs) == info["cleaning"]["kept"]
+    assert info["cleaning"]["read"] == 5000
+    assert sum(info["cleaning"].values()) == 2 * 5000  # each pair is read, and kept or dropped by one rule
+    unknown = sum((source == 1).sum() for source, _ in pairs)
+    running = sum(len(source) for source, _ in pairs)
+    assert info["source"]["words"] == running
+    assert info["source"]["coverage_percent"] == pytest.approx(100 * (1 - unknown / running), abs=1e-3)
+    assert info["target"]["coverage_percent"] == 100
+    assert info["source_files"] == [{"name": "train.en", "bytes": (text / "train.en").stat().st_size}]
+    assert info["data"]["source_language"] == "en"
+    assert {path.name for path in data.folder.iterdir()} == {
+        "train.arrow", "source.vocab", "target.vocab", "prepare.json"
+    }  # fmt: skip
+    assert {stage for stage, _ in stages} == {"read", "write"}
+    assert stages[-1] == ("write", len(pairs))
+    again = open_prepared(data.folder)
+    assert again.info == json.loads((data.folder / "prepare.json").read_text())
+    assert again.source_vocabulary.words == data.source_vocabulary.words
+
+
+def test_the_same_text_gives_the_same_bytes_in_any_number_of_processes(text: Path, tmp_path: Path) -> None:
+    for name, processes, config in [
+        ("one", 1, CONFIG),
+        ("two", 2, CONFIG),
+        ("seed", 1, DataConfig(**{**vars(CONFIG), "seed": 2})),
+    ]:
+        prepare([text / "train.en"], [text / "train.fr"], tmp_path / name, config, processes=processes)
+    one, two, other_seed = (snapshot(tmp_path / name) for name in ("one", "two", "seed"))
+    assert one == two
+    assert one["source.vocab"] == other_seed["source.vocab"]
+    assert one["train.arrow"] != other_seed["train.arrow"]
+
+
+def test_many_files_are_one_corpus(text: Path, tmp_path: Path) -> None:
+    for language in ("en", "fr"):
+        lines = (text / f"train.{language}").read_text().splitlines(keepends=True)
+        (tmp_path / f"1.{language}").write_text("".join(lines[:777]))
+        (tmp_path / f"2.{language}").write_text("".join(lines[777:]))
+    sources, targets = ([tmp_path / f"{n}.{language}" for n in (1, 2)] for language in ("en", "fr"))
+    prepare(sources, targets, tmp_path / "many", CONFIG)
+    prepare([text / "train.en"], [text / "train.fr"], tmp_path / "one", CONFIG)
+    assert snapshot(tmp_path / "many")["train.arrow"] == snapshot(tmp_path / "one")["train.arrow"]
+
+
+def pair_of_files(folder: Path, source: str, target: str) -> tuple[list[Path], list[Path]]:
+    (folder / "x.en").write_text(source)
+    (folder / "x.fr").write_text(target)
+    return [folder / "x.en"], [folder / "x.fr"]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        ("a\n", "b\nc\n", "x.en has 1 lines but"),
+        ("\n \n", "b\nc\n", "no pair is left to train on: of 2 read, 2 have an empty side"),
+        ("", "", "no pair is left to train on: of 0 read"),
+        ("a " * 13 + "\n", "b\n", "1 have more than 12 words (data.max_length)"),
+    ],
+)
+def test_text_that_will_not_do_leaves_nothing(tmp_path: Path, source: str, target: str, message: str) -> None:
+    files = pair_of_files(tmp_path, source, target)
+    with pytest.raises(RnnsearchError, match=re.escape(message)):
+        prepare(*files, tmp_path / "made" / "here", CONFIG)
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_failure_leaves_an_earlier_preparation_as_it_was(text: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    prepare([text / "train.en"], [text / "train.fr"], folder, CONFIG)
+    before = snapshot(folder)
+    (folder / "note").write_text("mine")
+    with pytest.raises(RnnsearchError, match=r"x.en has"):
+        prepare(*pair_of_files(tmp_path, "a\n", "b\nc\n"), folder, CONFIG)
+    assert snapshot(folder) == {**before, "note": b"mine"}
+    prepare(*pair_of_files(tmp_path, "a\n", "b\n"), folder, CONFIG)
+    assert len(open_prepared(folder).corpus) == 1
+
+
+def test_a_folder_that_cannot_be_written_is_told(text: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RnnsearchError, match=r"cannot write to .*file"):
+        prepare([text / "train.en"], [text / "train.fr"], tmp_path / "file" / "x", CONFIG)
+
+
+def test_a_file_name_without_a_language_asks_for_it(text: Path, tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.write_bytes((text / "train.fr").read_bytes())
+    with pytest.raises(RnnsearchError, match=r"target .*\(plain\).*--set data.target_language=fr"):
+        prepare([text / "train.en"], [plain], tmp_path / "out", CONFIG)
+    with pytest.raises(RnnsearchError, match=r"--set data.source_language=en"):
+        prepare([plain], [plain], tmp_path / "out", CONFIG)
+    with pytest.raises(RnnsearchError, match=r"train.en, train.fr"):
+        prepare([text / "train.en", text / "train.fr"], [plain, plain], tmp_path / "out", CONFIG)
+    assert not (tmp_path / "out").exists()
+    said = DataConfig(target_language="it")
+    assert prepare([text / "train.en"], [plain], tmp_path / "out", said).target_language == "it"
+    prepare([plain], [plain], tmp_path / "ws", DataConfig(tokenizer="whitespace"))
+
+
+def test_opening_what_is_not_there_or_does_not_fit_is_told(text: Path, tmp_path: Path) -> None:
+    with pytest.raises(RnnsearchError, match="no prepared data here"):
+        open_prepared(tmp_path)
+    folder = tmp_path / "data"
+    prepare([text / "train.en"], [text / "train.fr"], folder, CONFIG)
+    info = (folder / "prepare.json").read_text()
+    for damage in ("{", "[]", "{}", '{"data": 1}'):
+        (folder / "prepare.json").write_text(damage)
+        with pytest.raises(RnnsearchError, match=r"prepare.json: damaged"):
+            open_prepared(folder)
+    (folder / "prepare.json").write_text(info)
+    with (folder / "source.vocab").open("a") as file:
+        file.write("more\n")
+    with pytest.raises(RnnsearchError, match="do not belong together"):
+        open_prepared(folder)
+    (folder / "source.vocab").unlink()
+    with pytest.raises(RnnsearchError, match=r"source.vocab: no such vocabulary file"):
+        open_prepared(folder)
+
+
+def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
+    files = pair_of_files(tmp_path, "a b c, d.\n" * 400_000, "e f’g h.\n" * 400_000)
+    folder = tmp_path / "out"
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from rnnsearch.corpus import prepare; from rnnsearch.config import DataConfig\n"
+        f"prepare([{str(files[0][0])!r}], [{str(files[1][0])!r}], {str(folder)!r}, DataConfig(), processes=2)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 60
+    while not folder.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    stderr = process.communicate(timeout=60)[1].decode()
+    assert process.returncode == -signal.SIGINT, stderr
+    assert stderr.splitlines()[-1] == "KeyboardInterrupt"
+    assert not folder.exists()
+
+
+def test_neither_text_nor_corpus_loads_torch_or_its_heavy_libraries() -> None:
+    code = "import rnnsearch.corpus, sys; print([m for m in ('torch', 'pyarrow', 'sacremoses') if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=os.environ)
+    assert run.stdout == b"[]\n"

@@ -1,0 +1,177 @@
+"""Moses tokenisation and back, and many processes that give what one gives."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.text import Tokenizer, language_of, tokenize_lines, tokenize_pairs
+
+DATA = Path(os.environ.get("RNNSEARCH_DATA", Path(__file__).parents[4] / "shared" / "data"))
+
+ENGLISH, FRENCH = Tokenizer("moses", "en"), Tokenizer("moses", "fr")
+WHITESPACE = Tokenizer("whitespace", "en")
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "line", "words"),
+    [
+        (FRENCH, "L'homme qu'il voit.", "L' homme qu' il voit ."),
+        (FRENCH, "Un coup d’œil, aujourd’hui", "Un coup d’ œil , aujourd’ hui"),
+        (FRENCH, "est-ce que «lui» ?", "est-ce que « lui » ?"),
+        (ENGLISH, "I don't; he’s Mr. X.", "I don 't ; he ’s Mr. X."),
+        (ENGLISH, "A & B <i> [1] | 'a'.", "A & B < i > [ 1 ] | ' a ' ."),
+        (ENGLISH, "Well-known CASE", "Well-known CASE"),
+        (WHITESPACE, " l' homme\t, ", "l' homme ,"),
+    ],
+)
+def test_tokenize(tokenizer: Tokenizer, line: str, words: str) -> None:
+    assert tokenizer.tokenize(line) == words.split(" ")
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "line"),
+    [
+        (FRENCH, "L'homme qu'il voit aujourd'hui, est-ce que « lui » ?"),
+        (FRENCH, "L’homme qu’il voit d’un œil"),
+        (ENGLISH, "I don't say “hello”, it’s ‘quoted’. [UNK] & more"),
+        (ENGLISH, 'He said "no" (twice), for $5.'),
+        (WHITESPACE, "l' homme , et"),
+    ],
+)
+def test_detokenize_gives_the_line_back(tokenizer: Tokenizer, line: str) -> None:
+    assert tokenizer.detokenize(tokenizer.tokenize(line)) == line
+
+
+def test_detokenize_of_nothing_is_empty() -> None:
+    assert FRENCH.detokenize([]) == ""
+    assert WHITESPACE.detokenize([]) == ""
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_real_sentences_come_back(language: str) -> None:
+    path = DATA / "multi30k" / f"val.{language}.gz"
+    if not path.exists():
+        pytest.skip(f"no {path}")
+    tokenizer = Tokenizer("moses", language)
+    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
+        lines = [" ".join(line.split()) for line in file]
+    same = sum(tokenizer.detokenize(tokenizer.tokenize(line)) == line for line in lines)
+    assert same >= 0.995 * len(lines)
+
+
+@given(st.text(st.characters(), max_size=60) | st.text("a.’'” \x00\x1c\x85\xa0\u2028\u200b\ufeff", max_size=12))
+@pytest.mark.parametrize("tokenizer", [ENGLISH, FRENCH, Tokenizer("moses", "de"), WHITESPACE])
+def test_no_text_gives_an_empty_word_or_white_space_in_one(tokenizer: Tokenizer, line: str) -> None:
+    words = tokenizer.tokenize(line)
+    assert all(word and not any(map(str.isspace, word)) for word in words)
+    tokenizer.detokenize(words)
+
+
+def test_characters_that_nobody_sees_are_no_words() -> None:
+    assert ENGLISH.tokenize("\ufeffco\xadoperate\x00 \x07 a\u200bb c\xa0d\u2028e\x85f\x7f") == [
+        "cooperate", "a", "b", "c", "d", "e", "f"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("word", ["word, ", "e.g. ", "l’homme ", "a'... ", "Mr. X said 'a.b.' "])
+def test_a_line_of_a_hundred_thousand_words_takes_seconds(word: str) -> None:
+    start = time.perf_counter()
+    FRENCH.detokenize(FRENCH.tokenize(word * 100_000))
+    assert time.perf_counter() - start < 20
+
+
+@pytest.mark.parametrize("language", ["auto", "english", "EN", ""])
+def test_moses_needs_a_language_code(language: str) -> None:
+    with pytest.raises(RnnsearchError, match="is no language code"):
+        Tokenizer("moses", language)
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [
+        ("train.en.gz", "en"),
+        ("some/x.fr.xz", "fr"),
+        ("test.de", "de"),
+        ("train.txt", None),
+        ("train.py", None),
+        ("train.gz", None),
+        ("en", None),
+        ("-", None),
+        ("a.en/train", None),
+    ],
+)
+def test_language_of(name: str, language: str | None) -> None:
+    assert language_of(name) == language
+
+
+def numbered_lines(count: int) -> list[str]:
+    return [f"Line {number}: it’s l'heure, isn't it?" if number % 5 else "" for number in range(count)]
+
+
+def test_processes_give_what_one_gives_in_order() -> None:
+    lines = numbered_lines(6000)
+    assert list(tokenize_lines(ENGLISH, lines, processes=2)) == list(map(ENGLISH.tokenize, lines))
+
+
+def test_the_sides_of_pairs_have_each_their_tokeniser() -> None:
+    lines = numbered_lines(4500)
+    pairs = list(tokenize_pairs(ENGLISH, FRENCH, zip(lines, lines, strict=True), processes=2))
+    assert pairs == [(ENGLISH.tokenize(line), FRENCH.tokenize(line)) for line in lines]
+
+
+def test_an_endless_stream_is_read_only_a_little_ahead() -> None:
+    read = 0
+
+    def endless() -> Iterator[str]:
+        nonlocal read
+        while True:
+            read += 1
+            yield "one more line."
+
+    stream = tokenize_lines(ENGLISH, endless(), processes=2)
+    for _ in range(5000):
+        assert next(stream) == ["one", "more", "line", "."]
+    assert read < 15_000
+    stream.close()  # type: ignore[attr-defined]
+    assert not children()
+
+
+def test_a_process_that_dies_is_an_error_and_not_a_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    with pytest.raises(RnnsearchError, match="ended early \\(exit status 1\\)"):
+        list(tokenize_lines(ENGLISH, numbered_lines(9000), processes=2))
+    assert not children()
+
+
+def test_an_error_in_the_lines_ends_the_processes() -> None:
+    def broken() -> Iterator[str]:
+        yield from numbered_lines(5000)
+        raise RnnsearchError("x.fr:5001: broken")
+
+    with pytest.raises(RnnsearchError, match=r"x.fr:5001"):
+        list(tokenize_lines(ENGLISH, broken(), processes=2))
+    assert not children()
+
+
+def children() -> list[int]:
+    """The living tokenising processes of this one."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == os.getpid() and "rnnsearch.text.worker" in (process / "cmdline").read_text():
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return found
