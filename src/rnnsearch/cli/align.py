@@ -35,10 +35,11 @@ def command(
     """
     import sys
 
+    from rnnsearch.corpus.links import hard_links, read_gold, to_pharaoh
     from rnnsearch.errors import RnnsearchError
-    from rnnsearch.evaluation.aer import alignment_error_rate, hard_links, read_gold
+    from rnnsearch.evaluation.aer import alignment_error_rate
     from rnnsearch.translation import load, score_files
-    from rnnsearch.translation.formats import pair_as_json, pharaoh
+    from rnnsearch.translation.formats import pair_as_json
 
     translator = load(model)
     if not translator.system.model.aligns:
@@ -49,7 +50,7 @@ def command(
         assert pair.alignment is not None
         links = hard_links(pair.alignment)
         predicted.append(links)
-        print(pharaoh(links) if format_ == "pharaoh" else pair_as_json(pair, number))
+        print(to_pharaoh(links) if format_ == "pharaoh" else pair_as_json(pair, number))
         if plot is not None and number < plots:
             from rnnsearch.report.heatmap import plot_alignment
 

@@ -37,6 +37,6 @@ def command(
             wanted.data,
             progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),
         )
-    for line in prepared.lines():
-        console.print(line, highlight=False, markup=False)
+    for line in prepared.summary():
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     console.print(f"Prepared in {output}; train with --data {output}", highlight=False, markup=False)

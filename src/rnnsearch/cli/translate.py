@@ -14,7 +14,7 @@ from rnnsearch.cli.options import Model
 def command(
     model: Model,
     file: Annotated[str, typer.Argument(help="Text to translate, a sentence a line; `-` is standard input.")] = "-",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write; standard output if not given.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write, if not standard output.")] = None,
     beam: Annotated[int | None, typer.Option("--beam", min=1, help="Hypotheses kept for a sentence.")] = None,
     n_best: Annotated[int, typer.Option("--n-best", min=1, help="Translations given for a sentence.")] = 1,
     forbid_unk: Annotated[bool, typer.Option("--forbid-unk", help="Never write `[UNK]`.")] = False,

@@ -1,7 +1,5 @@
 """Minibatches of padded sentence pairs, in an order that depends on nothing but settings and batch number."""
 
-# ruff: noqa: N815 (shapes are suffixes of the names)
-
 from __future__ import annotations
 
 from collections.abc import Sequence

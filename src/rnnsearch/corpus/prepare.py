@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rnnsearch.config import DataConfig
-from rnnsearch.corpus.clean import Cleaner
+from rnnsearch.corpus.clean import Cleaner, CleaningReport
 from rnnsearch.corpus.pack import Ids, PackedCorpus, Positions, Sentences, write_packed
 from rnnsearch.corpus.read import read_pairs
 from rnnsearch.errors import RnnsearchError
@@ -49,6 +49,17 @@ class PreparedData:
     source_language: str
     target_language: str
 
+    def summary(self) -> list[str]:
+        """What was read and dropped, and what share of the running words each shortlist covers, for a reader."""
+        lines = CleaningReport(**self.info["cleaning"]).lines()
+        for side, language in (("source", self.source_language), ("target", self.target_language)):
+            words = self.info[side]
+            lines.append(
+                f"{side} ({language}): {words['words']:,} words, {words['distinct_words']:,} distinct; the shortlist of "
+                f"{words['vocabulary']:,} covers {words['coverage_percent']:.2f}%"
+            )
+        return lines
+
 
 def prepare(
     sources: Sequence[Path],
@@ -61,8 +72,9 @@ def prepare(
 ) -> PreparedData:
     """Prepare the text of `sources` and `targets`, translations line by line, into `folder`.
 
-    The same text and settings give the same files, byte for byte. Whatever stops it, `folder` is as it was
-    before. `progress` is called now and then with the stage ("read" or "write") and the pairs done so far.
+    The same text and settings give the same files, byte for byte. If it fails or is interrupted, `folder` is as
+    it was before. `progress` is called now and then with the stage ("read", then "write") and the pairs done
+    so far. `processes` tokenise (by default one a core).
     """
     sources, targets, folder = [*map(Path, sources)], [*map(Path, targets)], Path(folder)
     config = replace(

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rnnsearch.errors import RnnsearchError
 
+_READERS = {".gz": "gzip -dc", ".xz": "xz -dc"}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -81,5 +82,5 @@ def _decode(raw: bytes, path: Path, number: int) -> str:
         column = len(raw[: error.start].decode("utf-8")) + 1
         raise RnnsearchError(
             f"{path}:{number}: not valid UTF-8 (byte 0x{raw[error.start]:02x} at column {column}); "
-            f"convert it, e.g. iconv -f latin1 -t utf-8 {path.name} > utf8.{path.name}"
+            f"convert it, e.g. {_READERS.get(path.suffix, 'cat')} {path.name} | iconv -f latin1 -t utf-8"
         ) from None

@@ -203,7 +203,7 @@ class _AlignedRecurrence(torch.autograd.Function):
         d_states_TBN, d_contexts_TBC, d_alpha_TBS = gradients
         h_BSC, keys_BSA, W_a, v_a, U, U_zr, C, states_TBN, contexts_TBC, alpha_TBS, queries_TBA = ctx.saved_tensors
         step: _GatedStep = ctx.step
-        (T, B, S), N, A = alpha_TBS.shape, step.N, len(v_a)
+        (T, B, _), N, A = alpha_TBS.shape, step.N, len(v_a)
         from_state = torch.cat([W_a, U_zr])
         d_inputs_TBG = h_BSC.new_empty(T, B, 3 * N)
         # ∂cost/∂[W_a s ; U_z s ; U_r s]: side by side, for one product back to the state and one for the weights.

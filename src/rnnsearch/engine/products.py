@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 
@@ -23,7 +24,7 @@ def fast_products() -> Iterator[None]:
     if not _stays_float32():
         yield
         return
-    settings = torch.backends.mkldnn.matmul
+    settings = _settings()
     before = settings.fp32_precision
     settings.fp32_precision = "bf16"
     try:
@@ -35,7 +36,7 @@ def fast_products() -> Iterator[None]:
 @functools.cache
 def _stays_float32() -> bool:
     """Whether this PyTorch has the switch, and products of several shapes are as exact with it as float32 is."""
-    settings = getattr(torch.backends.mkldnn, "matmul", None)
+    settings = _settings()
     if not hasattr(settings, "fp32_precision") or not torch.backends.mkldnn.is_available():
         return False
     generator = torch.Generator().manual_seed(0)
@@ -53,3 +54,8 @@ def _stays_float32() -> bool:
         return False
     finally:
         settings.fp32_precision = before
+
+
+def _settings() -> Any:
+    """PyTorch's switches for oneDNN products; None before it had them."""
+    return getattr(torch.backends.mkldnn, "matmul", None)

@@ -34,13 +34,15 @@ class Reference:
         cell, attend = decoder.cell, decoder.alignment.attend
         weights, C = cell.recurrent_weights(), cell.stacked("C")
         state_BD = decoder.first_state(source)
-        states, contexts, alphas = [cell.hidden(state_BD)], [], []
+        states, contexts = [cell.hidden(state_BD)], []
+        alphas: list[Tensor] = []
         for inputs_BG in inputs_TBG.unbind():
             c_B1C, alpha_B1S = attend(states[-1].unsqueeze(1), source)
             c_BC = c_B1C.squeeze(1)
             state_BD = cell.step(weights, state_BD, torch.addmm(inputs_BG, c_BC, C.T))
             states.append(cell.hidden(state_BD))
             contexts.append(c_BC)
-            alphas.append(alpha_B1S)
-        alpha_TBS = None if alphas[0] is None else torch.cat(alphas, 1).transpose(0, 1)
+            if alpha_B1S is not None:
+                alphas.append(alpha_B1S)
+        alpha_TBS = torch.cat(alphas, 1).transpose(0, 1) if alphas else None
         return Decoded(torch.stack(states), torch.stack(contexts), alpha_TBS)

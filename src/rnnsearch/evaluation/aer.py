@@ -1,37 +1,12 @@
-"""Word alignments against gold ones: the alignment error rate of Och and Ney (2003).
-
-A link is a pair (source position, target position), counted from 0. Annotators mark a link *sure*, or only
-*possible* where they could also have left it out; every sure link is possible too.
-"""
+"""The alignment error rate of Och and Ney (2003)."""
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from rnnsearch.corpus.read import read_lines
+from rnnsearch.corpus.links import GoldLinks, Links
 from rnnsearch.errors import RnnsearchError
-
-Links: TypeAlias = frozenset[tuple[int, int]]
-
-_LINK = re.compile(r"([0-9]+)([-p])([0-9]+)")
-_SENTENCE_NUMBER = re.compile(r"^[0-9]+(\t|\s*$)")
-
-
-@dataclass(frozen=True)
-class GoldLinks:
-    """What annotators drew for one sentence pair."""
-
-    sure: Links
-    possible: Links
-    """All of `sure`, and the merely possible ones."""
 
 
 @dataclass(frozen=True)
@@ -48,54 +23,6 @@ class AlignmentScore:
     """|A|, the links predicted."""
     sure: int
     """|S|, the sure links of the gold alignment."""
-
-
-def parse_gold(line: str, *, reverse: bool = False) -> GoldLinks:
-    """Read one line of gold links: `0-0 1p2 …`, where `-` is sure and `p` possible.
-
-    The line may begin with a sentence number and a TAB, and may hold no link at all. `reverse` swaps the two
-    sides, for files whose links are target–source. Raises RnnsearchError for anything else.
-    """
-    sure: set[tuple[int, int]] = set()
-    possible: set[tuple[int, int]] = set()
-    for word in _SENTENCE_NUMBER.sub("", line).split():
-        match = _LINK.fullmatch(word)
-        if match is None:
-            raise RnnsearchError(
-                f"'{word}' is not an alignment link; write 0-0 for a sure one, 0p0 for a possible one"
-            )
-        link = (int(match[1]), int(match[3]))
-        if reverse:
-            link = link[::-1]
-        possible.add(link)
-        if match[2] == "-":
-            sure.add(link)
-    return GoldLinks(frozenset(sure), frozenset(possible))
-
-
-def read_gold(path: str | os.PathLike[str], *, reverse: bool = False) -> list[GoldLinks]:
-    """Read a file of gold links, a sentence pair a line, as `parse_gold` does; errors name file and line."""
-    gold = []
-    for number, line in enumerate(read_lines(Path(path)), start=1):
-        try:
-            gold.append(parse_gold(line, reverse=reverse))
-        except RnnsearchError as error:
-            raise RnnsearchError(f"{os.fspath(path)}:{number}: {error}") from None
-    return gold
-
-
-def hard_links(alignment: NDArray[np.floating]) -> Links:
-    """Turn attention into links: each target word is linked to the source word it was most read from.
-
-    `alignment` is target words × source words, the source's end symbol in the last column. A word that was
-    most read from the end symbol has no link.
-    """
-    if alignment.size == 0:
-        return frozenset()
-    end = alignment.shape[1] - 1
-    return frozenset(
-        (int(source), target) for target, source in enumerate(alignment.argmax(axis=1)) if source != end
-    )
 
 
 def alignment_error_rate(predicted: Sequence[Links], gold: Sequence[GoldLinks]) -> AlignmentScore:
@@ -122,8 +49,3 @@ def alignment_error_rate(predicted: Sequence[Links], gold: Sequence[GoldLinks]) 
         links=links,
         sure=sure,
     )
-
-
-def to_pharaoh(links: Iterable[tuple[int, int]]) -> str:
-    """Write links as `0-0 1-2 …`, by source position, then target position."""
-    return " ".join(f"{source}-{target}" for source, target in sorted(links))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -33,7 +32,7 @@ class Evaluation:
 
 
 def evaluate(
-    translator: Translator, sources: Sequence[str], references: Sequence[str], **settings: object
+    translator: Translator, sources: list[str], references: list[str], **settings: object
 ) -> Evaluation:
     """Translate `sources` and compare with `references`, raw lines both; `settings` are the search's."""
     began = time.monotonic()

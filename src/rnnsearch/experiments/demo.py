@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,9 @@ from rich.console import Console
 
 from rnnsearch.config import Config
 from rnnsearch.corpus.builtin import write_corpus
+from rnnsearch.corpus.links import hard_links, read_gold
 from rnnsearch.corpus.read import read_lines
-from rnnsearch.evaluation.aer import AlignmentScore, alignment_error_rate, hard_links, read_gold
+from rnnsearch.evaluation.aer import AlignmentScore, alignment_error_rate
 from rnnsearch.evaluation.system import Evaluation, evaluate
 from rnnsearch.files import write_json
 from rnnsearch.folder import WEIGHTS
@@ -121,7 +123,7 @@ def _choose(sources: list[str], references: list[str], translations: list[Transl
 def _crossings(translation: Translation) -> int:
     """Pairs of neighbouring target words that were read from right to left."""
     sources = [j for _, j in sorted((i, j) for j, i in translation.links or [])]
-    return sum(after < before for before, after in zip(sources, sources[1:], strict=False))
+    return sum(after < before for before, after in itertools.pairwise(sources))
 
 
 def _write_page(demo: Demo, model: Path) -> None:

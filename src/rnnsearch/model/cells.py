@@ -85,7 +85,7 @@ class GatedCell(Cell):
     gates = ("", "z", "r")
 
     def recurrent_weights(self) -> tuple[Tensor, ...]:
-        return self.U, self.stacked("U", "z", "r")
+        return self.get_parameter("U"), self.stacked("U", "z", "r")
 
     def step(self, weights: tuple[Tensor, ...], state: Tensor, inputs: Tensor) -> Tensor:
         U, U_zr = weights

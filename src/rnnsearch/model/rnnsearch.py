@@ -75,7 +75,7 @@ class RNNsearch(nn.Module):
 
     def encode(self, x_BS: Tensor, lengths_B: Tensor, dropout: float = 0.0) -> Source:
         """Annotate source sentences: word ids (B, S) with the end symbol and padding after it, lengths (B)."""
-        source = self.encoder(x_BS, lengths_B, self.engine, dropout)
+        source: Source = self.encoder(x_BS, lengths_B, self.engine, dropout)
         source.keys_BSA = self.decoder.alignment.keys(source.annotations_BSC)
         return source
 

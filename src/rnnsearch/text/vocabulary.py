@@ -80,12 +80,15 @@ class Vocabulary:
 
     def __contains__(self, word: object) -> bool:
         """Whether a word of running text is known."""
-        return word in self._ids
+        return isinstance(word, str) and self._id(word) != UNK
 
     def encode(self, words: Sequence[str]) -> list[int]:
         """The ids of `words`, without an end symbol; an unknown word is 1."""
-        known = self._ids.get
-        return [known(word, UNK) for word in words]
+        return [self._id(word) for word in words]
+
+    def _id(self, word: str) -> int:
+        # Text that was typed in a word processor has ’ where the training text, as often as not, has '.
+        return self._ids.get(word) or (self._ids.get(word.replace("’", "'"), UNK) if "’" in word else UNK)
 
     def decode(self, ids: Iterable[int]) -> list[str]:
         """The words of `ids`, symbols included."""

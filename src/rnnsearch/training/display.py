@@ -8,7 +8,8 @@ from types import TracebackType
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress as Bar, ProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, ProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
 
 from rnnsearch.training.checkpoint import Progress
 from rnnsearch.training.trainer import Trainer
@@ -25,7 +26,7 @@ class Display:
         self._console = console
         resumed_at = trainer.progress.update
         # What a killed run wrote after its checkpoint is hidden, not shown twice.
-        self._curves = SummaryWriter(str(tensorboard), purge_step=resumed_at + 1 if resumed_at else None)  # type: ignore[no-untyped-call]
+        self._curves = SummaryWriter(str(tensorboard), purge_step=resumed_at + 1 if resumed_at else None)
         columns: list[ProgressColumn] = [
             TextColumn("[bold]training"),
             BarColumn(),
@@ -49,7 +50,7 @@ class Display:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._bar.stop()
-        self._curves.close()  # type: ignore[no-untyped-call]
+        self._curves.close()
 
     def updated(self, progress: Progress, nll_per_word: float, words: int) -> None:
         """Move the bar; the loss shown is a running mean over about fifty updates."""
@@ -68,23 +69,24 @@ class Display:
             self._scalar("train/target_words_per_second", rate, progress.update)
         if not self._console.is_terminal and now >= self._line_at:
             self._line_at = now + LINE_EVERY_SECONDS
-            self._console.print(f"{text}  {100 * min(1.0, done):.0f}% done", highlight=False)
+            self._console.print(f"{text}  {100 * min(1.0, done):.0f}% done", highlight=False, soft_wrap=True)
 
     def validated(self, row: dict[str, Any], best: bool) -> None:
         """Print a validation, and add it to the curves."""
         for key in ("valid_nll", "valid_bleu", "learning_rate"):
             self._scalar(key.replace("valid_", "valid/"), row[key], row["update"])
-        self._curves.flush()  # type: ignore[no-untyped-call]
+        self._curves.flush()
         self._console.print(
             f"validation at update {row['update']:,} (epoch {row['epoch']:.2f}): train NLL {row['train_nll']:.3f}, "
             f"dev NLL {row['valid_nll']:.3f} a word, dev BLEU {row['valid_bleu']:.2f}" + (" (best)" if best else ""),
             highlight=False,
+            soft_wrap=True,
         )
         self._rates = []
 
     def notice(self, text: str) -> None:
         """Print a line above the bar."""
-        self._console.print(text, highlight=False, markup=False)
+        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     def _scalar(self, name: str, value: float, update: int) -> None:
-        self._curves.add_scalar(name, value, update)  # type: ignore[no-untyped-call]
+        self._curves.add_scalar(name, value, update)

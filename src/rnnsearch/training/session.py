@@ -199,10 +199,8 @@ def _stopping(trainer: Trainer, console: Console) -> Iterator[None]:
             signal.signal(number, handler)
 
     before: Mapping[int, Any] = {}
-    try:
+    with contextlib.suppress(ValueError):  # not the main thread: no signals to catch
         before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    except ValueError:
-        pass  # not the main thread: no signals to catch
     try:
         yield
     finally:
@@ -210,12 +208,13 @@ def _stopping(trainer: Trainer, console: Console) -> Iterator[None]:
 
 
 def _describe(console: Console, system: System, prepared: PreparedData) -> None:
+    for line in prepared.summary():
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     kind = "RNNsearch" if system.model.aligns else "RNNencdec"
     console.print(
-        f"{kind}, {system.model.count_parameters() / 1e6:.1f} million parameters; {len(prepared.corpus):,} pairs; "
-        f"{len(system.source_vocabulary):,} source and {len(system.target_vocabulary):,} target words; on "
-        f"{_device_name()}",
+        f"{kind}, {system.model.count_parameters() / 1e6:.1f} million parameters, on {_device_name()}",
         highlight=False,
+        soft_wrap=True,
     )
 
 

@@ -119,7 +119,7 @@ class Trainer:
         forced = model(*(torch.from_numpy(array).to(device) for array in arrays), dropout=self.settings.dropout)
         cost, nll = training_cost(forced, len(batch.source_BS), self.settings)
         self.optimizer.zero_grad()
-        cost.backward()  # type: ignore[no-untyped-call]
+        cost.backward()
         limit = self.settings.clip_norm or math.inf
         norm = torch.nn.utils.clip_grad_norm_(model.parameters(), limit)
 

@@ -57,5 +57,5 @@ def validate(system: System, development: DevelopmentSet) -> Validation:
         [translator.target_words(line) for line in development.references],
     )
     first = slice(system.config.training.validate_sentences)
-    hypotheses = [t.text for t in translator.translate(development.sources[first], beam=1)]
+    hypotheses = [t.text for t in translator.translate(list(development.sources[first]), beam=1)]
     return Validation(nll, bleu(hypotheses, development.references[first]))

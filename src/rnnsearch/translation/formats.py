@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from rnnsearch.corpus.links import to_pharaoh
 from rnnsearch.translation.scoring import ScoredPair
 from rnnsearch.translation.translation import Alignment, Translation
 
@@ -27,15 +28,10 @@ def as_json(n_best: Sequence[Translation], number: int, many: bool) -> str:
 
 def as_pharaoh(n_best: Sequence[Translation], number: int, many: bool) -> str:
     """`source-target` index pairs; with n-best lists, a line for each."""
-    return "\n".join(pharaoh(t.links or []) for t in n_best)
+    return "\n".join(to_pharaoh(t.links or []) for t in n_best)
 
 
 FORMATS = {"text": as_text, "json": as_json, "pharaoh": as_pharaoh}
-
-
-def pharaoh(links: Iterable[tuple[int, int]]) -> str:
-    """Links as `0-0 1-2 …`, sorted."""
-    return " ".join(f"{source}-{target}" for source, target in sorted(links))
 
 
 def pair_as_json(pair: ScoredPair, number: int) -> str:

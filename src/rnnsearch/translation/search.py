@@ -7,6 +7,7 @@ its own source alone, and its candidates compete only with each other.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -36,7 +37,8 @@ class Hypothesis:
 
     def rank(self, length_normalization: float) -> float:
         """What hypotheses are compared by: log p / length^normalization, the end symbol counted."""
-        return self.score / (len(self.words) + 1) ** length_normalization
+        length = len(self.words) + 1
+        return self.score / math.pow(length, length_normalization)
 
 
 @dataclass
@@ -180,7 +182,7 @@ def _trace(
     row: int,
     last_word: int | None = None,
 ) -> tuple[list[int], NDArray[np.float32] | None]:
-    """Words and alignment of the hypothesis `parent`, with `last_word`, written by the current step, if there is one."""
+    """Words and alignment of the hypothesis `parent`, and of `last_word`, if the current step has written one."""
     words, alignment = [], []
     if last_word is not None:
         words.append(last_word)

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from rnnsearch.corpus.links import Links, hard_links
 from rnnsearch.text.vocabulary import END_SYMBOL
 
 Alignment = NDArray[np.float32]
@@ -71,18 +72,17 @@ class Translation:
         return matrix
 
     @property
-    def links(self) -> list[tuple[int, int]] | None:
-        """Hard alignment: (source, target) index pairs, for each target word the source word it read most."""
-        if any(segment.alignment is None for segment in self.segments):
-            return None
-        links = []
+    def links(self) -> Links | None:
+        """Hard alignment: for each target word the source word it read most; None for RNNencdec."""
+        links: set[tuple[int, int]] = set()
         for segment in self.segments:
-            assert segment.alignment is not None
-            for i, row in enumerate(segment.alignment):
-                j = int(row.argmax())
-                if j < len(segment.source_tokens):
-                    links.append((segment.source_start + j, segment.target_start + i))
-        return sorted(links)
+            if segment.alignment is None:
+                return None
+            links.update(
+                (segment.source_start + source, segment.target_start + target)
+                for source, target in hard_links(segment.alignment)
+            )
+        return frozenset(links)
 
 
 def split_line(tokens: list[str], longest: int) -> list[list[str]]:

@@ -12,7 +12,6 @@ import torch
 
 from rnnsearch.config import SearchConfig, from_dict
 from rnnsearch.corpus.batches import make_batch
-from rnnsearch.errors import RnnsearchError
 from rnnsearch.folder import System
 from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.translation.batching import by_length
@@ -36,14 +35,15 @@ class Translator:
     @overload
     def translate(self, lines: str, **settings: object) -> Translation: ...
     @overload
-    def translate(self, lines: Sequence[str], **settings: object) -> list[Translation]: ...
-    def translate(self, lines: str | Sequence[str], **settings: object) -> Translation | list[Translation]:
+    def translate(self, lines: list[str] | tuple[str, ...], **settings: object) -> list[Translation]: ...
+    def translate(self, lines: str | list[str] | tuple[str, ...], **settings: object) -> Translation | list[Translation]:
         """The best translation of a line, or of each of several lines.
 
         `settings` are those of `SearchConfig` (`beam=12`, `forbid_unk=True`, …) where they differ from the model's.
         """
-        best = [hypotheses[0] for hypotheses in self.n_best([lines] if isinstance(lines, str) else lines, 1, **settings)]
-        return best[0] if isinstance(lines, str) else best
+        if isinstance(lines, str):
+            return self.n_best([lines], 1, **settings)[0][0]
+        return [translations[0] for translations in self.n_best(lines, 1, **settings)]
 
     def n_best(self, lines: Sequence[str], n: int, **settings: object) -> list[list[Translation]]:
         """For each line its translations, best first: at most `n`, and at most as many as the beam finished.
@@ -113,7 +113,7 @@ class Translator:
 
 def _arriving(lines: Iterable[str], most: int) -> Iterator[list[str]]:
     """Lines in groups of at most `most`: whatever is there when the last group is done, but at least one."""
-    arrived: queue.Queue[str | None | BaseException] = queue.Queue(maxsize=2 * most)
+    arrived: queue.Queue[str | BaseException | None] = queue.Queue(maxsize=2 * most)
 
     def read() -> None:
         try:
@@ -138,7 +138,7 @@ def _arriving(lines: Iterable[str], most: int) -> Iterator[list[str]]:
                 break
         if group:
             yield group
-        if isinstance(item, RnnsearchError | BaseException):
+        if isinstance(item, BaseException):
             raise item
         if item is None:
             return

@@ -5,15 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rnnsearch.corpus.links import GoldLinks, hard_links, parse_gold, read_gold, to_pharaoh
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.evaluation.aer import (
-    GoldLinks,
-    alignment_error_rate,
-    hard_links,
-    parse_gold,
-    read_gold,
-    to_pharaoh,
-)
+from rnnsearch.evaluation.aer import alignment_error_rate
 
 links = st.frozensets(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=20)
 gold_links = st.builds(lambda sure, more: GoldLinks(sure, sure | more), links, links)

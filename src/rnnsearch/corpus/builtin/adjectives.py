@@ -36,10 +36,19 @@ AFTER = """
     necessary=nécessaire t-; royal=royal t-; local=local t-; broken=cassé t-; cruel=cruel pl; electric=électrique t-;
     thick=épais/épaisse ts; medieval=médiéval t-; purple=violet t-; rare=rare tl; European=européen b-; lost=perdu b-;
     bright=clair ts; thin=mince bs; secret=secret/secrète t-; impossible=impossible t-; mysterious=mystérieux bl;
-    national=national t-; solid=solide tl; stubborn=têtu pl; married=marié p-; hard=dur ts; discreet=discret/discrète pl;
+    national=national t-; solid=solide tl; stubborn=têtu pl; married=marié p-; hard=dur ts;
+    discreet=discret/discrète pl;
     Portuguese=portugais b-; Swiss=suisse b-; rotten=pourri t-; sharp=pointu ts; hollow=creux/creuse t-"""
 
 # Said of any gradable adjective.
 DEGREES = "very=très; too=trop; quite=assez; really=vraiment; rather=plutôt; a little=un peu"
 
 COMPARATIVES = {"good": ("better", "best"), "bad": ("worse", "worst")}
+
+# What can be said of ideas, texts and events, which have no colour and no weight.
+OF_IDEAS = (
+    "new old good bad long important interesting difficult strange famous easy dangerous French English "
+    "serious funny German Italian modern simple useful perfect secret possible impossible complicated "
+    "necessary horrible wonderful mysterious rare magnificent small big beautiful other first last same "
+    "second Spanish Russian"
+)

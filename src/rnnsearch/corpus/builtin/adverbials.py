@@ -84,8 +84,19 @@ PREPOSITIONS: dict[str, str] = {
 }  # fmt: skip
 
 # Subordinate clauses: English = French, and the mood: i indicative, s subjunctive, f the French future where
-# English has a present (when he arrives: quand il arrivera).
+# English has a present (when he arrives: quand il arrivera), c conditions.
 CONJUNCTIONS = """
-    because=parce que i; when=quand f; while=pendant que i; although=bien que s; before=avant que s;
+    because=parce que i; when=quand f; if=si c; while=pendant que i; although=bien que s; before=avant que s;
     after=après que f; since=puisque i; as soon as=dès que f; until=jusque à ce que s; so that=pour que s;
     even if=même si i"""
+
+# The weather, by frame; the subject is nobody's *it*.
+WEATHER = {
+    "present": """
+        it is raining=il pleut|0-0 1p1 2-1; it is snowing=il neige|0-0 1p1 2-1; it is late=il est tard|0-0 1-1 2-2;
+        it is sunny=il y a du soleil|0-0 1-2 2-4 2p3 0p1 1p1; it is windy=il y a du vent|0-0 1-2 2-4 2p3 0p1 1p1""",
+    "past": """
+        it was raining=il pleuvait|0-0 1p1 2-1; it was snowing=il neigeait|0-0 1p1 2-1;
+        it was late=il était tard|0-0 1-1 2-2; it was sunny=il y avait du soleil|0-0 1-2 2-4 2p3 0p1 1p1;
+        it was windy=il y avait du vent|0-0 1-2 2-4 2p3 0p1 1p1""",
+}

@@ -13,9 +13,9 @@ _IMPERFECT = ("ais", "ais", "ait", "ions", "iez", "aient")
 _FUTURE = ("ai", "as", "a", "ons", "ez", "ont")
 _SUBJUNCTIVE = ("e", "es", "e", "ions", "iez", "ent")
 
-ETRE_VERBS = frozenset(
+ETRE_VERBS = (
     "aller venir arriver partir entrer rester tomber mourir naître revenir devenir sortir retourner "
-    "rentrer repartir".split()
+    "rentrer repartir"
 )
 
 # family: the six forms of the present; the stem of the future; the participle. A verb belongs to the family

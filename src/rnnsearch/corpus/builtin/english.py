@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .features import IL, JE, PERSONAL, Features, features, idiom_words
+from .features import IL, JE, PERSONAL, Features, features, idiom_words, is_gap
 from .inflection import EnglishVerb, an
 from .syntax import (
     Action,
@@ -31,7 +31,6 @@ from .syntax import (
     Relative,
     Sentence,
     Statement,
-    Subordinate,
     Tense,
     There,
     This,
@@ -169,7 +168,9 @@ class English:
         if phrase.preposition == "chez":
             house = [doubtful("'s", (phrase, "prep")), doubtful("house", (phrase, "prep"))]
             return [Word("at", ((phrase, "prep"),)), *self.nominal(phrase.nominal), *house]
-        words = [Word(form, ((phrase, "prep"),)) for form in phrase.preposition.split()]
+        # "walks to the station" goes as far as it: French tells the two apart.
+        english = "to" if phrase.preposition == "as far as" else phrase.preposition
+        words = [Word(form, ((phrase, "prep"),)) for form in english.split()]
         return [*words, *self.nominal(phrase.nominal, as_object=True)]
 
     # Clauses
@@ -267,10 +268,10 @@ class English:
             words += self.nominal(predicate.recipient, as_object=True)
         if predicate.object is not None:
             words += self.nominal(predicate.object, as_object=True, negated=negated)
-        if predicate.recipient is not None and not predicate.shifted:
+        if predicate.recipient is not None and not predicate.shifted and not is_gap(predicate.recipient):
             words.append(Word("to", ((predicate, "to whom"),)))
             words += self.nominal(predicate.recipient, as_object=True)
-        if predicate.complement is not None:
+        if predicate.complement is not None and not is_gap(predicate.complement):
             words += [Word(form, ((predicate, "prep"),)) for form in predicate.verb.english_preposition]
             words += self.nominal(predicate.complement, as_object=True)
         if predicate.place is not None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .conjugation import Conjugation, Six, conjugate
-from .features import IL, VOUS, Features, features, idiom_words, is_gap, is_personal, is_state
+from .features import VOUS, Features, features, idiom_words, is_gap, is_personal, is_state
 from .french_nouns import FrenchNouns, pronoun_form
 from .inflection import agree
 from .syntax import (
@@ -31,7 +31,6 @@ from .syntax import (
     Relative,
     Sentence,
     Statement,
-    Subordinate,
     Tense,
     There,
     This,

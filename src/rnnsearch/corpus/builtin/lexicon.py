@@ -101,7 +101,7 @@ class Idiom:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conjunction:
-    """A subordinating conjunction; `mood` is i (indicative), s (subjunctive) or f (future in French)."""
+    """A subordinating conjunction; its mood is i, s, f or c, as in the table."""
 
     english: tuple[str, ...]
     french: tuple[str, ...]
@@ -203,7 +203,7 @@ def _read_verb(line: str) -> Verb:
         etre=reflexive or french_words[0] in ETRE_VERBS,
         state=state,
         subjects=_sections(subjects),
-        objects=tuple(objects.split()),
+        objects=(objects,) if objects == "as far as" else tuple(objects.split()),
     )
 
 
@@ -246,9 +246,16 @@ class _Lexicon:
         self.after_things = Deck([a for a in after if a.things])
         self.graded_persons = Deck([a for a in [*before, *after] if a.persons and a.graded])
         self.graded_things = Deck([a for a in [*before, *after] if a.things and a.graded])
+        ideas = adjective_tables.OF_IDEAS
+        self.before_ideas = Deck([a for a in [*before, *order] if a.things and a.english in ideas])
+        self.after_ideas = Deck([a for a in after if a.things and a.english in ideas])
         self.conjunctions = Deck([_read_conjunction(entry) for entry in entries(adverbials.CONJUNCTIONS)])
         self.countries = Deck([_read_country(entry) for entry in entries(name_tables.COUNTRIES)])
         self.towns = Deck([_read_town(entry) for entry in name_tables.TOWNS])
+        hours = (
+    "two three four five six seven eight nine ten eleven"
+)numbers = dict(entry.split("=") for entry in entries(adverbials.NUMBERS))
+        self.hours = Deck([(hour, numbers[hour]) for hour in hours], shift=8.0)
         self.men = Deck(name_tables.MEN)
         self.women = Deck(name_tables.WOMEN)
 

@@ -89,9 +89,9 @@ TRANSITIVE = """
     feed fed = nourrir : person : animal"""
 
 # Those that make a natural passive; its subject is drawn from the objects.
-PASSIVE = frozenset(
-    "find buy see steal build repair sell read write invite discover destroy paint choose open "
-    "translate hide wash decorate forget protect recognize eat prepare follow".split()
+PASSIVE = (
+    "find buy see steal build repair sell read write invite discover destroy paint choose open translate "
+    "hide wash decorate forget protect recognize eat prepare follow"
 )
 
 INTRANSITIVE = """
@@ -166,9 +166,9 @@ PLACED = """
     stay = rester : person : in
     return = retourner : person : to
     play = jouer : animate : in
-    walk = marcher : person : as_far_as
+    walk = marcher : person : as far as
     sleep slept = dormir : animate : in
-    run ran run = courir : animate : as_far_as
+    run ran run = courir : animate : as far as
     travel = voyager : person : to
     come came come +back = revenir : person : from
     leave left = partir : person : for"""
@@ -190,7 +190,9 @@ GIVING = """
     explain = expliquer : person : abstract"""
 
 # English lets these say "gives the boy a book" for "gives a book to the boy".
-DATIVE_SHIFT = frozenset("give show send tell bring offer lend sell read throw serve".split())
+DATIVE_SHIFT = (
+    "give show send tell bring offer lend sell read throw serve"
+)
 
 PREPOSITIONAL = """
     talk @about = parler @de : person : abstract person event place
