@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Annotated
 
 import typer
 
+from rnnsearch import __version__
 from rnnsearch.cli import align, demo, evaluate, prepare, presets, score, train, translate
 from rnnsearch.errors import RnnsearchError
 
@@ -24,6 +26,23 @@ app = typer.Typer(
     "(Bahdanau, Cho & Bengio 2015).",
     epilog="New here? `rnnsearch demo` trains a translator in about three minutes and shows all there is to see.",
 )
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"rnnsearch {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Options of the program itself; an empty docstring would hide its help."""
+
+
 for module in (demo, prepare, train, translate, score, evaluate, align, presets):
     app.command(module.__name__.rsplit(".", 1)[1])(module.command)
 

@@ -49,6 +49,10 @@ class PreparedData:
     source_language: str
     target_language: str
 
+    def is_of(self, sources: Sequence[Path], targets: Sequence[Path]) -> bool:
+        """Whether it was prepared from these files, as far as their names and sizes tell."""
+        return (self.info["source_files"], self.info["target_files"]) == (_describe(sources), _describe(targets))
+
     def summary(self) -> list[str]:
         """What was read and dropped, and what share of the running words each shortlist covers, for a reader."""
         lines = CleaningReport(**self.info["cleaning"]).lines()

@@ -53,6 +53,8 @@ def save_checkpoint(
 ) -> None:
     """Write a checkpoint, whole or not at all."""
     tensors: dict[str, Tensor] = {"random": torch.get_rng_state()}
+    if torch.cuda.is_available():
+        tensors["random_cuda"] = torch.cuda.get_rng_state()
     for name, parameter in model.named_parameters():
         tensors[f"model/{name}"] = parameter.detach()
         for key, value in optimizer.state.get(parameter, {}).items():
@@ -87,4 +89,6 @@ def load_checkpoint(path: Path, model: RNNsearch, optimizer: torch.optim.Optimiz
             states[index] = state
     optimizer.load_state_dict({"state": states, "param_groups": optimizer.state_dict()["param_groups"]})
     torch.set_rng_state(random)
+    if "random_cuda" in tensors and torch.cuda.is_available():
+        torch.cuda.set_rng_state(tensors["random_cuda"])
     return progress

@@ -58,7 +58,7 @@ def train(
     resuming = _check_output(folder, resume, console)
     if resuming:
         config = _resumed_settings(read_json(folder / CONFIG), config, folder)
-    prepared = _data(folder, config, sources, targets, data, console)
+    prepared = _data(folder, config, sources, targets, data, resuming, console)
     config = _with_data_settings(config, prepared)
 
     system = new_system(config, prepared.source_vocabulary, prepared.target_vocabulary)
@@ -161,19 +161,33 @@ def _resumed_settings(saved: Config, asked: Config, folder: Path) -> Config:
 
 
 def _data(
-    folder: Path, config: Config, sources: Paths, targets: Paths, data: str | os.PathLike[str] | None, console: Console
+    folder: Path,
+    config: Config,
+    sources: Paths,
+    targets: Paths,
+    data: str | os.PathLike[str] | None,
+    resuming: bool,
+    console: Console,
 ) -> PreparedData:
     """The packed corpus: as `prepare` left it, or prepared now, into the output folder."""
     if data is not None:
         return open_prepared(Path(data))
-    if (folder / "data" / "prepare.json").exists():
-        return open_prepared(folder / "data")
-    if not sources:
+    source_paths, target_paths = [Path(path) for path in sources], [Path(path) for path in targets]
+    if resuming:
+        prepared = open_prepared(folder / "data")
+        if source_paths and not prepared.is_of(source_paths, target_paths):
+            names = ", ".join(path.name for path in source_paths + target_paths)
+            raise RnnsearchError(
+                f"{folder}: the run to resume was not started on {names}, or they have changed since; give the files it "
+                "was started on, or another --output"
+            )
+        return prepared
+    if not source_paths:
         raise RnnsearchError("nothing to train on: give --source and --target, or --data")
     with console.status("preparing the text") as status:
         return prepare(
-            [Path(path) for path in sources],
-            [Path(path) for path in targets],
+            source_paths,
+            target_paths,
             folder / "data",
             config.data,
             progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),

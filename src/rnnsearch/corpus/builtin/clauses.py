@@ -30,9 +30,9 @@ from .syntax import (
 # A frame is the time a clause speaks of; `reported` is what somebody said or thought in the past.
 _EVENT_TENSES = {
     "present": Weighted("PRESENT 76, PROGRESSIVE 24"),
-    "past": Weighted("PAST 62, WAS_DOING 9, USED_TO 3, PERFECT 21, PLUPERFECT 5"),
-    "future": Weighted("FUTURE 66, GOING_TO 34"),
-    "reported": Weighted("PLUPERFECT 45, CONDITIONAL 38, WAS_DOING 17"),
+    "past": Weighted("PAST 64, WAS_DOING 7, USED_TO 2, PERFECT 22, PLUPERFECT 5"),
+    "future": Weighted("FUTURE 50, GOING_TO 50"),
+    "reported": Weighted("PLUPERFECT 55, CONDITIONAL 27, WAS_DOING 18"),
     "background": Weighted("WAS_DOING 1"),
     "conditional": Weighted("CONDITIONAL 1"),
 }
@@ -88,13 +88,13 @@ def adverbs(frame: str) -> Deck[Idiom]:
 @cache
 def verbs_by_object(section: str) -> Deck[Verb]:
     """The transitive verbs that take nouns of this section."""
-    return Deck([verb for verb in verb_deck(verbs.TRANSITIVE).entries if section in verb.objects], 4.0)
+    return Deck([verb for verb in verb_deck(verbs.TRANSITIVE).entries if section in verb.objects])
 
 
 @cache
 def verbs_by_subject(table: str, section: str) -> Deck[Verb]:
     """The verbs of a table whose subject may be of this section."""
-    return Deck([verb for verb in verb_deck(table).entries if section in verb.subjects], 4.0)
+    return Deck([verb for verb in verb_deck(table).entries if section in verb.subjects])
 
 
 @cache
@@ -187,7 +187,7 @@ class Clauses(Phrases):
         else:
             action.recipient = self.nominal(("person", "person", "profession"), single=rng.random() < 0.7)
         full = not isinstance(action.object, Pronoun)
-        action.shifted = full and verb.english.base in verbs.DATIVE_SHIFT and rng.random() < 0.55
+        action.shifted = full and verb.english.base in _DATIVE_SHIFT and rng.random() < 0.55
         if action.shifted and not isinstance(action.recipient, Pronoun):
             # A long recipient before the object would be hard to follow.
             action.recipient = self.noun_phrase(("person", "person", "profession"), plain=True, definite=True)
@@ -300,7 +300,7 @@ class Clauses(Phrases):
     def _passive(self) -> Clause:
         deck = verb_deck(verbs.TRANSITIVE)
         verb = deck.draw(self.rng)
-        while verb.english.base not in verbs.PASSIVE:
+        while verb.english.base not in _PASSIVE:
             verb = deck.draw(self.rng)
         section = verb.objects[int(self.rng.random() * len(verb.objects))]
         subject = self.nominal((section,), subject=True)
@@ -361,15 +361,18 @@ class Clauses(Phrases):
         if isinstance(predicate, Action) and predicate.place is None and predicate.complement is None:
             if predicate.verb.english.base not in _INWARD and self.chance(0.1, 4):
                 clause.adjuncts.append(self.place())
-            elif section_of(clause.subject) == "person" and predicate.verb.english.base in _TOGETHER:
-                if self.chance(0.25, 3):
-                    clause.adjuncts.append(Prepositional("with", self._company(clause.subject)))
+            elif self._sociable(clause) and self.chance(0.25, 3):
+                clause.adjuncts.append(Prepositional("with", self._company(clause.subject)))
         if frame in ("past", "present", "future") and self.chance(0.17, 2):
             clause.adjuncts.append(self.time(frame))
         elif self.chance(0.05, 3):
             event = self.noun_phrase(("event",), plain=True, definite=True)
             when = ("before", "after", "during")[int(self.rng.random() * 3)]
             clause.adjuncts.append(Prepositional(when, event))
+
+    def _sociable(self, clause: Clause) -> bool:
+        verb = clause.predicate.verb if isinstance(clause.predicate, Action) else None
+        return verb is not None and section_of(clause.subject) == "person" and verb.english.base in _TOGETHER
 
     def _company(self, subject: Nominal) -> Nominal:
         if self.rng.random() < 0.35:
@@ -460,12 +463,8 @@ class Clauses(Phrases):
 _DEGREES = "very=très; too=trop; quite=assez; really=vraiment; rather=plutôt; a little=un peu|0-0 1-1"
 _THINGS = Weighted("thing 26, place 20, vehicle 12, abstract 16, text 12, clothes 8, event 6")
 _ALIKE = {"person": ("person",), "profession": ("person",)}
-_EXERTIONS = (
-    "sleep work sing dance swim play cook run"
-)
-_TOGETHER = (
-    "sing dance play travel work eat cook walk speak leave arrive come laugh swim"
-)
-_INWARD = (
-    "know like love want have hate fear admire be understand remember come return leave arrive succeed"
-)
+_PASSIVE = frozenset(verbs.PASSIVE.split())
+_DATIVE_SHIFT = frozenset(verbs.DATIVE_SHIFT.split())
+_EXERTIONS = frozenset(verbs.EXERTIONS.split())
+_TOGETHER = frozenset(verbs.TOGETHER.split())
+_INWARD = frozenset(verbs.INWARD.split())

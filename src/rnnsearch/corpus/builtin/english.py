@@ -17,7 +17,6 @@ from .syntax import (
     Exclamation,
     Fixed,
     Fronted,
-    Gap,
     Joined,
     Modal,
     Name,
@@ -37,7 +36,7 @@ from .syntax import (
     Undergoing,
     WhereIs,
 )
-from .words import Word, doubtful
+from .words import Tag, Word, doubtful
 
 _BE = EnglishVerb("be", "is", "was", "been", "being")
 
@@ -201,7 +200,7 @@ class English:
         predicate = clause.predicate
         verb = _verb(predicate)
         auxiliaries, main = _chain(clause.tense, verb, agreeing.person)
-        aux_tag = (predicate, "aux")
+        aux_tag: Tag = (predicate, "aux")
         if clause.modal is not None:
             auxiliaries, main = _modal(clause.modal, clause.tense), verb.base
             aux_tag = (clause, "modal")
@@ -297,15 +296,12 @@ class English:
     def _infinitive(self, predicate: Predicate) -> list[Word]:
         return [*self._main(predicate, _verb(predicate).base), *self._complements(predicate)]
 
-    def _complement(self, complement: Compared | Nominal | Prepositional | Fixed | object) -> list[Word]:
+    def _complement(self, complement: Compared | Nominal | Prepositional) -> list[Word]:
         """What follows *be*."""
         if isinstance(complement, Compared):
             return self._compared(complement)
         if isinstance(complement, Prepositional):
             return self._prepositional(complement)
-        if isinstance(complement, Fixed):
-            return idiom_words(complement, complement, english=True)
-        assert isinstance(complement, NounPhrase | Pronoun | Name | Coordination | Gap)
         return self.nominal(complement, as_object=True)
 
     def _compared(self, said: Compared) -> list[Word]:

@@ -178,7 +178,7 @@ class French:
     ) -> tuple[list[Word], list[Word]]:
         """The two halves of a negation. Nobody and nothing deny a clause too, without *pas*."""
         if negation is not None:
-            tag = (clause, "not")
+            tag: Tag = (clause, "not")
             ne = Word("ne", (tag,)) if negation is Negation.NOT else doubtful("ne", tag)
             return [ne], [Word(negation.value[1], (tag,))]
         if isinstance(clause.subject, Pronoun) and clause.subject.english == "nobody":
@@ -206,10 +206,10 @@ class French:
             return Verbal(conjugate("être"), False, [], [], None, after)
         verb = predicate.verb
         agreement = (feminine, plural) if verb.etre else None
-        if not verb.etre and predicate.object is not None:
-            if is_personal(predicate.object) or is_gap(predicate.object):
-                _, many, female = features(predicate.object)
-                agreement = (female, many)
+        moved = predicate.object
+        if not verb.etre and moved is not None and (is_personal(moved) or is_gap(moved)):
+            _, many, female = features(moved)
+            agreement = (female, many)
         inner = []
         if predicate.inner_manner is not None:
             inner = idiom_words(predicate.inner_manner, (predicate, "inner"), english=False)
@@ -304,14 +304,11 @@ class French:
             return self._nouns.prepositional(complement)
         if isinstance(complement, NounPhrase):
             return self._profession(complement, agreeing) or self.nominal(complement)
-        if isinstance(complement, Fixed):
-            return idiom_words(complement, complement, english=False)
-        assert not hasattr(complement, "links")
-        return self.nominal(complement)  # type: ignore[arg-type]
+        return self.nominal(complement)
 
     def _profession(self, np: NounPhrase, agreeing: Features) -> list[Word]:
         """Il est médecin, elle est actrice: a profession alone has no article."""
-        plain = np.before is np.after is np.relative is np.place is np.owner is None
+        plain = not any((np.before, np.after, np.relative, np.place, np.owner))
         if not (np.noun.as_woman and plain and np.determiner == "a"):
             return []
         form = np.noun.as_woman if agreeing.feminine else np.noun.french[0]

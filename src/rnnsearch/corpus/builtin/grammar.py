@@ -44,9 +44,9 @@ class Grammar(Clauses):
     def sentence(self) -> Sentence:
         """One sentence."""
         rng = self.rng
-        self.room = rng.gammavariate(2.6, 4.3)
+        self.room = rng.gammavariate(2.3, 7.8)
         if rng.random() < 0.05:
-            self.room = rng.uniform(24, 54)
+            self.room = rng.uniform(40, 75)
         shape = _SHAPES.draw(rng) if self.room < 24 else "statement"
         if shape == "question":
             return self._question()
@@ -65,8 +65,7 @@ class Grammar(Clauses):
     def statement(self) -> Statement:
         """A clause, or several, as there is room."""
         rng = self.rng
-        long = self.room > 17
-        if long and rng.random() < 0.4:
+        if self.room > 15 and rng.random() < (0.42 if self.room < 30 else 0.7):
             return self._joined()
         if self.chance(0.055, 2):
             front = idioms(adverbials.SENTENCE).draw(rng)
@@ -80,9 +79,9 @@ class Grammar(Clauses):
         share = self.room * self.rng.uniform(0.35, 0.65)
         rest = self.room - share
         self.room = share - 2
-        first = self.statement() if share > 18 else self._core()
+        first = self.statement() if share > 15 else self._core()
         self.room = rest
-        second = self.statement() if rest > 18 else self._core()
+        second = self.statement() if rest > 15 else self._core()
         conjunction = ("and", "but", "and", "so")[int(self.rng.random() * 4)]
         return Joined(first, conjunction, second)
 
@@ -90,7 +89,7 @@ class Grammar(Clauses):
         """One clause with its frame, perhaps with a subordinate clause or a date in front or behind."""
         rng = self.rng
         frame = FRAMES.draw(rng)
-        if self.chance(0.13, 7):
+        if self.chance(0.2, 6):
             return self._with_subordinate(frame)
         if self.chance(0.07, 3):
             when = self.time(frame)
@@ -310,5 +309,5 @@ class Grammar(Clauses):
 
 _ASKED = Weighted("person 2, thing 3, place 1, text 2, clothes 1, food 2, vehicle 1")
 _DEFINITE_DETERMINERS = frozenset(
-    ["the", "my", "his", "her", "our", "your", "their", "these", "those", "all"] + ["all the", ""]
+    {"the", "my", "his", "her", "our", "your", "their", "these", "those", "all the", ""}
 )

@@ -19,13 +19,15 @@ from .inflection import EnglishVerb, english_s, english_suffix, english_verb, fr
 
 T = TypeVar("T")
 
+_STEEPNESS = 1.2
+
 
 class Deck(Generic[T]):
-    """Entries in order of frequency, drawn by Zipf's law: the r-th has weight 1 / (r + shift)."""
+    """Entries in order of frequency, drawn by Zipf's law (in Mandelbrot's form, with a shift)."""
 
     def __init__(self, entries: Sequence[T], shift: float = 3.0) -> None:
         self.entries = list(entries)
-        self._edges = list(accumulate(1.0 / (rank + shift) for rank in range(len(self.entries))))
+        self._edges = list(accumulate((rank + shift) ** -_STEEPNESS for rank in range(len(self.entries))))
 
     def draw(self, rng: Random) -> T:
         """One entry at random."""
@@ -168,7 +170,7 @@ def _read_adjective(entry: str, before: bool) -> Adjective:
     french, use = rest.rsplit(" ", 1)
     masculine, _, feminine = french.partition("/")
     feminine = feminine or french_feminine(masculine)
-    said_of, how = use
+    said_of, how = use[0], use[1]
     comparative, superlative = adjective_tables.COMPARATIVES.get(english, ("", ""))
     if how == "s" and not comparative:
         comparative, superlative = english_suffix(english, "er"), english_suffix(english, "est")
@@ -200,7 +202,7 @@ def _read_verb(line: str) -> Verb:
         noun=_marked(french_side, "+"),
         french_preposition=_marked(french_side, "@"),
         reflexive=reflexive,
-        etre=reflexive or french_words[0] in ETRE_VERBS,
+        etre=reflexive or french_words[0] in ETRE_VERBS.split(),
         state=state,
         subjects=_sections(subjects),
         objects=(objects,) if objects == "as far as" else tuple(objects.split()),
@@ -221,7 +223,7 @@ def _sections(text: str) -> tuple[str, ...]:
 @cache
 def verbs(table: str) -> Deck[Verb]:
     """A deck of the verbs in a table."""
-    return Deck([_read_verb(line.strip()) for line in table.splitlines() if line.strip()], shift=4.0)
+    return Deck([_read_verb(line.strip()) for line in table.splitlines() if line.strip()])
 
 
 class _Lexicon:
@@ -246,18 +248,18 @@ class _Lexicon:
         self.after_things = Deck([a for a in after if a.things])
         self.graded_persons = Deck([a for a in [*before, *after] if a.persons and a.graded])
         self.graded_things = Deck([a for a in [*before, *after] if a.things and a.graded])
-        ideas = adjective_tables.OF_IDEAS
+        ideas = frozenset(adjective_tables.OF_IDEAS.split())
         self.before_ideas = Deck([a for a in [*before, *order] if a.things and a.english in ideas])
         self.after_ideas = Deck([a for a in after if a.things and a.english in ideas])
+        self.said_of_ideas = ideas
         self.conjunctions = Deck([_read_conjunction(entry) for entry in entries(adverbials.CONJUNCTIONS)])
         self.countries = Deck([_read_country(entry) for entry in entries(name_tables.COUNTRIES)])
-        self.towns = Deck([_read_town(entry) for entry in name_tables.TOWNS])
-        hours = (
-    "two three four five six seven eight nine ten eleven"
-)numbers = dict(entry.split("=") for entry in entries(adverbials.NUMBERS))
-        self.hours = Deck([(hour, numbers[hour]) for hour in hours], shift=8.0)
-        self.men = Deck(name_tables.MEN)
-        self.women = Deck(name_tables.WOMEN)
+        self.towns = Deck([_read_town(entry) for entry in name_tables.TOWNS.split()])
+        hours = "two three four five six seven eight nine ten eleven"
+        numbers = dict(entry.split("=") for entry in entries(adverbials.NUMBERS))
+        self.hours = Deck([(hour, numbers[hour]) for hour in hours.split()], shift=8.0)
+        self.men = Deck(name_tables.MEN.split())
+        self.women = Deck(name_tables.WOMEN.split())
 
 
 def _read_conjunction(entry: str) -> Conjunction:

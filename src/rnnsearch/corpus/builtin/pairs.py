@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from .words import Link
 
@@ -51,6 +52,6 @@ def english_text(tokens: Sequence[str]) -> str:
 def french_text(tokens: Sequence[str]) -> str:
     """French tokens as a line of text: elided words lean on the next one; ? and ! keep their space."""
     text = tokens[0]
-    for before, token in zip(tokens, tokens[1:], strict=False):
+    for before, token in pairwise(tokens):
         text += token if token in ".," or before[-1] == "'" else " " + token
     return text

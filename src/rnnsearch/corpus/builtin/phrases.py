@@ -11,7 +11,6 @@ from itertools import accumulate
 from random import Random
 
 from . import adverbials
-from .adjectives import OF_IDEAS
 from .lexicon import Adjective, Deck, Noun, entries, idiom, idioms, lexicon
 from .names import rare_town, surname
 from .syntax import (
@@ -29,7 +28,7 @@ class Weighted:
     """Strings with weights, written `"the 42, a 25"`."""
 
     def __init__(self, text: str) -> None:
-        pairs = [entry.strip().rsplit(" ", 1) if " " in entry.strip() else ["", entry] for entry in text.split(",")]
+        pairs = [entry.strip().rsplit(" ", 1) for entry in text.split(",")]
         self._items = [item for item, _ in pairs]
         self._edges = list(accumulate(float(weight) for _, weight in pairs))
 
@@ -51,11 +50,11 @@ _PLURAL_OBJECT = Weighted(
 )
 _MASS_OBJECT = Weighted("some 32, BARE 32, the 18, a lot of 6, too much 3, my 2, his 2, her 2, enough 2, more 3")
 _MASS_SUBJECT = Weighted("the 70, this 12, my 6, his 6, her 6")
-_DEFINITE = frozenset(["the", "my", "his", "her", "our", "your", "their"])
+_DEFINITE = frozenset({"the", "my", "his", "her", "our", "your", "their"})
 _PERSON_SECTIONS = frozenset({"person", "profession", "animal"})
 _IDEAS = frozenset({"abstract", "event", "text", "song", "lesson", "tale"})
 
-_SUBJECTS = Weighted("he 26, she 26, they 13, I 15, we 10, you 10, everybody 2.5, nobody 1.5, somebody 1.5")
+_SUBJECTS = Weighted("he 29, she 29, they 12, I 15, we 6, you 8, everybody 2.5, nobody 1.5, somebody 1.5")
 _OTHERS = Weighted("he 24, she 24, they 22, I 12, we 8, you 8")
 _POSITIONS = Weighted("in front of 6, behind 6, near 7, next to 5, under 3, far from 3")
 
@@ -142,13 +141,13 @@ class Phrases:
             np.determiner = ""
         elif np.determiner == "NUMBER":
             np.determiner = self._number()
-        if self.chance(0.22, 1):
+        if self.chance(0.26, 1):
             self._describe(np)
         if plain:
             return np
         if np.determiner == "the" and not np.superlative and self.chance(0.05, 3):
             np.owner = self._owner()
-        if not self._extend(np) and not noun.mass and self.chance(0.09, 5):
+        if not self._extend(np) and not noun.mass and self.chance(0.12, 4):
             self.add_relative(np)
         return np
 
@@ -348,7 +347,7 @@ class Phrases:
         else:
             deck = words.after_persons if persons else words.after_things
         adjective = deck.draw(rng)
-        while section in _IDEAS and adjective.english not in OF_IDEAS:
+        while section in _IDEAS and adjective.english not in words.said_of_ideas:
             adjective = deck.draw(rng)
         return adjective
 

@@ -157,7 +157,7 @@ class Action:
 class Being:
     """What somebody or something is, or where."""
 
-    complement: Compared | Nominal | Prepositional | Idiom
+    complement: Compared | Nominal | Prepositional
 
 
 @dataclass(slots=True, eq=False)

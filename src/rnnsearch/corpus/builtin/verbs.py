@@ -169,7 +169,7 @@ PLACED = """
     walk = marcher : person : as far as
     sleep slept = dormir : animate : in
     run ran run = courir : animate : as far as
-    travel = voyager : person : to
+    travel = voyager : person : in
     come came come +back = revenir : person : from
     leave left = partir : person : for"""
 
@@ -247,8 +247,8 @@ CLAUSAL = """
     know* knew known = savoir : person
     believe* = croire : person
     hope* = espérer : person
-    see saw seen = voir : person
-    understand understood = comprendre : person
+    see* saw seen = voir : person
+    understand* understood = comprendre : person
     announce = annoncer : person
     explain = expliquer : person
     forget forgot forgotten = oublier : person
@@ -266,3 +266,15 @@ ASKING = """
     explain = expliquer : person
     forget forgot forgotten = oublier : person
     ask = demander : person"""
+
+# Intransitive verbs one does well, badly, or too much.
+EXERTIONS = "sleep work sing dance swim play cook run"
+
+# What people do with others.
+TOGETHER = "sing dance play travel work eat cook walk speak leave arrive come laugh swim"
+
+# Verbs that say no more with a place behind them.
+INWARD = (
+    "know like love want have hate fear admire be understand remember come return leave arrive succeed forget "
+    "lose receive believe translate"
+)

@@ -1,0 +1,5 @@
+"""`python -m rnnsearch`: the command line."""
+
+from rnnsearch.cli import main
+
+main()
