@@ -159,10 +159,12 @@ _PRACTICE: dict[str, Any] = {
     "optimizer": "adam",
     "learning_rate": 1e-3,
     "warmup_updates": 200,
-    "decay": "plateau",
+    "decay": "linear",
     "loss_normalization": "tokens",
     "dropout": 0.3,
     "label_smoothing": 0.1,
+    "max_epochs": 15,
+    "validate_every": 500,
 }
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
@@ -175,22 +177,20 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "training": _PRACTICE,
     },
     "demo": {
-        "data": {"source_words": 2000, "target_words": 2500, "max_length": 60},
+        "data": {"source_words": 3000, "target_words": 4000, "max_length": 60},
         "model": {"embedding_size": 128, "hidden_size": 256, "alignment_size": 128, "maxout_size": 128},
         "training": {
             **_PRACTICE,
             "learning_rate": 2e-3,
-            "decay": "linear",
             "dropout": 0.1,
-            "max_updates": 3000,
-            "validate_every": 500,
+            "max_updates": 1500,
             "validate_sentences": 200,
         },
     },
     "small": {
         "data": {"minimum_count": 2, "source_words": 10000, "target_words": 10000},
         "model": {"embedding_size": 300, "hidden_size": 512, "alignment_size": 300, "maxout_size": 300},
-        "training": _PRACTICE,
+        "training": {**_PRACTICE, "dropout": 0.4},
     },
 }
 """Presets by name: only what differs from the defaults of the dataclasses."""

@@ -50,8 +50,8 @@ for module in (demo, prepare, train, translate, score, evaluate, align, presets)
 def main() -> None:
     """Run a command. What the user can put right is one line on standard error, and exit status 2."""
     # OpenMP's threads wait for each other in a busy loop; where another program wants a core, that slows both down many
-    # times. This many turns of the loop are as fast on an idle machine. It is read when PyTorch is first imported.
-    os.environ.setdefault("GOMP_SPINCOUNT", "20000")
+    # times. A few turns of the loop are as fast on an idle machine. It is read when PyTorch is first imported.
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     try:
         app()
     except RnnsearchError as error:

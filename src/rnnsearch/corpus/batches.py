@@ -15,6 +15,10 @@ from rnnsearch.text.vocabulary import END
 Integers = NDArray[np.int64]
 
 
+WIDTH_MULTIPLE = 4
+"""S and T are multiples of this. Libraries keep code for every shape of a product that they have seen, for good."""
+
+
 @dataclass(frozen=True)
 class Batch:
     """A minibatch: B sentences, S source and T target positions, the end symbol of the longest included.
@@ -46,7 +50,8 @@ def _batch(source: Sentences, target: Sentences) -> Batch:
 
 def _padded(sentences: Sentences) -> tuple[Integers, Integers]:
     lengths = sentences.lengths.astype(np.int64)
-    padded = np.full((len(lengths), lengths.max() + 1), END, dtype=np.int64)
+    width = -(-(lengths.max() + 1) // WIDTH_MULTIPLE) * WIDTH_MULTIPLE
+    padded = np.full((len(lengths), width), END, dtype=np.int64)
     padded[np.arange(padded.shape[1]) < lengths[:, None]] = sentences.ids
     return padded, lengths + 1
 

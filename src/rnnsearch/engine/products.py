@@ -3,6 +3,9 @@
 PyTorch sends float32 products to MKL, which on some CPUs runs at half of their speed, while oneDNN's kernels run at the
 whole of it. The switch that sends them to oneDNN also allows it to round its factors to bfloat16, which it does where the
 CPU has instructions for it (AMX) and not elsewhere. So the switch is tried, and used only where products stay float32.
+
+oneDNN keeps about half a megabyte for every shape of a product that it has seen, for good. So it is for training, whose
+minibatches are padded to few different shapes, and not for search, where every step may have another one.
 """
 
 from __future__ import annotations

@@ -18,6 +18,9 @@ from rnnsearch.model.decoder import Decoder
 from rnnsearch.model.encoder import Encoder
 from rnnsearch.model.readout import Readout
 
+ROWS_MULTIPLE = 128
+"""The readout is computed for a multiple of so many target positions; see `WIDTH_MULTIPLE` in `corpus.batches`."""
+
 
 @dataclass
 class Forced:
@@ -96,12 +99,15 @@ class RNNsearch(nn.Module):
 
         real_TB = torch.arange(T, device=y_BT.device).unsqueeze(1) < y_lengths_B
         real_P = real_TB.flatten().nonzero().squeeze(1)
+        P = len(real_P)
+        # Some positions twice, and then dropped, so that the largest products come in few shapes.
+        rows_P = nn.functional.pad(real_P, (0, -P % ROWS_MULTIPLE))
         logits_PV = self.readout(
-            nn.functional.dropout(states_TBN.flatten(0, 1)[real_P], dropout),
-            previous_TBE.flatten(0, 1)[real_P],
-            decoded.contexts_TBC.flatten(0, 1)[real_P],
+            nn.functional.dropout(states_TBN.flatten(0, 1)[rows_P], dropout),
+            previous_TBE.flatten(0, 1)[rows_P],
+            decoded.contexts_TBC.flatten(0, 1)[rows_P],
             dropout,
-        )
+        )[:P]
         return Forced(logits_PV, y_TB.flatten()[real_P], real_P % B, decoded)
 
     def start(self, source: Source) -> Hypotheses:

@@ -12,7 +12,6 @@ import torch
 
 from rnnsearch.corpus.batches import make_batch
 from rnnsearch.corpus.read import read_pairs
-from rnnsearch.engine import fast_products
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.folder import System
 from rnnsearch.text.vocabulary import END_SYMBOL
@@ -41,7 +40,6 @@ class ScoredPair:
 
 
 @torch.inference_mode()
-@fast_products()
 def score_pairs(
     system: System,
     sources: Sequence[list[str]],

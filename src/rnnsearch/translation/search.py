@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rnnsearch.config import SearchConfig
-from rnnsearch.engine import fast_products
 from rnnsearch.model import RNNsearch
 from rnnsearch.text.vocabulary import END, UNK
 
@@ -68,7 +67,6 @@ class _Beam:
 
 
 @torch.inference_mode()
-@fast_products()
 def beam_search(
     model: RNNsearch,
     x_BS: Tensor,

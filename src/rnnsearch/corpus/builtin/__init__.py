@@ -5,9 +5,11 @@ both languages. Word order, agreement, elision, negation, clitics and tenses dif
 in life, so a translator has to learn them; the French is a function of the English sentence alone, so it can.
 Sentences run from 3 words to 60; words follow Zipf's law, and rare names lie beyond any shortlist.
 
-    >>> from rnnsearch.corpus.builtin import generate
-    >>> pair = next(generate(1, seed=1))
-    >>> pair.source_text, pair.target_text, pair.pharaoh
+>>> from rnnsearch.corpus.builtin import generate
+>>> for pair in generate(2, seed=4):
+...     print(pair.source_text, pair.target_text, pair.pharaoh, sep=" | ")
+He will know a doctor. | Il connaîtra un médecin. | 0-0 1p1 2-1 3-2 4-3 5-4
+Who do her teachers know? | Qui est-ce que ses professeurs connaissent ? | 0-0 1p1 1p2 1p5 2-3 3-4 4-5 5-6
 """
 
 from __future__ import annotations

@@ -24,9 +24,9 @@ INNER_MANNER = "well=bien; badly=mal; a lot=beaucoup; too much=trop; enough=asse
 
 # In front of the sentence, before a comma.
 SENTENCE = (
-    "Unfortunately=malheureusement; Finally=finalement; Suddenly=soudain; Of course=bien sûr; "
-    "However=cependant; Fortunately=heureusement; Sometimes=parfois; In general=en général; "
-    "For example=par exemple; Then=ensuite; Obviously=évidemment; Strangely=étrangement"
+    "unfortunately=malheureusement; finally=finalement; suddenly=soudain; of course=bien sûr; "
+    "however=cependant; fortunately=heureusement; sometimes=parfois; in general=en général; "
+    "for example=par exemple; then=ensuite; obviously=évidemment; strangely=étrangement"
 )
 
 # Time, by the frame the sentence is in.
@@ -54,8 +54,7 @@ FUTURE_TIMES = """
     the day after tomorrow=après-demain|0p0 1-0 2-0 3-0"""
 
 WEEKDAYS = (
-    "Monday=lundi; Tuesday=mardi; Wednesday=mercredi; Thursday=jeudi; Friday=vendredi; Saturday=samedi; "
-    "Sunday=dimanche"
+    "Monday=lundi; Tuesday=mardi; Wednesday=mercredi; Thursday=jeudi; Friday=vendredi; Saturday=samedi; Sunday=dimanche"
 )
 
 MONTHS = (
@@ -76,11 +75,9 @@ HERE = "here=ici; there=là-bas; outside=dehors; everywhere=partout; upstairs=en
 
 # English = French. Contraction with the article is the grammar's work.
 PREPOSITIONS: dict[str, str] = {
-    "in": "dans", "on": "sur", "at": "à", "to": "à", "from": "de", "of": "de", "with": "avec", "without": "sans",
-    "for": "pour", "under": "sous", "behind": "derrière", "in front of": "devant", "near": "près de",
-    "next to": "à côté de", "before": "avant", "after": "après", "during": "pendant", "by": "par", "about": "de",
-    "against": "contre", "into": "dans", "towards": "vers", "as far as": "jusque à", "thanks to": "grâce à",
-    "because of": "à cause de", "far from": "loin de", "between": "entre",
+    "in": "dans", "on": "sur", "at": "à", "to": "à", "from": "de", "of": "de", "with": "avec", "for": "pour",
+    "under": "sous", "behind": "derrière", "in front of": "devant", "near": "près de", "next to": "à côté de",
+    "far from": "loin de", "before": "avant", "after": "après", "during": "pendant", "as far as": "jusque à",
 }  # fmt: skip
 
 # Subordinate clauses: English = French, and the mood: i indicative, s subjunctive, f the French future where

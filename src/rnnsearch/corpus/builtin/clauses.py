@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from functools import cache
 
-from . import adverbials, verbs
-from .lexicon import Deck, Idiom, Verb, idioms
+from . import adjectives, adverbials, verbs
+from .features import section_of
+from .lexicon import Adjective, Deck, Idiom, Verb, idioms
 from .lexicon import verbs as verb_deck
-from .phrases import Phrases, Weighted, section_of
+from .phrases import Phrases, Weighted
 from .syntax import (
     Action,
     Being,
     Clause,
     Compared,
-    Gap,
+    Fixed,
     Modal,
     Name,
     Negation,
@@ -22,7 +23,6 @@ from .syntax import (
     Predicate,
     Prepositional,
     Pronoun,
-    Relative,
     Tense,
     Undergoing,
 )
@@ -64,8 +64,8 @@ _KINDS = Weighted(
     "transitive 33, intransitive 14, placed 11, giving 8, prepositional 8, infinitival 7, clausal 7, asking 2.5, "
     "being 14, passive 3, thing 7, event 2"
 )
-_SMALL_KINDS = Weighted("transitive 40, intransitive 25, placed 14, being 24, thing 6")
-_TABLES = {
+SMALL_KINDS = Weighted("transitive 40, intransitive 25, placed 14, being 24, thing 6")
+TABLES = {
     "transitive": verbs.TRANSITIVE, "intransitive": verbs.INTRANSITIVE, "placed": verbs.PLACED,
     "giving": verbs.GIVING, "prepositional": verbs.PREPOSITIONAL, "infinitival": verbs.INFINITIVAL,
     "clausal": verbs.CLAUSAL, "asking": verbs.ASKING,
@@ -88,25 +88,13 @@ def adverbs(frame: str) -> Deck[Idiom]:
 @cache
 def verbs_by_object(section: str) -> Deck[Verb]:
     """The transitive verbs that take nouns of this section."""
-    return Deck([verb for verb in verb_deck(verbs.TRANSITIVE).entries if section in verb.objects])
+    return Deck([verb for verb in verb_deck(verbs.TRANSITIVE).entries if section in verb.objects], steepness=1.35)
 
 
 @cache
 def verbs_by_subject(table: str, section: str) -> Deck[Verb]:
     """The verbs of a table whose subject may be of this section."""
-    return Deck([verb for verb in verb_deck(table).entries if section in verb.subjects])
-
-
-@cache
-def prepositional_verbs(*prepositions: str) -> Deck[Verb]:
-    """The verbs with one of these English prepositions that speak of persons."""
-    found = [
-        verb
-        for verb in verb_deck(verbs.PREPOSITIONAL).entries
-        if verb.english_preposition in [(p,) for p in prepositions] and "person" in verb.objects and not verb.noun
-        and not verb.particle
-    ]  # fmt: skip
-    return Deck(found)
+    return Deck([verb for verb in verb_deck(table).entries if section in verb.subjects], steepness=1.35)
 
 
 class Clauses(Phrases):
@@ -114,7 +102,7 @@ class Clauses(Phrases):
 
     def clause(self, frame: str, *, simple: bool = False) -> Clause:
         """A clause in a frame; a simple one has neither another clause in it nor anything behind it."""
-        kind = (_SMALL_KINDS if simple else _KINDS).draw(self.rng)
+        kind = (SMALL_KINDS if simple else _KINDS).draw(self.rng)
         if self.room < _ROOM.get(kind, 0):
             kind = "intransitive" if self.room < 3 else "transitive"
         self.room -= 1
@@ -129,7 +117,7 @@ class Clauses(Phrases):
         elif kind == "passive":
             clause = self._passive()
         else:
-            verb = verb_deck(_TABLES[kind]).draw(self.rng)
+            verb = verb_deck(TABLES[kind]).draw(self.rng)
             subject = self.subject(verb.subjects)
             clause = Clause(subject, self.action(kind, verb, subject, frame))
         self._colour(clause, frame)
@@ -215,7 +203,7 @@ class Clauses(Phrases):
     def _short_action(self, subject: Nominal, frame: str = "present") -> Action:
         kind = "transitive" if self.rng.random() < 0.6 else "placed" if self.rng.random() < 0.4 else "intransitive"
         while True:
-            verb = verbs_by_subject(_TABLES[kind], "person").draw(self.rng)
+            verb = verbs_by_subject(TABLES[kind], "person").draw(self.rng)
             if verb.english.base not in ("be", "want", "have"):
                 break
         self.room -= 2
@@ -230,6 +218,8 @@ class Clauses(Phrases):
                 action.question_word = ("where", "why", "when", "how")[int(self.rng.random() * 4)]
             where = action.question_word == "where"
             action.content = self._located_clause(inner) if where else self.clause(inner, simple=True)
+            if action.question_word == "how" and isinstance(action.content.predicate, Being):
+                action.question_word = "why"
         else:
             action.spoken_that = self.rng.random() < 0.85
             action.content = self.clause(inner, simple=self.room < 10)
@@ -254,8 +244,9 @@ class Clauses(Phrases):
         single = not plural_pronoun and not (isinstance(subject, NounPhrase) and subject.plural)
         if kind < 0.14 and section == "person" and single and isinstance(subject, Pronoun | Name):
             np = NounPhrase(self.noun(("profession",)), determiner="a")
-            feminine = isinstance(subject, Name) and subject.feminine
-            if rng.random() < 0.3 and not feminine and subject.english != "she":
+            # Of a man at hand French would say "c'est un bon médecin", of a woman it would look for a feminine.
+            man = not subject.feminine and subject.english not in ("he", "she")
+            if rng.random() < 0.4 and man:
                 self._describe(np)
             return np
         if kind < 0.3:
@@ -263,11 +254,10 @@ class Clauses(Phrases):
         if kind < 0.45 and self.room > 3:
             adjective = self.adjective(subject, section, graded=True)
             than = self.noun_phrase(_ALIKE.get(section, (section,)), plain=True, definite=True)
-            comparison = ("more", "more", "less", "as")[int(rng.random() * 4)]
-            return Compared(adjective, comparison=comparison, than=than)
+            return Compared(adjective, comparison=self._comparison(adjective), than=than)
         if rng.random() < 0.35:
             adjective = self.adjective(subject, section, graded=True)
-            return Compared(adjective, idioms(_DEGREES).draw(rng))
+            return Compared(adjective, idioms(adjectives.DEGREES).draw(rng))
         return Compared(self.adjective(subject, section))
 
     def _about_a_thing(self) -> Clause:
@@ -289,13 +279,18 @@ class Clauses(Phrases):
 
     def _said_of_thing(self, subject: Nominal, section: str) -> Compared:
         if self.rng.random() < 0.3:
-            degree = idioms(_DEGREES).draw(self.rng)
+            degree = idioms(adjectives.DEGREES).draw(self.rng)
             return Compared(self.adjective(subject, section, graded=True), degree)
         if self.rng.random() < 0.25 and not isinstance(subject, Pronoun):
+            adjective = self.adjective(subject, section, graded=True)
             than = self.noun_phrase((section,), plain=True, definite=True)
-            comparison = ("more", "more", "less", "as")[int(self.rng.random() * 4)]
-            return Compared(self.adjective(subject, section, graded=True), comparison=comparison, than=than)
+            return Compared(adjective, comparison=self._comparison(adjective), than=than)
         return Compared(self.adjective(subject, section))
+
+    def _comparison(self, adjective: Adjective) -> str:
+        """More, as, or less; English says *less* of long adjectives only."""
+        kind = ("more", "more", "as", "less")[int(self.rng.random() * 4)]
+        return "more" if kind == "less" and adjective.comparative else kind
 
     def _passive(self) -> Clause:
         deck = verb_deck(verbs.TRANSITIVE)
@@ -343,6 +338,8 @@ class Clauses(Phrases):
         else:
             name = _EVENT_TENSES[frame].draw(self.rng)
             forms = predicate.verb.english
+            if predicate.verb.moment:
+                name = {"PROGRESSIVE": "PRESENT", "WAS_DOING": "PAST", "USED_TO": "PAST"}.get(name, name)
             # "I read the book" could be any time: only he and she, in the present, show it.
             if name == "PAST" and forms.past == forms.base:
                 name = "PERFECT"
@@ -360,10 +357,11 @@ class Clauses(Phrases):
             return
         if isinstance(predicate, Action) and predicate.place is None and predicate.complement is None:
             if predicate.verb.english.base not in _INWARD and self.chance(0.1, 4):
-                clause.adjuncts.append(self.place())
+                here = self.rng.random() < 0.15
+                clause.adjuncts.append(Fixed(idioms(adverbials.HERE).draw(self.rng)) if here else self.place())
             elif self._sociable(clause) and self.chance(0.25, 3):
                 clause.adjuncts.append(Prepositional("with", self._company(clause.subject)))
-        if frame in ("past", "present", "future") and self.chance(0.17, 2):
+        if frame in ("past", "present", "future") and clause.tense is not Tense.PERFECT and self.chance(0.17, 2):
             clause.adjuncts.append(self.time(frame))
         elif self.chance(0.05, 3):
             event = self.noun_phrase(("event",), plain=True, definite=True)
@@ -379,88 +377,7 @@ class Clauses(Phrases):
             return self.other_pronoun(subject, person=True)
         return self.nominal(("person",))
 
-    # Relative clauses
 
-    def add_relative(self, np: NounPhrase) -> None:
-        """A relative clause on the noun: who, that, which, whose, where, with whom, about which."""
-        section = np.noun.section
-        person = np.noun.person
-        kind = self.rng.random()
-        frame = ("past", "present", "past")[int(self.rng.random() * 3)]
-        if kind < 0.42 and (person or section == "animal"):
-            word = "who" if person else "that"
-            clause = self._relative_subject(np, frame)
-        elif kind < 0.2:
-            word, clause = ("that" if self.rng.random() < 0.6 else "which"), self._thing_as_subject(np, frame)
-        elif section in ("place", "ground") and kind < 0.6:
-            word, clause = "where", self._located_clause(frame)
-        elif person and kind < 0.56:
-            word, clause = self._relative_company(np, frame)
-        elif kind < 0.64 and (person or section in ("place", "event", "abstract")):
-            word, clause = self._relative_about(np, frame)
-        elif person and kind < 0.72:
-            word, clause = "whose", self._relative_owner(np)
-        else:
-            deck = verbs_by_object("person" if person else section)
-            if not deck.entries:
-                return
-            verb = deck.draw(self.rng)
-            word = "that" if self.rng.random() < 0.5 else "whom" if person else "which"
-            subject = self._plain_subject()
-            clause = Clause(subject, Action(verb, object=Gap(np)))
-            self._colour(clause, frame)
-        np.relative = Relative(word, clause)
-
-    def _plain_subject(self) -> Nominal:
-        """A subject for a clause inside a noun phrase: mostly short."""
-        subject = self.subject(("person", "person", "profession"))
-        barred = isinstance(subject, Pronoun) and subject.english in ("nobody", "everybody", "somebody")
-        return Pronoun("she") if barred else subject
-
-    def _relative_subject(self, np: NounPhrase, frame: str) -> Clause:
-        gap = Gap(np)
-        section = "animal" if np.noun.section == "animal" else "person"
-        kind = _SMALL_KINDS.draw(self.rng)
-        if kind in ("being", "thing"):
-            clause = Clause(gap, Being(self._attribute(gap)))
-        else:
-            verb = verbs_by_subject(_TABLES[kind], section).draw(self.rng)
-            clause = Clause(gap, self.action(kind, verb, gap, frame))
-        self._colour(clause, frame)
-        return clause
-
-    def _thing_as_subject(self, np: NounPhrase, frame: str) -> Clause:
-        gap = Gap(np)
-        section = np.noun.section
-        where = section in ("thing", "vehicle") and self.rng.random() < 0.5
-        clause = Clause(gap, Being(self.place(plain=True) if where else self._said_of_thing(gap, section)))
-        self._colour(clause, frame)
-        return clause
-
-    def _relative_company(self, np: NounPhrase, frame: str) -> tuple[str, Clause]:
-        preposition = ("with", "to", "for")[int(self.rng.random() * 3)]
-        verb = prepositional_verbs(preposition).draw(self.rng)
-        while verb.french.infinitive == "appartenir":
-            verb = prepositional_verbs(preposition).draw(self.rng)
-        clause = Clause(self._plain_subject(), Action(verb, complement=Gap(np)))
-        self._colour(clause, frame)
-        return f"{preposition} whom", clause
-
-    def _relative_about(self, np: NounPhrase, frame: str) -> tuple[str, Clause]:
-        verb = next(v for v in verb_deck(verbs.PREPOSITIONAL).entries if v.french.infinitive == "parler")
-        clause = Clause(self._plain_subject(), Action(verb, complement=Gap(np)))
-        self._colour(clause, frame)
-        return ("about whom" if np.noun.person else "about which"), clause
-
-    def _relative_owner(self, np: NounPhrase) -> Clause:
-        sections = ("person", "vehicle", "place", "animal")
-        owned = NounPhrase(self.noun(sections), determiner="whose", plural=self.rng.random() < 0.15)
-        clause = Clause(owned, Being(self._said_of_thing(owned, owned.noun.section)))
-        self._colour(clause, "present" if self.rng.random() < 0.6 else "past")
-        return clause
-
-
-_DEGREES = "very=très; too=trop; quite=assez; really=vraiment; rather=plutôt; a little=un peu|0-0 1-1"
 _THINGS = Weighted("thing 26, place 20, vehicle 12, abstract 16, text 12, clothes 8, event 6")
 _ALIKE = {"person": ("person",), "profession": ("person",)}
 _PASSIVE = frozenset(verbs.PASSIVE.split())

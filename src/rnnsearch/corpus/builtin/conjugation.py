@@ -14,8 +14,7 @@ _FUTURE = ("ai", "as", "a", "ons", "ez", "ont")
 _SUBJUNCTIVE = ("e", "es", "e", "ions", "iez", "ent")
 
 ETRE_VERBS = (
-    "aller venir arriver partir entrer rester tomber mourir naître revenir devenir sortir retourner "
-    "rentrer repartir"
+    "aller venir arriver partir entrer rester tomber mourir naître revenir devenir sortir retourner rentrer repartir"
 )
 
 # family: the six forms of the present; the stem of the future; the participle. A verb belongs to the family

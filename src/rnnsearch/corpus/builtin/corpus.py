@@ -29,9 +29,7 @@ def generate(pairs: int, seed: int = 1) -> Iterator[AlignedPair]:
     return islice(_distinct(seed), pairs)
 
 
-def write_corpus(
-    folder: str | os.PathLike[str], *, train: int, valid: int, test: int, seed: int = 1
-) -> None:
+def write_corpus(folder: str | os.PathLike[str], *, train: int, valid: int, test: int, seed: int = 1) -> None:
     """Write a corpus into `folder`: for each part `part.en` and `part.fr`, and `part.gold` with the links.
 
     The texts are plain lines, one sentence a line; the links are those of `AlignedPair.pharaoh`, between the
@@ -47,9 +45,7 @@ def realise(tree: Sentence) -> AlignedPair:
     source = capitalised(English().sentence(tree))
     target = capitalised(elide(French().sentence(tree)))
     sure, possible = link(source, target)
-    return AlignedPair(
-        tuple(word.form for word in source), tuple(word.form for word in target), sure, possible
-    )
+    return AlignedPair(tuple(word.form for word in source), tuple(word.form for word in target), sure, possible)
 
 
 def _distinct(seed: int) -> Iterator[AlignedPair]:

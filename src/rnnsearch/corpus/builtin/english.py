@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .features import IL, JE, PERSONAL, Features, features, idiom_words, is_gap
-from .inflection import EnglishVerb, an
+from .english_verbs import chain, deny, is_past, modal_auxiliaries, verb_forms
+from .features import IL, JE, PERSONAL, Features, denies, features, idiom_words, is_gap, section_of
+from .inflection import an
+from .nouns import PERSONS
 from .syntax import (
-    Action,
     Adjunct,
     Being,
     Clause,
@@ -18,7 +19,6 @@ from .syntax import (
     Fixed,
     Fronted,
     Joined,
-    Modal,
     Name,
     Negation,
     Nominal,
@@ -38,12 +38,8 @@ from .syntax import (
 )
 from .words import Tag, Word, doubtful
 
-_BE = EnglishVerb("be", "is", "was", "been", "being")
-
 _OBJECT_FORMS = {"I": "me", "he": "him", "she": "her", "we": "us", "they": "them"}
 
-# Moses leaves the n of n't with the verb: does + n't is `doesn` `'t`.
-_WITH_NOT = {"can": "can", "will": "won", "do": "don"}
 _SHORT = {"am": "'m", "is": "'s", "are": "'re", "will": "'ll"}
 
 
@@ -52,7 +48,8 @@ class English:
 
     def __init__(self) -> None:
         self._thing = False  # whether the last thing named is feminine in French
-        self._many = False  # the same of the last several
+        self._things = False  # the same of the last several things
+        self._persons: bool | None = None  # and of the last several persons, whom *they* rather stands for
 
     def sentence(self, tree: Sentence) -> list[Word]:
         """The words of a whole sentence, with its last mark."""
@@ -100,7 +97,7 @@ class English:
             if nominal.english == "it":
                 nominal.feminine = self._thing
             elif nominal.english == "they":
-                nominal.feminine = self._many
+                nominal.feminine = self._things if self._persons is None else self._persons
             form = _OBJECT_FORMS.get(nominal.english, nominal.english) if as_object else nominal.english
             return [Word(form, ((nominal, "pronoun"),))]
         if isinstance(nominal, Name):
@@ -111,7 +108,7 @@ class English:
             for i, part in enumerate(nominal.parts[1:], 1):
                 joint = "and" if i == len(nominal.parts) - 1 else ","
                 words += [Word(joint, ((nominal, i),)), *self.nominal(part)]
-            self._many = features(nominal).feminine
+            self._name_several(nominal, section_of(nominal) in PERSONS)
             return words
         return []
 
@@ -147,7 +144,7 @@ class English:
             if an(words[i + 1].form):
                 words[i] = words[i]._replace(form="an")
         if np.plural:
-            self._many = np.noun.feminine
+            self._name_several(np, np.noun.person)
         elif not np.noun.person:
             self._thing = np.noun.feminine
         if np.of is not None:
@@ -158,15 +155,21 @@ class English:
             words += self._relative(np.relative)
         return words
 
+    def _name_several(self, nominal: Nominal, persons: bool) -> None:
+        if persons:
+            self._persons = features(nominal).feminine
+        else:
+            self._things = features(nominal).feminine
+
     def _relative(self, relative: Relative) -> list[Word]:
         if relative.word == "whose":
             return self.clause(relative.clause)
         return [*(Word(w, ((relative, "word"),)) for w in relative.word.split()), *self.clause(relative.clause)]
 
     def _prepositional(self, phrase: Prepositional) -> list[Word]:
-        if phrase.preposition == "chez":
+        if phrase.preposition in ("at chez", "to chez"):
             house = [doubtful("'s", (phrase, "prep")), doubtful("house", (phrase, "prep"))]
-            return [Word("at", ((phrase, "prep"),)), *self.nominal(phrase.nominal), *house]
+            return [Word(phrase.preposition[:2], ((phrase, "prep"),)), *self.nominal(phrase.nominal), *house]
         # "walks to the station" goes as far as it: French tells the two apart.
         english = "to" if phrase.preposition == "as far as" else phrase.preposition
         words = [Word(form, ((phrase, "prep"),)) for form in english.split()]
@@ -184,12 +187,12 @@ class English:
             words = [*opening, question, *subject, *group[1:]]
         else:
             words = [*opening, *subject, *self._shortened(clause, group)]
-        words += self._complements(clause.predicate, negated=clause.negation is not None)
+        words += self._complements(clause.predicate, negated=denies(clause))
         for i, predicate in enumerate(clause.more):
             joint = "and" if i == len(clause.more) - 1 else ","
             words.append(Word(joint, ((clause, i),)))
             tense = clause.tense
-            _, main = _chain(Tense.FUTURE if tense is Tense.FUTURE else tense, _verb(predicate), agreeing.person)
+            _, main = chain(Tense.FUTURE if tense is Tense.FUTURE else tense, verb_forms(predicate), agreeing.person)
             words += [*self._main(predicate, main), *self._complements(predicate)]
         for adjunct in clause.adjuncts:
             words += self._adjunct(adjunct)
@@ -198,16 +201,16 @@ class English:
     def _verb_group(self, clause: Clause, agreeing: Features, inverted: bool) -> list[Word]:
         """The verb with its auxiliaries, negation and adverb, the finite word first."""
         predicate = clause.predicate
-        verb = _verb(predicate)
-        auxiliaries, main = _chain(clause.tense, verb, agreeing.person)
+        verb = verb_forms(predicate)
+        auxiliaries, main = chain(clause.tense, verb, agreeing.person)
         aux_tag: Tag = (predicate, "aux")
         if clause.modal is not None:
-            auxiliaries, main = _modal(clause.modal, clause.tense), verb.base
+            auxiliaries, main = modal_auxiliaries(clause.modal, clause.tense), verb.base
             aux_tag = (clause, "modal")
         support = False
         if not auxiliaries and verb.base != "be" and (clause.negation is Negation.NOT or inverted):
             support = True
-            auxiliaries = ["did" if main == verb.past and _is_past(clause.tense) else "do"]
+            auxiliaries = ["did" if main == verb.past and is_past(clause.tense) else "do"]
             if auxiliaries == ["do"] and agreeing.person == IL:
                 auxiliaries = ["does"]
             main = verb.base
@@ -222,7 +225,7 @@ class English:
                 words.append(Word(form, (aux_tag,)))
         words += self._main(predicate, main)
         if clause.negation is not None:
-            words = _deny(words, clause, has_finite_first=bool(auxiliaries) or verb.base == "be")
+            words = deny(words, clause, has_finite_first=bool(auxiliaries) or verb.base == "be")
         if clause.adverb is not None:
             after = 1 if auxiliaries or verb.base == "be" else 0
             if clause.negation is Negation.NOT:
@@ -272,7 +275,7 @@ class English:
             words += self.nominal(predicate.recipient, as_object=True)
         if predicate.complement is not None and not is_gap(predicate.complement):
             words += [Word(form, ((predicate, "prep"),)) for form in predicate.verb.english_preposition]
-            words += self.nominal(predicate.complement, as_object=True)
+            words += self.nominal(predicate.complement, as_object=True, negated=negated)
         if predicate.place is not None:
             words += self._prepositional(predicate.place)
         for manner, role in ((predicate.manner, "manner"), (predicate.inner_manner, "inner")):
@@ -294,7 +297,7 @@ class English:
         return words
 
     def _infinitive(self, predicate: Predicate) -> list[Word]:
-        return [*self._main(predicate, _verb(predicate).base), *self._complements(predicate)]
+        return [*self._main(predicate, verb_forms(predicate).base), *self._complements(predicate)]
 
     def _complement(self, complement: Compared | Nominal | Prepositional) -> list[Word]:
         """What follows *be*."""
@@ -364,75 +367,3 @@ class English:
             do, no = ("don", "'t") if tree.contracted else ("do", "not")
             words = [doubtful(do, tag, (tree.predicate, "verb")), Word(no, (tag,)), *words]
         return words
-
-
-def _verb(predicate: Predicate) -> EnglishVerb:
-    if isinstance(predicate, Action) and predicate.verb.english.base != "be":
-        return predicate.verb.english
-    return _BE
-
-
-def _is_past(tense: Tense) -> bool:
-    return tense in (Tense.PAST, Tense.IF_PAST, Tense.PAST_SUBJUNCTIVE, Tense.PERFECT_SUBJUNCTIVE)
-
-
-def _present(verb: EnglishVerb, person: int) -> str:
-    if verb.base == "be":
-        return {JE: "am", IL: "is"}.get(person, "are")
-    return verb.third if person == IL else verb.base
-
-
-def _past(verb: EnglishVerb, person: int) -> str:
-    if verb.base == "be":
-        return "was" if person in (JE, IL) else "were"
-    return verb.past
-
-
-def _chain(tense: Tense, verb: EnglishVerb, person: int) -> tuple[list[str], str]:
-    """The auxiliaries of a tense and the form of the verb behind them."""
-    if _is_past(tense):
-        return [], _past(verb, person)
-    match tense:
-        case Tense.PROGRESSIVE:
-            return [_present(_BE, person)], verb.gerund
-        case Tense.WAS_DOING:
-            return [_past(_BE, person)], verb.gerund
-        case Tense.USED_TO:
-            return ["used", "to"], verb.base
-        case Tense.PERFECT:
-            return ["has" if person == IL else "have"], verb.participle
-        case Tense.PLUPERFECT:
-            return ["had"], verb.participle
-        case Tense.FUTURE:
-            return ["will"], verb.base
-        case Tense.GOING_TO:
-            return [_present(_BE, person), "going", "to"], verb.base
-        case Tense.CONDITIONAL:
-            return ["would"], verb.base
-    return [], _present(verb, person)
-
-
-def _modal(modal: Modal, tense: Tense) -> list[str]:
-    past, future = _is_past(tense), tense is Tense.FUTURE
-    if modal is Modal.CAN:
-        return ["could"] if past else ["will", "be", "able", "to"] if future else ["can"]
-    if modal is Modal.MUST:
-        return ["had", "to"] if past else ["will", "have", "to"] if future else ["must"]
-    return ["should"]
-
-
-def _deny(words: list[Word], clause: Clause, has_finite_first: bool) -> list[Word]:
-    """The verb group with its negation: after the finite auxiliary, or before the bare verb."""
-    assert clause.negation is not None
-    tag = (clause, "not")
-    denial = [Word(form, (tag,)) for form in clause.negation.value[0].split()]
-    place = 1 if has_finite_first else 0
-    if clause.negation is Negation.NOT:
-        first = words[0]
-        if first.form == "can" and not clause.contracted:
-            return [Word("cannot", (*first.sure, tag), first.possible), *words[1:]]
-        if clause.contracted and first.form != "am":
-            form = _WITH_NOT.get(first.form, first.form + "n")
-            words = [Word(form, first.sure, (*first.possible, tag)), *words[1:]]
-            denial = [Word("'t", (tag,))]
-    return [*words[:place], *denial, *words[place:]]

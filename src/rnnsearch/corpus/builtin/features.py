@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .lexicon import Idiom
-from .syntax import Being, Coordination, Fixed, Gap, Name, Nominal, NounPhrase, Predicate, Pronoun
+from .syntax import Being, Clause, Coordination, Fixed, Gap, Name, Nominal, NounPhrase, Predicate, Pronoun
 from .words import Tag, Word
 
 JE, IL, NOUS, VOUS, ILS = 0, 2, 3, 4, 5  # places in a French conjugation
@@ -47,6 +47,12 @@ def is_personal(nominal: Nominal | None) -> bool:
     return isinstance(nominal, Pronoun) and nominal.english in PERSONAL
 
 
+def denies(clause: Clause) -> bool:
+    """Whether the clause is negative, so that its object has *any* for *some* and *de* for *un*."""
+    nobody = isinstance(clause.subject, Pronoun) and clause.subject.english == "nobody"
+    return clause.negation is not None or nobody
+
+
 def is_gap(nominal: Nominal | None) -> bool:
     """Whether the noun phrase has moved to the front and is not heard here."""
     return isinstance(nominal, Gap)
@@ -65,3 +71,16 @@ def idiom_words(fixed: Fixed | Idiom, node: object, *, english: bool) -> list[Wo
                 (sure if found[2] else possible).append((node, number))
         words.append(Word(form, tuple(sure), tuple(possible)))
     return words
+
+
+def section_of(nominal: Nominal) -> str:
+    """What kind of thing a nominal names, by the section of its noun."""
+    if isinstance(nominal, NounPhrase):
+        return nominal.noun.section
+    if isinstance(nominal, Pronoun):
+        return "thing" if nominal.english == "it" else "person"
+    if isinstance(nominal, Coordination):
+        return section_of(nominal.parts[0])
+    if isinstance(nominal, Name):
+        return "place" if nominal.town or nominal.country else "person"
+    return section_of(nominal.of)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from .clitics import as_clitic, clitics, denying_object, is_nothing
 from .conjugation import Conjugation, Six, conjugate
-from .features import VOUS, Features, features, idiom_words, is_gap, is_personal, is_state
+from .features import VOUS, Features, denies, features, idiom_words, is_gap, is_personal, is_state
 from .french_nouns import FrenchNouns, pronoun_form
 from .inflection import agree
 from .syntax import (
@@ -22,7 +23,6 @@ from .syntax import (
     Joined,
     Modal,
     Negation,
-    Nominal,
     NounPhrase,
     Predicate,
     Prepositional,
@@ -42,21 +42,22 @@ from .words import Tag, Word, doubtful
 _JOINTS = {"and": "et", "but": "mais", "or": "ou", "so": "donc"}
 _QUESTION_WORDS = {
     "where": "où", "when": "quand", "why": "pourquoi", "how": "comment", "what": "que", "if": "si",
-    "whom": "qui", "who": "qui", "whether": "si",
+    "whom": "qui", "who": "qui",
 }  # fmt: skip
-_CLITICS = {"I": "me", "you": "vous", "we": "nous"}
-_REFLEXIVE = ("me", "te", "se", "nous", "vous", "se")
-# These keep the stressed pronoun: il pense à elle, not il lui pense.
-_STRESSED = frozenset({"penser", "participer", "intéresser", "jouer"})
 
-_SIMPLE = {"present", "imperfect", "future", "conditional", "subjunctive"}
-_COMPOUND = {"perfect": "present", "pluperfect": "imperfect", "perfect subjunctive": "subjunctive"}
+_COMPOUND = {
+    "perfect": "present",
+    "pluperfect": "imperfect",
+    "future perfect": "future",
+    "perfect subjunctive": "subjunctive",
+}
 
 # The French of a state, or of a modal verb, where it is not that of an event.
 _OF_STATES = {
     Tense.PAST: "imperfect",
     Tense.PERFECT_SUBJUNCTIVE: "subjunctive",
     Tense.PERFECT: "perfect",
+    Tense.WHEN_DONE: "future",
 }
 
 
@@ -129,7 +130,7 @@ class French:
     def _verb_phrase(self, clause: Clause, predicate: Predicate, agreeing: Features) -> list[Word]:
         first = predicate is clause.predicate
         negation = clause.negation if first else None
-        verbal = self._verbal(predicate, agreeing, negated=negation is not None)
+        verbal = self._verbal(predicate, agreeing, negated=first and denies(clause))
         inner = verbal.inner
         if first and clause.adverb is not None:
             inner = [*idiom_words(clause.adverb, (clause, "adverb"), english=False), *inner]
@@ -158,9 +159,7 @@ class French:
         form = _forms(verbal.conjugation, tense)[agreeing.person]
         return [*ne, *verbal.clitics, Word(form, (verb,), (aux,)), *pas, *inner, *verbal.after]
 
-    def _modal(
-        self, modal: Modal, tense: Tense, agreeing: Features, inner: Sequence[Word], tag: Tag
-    ) -> list[Word]:
+    def _modal(self, modal: Modal, tense: Tense, agreeing: Features, inner: Sequence[Word], tag: Tag) -> list[Word]:
         """The finite modal with what stands between it and its infinitive."""
         conjugation = conjugate(modal.value[1])
         french = tense.french
@@ -173,9 +172,7 @@ class French:
             return [have, *inner, Word(conjugation.participle, (tag,))]
         return [Word(_forms(conjugation, french)[agreeing.person], (tag,)), *inner]
 
-    def _negation(
-        self, clause: Clause, predicate: Predicate, negation: Negation | None
-    ) -> tuple[list[Word], list[Word]]:
+    def _negation(self, clause: Clause, predicate: Predicate, negation: Negation | None) -> tuple[list[Word], list[Word]]:
         """The two halves of a negation. Nobody and nothing deny a clause too, without *pas*."""
         if negation is not None:
             tag: Tag = (clause, "not")
@@ -183,13 +180,7 @@ class French:
             return [ne], [Word(negation.value[1], (tag,))]
         if isinstance(clause.subject, Pronoun) and clause.subject.english == "nobody":
             return [doubtful("ne", (clause.subject, "pronoun"))], []
-        if isinstance(predicate, Action) and isinstance(predicate.object, Pronoun):
-            tag = (predicate.object, "pronoun")
-            if predicate.object.english == "nothing":
-                return [doubtful("ne", tag)], [Word("rien", (tag,))]
-            if predicate.object.english == "nobody":
-                return [doubtful("ne", tag)], []
-        return [], []
+        return denying_object(predicate)
 
     # Predicates
 
@@ -214,30 +205,7 @@ class French:
         if predicate.inner_manner is not None:
             inner = idiom_words(predicate.inner_manner, (predicate, "inner"), english=False)
         after = self._after(predicate, agreeing, negated=negated)
-        return Verbal(verb.french, verb.etre, self._clitics(predicate, agreeing), inner, agreement, after)
-
-    def _clitics(self, action: Action, agreeing: Features) -> list[Word]:
-        """The pronouns before the verb, in the order French keeps: me le, le lui, m'y, s'en."""
-        ranked: list[tuple[int, Word]] = []
-        if action.verb.reflexive:
-            ranked.append((0, doubtful(_REFLEXIVE[agreeing.person], (action, "verb"))))
-        if isinstance(action.object, Pronoun) and is_personal(action.object):
-            form, rank = _direct(action.object)
-            ranked.append((rank, Word(form, ((action.object, "pronoun"),))))
-        if isinstance(action.recipient, Pronoun) and is_personal(action.recipient):
-            form, rank = _indirect(action.recipient)
-            ranked.append((rank, Word(form, ((action.recipient, "pronoun"),), ((action, "to whom"),))))
-        if isinstance(action.complement, Pronoun) and is_personal(action.complement):
-            pronoun = action.complement
-            tag, helps = (pronoun, "pronoun"), (action, "prep")
-            if _as_clitic(action):
-                form, rank = _indirect(pronoun)
-                ranked.append((rank, Word(form, (tag,), (helps, (action, "verb")))))
-            elif pronoun.english == "it":
-                form, rank = ("y", 3) if action.verb.french_preposition == ("à",) else ("en", 4)
-                ranked.append((rank, Word(form, (tag,), (helps,))))
-        ranked.sort(key=lambda entry: entry[0])
-        return [word for _, word in ranked]
+        return Verbal(verb.french, verb.etre, clitics(predicate, agreeing), inner, agreement, after)
 
     def _after(self, action: Action, agreeing: Features, *, negated: bool) -> list[Word]:
         """All that follows the verb group."""
@@ -249,7 +217,7 @@ class French:
         ]  # fmt: skip
         if action.manner is not None:
             words += idiom_words(action.manner, (action, "manner"), english=False)
-        if action.object is not None and not is_personal(action.object) and not _is_nothing(action.object):
+        if action.object is not None and not is_personal(action.object) and not is_nothing(action.object):
             words += self.nominal(action.object, negated=negated)
         if action.recipient is not None and not is_personal(action.recipient):
             to = Word("à", ((action, "to whom"),), () if not action.shifted else ((action, "verb"),))
@@ -288,12 +256,13 @@ class French:
         pronoun = action.complement
         if not isinstance(pronoun, Pronoun) or not is_personal(pronoun):
             return is_gap(pronoun)
-        return pronoun.english == "it" or _as_clitic(action)
+        return pronoun.english == "it" or as_clitic(action)
 
     def _infinitive(self, predicate: Predicate, agreeing: Features) -> list[Word]:
         verbal = self._verbal(predicate, agreeing)
         infinitive = Word(verbal.conjugation.infinitive, ((predicate, "verb"),))
-        return [*verbal.inner, *verbal.clitics, infinitive, *verbal.after]
+        ne, rien = denying_object(predicate)
+        return [*ne, *rien, *verbal.inner, *verbal.clitics, infinitive, *verbal.after]
 
     def _complement(self, being: Being, agreeing: Features) -> list[Word]:
         """What follows *être*."""
@@ -391,35 +360,3 @@ class French:
 def _forms(conjugation: Conjugation, tense: str) -> Six:
     forms: Six = getattr(conjugation, tense)
     return forms
-
-
-def _is_nothing(nominal: Nominal) -> bool:
-    return isinstance(nominal, Pronoun) and nominal.english == "nothing"
-
-
-def _direct(pronoun: Pronoun) -> tuple[str, int]:
-    if pronoun.english in _CLITICS:
-        return _CLITICS[pronoun.english], 0
-    if pronoun.english == "they":
-        return "les", 1
-    return ("la" if features(pronoun).feminine else "le"), 1
-
-
-def _indirect(pronoun: Pronoun) -> tuple[str, int]:
-    if pronoun.english in _CLITICS:
-        return _CLITICS[pronoun.english], 0
-    return ("leur" if pronoun.english == "they" else "lui"), 2
-
-
-def _as_clitic(action: Action) -> bool:
-    """Whether a pronoun behind the verb's *à* becomes lui or leur."""
-    verb = action.verb
-    return (
-        verb.french_preposition == ("à",)
-        and not verb.reflexive
-        and verb.french.infinitive not in _STRESSED
-        and isinstance(action.complement, Pronoun)
-        and action.complement.english != "it"
-    )
-
-

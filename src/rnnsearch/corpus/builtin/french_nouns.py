@@ -39,9 +39,8 @@ for _same, _as in {
 
 # Quantities: a noun follows with bare `de`.
 _QUANTITIES = {
-    "many": "beaucoup de", "much": "beaucoup de", "a lot of": "beaucoup de", "too many": "trop de",
-    "too much": "trop de", "how many": "combien de", "how much": "combien de", "few": "peu de",
-    "so many": "tant de", "enough": "assez de", "more": "plus de",
+    "many": "beaucoup de", "a lot of": "beaucoup de", "too many": "trop de", "too much": "trop de",
+    "how many": "combien de", "few": "peu de", "enough": "assez de", "more": "plus de",
 }  # fmt: skip
 
 _DISJUNCTIVE = {"I": "moi", "you": "vous", "he": "lui", "she": "elle", "it": "lui", "we": "nous"}
@@ -85,6 +84,11 @@ class FrenchNouns:
         after_de = bool(preposition) and preposition[-1].form == "de"
         if isinstance(nominal, NounPhrase):
             words = self._noun_phrase(nominal, bare=after_de, negated=negated)
+            if after_de:  # de stands for the article it swallows, too
+                de = preposition[-1]
+                de = de._replace(possible=(*de.possible, (nominal, "det")))
+                swallowed = nominal.determiner == "some" and nominal.owner is None
+                preposition = [*preposition[:-1], de] if swallowed else preposition
         elif isinstance(nominal, Pronoun):
             form = disjunctive_form(nominal) if preposition or disjunctive else pronoun_form(nominal)
             words = [Word(part, ((nominal, "pronoun"),)) for part in form.split()]
@@ -98,9 +102,7 @@ class FrenchNouns:
             for i, part in enumerate(nominal.parts[1:], 1):
                 joint = "et" if i == len(nominal.parts) - 1 else ","
                 words.append(Word(joint, ((nominal, i),)))
-                words += self.nominal(
-                    part, preposition=repeated[-1:], disjunctive=bool(preposition), negated=negated
-                )
+                words += self.nominal(part, preposition=repeated[-1:], disjunctive=bool(preposition), negated=negated)
             return words
         else:
             return []
@@ -165,7 +167,7 @@ class FrenchNouns:
         """A preposition and its noun phrase; names of places have prepositions of their own."""
         english, nominal = phrase.preposition, phrase.nominal
         tag = (phrase, "prep")
-        if english == "chez":
+        if english in ("at chez", "to chez"):
             return self.nominal(nominal, preposition=[Word("chez", (tag,))])
         if isinstance(nominal, Name) and (nominal.country or nominal.town):
             return [*_into_place(english, nominal, phrase), *self.nominal(nominal)]

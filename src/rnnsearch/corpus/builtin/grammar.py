@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from . import adverbials, verbs
-from .clauses import FRAMES, Clauses, verbs_by_object
-from .features import is_state
+from .clauses import FRAMES, verbs_by_object
+from .features import is_state, section_of
 from .lexicon import Conjunction, idioms
 from .lexicon import verbs as verb_deck
-from .phrases import Weighted, section_of
+from .phrases import Weighted
+from .relatives import Relatives
 from .syntax import (
     Action,
     Being,
@@ -20,6 +21,7 @@ from .syntax import (
     Joined,
     Modal,
     Negation,
+    Nominal,
     NounPhrase,
     Prepositional,
     Pronoun,
@@ -38,7 +40,7 @@ _THIS = Weighted("this 3, that 2, these 1, those 1")
 _QUESTIONS = Weighted("yes 38, when 8, why 11, how 7, where 10, what 9, whom 5, which 6, subject 9")
 
 
-class Grammar(Clauses):
+class Grammar(Relatives):
     """Draws sentences, from three words to about sixty."""
 
     def sentence(self) -> Sentence:
@@ -55,6 +57,8 @@ class Grammar(Clauses):
         if shape == "exclamation":
             return self._exclamation()
         if shape == "where":
+            if rng.random() < 0.35:
+                return WhereIs(Pronoun(("he", "she", "it", "they")[int(rng.random() * 4)]))
             return WhereIs(self.noun_phrase(("place", "person", "vehicle", "thing"), subject=True, definite=True))
         if shape == "this":
             return self._this()
@@ -93,7 +97,10 @@ class Grammar(Clauses):
             return self._with_subordinate(frame)
         if self.chance(0.07, 3):
             when = self.time(frame)
-            return Fronted(when, self._open_clause(frame))
+            clause = self._open_clause(frame)
+            _date(clause)
+            clause.adjuncts = [adjunct for adjunct in clause.adjuncts if not isinstance(adjunct, Fixed)]
+            return Fronted(when, clause)
         return self._open_clause(frame)
 
     def _open_clause(self, frame: str) -> Clause:
@@ -120,10 +127,12 @@ class Grammar(Clauses):
         """A second predicate that shares the tense of the first."""
         while True:
             predicate = self._short_action(clause.subject, frame)
-            nothing = isinstance(predicate.object, Pronoun) and predicate.object.english in ("nobody", "nothing")
+            nothing = _names_nobody(predicate.object)
             shows_tense = clause.tense is not Tense.PAST or predicate.verb.english.past != predicate.verb.english.base
             alike = clause.tense is not Tense.PAST or is_state(predicate) == is_state(clause.predicate)
-            if not nothing and shows_tense and alike:
+            said = [clause.predicate, *clause.more]
+            repeated = any(isinstance(done, Action) and done.verb is predicate.verb for done in said)
+            if not nothing and not repeated and shows_tense and alike:
                 return predicate
 
     def _with_subordinate(self, frame: str) -> Statement:
@@ -147,6 +156,7 @@ class Grammar(Clauses):
         """A main clause that leaves no doubt about where a subordinate clause belongs."""
         while True:
             clause = self.clause(frame)
+            _date(clause)
             predicate = clause.predicate
             if not (isinstance(predicate, Action) and (predicate.content or predicate.desired) is not None):
                 return clause
@@ -161,27 +171,32 @@ class Grammar(Clauses):
         if conjunction.mood == "i" and word == "while" and inner == "past":
             inner = "background"
         clause = self.clause(inner, simple=self.room < 8)
+        while not _suits(clause, word):
+            clause = self.clause(inner, simple=self.room < 8)
         if conjunction.mood in "sf":
             self._subordinate_tense(clause, conjunction, frame)
         return Subordinate(conjunction, clause)
 
     def _subordinate_tense(self, clause: Clause, conjunction: Conjunction, frame: str) -> None:
         """Give a clause the tense its conjunction asks for."""
+        word = conjunction.english[0]
         clause.adverb = None
         clause.adjuncts = [adjunct for adjunct in clause.adjuncts if isinstance(adjunct, Prepositional)]
         if clause.modal is not None:
             clause.modal = Modal.CAN
         elif clause.negation is Negation.NO_LONGER:
             clause.negation = None
-        if conjunction.mood == "f":
+        if word == "after":
+            clause.tense = {"past": Tense.PLUPERFECT, "future": Tense.WHEN_DONE}.get(frame, Tense.PERFECT)
+        elif conjunction.mood == "f":
             clause.tense = {"past": Tense.PAST, "future": Tense.WHEN_FUTURE}.get(frame, Tense.PRESENT)
         elif frame != "past":
             clause.tense = Tense.SUBJUNCTIVE
-        elif conjunction.english == ("although",):
+        elif word == "although":
             clause.tense = Tense.PERFECT_SUBJUNCTIVE
         else:
             clause.tense = Tense.PAST_SUBJUNCTIVE
-        if conjunction.english == ("so", "that") and isinstance(clause.predicate, Action):
+        if word == "so":
             clause.modal = Modal.CAN
         self._show_past(clause)
 
@@ -245,11 +260,14 @@ class Grammar(Clauses):
             return self._question_of_object(kind, frame)
         if kind == "subject":
             who = Pronoun("who")
-            clause = Clause(who, self._short_action(who, frame))
+            action = self._short_action(who, frame)
+            while _names_nobody(action.object):
+                action = self._short_action(who, frame)
+            clause = Clause(who, action)
             clause.tense = self.tense(clause.predicate, frame, who)
             return Question(clause, "subject")
         clause = self._plain(self.clause(frame, simple=True))
-        while isinstance(clause.predicate, Being) and kind in ("when", "how"):
+        while not _askable(clause, kind):
             clause = self._plain(self.clause(frame, simple=True))
         return Question(clause, "" if kind == "yes" else kind)
 
@@ -308,6 +326,45 @@ class Grammar(Clauses):
 
 
 _ASKED = Weighted("person 2, thing 3, place 1, text 2, clothes 1, food 2, vehicle 1")
-_DEFINITE_DETERMINERS = frozenset(
-    {"the", "my", "his", "her", "our", "your", "their", "these", "those", "all the", ""}
-)
+_DEFINITE_DETERMINERS = frozenset({"the", "my", "his", "her", "our", "your", "their", "these", "those", "all the", ""})
+
+
+def _names_nobody(nominal: Nominal | None) -> bool:
+    return isinstance(nominal, Pronoun) and nominal.english in ("nobody", "nothing")
+
+
+def _askable(clause: Clause, kind: str) -> bool:
+    """Whether one would ask this, with this question word."""
+    predicate = clause.predicate
+    if isinstance(predicate, Being) and kind in ("when", "how"):
+        return False
+    found = predicate.object if isinstance(predicate, Action) else None
+    return not (_names_nobody(clause.subject) or _names_nobody(found))
+
+
+def _looks_present(clause: Clause) -> bool:
+    """Whether the English past of the verb is spelled like its present: read, cut."""
+    forms = clause.predicate.verb.english if isinstance(clause.predicate, Action) else None
+    return forms is not None and forms.past == forms.base
+
+
+def _date(clause: Clause) -> None:
+    """Give a clause that says when it happened the simple past: English has no dates with the perfect."""
+    if clause.tense is Tense.PERFECT and not _looks_present(clause):
+        clause.tense = Tense.PAST
+
+
+def _suits(clause: Clause, conjunction: str) -> bool:
+    """Whether the clause can stand behind the conjunction.
+
+    Events come after, and as soon as, events; what goes on while something else does takes time; a purpose is
+    something one can do.
+    """
+    predicate = clause.predicate
+    if conjunction in ("after", "as"):
+        return not is_state(predicate) and clause.modal is None
+    if conjunction == "while":
+        return not (isinstance(predicate, Action) and predicate.verb.moment)
+    if conjunction == "so":
+        return isinstance(predicate, Action) and predicate.verb.english.base not in ("be", "belong", "have")
+    return True

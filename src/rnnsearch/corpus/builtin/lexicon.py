@@ -19,15 +19,13 @@ from .inflection import EnglishVerb, english_s, english_suffix, english_verb, fr
 
 T = TypeVar("T")
 
-_STEEPNESS = 1.2
-
 
 class Deck(Generic[T]):
     """Entries in order of frequency, drawn by Zipf's law (in Mandelbrot's form, with a shift)."""
 
-    def __init__(self, entries: Sequence[T], shift: float = 3.0) -> None:
+    def __init__(self, entries: Sequence[T], shift: float = 3.0, steepness: float = 1.2) -> None:
         self.entries = list(entries)
-        self._edges = list(accumulate((rank + shift) ** -_STEEPNESS for rank in range(len(self.entries))))
+        self._edges = list(accumulate((rank + shift) ** -steepness for rank in range(len(self.entries))))
 
     def draw(self, rng: Random) -> T:
         """One entry at random."""
@@ -88,6 +86,7 @@ class Verb:
     reflexive: bool
     etre: bool
     state: bool
+    moment: bool
     subjects: tuple[str, ...]
     objects: tuple[str, ...]
 
@@ -190,8 +189,8 @@ def _read_verb(line: str) -> Verb:
     pair, subjects, objects = ([part.strip() for part in line.split(" : ")] + [""])[:3]
     english_side, french_side = pair.split(" = ")
     forms = [word for word in english_side.split() if word[0] not in "+@"]
-    state = forms[0].endswith("*")
-    forms[0] = forms[0].rstrip("*")
+    state, moment = forms[0].endswith("*"), forms[0].endswith("!")
+    forms[0] = forms[0].rstrip("*!")
     reflexive = french_side.startswith(("se ", "s'"))
     french_words = french_side.removeprefix("se ").removeprefix("s'").split()
     return Verb(
@@ -204,6 +203,7 @@ def _read_verb(line: str) -> Verb:
         reflexive=reflexive,
         etre=reflexive or french_words[0] in ETRE_VERBS.split(),
         state=state,
+        moment=moment,
         subjects=_sections(subjects),
         objects=(objects,) if objects == "as far as" else tuple(objects.split()),
     )
@@ -223,16 +223,14 @@ def _sections(text: str) -> tuple[str, ...]:
 @cache
 def verbs(table: str) -> Deck[Verb]:
     """A deck of the verbs in a table."""
-    return Deck([_read_verb(line.strip()) for line in table.splitlines() if line.strip()])
+    return Deck([_read_verb(line.strip()) for line in table.splitlines() if line.strip()], steepness=1.35)
 
 
 class _Lexicon:
     """Every deck the grammar draws from."""
 
     def __init__(self) -> None:
-        sections = {
-            name: [_read_noun(entry, name) for entry in entries(table)] for name, table in nouns.NOUNS.items()
-        }
+        sections = {name: [_read_noun(entry, name) for entry in entries(table)] for name, table in nouns.NOUNS.items()}
         every = {" ".join(noun.english): noun for section in sections.values() for noun in section}
         groups = {name: [every[word] for word in text.split()] for name, text in nouns.GROUPS.items()}
         self.every_noun = list(every.values())
@@ -298,9 +296,5 @@ def adjective(english: str) -> Adjective:
 def verb(table: str, english: str, particle: str = "") -> Verb:
     """The verb with this English base form in a table of verbs."""
     return next(
-        found
-        for found in verbs(table).entries
-        if found.english.base == english and " ".join(found.particle) == particle
+        found for found in verbs(table).entries if found.english.base == english and " ".join(found.particle) == particle
     )
-
-

@@ -81,7 +81,7 @@ NOUNS: dict[str, str] = {
         sweater=pull m; scarf/scarves=écharpe f; glove=gant m; tie=cravate f; boot=botte f; suit=costume m;
         belt=ceinture f; sock=chaussette f; uniform=uniforme m; raincoat=imperméable m""",
     "place": """
-        house=maison f; garden=jardin m; city=ville f; school=école f; village=village m; train station=gare f;
+        house=maison f; garden=jardin m; city=ville f; street=rue f; school=école f; village=village m; train station=gare f;
         market=marché m; church=église f; hospital=hôpital m; hotel=hôtel m; restaurant=restaurant m; shop=magasin m;
         library=bibliothèque f; museum=musée m; park=parc m; kitchen=cuisine f; bedroom=chambre f;
         office=bureau m; forest=forêt f; bank=banque f; theater=théâtre m; castle=château m; farm=ferme f;
@@ -93,7 +93,7 @@ NOUNS: dict[str, str] = {
         neighborhood=quartier m; hamlet=hameau m; desert=désert m; hall=hall m; cave=grotte f; cathedral=cathédrale f;
         pigsty=porcherie f; workshop=atelier m""",
     "ground": """
-        street=rue f; beach=plage f; bridge=pont m; mountain=montagne f; island=île f; square=place f; road=route f;
+        beach=plage f; bridge=pont m; mountain=montagne f; island=île f; square=place f; road=route f;
         roof=toit m; coast=côte f; path=chemin m; hill=colline f; balcony=balcon m; terrace=terrasse f""",
     "abstract": """
         problem=problème m; idea=idée f; question=question f; answer=réponse f; truth=vérité f; mistake=erreur f;
@@ -115,8 +115,6 @@ GROUPS: dict[str, str] = {
     "breakable": "glass bottle cup plate window vase lamp clock mirror toy phone",
     "washable": "dress shirt car plate glass window coat cup bottle skirt",
     "repairable": "car bicycle watch computer machine roof clock boat radio television door lock",
-    "song": "song",
-    "lesson": "lesson",
     "tale": "story dream joke truth movie adventure journey",
     "support": "table chair bed wall shelf armchair carpet",
 }

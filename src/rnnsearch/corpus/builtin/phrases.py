@@ -52,11 +52,13 @@ _MASS_OBJECT = Weighted("some 32, BARE 32, the 18, a lot of 6, too much 3, my 2,
 _MASS_SUBJECT = Weighted("the 70, this 12, my 6, his 6, her 6")
 _DEFINITE = frozenset({"the", "my", "his", "her", "our", "your", "their"})
 _PERSON_SECTIONS = frozenset({"person", "profession", "animal"})
-_IDEAS = frozenset({"abstract", "event", "text", "song", "lesson", "tale"})
+_IDEAS = frozenset({"abstract", "event", "text"})
 
 _SUBJECTS = Weighted("he 29, she 29, they 12, I 15, we 6, you 8, everybody 2.5, nobody 1.5, somebody 1.5")
 _OTHERS = Weighted("he 24, she 24, they 22, I 12, we 8, you 8")
 _POSITIONS = Weighted("in front of 6, behind 6, near 7, next to 5, under 3, far from 3")
+
+_SPOTS = ("place", "place", "place", "support", "vehicle")
 
 _NUMBERS = Deck([entry.split("=") for entry in entries(adverbials.NUMBERS)])
 _SPANS = Deck([entry.split("=") for entry in entries(adverbials.SPANS)])
@@ -103,13 +105,13 @@ class Phrases:
             if self.rng.random() < 0.34:
                 self.room -= 1
                 return Pronoun(_SUBJECTS.draw(self.rng))
-            if self.rng.random() < 0.05:
+            if self.rng.random() < 0.04:
                 return self.person_name()
         return self.nominal(sections, subject=True)
 
     def nominal(self, sections: tuple[str, ...], *, subject: bool = False, single: bool = False) -> Nominal:
         """One noun phrase, or two or three joined by *and*."""
-        if "person" in sections and self.rng.random() < 0.045:
+        if "person" in sections and self.rng.random() < 0.032:
             return self.person_name()
         if single or not self.chance(0.05, 3):
             return self.noun_phrase(sections, subject=subject)
@@ -122,15 +124,24 @@ class Phrases:
         return Coordination(parts)
 
     def noun_phrase(
-        self, sections: tuple[str, ...], *, subject: bool = False, plain: bool = False, definite: bool = False
+        self,
+        sections: tuple[str, ...],
+        *,
+        subject: bool = False,
+        plain: bool = False,
+        definite: bool = False,
+        plural: float = 0.27,
     ) -> NounPhrase:
-        """A noun phrase; a plain one has adjectives at most, and no clause or phrase behind the noun."""
+        """A noun phrase; a plain one has adjectives at most, and no clause or phrase behind the noun.
+
+        `plural` is how probable it is that there are several.
+        """
         noun = self.noun(sections)
         self.room -= 2
         np = NounPhrase(noun)
         if noun.mass:
             np.determiner = (_MASS_SUBJECT if subject else _MASS_OBJECT).draw(self.rng)
-        elif self.rng.random() < 0.27:
+        elif self.rng.random() < plural:
             np.plural = True
             np.determiner = (_PLURAL_SUBJECT if subject else _PLURAL_OBJECT).draw(self.rng)
         else:
@@ -145,7 +156,8 @@ class Phrases:
             self._describe(np)
         if plain:
             return np
-        if np.determiner == "the" and not np.superlative and self.chance(0.05, 3):
+        owned = np.determiner == "the" and not np.superlative and np.noun.english != ("house",)
+        if owned and self.chance(0.06, 3):
             np.owner = self._owner()
         if not self._extend(np) and not noun.mass and self.chance(0.12, 4):
             self.add_relative(np)
@@ -227,7 +239,7 @@ class Phrases:
         woman = rng.random() < 0.5
         first = (self.lexicon.women if woman else self.lexicon.men).draw(rng)
         kind = rng.random()
-        if kind < 0.72:
+        if kind < 0.68:
             return Name((first,), (first,), woman)
         last = surname(rng)
         if kind < 0.9:
@@ -263,14 +275,16 @@ class Phrases:
         """Where something is or happens."""
         rng = self.rng
         kind = rng.random()
-        if kind < 0.1 and not plain:
+        if kind < 0.08 and not plain:
             return Prepositional("in", self.place_name())
         if kind < 0.16:
-            return Prepositional("on", self.noun_phrase(("support",), plain=True, definite=True))
+            return Prepositional("on", self.noun_phrase(("support",), plain=True, definite=True, plural=0.05))
+        if kind < 0.18:
+            return Prepositional("at chez", self._host())
         if kind < 0.3:
-            nominal = self.noun_phrase(("place", "place", "thing"), plain=plain, definite=True)
+            nominal = self.noun_phrase(_SPOTS, plain=plain, definite=True, plural=0.05)
             return Prepositional(_POSITIONS.draw(rng), nominal)
-        nominal = self.noun_phrase(("place",), plain=plain)
+        nominal = self.noun_phrase(("place",), plain=plain, plural=0.08)
         if nominal.determiner in ("", "some"):
             nominal.determiner = "the"
         return Prepositional("on" if nominal.noun.section == "ground" else "in", nominal)
@@ -282,16 +296,14 @@ class Phrases:
         if self.rng.random() < 0.22 and preposition in ("to", "from"):
             return Prepositional(preposition, self.place_name())
         if self.rng.random() < 0.07 and preposition == "to":
-            return Prepositional("chez", self._host())
-        nominal = self.noun_phrase(("place",), definite=True, plain=preposition == "as far as")
+            return Prepositional("to chez", self._host())
+        nominal = self.noun_phrase(("place",), definite=True, plain=preposition == "as far as", plural=0.08)
         return Prepositional(preposition, nominal)
 
     def _host(self) -> Nominal:
         if self.rng.random() < 0.4:
             return self.person_name()
-        host = self.noun_phrase(("person", "profession"), plain=True, definite=True)
-        host.plural = False
-        return host
+        return self.noun_phrase(("person", "profession"), plain=True, definite=True, plural=0.0)
 
     def time(self, frame: str) -> Fixed:
         """When something happens, in the frame of the sentence: past, present or future."""
@@ -299,7 +311,7 @@ class Phrases:
         kind = rng.random()
         if kind < 0.62:
             return Fixed(_TIMES[frame].draw(rng))
-        if kind < 0.72:
+        if kind < 0.68:
             day = _WEEKDAYS.draw(rng)
             if frame == "present":
                 return Fixed(idiom(("on", day.english[0] + "s"), ("le", *day.french), "0p0 1-1 1p0"))
@@ -350,16 +362,3 @@ class Phrases:
         while section in _IDEAS and adjective.english not in words.said_of_ideas:
             adjective = deck.draw(rng)
         return adjective
-
-
-def section_of(nominal: Nominal) -> str:
-    """What kind of thing a nominal names, by the section of its noun."""
-    if isinstance(nominal, NounPhrase):
-        return nominal.noun.section
-    if isinstance(nominal, Pronoun):
-        return "thing" if nominal.english == "it" else "person"
-    if isinstance(nominal, Coordination):
-        return section_of(nominal.parts[0])
-    if isinstance(nominal, Name):
-        return "place" if nominal.town or nominal.country else "person"
-    return section_of(nominal.of)

@@ -28,6 +28,7 @@ class Tense(Enum):
     CONDITIONAL = ("would do", "conditional")
     # English present and past again, where the kind of clause gives them another tense in French.
     WHEN_FUTURE = ("when he does", "future")  # when he arrives: quand il arrivera
+    WHEN_DONE = ("after he does", "future perfect")  # after he sleeps: après qu'il aura dormi
     IF_PAST = ("if he did", "imperfect")  # if he had: s'il avait
     SUBJUNCTIVE = ("before he does", "subjunctive")
     PAST_SUBJUNCTIVE = ("before he did", "subjunctive")  # before he left: avant qu'il parte

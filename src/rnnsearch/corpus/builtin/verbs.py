@@ -1,69 +1,70 @@
 """The verbs, by what they take, the most frequent first.
 
 An entry reads `english [past participle] [+particle] [@preposition] = french [+noun] [@preposition] : subjects
-[: objects]`. The English past is given where it is irregular; a star after the base marks states, whose simple
-past is a French imparfait. A French noun belongs to the verb (`avoir +besoin`). Subjects and objects name
-sections of the nouns; "animate" is persons and animals.
+[: objects]`. The English past is given where it is irregular. After the base a star marks states, whose simple
+past is a French imparfait, and an exclamation mark moments, which English does not put in the progressive. A
+French noun belongs to the verb (`avoir +besoin`). Subjects and objects name sections of the nouns; "animate"
+is persons and animals.
 """
 
 from __future__ import annotations
 
 TRANSITIVE = """
-    see saw seen = voir : animate : person animal vehicle place thing
+    see! saw seen = voir : animate : person animal vehicle place thing
     have* had = avoir : person : thing vehicle clothes animal abstract
     take took taken = prendre : person : thing vehicle food
     buy bought = acheter : person : thing vehicle clothes food drink dish text
-    find found = trouver : person : thing text abstract
+    find! found = trouver : person : thing text abstract
     like* = aimer : person : person food text animal place dish
     eat ate eaten = manger : animate : food food dish
     know* knew known = connaître : person : person place text
     read read read = lire : person : text
     +for look = chercher : person : thing person animal
     watch = regarder : person : event animal thing
-    hear heard = entendre : animate : person animal
+    hear! heard = entendre : animate : person animal
     open = ouvrir : person : openable
     write wrote written = écrire : person : text
-    meet met = rencontrer : person : person
-    lose lost = perdre : person : thing text animal
+    meet! met = rencontrer : person : person
+    lose! lost = perdre : person : thing text animal
     close = fermer : person : openable
     love* = adorer : person : person animal place
     want* = vouloir : person : thing clothes vehicle drink dish
     drink drank drunk = boire : person : drink
     visit = visiter : person : place
     +for wait = attendre : person : person vehicle
-    forget forgot forgotten = oublier : person : thing text person
+    forget! forgot forgotten = oublier : person : thing text person
     help = aider : person : person
     sell sold = vendre : person : thing vehicle food
     wear wore worn = porter : person : clothes
     leave left = quitter : person : place
-    break broke broken = casser : person : breakable
+    break! broke broken = casser : person : breakable
     repair = réparer : person : repairable
     prepare = préparer : person : food dish event
     +to listen = écouter : person : person text
     +at look = observer : animate : person animal place
-    understand understood = comprendre : person : abstract text person
-    choose chose chosen = choisir : person : thing clothes text
+    understand! understood = comprendre : person : abstract text person
+    choose! chose chosen = choisir : person : thing clothes text
     follow = suivre : animate : person animal vehicle
     invite = inviter : person : person
-    steal stole stolen = voler : person : thing vehicle
+    steal! stole stolen = voler : person : thing vehicle
     build built = construire : person : place
     call = appeler : person : person
     hide hid hidden = cacher : person : thing text
     clean = nettoyer : person : place thing
     drive drove driven = conduire : person : vehicle
-    receive = recevoir : person : text thing
+    receive! = recevoir : person : text thing
     wash = laver : person : washable
     explain = expliquer : person : abstract
-    finish = terminer : person : text
+    finish! = terminer : person : text
     paint = peindre : person : place person
     carry = transporter : person : thing
     throw threw thrown = jeter : person : thing
     hate* = détester : person : person food dish animal
-    discover = découvrir : person : abstract place
+    discover! = découvrir : person : abstract place
     protect = protéger : person : person place
     catch caught = attraper : animate : animal
-    accept = accepter : person : abstract
-    recognize = reconnaître : person : person
+    accept! = accepter : person : abstract
+    recognize! = reconnaître : person : person
     thank = remercier : person : person
     admire* = admirer : person : person
     cross = traverser : animate : crossable
@@ -123,13 +124,13 @@ INTRANSITIVE = """
     hurry = se dépêcher : person
     +home go went gone = rentrer : person
     +out go went gone = sortir : person
-    disappear = disparaître : animate thing
+    disappear! = disparaître : animate thing
     rest = se reposer : animate
     stop = s'arrêter : person vehicle
     think thought = réfléchir : person
     +down sit sat = s'asseoir : person
-    end = finir : event
-    succeed = réussir : person
+    end! = finir : event
+    succeed! = réussir : person
     lie = mentir : person
     shout = crier : person
     +asleep fall fell fallen = s'endormir : animate
@@ -137,7 +138,7 @@ INTRANSITIVE = """
     +fun have had = s'amuser : person
     +in come came come = entrer : person
     suffer = souffrir : animate
-    +mistaken be = se tromper : person
+    +mistaken be! = se tromper : person
     cook = cuisiner : person
     +a.walk take took taken = se promener : person
     +angry get got = se fâcher : person
@@ -190,9 +191,7 @@ GIVING = """
     explain = expliquer : person : abstract"""
 
 # English lets these say "gives the boy a book" for "gives a book to the boy".
-DATIVE_SHIFT = (
-    "give show send tell bring offer lend sell read throw serve"
-)
+DATIVE_SHIFT = "give show send tell bring offer lend sell read throw serve"
 
 PREPOSITIONAL = """
     talk @about = parler @de : person : abstract person event place
@@ -228,15 +227,15 @@ INFINITIVAL = """
     like* = aimer : person
     begin began begun = commencer @à : animate
     hope* = espérer : person
-    decide = décider @de : person
-    forget forgot forgotten = oublier @de : person
+    decide! = décider @de : person
+    forget! forgot forgotten = oublier @de : person
     need* = avoir +besoin @de : person
-    refuse = refuser @de : person
+    refuse! = refuser @de : person
     continue = continuer @à : animate
     learn = apprendre @à : person
     prefer* = préférer : person
-    promise = promettre @de : person
-    choose chose chosen = choisir @de : person
+    promise! = promettre @de : person
+    choose! chose chosen = choisir @de : person
     hesitate = hésiter @à : person
     manage = réussir @à : person"""
 
@@ -251,10 +250,10 @@ CLAUSAL = """
     understand* understood = comprendre : person
     announce = annoncer : person
     explain = expliquer : person
-    forget forgot forgotten = oublier : person
+    forget! forgot forgotten = oublier : person
     claim* = prétendre : person
-    discover = découvrir : person
-    notice = remarquer : person
+    discover! = découvrir : person
+    notice! = remarquer : person
     confirm = confirmer : person
     imagine* = imaginer : person"""
 
@@ -264,7 +263,7 @@ ASKING = """
     wonder* = se demander : person
     understand understood = comprendre : person
     explain = expliquer : person
-    forget forgot forgotten = oublier : person
+    forget! forgot forgotten = oublier : person
     ask = demander : person"""
 
 # Intransitive verbs one does well, badly, or too much.

@@ -1,0 +1,45 @@
+# `make demo` and `make test` are all there is to know; each sets up .venv the first time, and again when pyproject.toml
+# has changed. Another Python: `make test PYTHON=python3.12`. Options for the demonstration: `make demo ARGS='--seed 2'`.
+
+PYTHON = python3
+VENV = .venv
+BIN = $(VENV)/bin
+PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
+ARGS =
+
+.PHONY: help demo test clean
+
+help:
+	@echo "make demo    set up, then train a small translator and show what it does (writes rnnsearch-demo/)"
+	@echo "make test    set up, then check style and types and run all tests"
+	@echo "make clean   remove the virtual environment and everything that can be made again"
+
+demo: $(VENV)/.installed
+	$(BIN)/rnnsearch demo $(ARGS)
+
+test: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest tests/unit tests/conformance tests/system tests/docs
+
+# PyTorch comes first, in the version that this repository is tested with; the package itself takes a range.
+$(VENV)/.torch:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "rnnsearch needs Python 3.11 or newer, and '$(PYTHON)' is not that: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "setting up $(VENV) (a few minutes, once)"
+	@$(PYTHON) -m venv $(VENV) || \
+	  { echo "'$(PYTHON) -m venv' failed; on Debian and Ubuntu it is in the package python3-venv" >&2; exit 1; }
+	@$(PIP) install torch==2.13.0
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.torch pyproject.toml
+	@$(PIP) install -e .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.torch pyproject.toml
+	@$(PIP) install -e '.[dev]'
+	@touch $(VENV)/.installed $@
+
+clean:
+	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests docs benchmarks -name __pycache__ -type d -exec rm -rf {} +

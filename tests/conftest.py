@@ -1,0 +1,60 @@
+"""What all tests share: no deadlines, the real text where there is some, and models that are trained once a session."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says nothing about whether it is right.
+settings.register_profile("rnnsearch", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("rnnsearch")
+
+# Models of sixteen units gain nothing from a second thread, and lose much to its waiting where the machine is busy.
+# Programs that the tests start are not affected: they run with all threads, as for a user.
+torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real parallel text: `$RNNSEARCH_DATA`, or `../shared/data` beside the repository."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("RNNSEARCH_DATA", beside))
+    if not folder.is_dir():
+        pytest.skip(f"no real text to test on: {folder} is not there; RNNSEARCH_DATA names another folder")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., object]:
+    """`trained(cell, alignment, order)`: a translator of the toy language, trained when it is first asked for."""
+    from rnnsearch.translation import Translator
+    from toy import ORDERS, trained_system
+
+    @cache
+    def translator(cell: str = "gated", alignment: str = "mlp", order: str = ORDERS[0]) -> Translator:
+        folder = tmp_path_factory.mktemp(f"{cell}-{alignment}")
+        return Translator(trained_system(folder, cell, alignment, order))
+
+    return translator
+
+
+@pytest.fixture(scope="session")
+def model_folder(trained: Callable[..., object], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """`model_folder("mlp")` or `("none")`: a trained model's folder. Not to be written to."""
+    from rnnsearch.folder import WEIGHTS, save_settings, save_weights
+
+    @cache
+    def folder(alignment: str = "mlp") -> Path:
+        path = tmp_path_factory.mktemp(f"model-{alignment}")
+        system = trained("gated", alignment).system  # type: ignore[attr-defined]
+        save_settings(path, system)
+        save_weights(path / WEIGHTS, system.model)
+        return path
+
+    return folder

@@ -1,0 +1,207 @@
+"""What the documentation tells the reader to type works.
+
+Every page is a story: its ```python and ```sh blocks run in their order, in a folder of its own that holds small texts and,
+unless the story trains it, a tiny `model`. Trainings are cut short, by a stand-in for `rnnsearch` that adds settings and
+calls the real one. `demo` takes minutes and is only parsed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import typer
+
+import rnnsearch
+import rnnsearch.corpus.builtin
+from rnnsearch.cli import app
+from rnnsearch.cli.options import settings
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+RNNSEARCH = Path(sys.executable).with_name("rnnsearch")
+
+SHELL = ("sh", "console", "bash")
+NOT_OURS = ("pip", "make", "git", "tensorboard", ".venv/bin/pytest", ".venv/bin/ruff")
+"""Lines that begin with these are not run."""
+
+TINY = {
+    "model": {"embedding_size": 8, "hidden_size": 12, "alignment_size": 8, "maxout_size": 8},
+    "training": {"max_updates": 6, "validate_every": 3, "validate_sentences": 4, "batch_size": 20},
+}
+
+
+class Block(NamedTuple):
+    language: str
+    line: int
+    text: str
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """The fenced blocks of a page."""
+    text = page.read_text(encoding="utf-8")
+    for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        yield Block(match[1], text.count("\n", 0, match.start()) + 1, match[2])
+
+
+def shell_lines(block: Block) -> list[str]:
+    """The command lines of a shell block; of a transcript, those after a `$`."""
+    lines = block.text.replace("\\\n", " ").splitlines()
+    if block.language == "console":
+        lines = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+    return [line for line in lines if line.strip() and not line.startswith("#")]
+
+
+def our_commands(line: str) -> Iterator[list[str]]:
+    """The arguments of each `rnnsearch` in a command line."""
+    words = shlex.shlex(line, posix=True, punctuation_chars=True)
+    words.whitespace_split = True
+    command: list[str] = []
+    for word in [*words, ";"]:
+        if word and set(word) <= set("|&;<>()"):
+            if command[:1] == ["rnnsearch"]:
+                yield command[1:]
+            command = []
+        else:
+            command.append(word)
+
+
+def check_command(arguments: list[str]) -> None:
+    """Raise unless the command line knows this command, its options, and the settings and presets that it names."""
+    command = typer.main.get_command(app)
+    name, subcommand, rest = command.resolve_command(command.make_context("rnnsearch", list(arguments)), arguments)
+    if {"-h", "--help"} & set(rest):
+        return
+    parsed = subcommand.make_context(name, rest).params
+    settings(parsed.get("preset") or "small", None, parsed.get("set_"))
+
+
+STORIES = [page for page in PAGES if any(block.language in ("python", *SHELL) for block in blocks(page))]
+COMMANDS = [
+    pytest.param(arguments, id=f"{page.relative_to(ROOT)}:{block.line}: {' '.join(arguments)[:60]}")
+    for page in PAGES
+    for block in blocks(page)
+    if block.language in SHELL
+    for line in shell_lines(block)
+    for arguments in our_commands(line)
+]
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with small texts and a tiny model."""
+    folder = tmp_path_factory.mktemp("texts")
+    rnnsearch.corpus.builtin.write_corpus(folder, train=200, valid=6, test=6, seed=1)
+    for language in ("en", "fr"):
+        shutil.copy(folder / f"valid.{language}", folder / f"extra.{language}")
+    rnnsearch.train(
+        folder / "model",
+        rnnsearch.from_preset("demo", TINY),
+        sources=[folder / "train.en"],
+        targets=[folder / "train.fr"],
+        valid_source=folder / "valid.en",
+        valid_target=folder / "valid.fr",
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def stories(
+    request: pytest.FixtureRequest, texts: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[Path, Future[None]]]:
+    """The stories of the tests that were asked for, under way: most of their time is Python starting, so side by side."""
+    wanted = [item.callspec.params["page"] for item in request.session.items if "page" in getattr(item, "fixturenames", ())]
+    bin_folder = tmp_path_factory.mktemp("bin")
+    short = " ".join(f"--set {section}.{key}={value}" for section, keys in TINY.items() for key, value in keys.items())
+    real = shlex.quote(str(RNNSEARCH))
+    stand_in = bin_folder / "rnnsearch"
+    stand_in.write_text(
+        f'#!/bin/sh\ncase "$1" in\n  demo) exit ;;\n  train) exec {real} "$@" {short} ;;\n  *) exec {real} "$@" ;;\nesac\n'
+    )
+    stand_in.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "OMP_NUM_THREADS": "1"}
+    with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
+        yield {
+            page: pool.submit(run_story, page, texts, tmp_path_factory.mktemp("story") / "folder", environment)
+            for page in STORIES
+            if page in wanted
+        }
+
+
+@pytest.mark.parametrize("arguments", COMMANDS)
+def test_command_parses(arguments: list[str]) -> None:
+    check_command(arguments)
+
+
+def test_every_command_has_an_example() -> None:
+    shown = {
+        arguments[0]
+        for block in blocks(ROOT / "README.md")
+        if block.language in SHELL
+        for line in shell_lines(block)
+        for arguments in our_commands(line)
+    }
+    assert shown == {"demo", "prepare", "train", "translate", "score", "evaluate", "align", "presets"}
+
+
+@pytest.mark.parametrize("page", STORIES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_story(page: Path, stories: dict[Path, Future[None]]) -> None:
+    stories[page].result(timeout=600)
+
+
+def run_story(page: Path, texts: Path, folder: Path, environment: dict[str, str]) -> None:
+    """Run a page's blocks in `folder`; raise AssertionError where one fails. A line that was run is not run again."""
+    story = [block for block in blocks(page) if block.language in ("python", *SHELL)]
+    commands = [line for block in story if block.language in SHELL for line in shell_lines(block)]
+    trains_model = any(re.search(r"train .*--output model( |$)", line) for line in commands)
+    shutil.copytree(texts, folder, ignore=shutil.ignore_patterns("model") if trains_model else None)
+    done: set[str] = set()
+    with ExitStack() as stack:
+        python: subprocess.Popen[str] | None = None
+        for block in story:
+            place = f"{page.relative_to(ROOT)}:{block.line}"
+            if block.language == "python":
+                python = python or stack.enter_context(_interpreter(folder, environment))
+                assert python.stdin is not None
+                assert python.stdout is not None
+                print(json.dumps([place, block.line, block.text]), file=python.stdin, flush=True)
+                error = json.loads(python.stdout.readline() or '"Python has gone"')
+                assert not error, f"{place}\n{error}"
+                continue
+            for line in shell_lines(block):
+                if line in done or line.startswith(NOT_OURS):
+                    continue
+                done.add(line)
+                command = ["bash", "-euo", "pipefail", "-c", line]
+                ran = subprocess.run(
+                    command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+                )
+                assert ran.returncode == 0, f"{place}: {line}\n{ran.stdout}{ran.stderr}"
+
+
+@contextmanager
+def _interpreter(folder: Path, environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, str(Path(__file__).with_name("interpreter.py")), json.dumps(TINY)]
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as python:
+        yield python
+        assert python.stdin is not None
+        python.stdin.close()

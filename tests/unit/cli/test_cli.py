@@ -1,0 +1,509 @@
+"""The commands, as a user types them: what they print, and one line instead of a traceback."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from rnnsearch.cli import main
+from rnnsearch.config import PRESETS, SECTIONS, describe, from_dict, from_preset
+from toy import TARGET_WORDS, toy_pairs, write_pairs
+
+Folders = Callable[[str], Path]
+TINY = [
+    *("--set", "data.tokenizer=whitespace"),
+    *("--set", "model.embedding_size=8"),
+    *("--set", "model.hidden_size=8"),
+    *("--set", "model.alignment_size=6"),
+    *("--set", "model.maxout_size=6"),
+    *("--set", "training.max_updates=4"),
+    *("--set", "training.validate_every=2"),
+    *("--set", "training.checkpoint_every=2"),
+    *("--set", "training.batch_size=8"),
+]
+
+
+@dataclass
+class Done:
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def rnnsearch(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Run the command line with these arguments."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*arguments: object) -> Done:
+        monkeypatch.setattr(sys, "argv", ["rnnsearch", *map(str, arguments)])
+        capfd.readouterr()
+        status: object = 0
+        try:
+            main()
+        except SystemExit as stop:
+            status = stop.code or 0
+        captured = capfd.readouterr()
+        assert isinstance(status, int)
+        return Done(status, captured.out, captured.err)
+
+    return run
+
+
+def refused(done: Done, *told: object) -> None:
+    """One line that says these things, and status 2."""
+    assert done.status == 2, done.err
+    assert done.err.startswith("rnnsearch: "), done.err
+    assert done.err.count("\n") == 1, done.err
+    assert "Traceback" not in done.err
+    for part in told:
+        assert str(part) in done.err
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> dict[str, Path]:
+    source, target = write_pairs(tmp_path, "train", 60, seed=1)
+    valid_source, valid_target = write_pairs(tmp_path, "valid", 6, seed=2)
+    return {"source": source, "target": target, "valid-source": valid_source, "valid-target": valid_target}
+
+
+def options(texts: dict[str, Path]) -> list[str]:
+    return [word for name, path in texts.items() for word in (f"--{name}", str(path))]
+
+
+# Presets -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_name(rnnsearch: Run, name: str) -> None:
+    done = rnnsearch("presets", name)
+    assert done.status == 0
+    assert from_dict(tomllib.loads(done.out)) == from_preset(name)
+
+
+def test_presets(rnnsearch: Run) -> None:
+    done = rnnsearch("presets")
+    assert all(name in done.out for name in PRESETS)
+    done = rnnsearch("presets", "--settings")
+    assert all(f"\n{key} = " in done.out for section in SECTIONS for key in describe(section))
+    refused(rnnsearch("presets", "huge"), "huge", "small")
+
+
+# Translate -----------------------------------------------------------------------------------------------------------
+
+
+def test_translate_a_file(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    sources = [source for source, _ in toy_pairs(5, seed=7)]
+    path, output = tmp_path / "in.en", tmp_path / "out.fr"
+    path.write_text("".join(line + "\n" for line in [*sources[:3], "", *sources[3:]]))
+    done = rnnsearch("translate", "--model", model_folder("mlp"), path)
+    assert done.status == 0
+    lines = done.out.split("\n")
+    assert len(lines) == 7
+    assert lines[3] == lines[6] == ""
+    assert set(" ".join(lines).split()) <= {*TARGET_WORDS, "[UNK]"}
+    written = rnnsearch("translate", "--model", model_folder("mlp"), path, "--output", output, "--batch", 2)
+    assert written.out == ""
+    assert output.read_text(encoding="utf-8") == done.out
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["in.en", "out.fr"]
+
+
+def test_translate_formats(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    path = tmp_path / "in.en"
+    path.write_text("the dog sees a cat .\n\na man has Name5 .\n")
+    command = ("translate", "--model", model_folder("mlp"), path)
+    text = rnnsearch(*command).out.split("\n")[:-1]
+    records = [json.loads(line) for line in rnnsearch(*command, "--format", "json").out.splitlines()]
+    assert [record["line"] for record in records] == [0, 1, 2]
+    assert [record["text"] for record in records] == text
+    assert len(records[0]["alignment"]) == len(records[0]["tokens"])
+    assert all(len(row) == 7 for row in records[0]["alignment"])
+    links = rnnsearch(*command, "--format", "pharaoh").out.split("\n")
+    assert len(links) == 4
+    assert links[1] == ""
+    assert re.fullmatch(r"(\d+-\d+ ?)+", links[0])
+    n_best = rnnsearch(*command, "--n-best", 3).out.splitlines()
+    ids = [line.split(" ||| ")[0] for line in n_best]
+    assert ids == sorted(ids)
+    assert ids.count("1") == 1
+    assert ids.count("0") > 1
+    assert rnnsearch(*command, "--forbid-unk").out.count("[UNK]") == 0
+    assert rnnsearch(*command, "--paper", "--beam", 2).status == 0
+
+
+def test_translate_what_is_cut_off_is_told(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    for file in model_folder("mlp").iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    config = json.loads((folder / "config.json").read_text())
+    config["search"]["maximum_length_ratio"] = 0.2
+    (folder / "config.json").write_text(json.dumps(config))
+    (tmp_path / "in.en").write_text("the dog sees a cat .\n\n")
+    done = rnnsearch("translate", "--model", folder, tmp_path / "in.en")
+    assert "1 translations broke off" in done.err
+
+
+def test_translate_standard_input(model_folder: Folders) -> None:
+    command = [sys.executable, "-c", "from rnnsearch.cli import main; main()"]
+    done = subprocess.run(
+        [*command, "translate", "--model", str(model_folder("mlp"))],
+        input="\ufeffthe dog sees a cat .\r\n\r\na man has a book .",
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.split("\n")
+    assert len(lines) == 4
+    assert lines[0]
+    assert lines[1] == ""
+    assert lines[2]
+
+
+def test_a_closed_pipe_is_no_error_to_speak_of(model_folder: Folders, tmp_path: Path) -> None:
+    (tmp_path / "in.en").write_text("the dog sees a cat .\n" * 3000)
+    command = [sys.executable, "-c", "from rnnsearch.cli import main; main()", "translate", "--format", "json"]
+    process = subprocess.Popen(
+        [*command, "--model", str(model_folder("mlp")), str(tmp_path / "in.en")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(120) == 1
+    assert process.stderr.read() == b""
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [(b"fine\ncaf\xe9\n", "in.en:2: not valid UTF-8"), (None, "in.en: no such file")],
+)
+def test_translate_refuses(
+    rnnsearch: Run, model_folder: Folders, tmp_path: Path, content: bytes | None, told: str
+) -> None:
+    if content is not None:
+        (tmp_path / "in.en").write_bytes(content)
+    refused(rnnsearch("translate", "--model", model_folder("mlp"), tmp_path / "in.en"), told)
+    output = tmp_path / "out.fr"
+    refused(rnnsearch("translate", "--model", model_folder("mlp"), tmp_path / "in.en", "--output", output), told)
+    assert not output.exists()
+    assert not list(tmp_path.glob(".out*"))
+
+
+def test_translate_into_a_folder(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    (tmp_path / "in.en").write_text("a cat .\n")
+    done = rnnsearch("translate", "--model", model_folder("mlp"), tmp_path / "in.en", "--output", tmp_path)
+    refused(done, tmp_path)
+
+
+def test_translate_without_a_model(rnnsearch: Run, tmp_path: Path) -> None:
+    refused(rnnsearch("translate", "--model", tmp_path / "none"), tmp_path / "none", "no model here")
+    done = rnnsearch("translate")
+    assert done.status == 2
+    assert "--model" in done.err
+
+
+def test_pharaoh_of_a_model_without_alignment(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    (tmp_path / "in.en").write_text("a cat .\n")
+    command = ("translate", "--model", model_folder("none"), tmp_path / "in.en", "--format")
+    refused(rnnsearch(*command, "pharaoh"), "RNNencdec")
+    assert json.loads(rnnsearch(*command, "json").out)["alignment"] is None
+    assert rnnsearch(*command, "text").status == 0
+
+
+# Score ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alignment", ["mlp", "none"])
+def test_score(rnnsearch: Run, model_folder: Folders, tmp_path: Path, alignment: str) -> None:
+    source, target = write_pairs(tmp_path, "test", 6, seed=8)
+    command = ("score", "--model", model_folder(alignment), "--source", source, "--target", target)
+    done = rnnsearch(*command)
+    scores = [float(line) for line in done.out.splitlines()]
+    assert len(scores) == 6
+    assert max(scores) < 0
+    total = re.search(r"total (-\d+\.\d+), perplexity (\d+\.\d+)", done.err)
+    assert total is not None
+    assert float(total[1]) == pytest.approx(sum(scores), abs=0.01)
+    records = [json.loads(line) for line in rnnsearch(*command, "--format", "json").out.splitlines()]
+    assert [record["score"] for record in records] == pytest.approx(scores, abs=1e-5)
+    assert [record["tokens"] for record in records] == [line.split() for line in target.read_text().splitlines()]
+    for record in records:
+        assert sum(record["word_scores"]) == pytest.approx(record["score"], abs=1e-4)
+
+
+def test_unequal_files(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    source, target = write_pairs(tmp_path, "test", 6, seed=8)
+    target.write_text("une ligne\n")
+    files = ("--source", source, "--target", target)
+    for command in ("score", "align"):
+        refused(rnnsearch(command, "--model", model_folder("mlp"), *files), "6 lines", "1 lines", source, target)
+    reference = ("--source", source, "--reference", target)
+    refused(rnnsearch("evaluate", "--model", model_folder("mlp"), *reference), "6 lines", "1 lines")
+    refused(rnnsearch("prepare", *files, "--output", tmp_path / "data"), "6 lines", "1 lines")
+    assert not (tmp_path / "data").exists()
+
+
+# Align ---------------------------------------------------------------------------------------------------------------
+
+
+def test_align(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    source, target = write_pairs(tmp_path, "test", 4, seed=8)
+    command = ("align", "--model", model_folder("mlp"), "--source", source, "--target", target)
+    done = rnnsearch(*command)
+    lines = done.out.splitlines()
+    assert len(lines) == 4
+    gold = tmp_path / "gold"
+    gold.write_text(done.out)
+    perfect = rnnsearch(*command, "--gold", gold)
+    assert "AER 0.0000 (precision 1.0000, recall 1.0000" in perfect.err
+    assert perfect.out == done.out
+    reversed_ = tmp_path / "reversed"
+    reversed_.write_text(re.sub(r"(\d+)-(\d+)", r"\2-\1", done.out))
+    assert "AER 0.0000" in rnnsearch(*command, "--gold", reversed_, "--reverse-gold").err
+    gold.write_text("99-99\n" * 4)
+    assert "AER 1.0000" in rnnsearch(*command, "--gold", gold).err
+
+    records = [json.loads(line) for line in rnnsearch(*command, "--format", "json").out.splitlines()]
+    for record, words in zip(records, target.read_text().splitlines(), strict=True):
+        assert record["tokens"] == words.split()
+        assert len(record["alignment"]) == len(record["tokens"])
+        assert len(record["alignment"][0]) == len(record["source_tokens"])
+
+
+def test_align_plots(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    source, target = write_pairs(tmp_path, "test", 4, seed=8)
+    command = ("align", "--model", model_folder("mlp"), "--source", source, "--target", target)
+    done = rnnsearch(*command, "--plot", tmp_path / "plots", "--plots", 2)
+    assert done.status == 0, done.err
+    plots = sorted((tmp_path / "plots").iterdir())
+    assert [path.name for path in plots] == ["0001.png", "0002.png"]
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in plots)
+
+
+def test_align_blank_lines(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    source, target = tmp_path / "a.en", tmp_path / "a.fr"
+    source.write_text("a cat .\n\n\na cat .\n")
+    target.write_text("un chat .\n\nun chat .\n\n")
+    command = ("align", "--model", model_folder("mlp"), "--source", source, "--target", target)
+    done = rnnsearch(*command, "--plot", tmp_path / "plots")
+    assert done.status == 0, done.err
+    lines = done.out.split("\n")
+    assert len(lines) == 5
+    assert lines[1] == lines[2] == lines[3] == ""
+
+
+def test_align_gold_that_does_not_fit(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    source, target = write_pairs(tmp_path, "test", 4, seed=8)
+    command = ("align", "--model", model_folder("mlp"), "--source", source, "--target", target)
+    gold = tmp_path / "gold"
+    gold.write_text("0-0\n")
+    refused(rnnsearch(*command, "--gold", gold), "1 lines of links for 4 pairs")
+    gold.write_text("0-0\n0-0\nzero\n0-0\n")
+    refused(rnnsearch(*command, "--gold", gold), f"{gold}:3", "zero")
+    refused(rnnsearch(*command, "--gold", tmp_path / "none"), "no such file")
+
+
+def test_rnnencdec_cannot_align(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    source, target = write_pairs(tmp_path, "test", 4, seed=8)
+    done = rnnsearch("align", "--model", model_folder("none"), "--source", source, "--target", target)
+    refused(done, "RNNencdec has no alignment", "model.alignment=mlp")
+    assert done.out == ""
+
+
+# Evaluate ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alignment", ["mlp", "none"])
+def test_evaluate(rnnsearch: Run, model_folder: Folders, tmp_path: Path, alignment: str) -> None:
+    source, reference = write_pairs(tmp_path, "test", 12, seed=8)
+    figures, output = tmp_path / "figures.json", tmp_path / "out.fr"
+    command = ("evaluate", "--model", model_folder(alignment), "--source", source, "--reference", reference)
+    done = rnnsearch(*command, "--json", figures, "--output", output, "--beam", 2)
+    assert done.status == 0, done.err
+    for part in ("BLEU", "chrF", "No UNK", "brevity", "nrefs:1|case:mixed|eff:no|tok:13a"):
+        assert part in done.out
+    record = json.loads(figures.read_text())
+    assert 0 <= record["all"]["bleu"] <= 100
+    assert record["all"]["sentences"] == 12
+    assert record["settings"] == {"beam": 2}
+    assert len(output.read_text().splitlines()) == 12
+    assert f"{record['all']['bleu']:.2f}" in done.out
+
+
+def test_evaluate_on_nothing(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    (tmp_path / "a.en").write_text("")
+    command = ("evaluate", "--model", model_folder("mlp"), "--source", tmp_path / "a.en", "--reference", tmp_path / "a.en")
+    refused(rnnsearch(*command), "no sentences")
+
+
+# Train ---------------------------------------------------------------------------------------------------------------
+
+
+def test_train_and_what_it_leaves(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
+    output = tmp_path / "model"
+    done = rnnsearch("train", *options(texts), "--output", output, *TINY)
+    assert done.status == 0, done.err
+    assert "validation at update 2" in done.err
+    record = json.loads((output / "training.json").read_text())
+    assert record["updates"] == 4
+    assert record["training_pairs"] == 60
+    assert [row["update"] for row in record["validations"]] == [2, 4]
+    for key in ("epochs", "hours", "device", "train_nll", "dev_nll"):
+        assert record[key] is not None
+    config = json.loads((output / "config.json").read_text())
+    assert config["data"]["source_language"] == "en"
+    assert "RNNsearch, en → fr" in (output / "README.md").read_text(encoding="utf-8")
+    assert rnnsearch("translate", "--model", output, texts["valid-source"]).status == 0
+
+    # A second training must not destroy the first; the same command with --resume has nothing left to do.
+    weights = (output / "model.safetensors").read_bytes()
+    refused(rnnsearch("train", *options(texts), "--output", output, *TINY), output, "--resume")
+    assert rnnsearch("train", *options(texts), "--output", output, *TINY, "--resume").status == 0
+    assert (output / "model.safetensors").read_bytes() == weights
+    for setting in ("model.hidden_size=9", "model.cell=lstm", "data.max_length=7"):
+        done = rnnsearch("train", *options(texts), "--output", output, *TINY, "--resume", "--set", setting)
+        refused(done, setting.split("=")[0], setting.split("=")[1])
+    assert (output / "model.safetensors").read_bytes() == weights
+    longer = rnnsearch("train", *options(texts), "--output", output, *TINY, "--resume", "--set", "training.max_updates=6")
+    assert longer.status == 0, longer.err
+    assert json.loads((output / "training.json").read_text())["updates"] == 6
+
+    (output / "checkpoints" / "last.safetensors").unlink()
+    refused(rnnsearch("train", *options(texts), "--output", output, *TINY), output, "trained model")
+
+
+def test_a_checkpoint_that_is_damaged(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
+    output = tmp_path / "model"
+    assert rnnsearch("train", *options(texts), "--output", output, *TINY).status == 0
+    checkpoint = output / "checkpoints" / "last.safetensors"
+    checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
+    done = rnnsearch("train", *options(texts), "--output", output, *TINY, "--resume")
+    assert done.status == 2
+    assert done.err.splitlines()[-1].startswith(f"rnnsearch: {checkpoint}: not a whole safetensors file")
+    assert "Traceback" not in done.err
+
+
+def test_resuming_with_another_optimizer(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
+    """One line, not a traceback."""
+    output = tmp_path / "model"
+    assert rnnsearch("train", *options(texts), "--output", output, *TINY).status == 0
+    change = ["--set", "training.optimizer=adadelta", "--set", "training.max_updates=6"]
+    done = rnnsearch("train", *options(texts), "--output", output, *TINY, *change, "--resume")
+    assert done.status == 2
+    assert "optimizer" in done.err.splitlines()[-1]
+
+
+def test_resume_where_there_is_nothing_is_a_new_run(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
+    done = rnnsearch("train", *options(texts), "--output", tmp_path / "model", *TINY, "--resume")
+    assert done.status == 0
+    assert "new run" in done.err
+
+
+def test_train_on_prepared_data_and_resume(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
+    """The same command with --resume goes on, although the data were prepared with settings of their own."""
+    data, output = tmp_path / "data", tmp_path / "model"
+    prepared = rnnsearch(
+        *("prepare", "--source", texts["source"], "--target", texts["target"], "--output", data),
+        *("--set", "data.source_words=12", "--set", "data.tokenizer=whitespace"),
+    )
+    assert prepared.status == 0, prepared.err
+    assert "60 kept" in prepared.err
+    valid = ["--valid-source", texts["valid-source"], "--valid-target", texts["valid-target"]]
+    command = ["train", "--data", data, *valid, "--output", output, *TINY[2:]]
+    assert rnnsearch(*command).status == 0
+    assert json.loads((output / "config.json").read_text())["data"]["source_words"] == 12
+    done = rnnsearch(*command, "--resume")
+    assert done.status == 0, done.err
+
+
+def test_a_run_that_was_stopped_before_its_first_checkpoint_leaves_no_old_text(
+    rnnsearch: Run, texts: dict[str, Path], tmp_path: Path
+) -> None:
+    """Its prepared text may be there: a new run has its own text and its own settings."""
+    output = tmp_path / "model"
+    old = write_pairs(tmp_path / "old", "old", 30, seed=99)
+    prepared = rnnsearch("prepare", "--source", old[0], "--target", old[1], "--output", output / "data", *TINY[:2])
+    assert prepared.status == 0, prepared.err
+    done = rnnsearch("train", *options(texts), "--output", output, *TINY, "--set", "data.source_words=15")
+    assert done.status == 0, done.err
+    record = json.loads((output / "training.json").read_text())
+    assert record["data"]["source_files"][0]["name"] == "train.en"
+    assert record["training_pairs"] == 60
+    assert json.loads((output / "config.json").read_text())["data"]["source_words"] == 15
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--set", "training.droput=0.1"], "training.dropout"),
+        (["--set", "training.dropout=2"], "training.dropout = '2'"),
+        (["--preset", "huge"], "huge"),
+        (["--config", "none.toml"], "none.toml: No such file"),
+    ],
+)
+def test_train_refuses_settings(
+    rnnsearch: Run, texts: dict[str, Path], tmp_path: Path, arguments: list[str], told: str
+) -> None:
+    refused(rnnsearch("train", *options(texts), "--output", tmp_path / "model", *arguments), told)
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("which", ["source", "target", "valid-source", "valid-target"])
+@pytest.mark.parametrize("wrong", ["missing", "bytes", "lines"])
+def test_train_refuses_text(
+    rnnsearch: Run, texts: dict[str, Path], tmp_path: Path, which: str, wrong: str
+) -> None:
+    """And leaves nothing behind."""
+    path = texts[which]
+    lines = path.read_bytes().splitlines(keepends=True)
+    if wrong == "missing":
+        path.unlink()
+    elif wrong == "bytes":
+        path.write_bytes(b"".join([*lines[:2], b"caf\xe9\n", *lines[3:]]))
+    else:
+        path.write_bytes(b"".join(lines[:-1]))
+    done = rnnsearch("train", *options(texts), "--output", tmp_path / "model", *TINY)
+    told = {"missing": "no such file", "bytes": ":3: not valid UTF-8", "lines": f"{len(lines) - 1} lines"}[wrong]
+    refused(done, path, told)
+    assert not (tmp_path / "model").exists()
+
+
+def test_train_refuses_an_empty_development_set(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
+    texts["valid-source"].write_text("\n\n")
+    texts["valid-target"].write_text("\n\n")
+    done = rnnsearch("train", *options(texts), "--output", tmp_path / "model", *TINY)
+    refused(done, "no sentence pairs to validate on")
+
+
+def test_train_needs_text(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
+    valid = ["--valid-source", texts["valid-source"], "--valid-target", texts["valid-target"], "--output", tmp_path]
+    for arguments in ([], ["--source", texts["source"]]):
+        done = rnnsearch("train", *valid, *arguments)
+        assert done.status == 2
+        assert "--source and --target" in done.err
+    done = rnnsearch("train", *options(texts), "--output", tmp_path / "model", "--data", tmp_path)
+    assert done.status == 2
+    assert "either --data" in done.err
+    refused(rnnsearch("train", *valid, "--data", tmp_path / "none"), "no prepared data")
+
+
+def test_a_fault_of_the_program_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rnnsearch.cli.presets.as_toml", lambda values: 1 / 0)
+    monkeypatch.setattr(sys, "argv", ["rnnsearch", "presets", "small"])
+    with pytest.raises(ZeroDivisionError):
+        main()

@@ -1,0 +1,56 @@
+"""`--help` answers for every command, and at once: nothing that is slow to import is imported for it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+COMMANDS = ["demo", "prepare", "train", "translate", "score", "evaluate", "align", "presets"]
+SLOW = ["torch", "numpy", "pyarrow", "matplotlib", "sacrebleu", "sacremoses", "tensorboard"]
+
+
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", "TERM": "dumb"}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+
+
+def run_then_list_imports(*arguments: str) -> str:
+    return (
+        f"import sys; sys.argv = ['rnnsearch', *{list(arguments)!r}]\n"
+        "from rnnsearch.cli import main\n"
+        "try:\n    main()\n"
+        "except SystemExit as stop:\n    print('status', stop.code)\n"
+        f"print('imported', [name for name in {SLOW!r} if name in sys.modules])\n"
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help(command: str) -> None:
+    done = python(run_then_list_imports(command, "--help"))
+    assert done.stderr == ""
+    assert "status 0" in done.stdout
+    assert "imported []" in done.stdout
+    assert f"rnnsearch {command}" in done.stdout
+    if command != "presets":
+        assert "--" in done.stdout.replace("--help", "")
+
+
+def test_help_lists_every_command() -> None:
+    done = python(run_then_list_imports("--help"))
+    assert "imported []" in done.stdout
+    for command in COMMANDS:
+        assert f" {command} " in done.stdout
+
+
+def test_presets_need_nothing_slow() -> None:
+    done = python(run_then_list_imports("presets", "small"))
+    assert "[training]" in done.stdout
+    assert "imported []" in done.stdout
+
+
+def test_importing_the_package_is_quick() -> None:
+    done = python(f"import sys, rnnsearch; print([name for name in {SLOW!r} if name in sys.modules])")
+    assert done.stdout.strip() == "[]"

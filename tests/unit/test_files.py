@@ -1,0 +1,69 @@
+"""Files are written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rnnsearch.files import whole_file, write_json, write_text
+
+
+@pytest.mark.parametrize("before", [None, b"old"])
+def test_an_exception_leaves_everything_as_it_was(tmp_path: Path, before: bytes | None) -> None:
+    path = tmp_path / "file"
+    if before is not None:
+        path.write_bytes(before)
+
+    def half(error: type[BaseException]) -> None:
+        with whole_file(path) as temporary:
+            temporary.write_bytes(b"half of the new")
+            raise error
+
+    for error in (ValueError, KeyboardInterrupt):
+        with pytest.raises(error):
+            half(error)
+        assert [file.name for file in tmp_path.iterdir()] == ([] if before is None else ["file"])
+        assert before is None or path.read_bytes() == before
+
+
+def test_what_is_written_is_not_there_before_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "file"
+    with whole_file(path) as temporary:
+        temporary.write_bytes(b"new")
+        assert temporary.parent == path.parent, "a rename across file systems is not atomic"
+        assert not path.exists()
+    assert path.read_bytes() == b"new"
+    assert [file.name for file in path.parent.iterdir()] == ["file"]
+
+
+def test_it_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a power cut leaves an empty file under the final name."""
+    path = tmp_path / "file"
+    existed: list[bool] = []
+    monkeypatch.setattr("rnnsearch.files.os.fsync", lambda descriptor: existed.append(path.exists()))
+    write_text(path, "text")
+    assert existed[0] is False
+    assert True in existed[1:], "the folder, with the new name, has to be on the disk, too"
+
+
+def test_a_body_that_writes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+
+    def nothing() -> None:
+        with whole_file(path):
+            pass
+
+    with pytest.raises(FileNotFoundError):
+        nothing()
+    assert path.read_text() == "old"
+
+
+def test_text_and_json(tmp_path: Path) -> None:
+    write_text(tmp_path / "a", "é\r\n\u2028\n")
+    assert (tmp_path / "a").read_bytes() == "é\r\n\u2028\n".encode()
+    write_json(tmp_path / "b", {"é": [1, 0.1, None]})
+    assert "é" in (tmp_path / "b").read_text(encoding="utf-8")
+    assert json.loads((tmp_path / "b").read_text(encoding="utf-8")) == {"é": [1, 0.1, None]}

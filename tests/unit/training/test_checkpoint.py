@@ -1,0 +1,177 @@
+"""A checkpoint gives back exactly what was saved, or says why it cannot."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from rnnsearch.training.optimizer import make_optimizer
+from rnnsearch.training.trainer import CHECKPOINT, Trainer
+from toy import Recorder, toy_config, toy_system, toy_trainer
+
+SETTINGS: dict[str, Any] = {"max_updates": 3, "validate_every": 2, "dropout": 0.1}
+
+
+def run(folder: Path, **training: object) -> Trainer:
+    trainer = toy_trainer(folder, toy_config(training={**SETTINGS, **training}), pairs=40)
+    trainer.run(Recorder())
+    return trainer
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "adadelta"])
+def test_round_trip(tmp_path: Path, optimizer: str) -> None:
+    trainer = run(tmp_path, optimizer=optimizer)
+    random = torch.get_rng_state()
+    torch.rand(3)
+
+    system = toy_system(trainer.system.config)
+    fresh = make_optimizer(system.model.parameters(), trainer.settings)
+    progress = load_checkpoint(tmp_path / CHECKPOINT, system.model, fresh)
+
+    assert asdict(progress) == asdict(trainer.progress)
+    assert torch.equal(torch.get_rng_state(), random)
+    for name, parameter in trainer.system.model.named_parameters():
+        restored = system.model.get_parameter(name)
+        assert torch.equal(restored, parameter), name
+        ours, theirs = fresh.state[restored], trainer.optimizer.state[parameter]
+        assert ours.keys() == theirs.keys()
+        assert all(torch.equal(ours[key], theirs[key]) and ours[key].dtype == theirs[key].dtype for key in ours), name
+    before = (tmp_path / CHECKPOINT).read_bytes()
+    save_checkpoint(tmp_path / "again.safetensors", system.model, fresh, progress)
+    assert (tmp_path / "again.safetensors").read_bytes() == before
+
+
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@settings(max_examples=20)
+@given(
+    progress=st.builds(
+        Progress,
+        update=st.integers(0, 10**9),
+        seconds=numbers,
+        plateau_factor=numbers,
+        best_score=st.none() | numbers,
+        interval_nll=numbers,
+        validations=st.lists(st.dictionaries(st.text(), numbers | st.integers() | st.text(), max_size=3), max_size=3),
+        finished=st.text(),
+    )
+)
+def test_progress_is_exact(tmp_path_factory: pytest.TempPathFactory, progress: Progress) -> None:
+    path = tmp_path_factory.mktemp("checkpoint") / "last.safetensors"
+    system = toy_system(toy_config())
+    optimizer = make_optimizer(system.model.parameters(), system.config.training)
+    save_checkpoint(path, system.model, optimizer, progress)
+    assert load_checkpoint(path, system.model, optimizer) == progress
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    folder = tmp_path_factory.mktemp("run")
+    run(folder)
+    return (folder / CHECKPOINT).read_bytes()
+
+
+def resume(folder: Path, **sections: dict[str, Any]) -> None:
+    sections["training"] = {**SETTINGS, "max_updates": 5, **sections.get("training", {})}
+    trainer = toy_trainer(folder, toy_config(**sections), pairs=40)
+    trainer.resume()
+    trainer.run(Recorder())
+
+
+def write_checkpoint(folder: Path, content: bytes) -> Path:
+    path = folder / CHECKPOINT
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("share", [0.0, 0.0001, 0.01, 0.5, 0.999])
+def test_cut_short(tmp_path: Path, checkpoint: bytes, share: float) -> None:
+    path = write_checkpoint(tmp_path, checkpoint[: int(share * len(checkpoint))])
+    with pytest.raises(RnnsearchError, match="not a whole safetensors file") as raised:
+        resume(tmp_path)
+    assert str(path) in str(raised.value)
+
+
+@pytest.mark.parametrize("content", [b"garbage" * 1000, b"\x00" * 100, b"\xff" * 100, b"{}"])
+def test_garbage(tmp_path: Path, content: bytes) -> None:
+    write_checkpoint(tmp_path, content)
+    with pytest.raises(RnnsearchError, match="not a whole safetensors file"):
+        resume(tmp_path)
+
+
+@pytest.mark.parametrize("metadata", [None, {}, {"progress": "{"}, {"progress": "[]"}, {"progress": '{"odd": 1}'}])
+def test_without_its_progress(tmp_path: Path, checkpoint: bytes, metadata: dict[str, str] | None) -> None:
+    path = write_checkpoint(tmp_path, checkpoint)
+    save_file(load_file(path), path, metadata=metadata)
+    with pytest.raises(RnnsearchError, match="not a checkpoint"):
+        resume(tmp_path)
+
+
+def test_without_the_random_state(tmp_path: Path, checkpoint: bytes) -> None:
+    change(tmp_path, checkpoint, lambda tensors: tensors.pop("random"))
+    with pytest.raises(RnnsearchError, match="not a checkpoint"):
+        resume(tmp_path)
+
+
+def test_with_a_damaged_random_state(tmp_path: Path, checkpoint: bytes) -> None:
+    change(tmp_path, checkpoint, lambda tensors: tensors.update(random=torch.zeros(3)))
+    with pytest.raises(RnnsearchError, match="not a checkpoint"):
+        resume(tmp_path)
+
+
+def test_without_a_tensor(tmp_path: Path, checkpoint: bytes) -> None:
+    change(tmp_path, checkpoint, lambda tensors: tensors.pop("model/decoder.W_s"))
+    with pytest.raises(RnnsearchError, match=r"no tensor 'decoder\.W_s'"):
+        resume(tmp_path)
+
+
+def change(folder: Path, checkpoint: bytes, edit: Any) -> None:
+    path = write_checkpoint(folder, checkpoint)
+    with safe_open(path, "pt") as file:
+        metadata = file.metadata()
+    tensors = load_file(path)
+    edit(tensors)
+    save_file(tensors, path, metadata=metadata)
+
+
+@pytest.mark.parametrize("model", [{"hidden_size": 7}, {"alignment": "none"}, {"cell": "lstm"}])
+def test_of_another_model(tmp_path: Path, checkpoint: bytes, model: dict[str, Any]) -> None:
+    write_checkpoint(tmp_path, checkpoint)
+    with pytest.raises(RnnsearchError, match=r"last\.safetensors"):
+        resume(tmp_path, model=model)
+
+
+def test_of_another_optimizer(tmp_path: Path, checkpoint: bytes) -> None:
+    write_checkpoint(tmp_path, checkpoint)
+    with pytest.raises(RnnsearchError, match="optimizer"):
+        resume(tmp_path, training={"optimizer": "adadelta"})
+
+
+def test_a_failed_write_leaves_the_last_checkpoint(
+    tmp_path: Path, checkpoint: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_checkpoint(tmp_path, checkpoint)
+    system = toy_system(toy_config())
+    optimizer = make_optimizer(system.model.parameters(), system.config.training)
+
+    def disk_full(tensors: object, filename: Path, metadata: object) -> None:
+        filename.write_bytes(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("rnnsearch.training.checkpoint.save_file", disk_full)
+    with pytest.raises(OSError, match="No space"):
+        save_checkpoint(path, system.model, optimizer, Progress())
+    assert path.read_bytes() == checkpoint
+    assert [file.name for file in path.parent.iterdir()] == [path.name]

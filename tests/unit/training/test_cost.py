@@ -1,0 +1,82 @@
+"""What training minimises, against PyTorch's own cross-entropy."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from rnnsearch.config import TrainingConfig
+from rnnsearch.engine import Decoded
+from rnnsearch.model import Forced
+from rnnsearch.training.cost import training_cost
+
+Normalization = Literal["sum", "sentences", "tokens"]
+
+
+def forced(logits: Tensor, words: Tensor) -> Forced:
+    empty = torch.empty(0)
+    return Forced(logits, words, torch.zeros_like(words), Decoded(empty, empty, None))
+
+
+@settings(max_examples=60)
+@given(
+    positions=st.integers(1, 9),
+    words=st.integers(1, 8),
+    sentences=st.integers(1, 5),
+    smoothing=st.sampled_from((0.0, 0.1, 0.7)),
+    normalization=st.sampled_from(("sum", "sentences", "tokens")),
+    scale=st.sampled_from((0.1, 3.0, 50.0)),
+    seed=st.integers(0, 2**31),
+)
+def test_cost_and_gradient(
+    positions: int,
+    words: int,
+    sentences: int,
+    smoothing: float,
+    normalization: Normalization,
+    scale: float,
+    seed: int,
+) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    logits = (scale * torch.randn(positions, words, dtype=torch.float64, generator=generator)).requires_grad_()
+    target = torch.randint(words, (positions,), generator=generator)
+    config = TrainingConfig(label_smoothing=smoothing, loss_normalization=normalization)
+
+    cost, nll = training_cost(forced(logits, target), sentences, config)
+    (gradient,) = torch.autograd.grad(3 * cost, logits)
+
+    cross_entropy = torch.nn.functional.cross_entropy
+    divisor = {"sum": 1, "sentences": sentences, "tokens": positions}[normalization]
+    expected = cross_entropy(logits, target, reduction="sum", label_smoothing=smoothing) / divisor
+    (expected_gradient,) = torch.autograd.grad(3 * expected, logits)
+    torch.testing.assert_close(cost, expected, rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(gradient, expected_gradient, rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(nll, cross_entropy(logits, target, reduction="sum").detach(), rtol=1e-12, atol=1e-12)
+    assert not nll.requires_grad
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+def test_gradcheck(smoothing: float) -> None:
+    config = TrainingConfig(label_smoothing=smoothing, loss_normalization="tokens")
+    target = torch.tensor([0, 3, 3])
+
+    def cost(logits: Tensor) -> Tensor:
+        return training_cost(forced(logits, target), 2, config)[0]
+
+    logits = torch.randn(3, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(1), requires_grad=True)
+    assert torch.autograd.gradcheck(cost, (logits,))
+
+
+def test_the_logits_stay_as_they_are() -> None:
+    logits = torch.randn(3, 4, generator=torch.Generator().manual_seed(1), requires_grad=True)
+    before = logits.detach().clone()
+    cost, _ = training_cost(forced(logits, torch.tensor([0, 1, 2])), 3, TrainingConfig(label_smoothing=0.1))
+    first = torch.autograd.grad(cost, logits, retain_graph=True)[0]
+    second = torch.autograd.grad(cost, logits)[0]
+    assert torch.equal(first, second)
+    assert torch.equal(logits.detach(), before)

@@ -1,0 +1,268 @@
+"""Beam search against a literal one, a sentence and a hypothesis at a time, and against trying everything."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rnnsearch.config import ModelConfig, SearchConfig
+from rnnsearch.model import RNNsearch
+from rnnsearch.text.vocabulary import END, UNK
+from rnnsearch.translation.search import Hypothesis, beam_search
+from toy import ALIGNMENTS, CELLS, ORDERS, batch_of, random_model
+
+VX = 6
+PLAIN = SearchConfig(beam=3, length_normalization=0.0, maximum_length_ratio=2.0)
+seeds = st.integers(0, 2**31)
+sources = st.lists(st.lists(st.integers(1, VX - 1), max_size=5), min_size=1, max_size=4)
+
+
+def model_of(
+    seed: int, words: int = 7, cell: str = "gated", alignment: str = "mlp", order: str = ORDERS[0], scale: float = 0.8
+) -> RNNsearch:
+    config = ModelConfig(
+        embedding_size=3,
+        hidden_size=4,
+        alignment_size=3,
+        maxout_size=3,
+        cell=cell,
+        alignment=alignment,
+        decoder_order=order,
+    )
+    return random_model(config, VX, words, seed, scale).eval()
+
+
+def search(
+    model: RNNsearch, sentences: list[list[int]], config: SearchConfig, steps: int | None = None
+) -> list[list[Hypothesis]]:
+    x, lengths, _, _ = batch_of([(sentence, []) for sentence in sentences])
+    return beam_search(model, x, lengths, config, max_steps=[steps] * len(sentences) if steps else None)
+
+
+def next_log_p(model: RNNsearch, source: list[int], written: list[int]) -> tuple[np.ndarray, np.ndarray | None]:
+    """log p of each next word, and the alignment of all words so far and the next, from scratch."""
+    with torch.no_grad():
+        forced = model(*batch_of([(source, written)]))
+    alpha = forced.decoded.alpha_TBS
+    return (
+        torch.log_softmax(forced.logits_PV[-1], -1).numpy(),
+        None if alpha is None else alpha[: len(written), 0].numpy(),
+    )
+
+
+def log_p(model: RNNsearch, source: list[int], words: list[int], finished: bool = True) -> float:
+    written = [*words, END] if finished else words
+    return float(sum(next_log_p(model, source, written[:i])[0][word] for i, word in enumerate(written)))
+
+
+def literal_beam_search(
+    model: RNNsearch, source: list[int], config: SearchConfig, steps: int | None = None
+) -> list[tuple[list[int], float, bool]]:
+    """As the paper's authors do it: the beam shrinks by one for each hypothesis that ends."""
+    length = len(source) + 1
+    longest = steps or max(1, int(config.maximum_length_ratio * length))
+    width = config.beam
+    going: list[tuple[list[int], float]] = [([], 0.0)]
+    ended: list[tuple[list[int], float, bool]] = []
+    for step in range(longest):
+        candidates = []
+        for words, score in going:
+            of_next = next_log_p(model, source, words)[0].copy()
+            if step < config.minimum_length_ratio * length:
+                of_next[END] = -np.inf
+            if config.forbid_unk:
+                of_next[UNK] = -np.inf
+            candidates += [(score + p, [*words, word]) for word, p in enumerate(of_next) if p > -np.inf]
+        candidates.sort(key=lambda candidate: -candidate[0])
+        going = []
+        for score, words in candidates[:width]:
+            if words[-1] == END:
+                ended.append((words[:-1], score, True))
+            else:
+                going.append((words, score))
+        width -= sum(words[-1] == END for _, words in candidates[:width])
+        if not going or width == 0:
+            break
+    if not ended:
+        ended = [(words, score, False) for words, score in going]
+    return sorted(ended, key=lambda h: -h[1] / (len(h[0]) + 1) ** config.length_normalization)
+
+
+def same(found: list[Hypothesis], expected: list[tuple[list[int], float, bool]]) -> None:
+    assert [hypothesis.words for hypothesis in found] == [words for words, _, _ in expected]
+    assert [hypothesis.finished for hypothesis in found] == [finished for _, _, finished in expected]
+    np.testing.assert_allclose([h.score for h in found], [score for _, score, _ in expected], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("alignment", ALIGNMENTS)
+@pytest.mark.parametrize("cell", CELLS)
+@settings(max_examples=5)
+@given(
+    sentences=sources,
+    beam=st.integers(1, 9),
+    normalization=st.sampled_from((0.0, 0.6, 1.0)),
+    forbid_unk=st.booleans(),
+    minimum=st.sampled_from((0.0, 0.5, 1.0)),
+    seed=seeds,
+)
+def test_it_finds_what_a_literal_search_finds(
+    cell: str,
+    alignment: str,
+    order: str,
+    sentences: list[list[int]],
+    beam: int,
+    normalization: float,
+    forbid_unk: bool,
+    minimum: float,
+    seed: int,
+) -> None:
+    model = model_of(seed, cell=cell, alignment=alignment, order=order)
+    config = SearchConfig(
+        beam=beam,
+        length_normalization=normalization,
+        forbid_unk=forbid_unk,
+        minimum_length_ratio=minimum,
+        maximum_length_ratio=1.5,
+    )
+    for sentence, found in zip(sentences, search(model, sentences, config), strict=True):
+        same(found, literal_beam_search(model, sentence, config))
+        for hypothesis in found:
+            alpha = next_log_p(model, sentence, hypothesis.words)[1]
+            if alpha is None:
+                assert hypothesis.alignment is None
+            else:
+                assert hypothesis.alignment is not None
+                assert hypothesis.alignment.shape == (len(hypothesis.words), len(sentence) + 1)
+                np.testing.assert_allclose(hypothesis.alignment, alpha, rtol=0, atol=1e-6)
+
+
+@settings(max_examples=15)
+@given(
+    sentence=st.lists(st.integers(1, VX - 1), min_size=1, max_size=3),
+    normalization=st.sampled_from((0.0, 1.0)),
+    seed=seeds,
+)
+def test_a_beam_that_holds_everything_finds_the_best_of_all(
+    sentence: list[int], normalization: float, seed: int
+) -> None:
+    model, steps, words = model_of(seed, words=4), 3, 4
+    config = replace(PLAIN, beam=words**steps, length_normalization=normalization)
+    every = [
+        Hypothesis(list(choice), log_p(model, sentence, list(choice)), True, None)
+        for length in range(steps)
+        for choice in product(range(1, words), repeat=length)
+    ]
+    best = max(every, key=lambda hypothesis: hypothesis.rank(normalization))
+    (found,) = search(model, [sentence], config, steps)
+    assert found[0].words == best.words
+    assert found[0].score == pytest.approx(best.score, abs=1e-9)
+    assert sorted(h.words for h in found) == sorted(h.words for h in every), "a hypothesis has been lost"
+
+
+@settings(max_examples=25)
+@given(sentences=sources, beam=st.integers(1, 6), forbid_unk=st.booleans(), seed=seeds)
+def test_scores_are_log_probabilities_and_ranks_fall(
+    sentences: list[list[int]], beam: int, forbid_unk: bool, seed: int
+) -> None:
+    model = model_of(seed)
+    config = replace(PLAIN, beam=beam, forbid_unk=forbid_unk, length_normalization=0.7)
+    for sentence, found in zip(sentences, search(model, sentences, config), strict=True):
+        assert 1 <= len(found) <= beam
+        assert len({tuple(hypothesis.words) for hypothesis in found}) == len(found), "the same translation twice"
+        ranks = [hypothesis.rank(0.7) for hypothesis in found]
+        assert ranks == sorted(ranks, reverse=True)
+        for hypothesis in found:
+            assert hypothesis.score == pytest.approx(
+                log_p(model, sentence, hypothesis.words, hypothesis.finished), abs=1e-9
+            )
+            assert END not in hypothesis.words
+
+
+def biased(seed: int, word: int, bias: float) -> RNNsearch:
+    """A model that much prefers a word, or shuns it."""
+    model = model_of(seed)
+    with torch.no_grad():
+        model.readout.b_w[word] += bias
+    return model
+
+
+@settings(max_examples=15)
+@given(sentences=sources, beam=st.integers(1, 6), seed=seeds)
+def test_forbidden_unk_is_never_written(sentences: list[list[int]], beam: int, seed: int) -> None:
+    model = biased(seed, UNK, 50)
+    assert next_log_p(model, sentences[0], [])[0].argmax() == UNK
+    for found in search(model, sentences, replace(PLAIN, beam=beam, forbid_unk=True)):
+        assert not any(UNK in hypothesis.words for hypothesis in found)
+
+
+@settings(max_examples=15)
+@given(sentences=sources, ratio=st.sampled_from((0.0, 0.5, 1.0, 1.5)), seed=seeds)
+def test_no_translation_is_shorter_than_the_minimum(sentences: list[list[int]], ratio: float, seed: int) -> None:
+    model = biased(seed, END, 8)
+    for sentence, found in zip(
+        sentences, search(model, sentences, replace(PLAIN, minimum_length_ratio=ratio)), strict=True
+    ):
+        shortest = min(len(hypothesis.words) for hypothesis in found)
+        assert shortest >= ratio * len(sentence)
+        assert shortest <= ratio * (len(sentence) + 1) + 1, "a model that wants to stop is kept from it"
+
+
+@settings(max_examples=15)
+@given(sentences=sources, ratio=st.sampled_from((0.3, 1.0, 2.5)), beam=st.integers(1, 4), seed=seeds)
+def test_what_never_ends_is_cut_off_and_marked(
+    sentences: list[list[int]], ratio: float, beam: int, seed: int
+) -> None:
+    model = biased(seed, END, -1000)
+    config = replace(PLAIN, maximum_length_ratio=ratio, beam=beam)
+    for sentence, found in zip(sentences, search(model, sentences, config), strict=True):
+        assert found
+        for hypothesis in found:
+            assert not hypothesis.finished
+            assert len(hypothesis.words) == max(1, int(ratio * (len(sentence) + 1)))
+            assert hypothesis.score == pytest.approx(log_p(model, sentence, hypothesis.words, False), abs=1e-9)
+            assert hypothesis.alignment is not None
+            assert hypothesis.alignment.shape == (len(hypothesis.words), len(sentence) + 1)
+
+
+def test_what_ends_is_preferred_to_what_is_cut_off() -> None:
+    """However improbable: an unfinished hypothesis is only returned where there is no other."""
+    for seed in range(20):
+        for found in search(model_of(seed), [[2, 3, 4], [5]], replace(PLAIN, beam=4, maximum_length_ratio=1.0)):
+            assert len({hypothesis.finished for hypothesis in found}) == 1
+
+
+def test_rank() -> None:
+    short, long = Hypothesis([5], -2.0, True, None), Hypothesis([5, 6, 7], -3.0, True, None)
+    assert short.rank(0.0) > long.rank(0.0)
+    assert short.rank(1.0) < long.rank(1.0)
+    assert (short.rank(1.0), long.rank(1.0)) == (-1.0, -0.75)
+    assert Hypothesis([], -0.5, True, None).rank(1.0) == -0.5
+
+
+@pytest.mark.parametrize("beam", [1, 3])
+def test_where_every_word_is_forbidden_there_still_is_a_translation(beam: int) -> None:
+    """A shortlist may hold nothing but the two symbols, when no word was seen often enough."""
+    model = model_of(0, words=2)
+    config = replace(PLAIN, beam=beam, forbid_unk=True, minimum_length_ratio=0.5)
+    found = search(model, [[2, 3], [4]], config)
+    assert all(hypotheses for hypotheses in found)
+
+
+@settings(max_examples=20)
+@given(sentences=sources, beam=st.integers(1, 6), order=st.randoms(use_true_random=False), seed=seeds)
+def test_sentences_do_not_see_each_other(
+    sentences: list[list[int]], beam: int, order: object, seed: int
+) -> None:
+    model = model_of(seed)
+    config = replace(PLAIN, beam=beam)
+    together = search(model, sentences, config)
+    for sentence, found in zip(sentences, together, strict=True):
+        (alone,) = search(model, [sentence], config)
+        same(found, [(hypothesis.words, hypothesis.score, hypothesis.finished) for hypothesis in alone])
