@@ -15,15 +15,27 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rnnsearch.config import Config, from_preset
     from rnnsearch.errors import RnnsearchError
-    from rnnsearch.training.session import train
-    from rnnsearch.translation import Translation, Translator, load
+    from rnnsearch.training.session import Interrupted, train
+    from rnnsearch.translation import ScoredPair, Translation, Translator, load
 
-__all__ = ["Config", "RnnsearchError", "Translation", "Translator", "from_preset", "load", "train"]
+__all__ = [
+    "Config",
+    "Interrupted",
+    "RnnsearchError",
+    "ScoredPair",
+    "Translation",
+    "Translator",
+    "from_preset",
+    "load",
+    "train",
+]
 __version__ = "0.1.0"
 
 _HOMES = {
     "Config": "rnnsearch.config",
+    "Interrupted": "rnnsearch.training.session",
     "RnnsearchError": "rnnsearch.errors",
+    "ScoredPair": "rnnsearch.translation",
     "Translation": "rnnsearch.translation",
     "Translator": "rnnsearch.translation",
     "from_preset": "rnnsearch.config",

@@ -132,12 +132,12 @@ class SearchConfig:
     forbid_unk: bool = False
     """Never write `[UNK]`."""
     minimum_length_ratio: float = Field(default=0.0, ge=0)
-    """A translation has at least this share of the source's words (the authors' code: 0.5)."""
+    """A translation has at least this many times the source's length, its end symbol counted (the authors' code: 0.5)."""
     maximum_length_ratio: float = Field(default=3.0, gt=0)
-    """A translation has at most this many times the source's words, and ten more."""
+    """The search for a translation stops at this many times the source's length, both end symbols counted."""
     batch_sentences: int = Field(default=32, ge=1)
     """Sentences searched side by side. The translations do not depend on it."""
-    max_segment: int = Field(default=200, ge=1)
+    max_segment: int = Field(default=100, ge=1)
     """A line of more words than this is translated in pieces, cut after punctuation where there is some."""
 
 
@@ -168,14 +168,6 @@ _PRACTICE: dict[str, Any] = {
 }
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
-    "paper": {
-        "search": {"beam": 12, "length_normalization": 0.0, "minimum_length_ratio": 0.5},
-    },
-    "base": {
-        "data": {"minimum_count": 2},
-        "model": {"embedding_size": 512, "hidden_size": 768, "alignment_size": 512, "maxout_size": 384},
-        "training": _PRACTICE,
-    },
     "demo": {
         "data": {"source_words": 3000, "target_words": 4000, "max_length": 60},
         "model": {"embedding_size": 128, "hidden_size": 256, "alignment_size": 128, "maxout_size": 128},
@@ -192,8 +184,24 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "model": {"embedding_size": 300, "hidden_size": 512, "alignment_size": 300, "maxout_size": 300},
         "training": {**_PRACTICE, "dropout": 0.4},
     },
+    "base": {
+        "data": {"minimum_count": 2},
+        "model": {"embedding_size": 512, "hidden_size": 768, "alignment_size": 512, "maxout_size": 384},
+        "training": _PRACTICE,
+    },
+    "paper": {
+        "search": {"beam": 12, "length_normalization": 0.0, "minimum_length_ratio": 0.5},
+    },
 }
-"""Presets by name: only what differs from the defaults of the dataclasses."""
+"""Presets by name, the smallest first: only what differs from the defaults of the dataclasses."""
+
+PRESET_PURPOSE: dict[str, str] = {
+    "demo": "the demonstration: minutes, on its generated corpus",
+    "small": "the default: up to a few hundred thousand pairs, an hour on two CPU cores",
+    "base": "more text, more time, or a GPU",
+    "paper": "RNNsearch-50 as published: sizes, initialisation, Adadelta, search",
+}
+"""What each preset is for."""
 
 
 def from_preset(name: str, overrides: Mapping[str, Mapping[str, Any]] | None = None) -> Config:

@@ -23,6 +23,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield temporary
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
+        temporary.chmod(0o666 & ~_umask())  # some writers make their files private
         temporary.replace(path)
         _sync_folder(path.parent)
     finally:
@@ -38,6 +39,12 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 def write_json(path: str | os.PathLike[str], value: Any) -> None:
     """Write `value` to `path` as indented JSON, whole or not at all."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def _sync_folder(folder: Path) -> None:

@@ -134,7 +134,7 @@ def test_a_wrong_value_is_named(assignment: str, told: str) -> None:
 
 
 def test_an_unknown_preset() -> None:
-    with pytest.raises(RnnsearchError, match="'smal'.*paper.*small"):
+    with pytest.raises(RnnsearchError, match=r"'smal'.*paper.*small"):
         from_preset("smal")
     with pytest.raises(RnnsearchError, match="'smal'"):
         settings_of("smal", None, None)

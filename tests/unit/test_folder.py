@@ -107,8 +107,8 @@ def test_a_folder_in_the_place_of_the_weights(folder: Path) -> None:
 def test_a_vocabulary_of_another_model(folder: Path, name: str) -> None:
     path = folder / name
     path.write_text(path.read_text(encoding="utf-8") + "another\n", encoding="utf-8")
-    message = refused(folder, "vocabularies")
-    assert "(25, 12)" in message or "(23, 12)" in message or "E is" in message
+    words = len(path.read_text(encoding="utf-8").splitlines())
+    refused(folder, rf"E is \({words - 1}, 12\), but config\.json and the vocabularies make it \({words}, 12\)")
 
 
 def test_a_tensor_that_is_missing(folder: Path) -> None:
@@ -135,4 +135,4 @@ def test_settings_of_another_model(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"model": {"hidden_size": -1}}', '{"modle": {}}'])
 def test_a_config_that_is_garbage(folder: Path, text: str) -> None:
     (folder / CONFIG).write_text(text, encoding="utf-8")
-    refused(folder, "")
+    refused(folder, "config|model")

@@ -27,7 +27,7 @@ def command(
     from rich.console import Console
     from rich.markup import escape
 
-    from rnnsearch.experiments.demo import NEXT_STEPS, run_demo
+    from rnnsearch.experiments.demo import next_steps, run_demo
     from rnnsearch.training.session import Interrupted
 
     console = Console(highlight=False)
@@ -52,5 +52,5 @@ def command(
     for path in [demo.page, *demo.heat_maps]:
         console.print(f"  {path}", markup=False)
     console.print("\nTry next:")
-    for step in NEXT_STEPS:
+    for step in next_steps(output):
         console.print(f"  {step}", markup=False, style="dim" if step.startswith("#") else "bold", soft_wrap=True)

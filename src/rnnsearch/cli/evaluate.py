@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from rnnsearch.cli.options import Model
+from rnnsearch.cli.options import Model, SearchSet, search_settings
 
 
 def command(
@@ -18,6 +18,7 @@ def command(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the translations.")] = None,
     beam: Annotated[int | None, typer.Option("--beam", min=1, help="Hypotheses kept for a sentence.")] = None,
     paper: Annotated[bool, typer.Option("--paper", help="Search as the paper does.")] = False,
+    set_: SearchSet = None,
 ) -> None:
     """Translate a test set and score it: BLEU and chrF (sacreBLEU), BLEU by length, and the paper's *No UNK*.
 
@@ -26,16 +27,13 @@ def command(
     from rich.console import Console
     from rich.table import Table
 
-    from rnnsearch.config import PRESETS
     from rnnsearch.corpus.read import read_pairs
     from rnnsearch.errors import RnnsearchError
     from rnnsearch.evaluation.system import evaluate
     from rnnsearch.files import write_json, write_text
     from rnnsearch.translation import load
 
-    settings: dict[str, Any] = dict(PRESETS["paper"]["search"]) if paper else {}
-    if beam is not None:
-        settings["beam"] = beam
+    settings = search_settings(paper, beam, set_)
     pairs = list(read_pairs([source], [reference]))
     if not pairs:
         raise RnnsearchError(f"{source}: no sentences to evaluate on")

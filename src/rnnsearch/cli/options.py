@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from rnnsearch.config import PRESETS, Config, from_dict, from_preset, merge, parse_assignments, read_toml
+from rnnsearch.errors import RnnsearchError
 
 Model = Annotated[Path, typer.Option("--model", "-m", help="The folder of a trained model.")]
 Set = Annotated[
@@ -20,6 +21,22 @@ Preset = Annotated[str, typer.Option("--preset", help=f"Settings to start from: 
 Tokenized = Annotated[
     bool, typer.Option("--tokenized", help="The files are tokenised already: words are what spaces separate.")
 ]
+
+
+SearchSet = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="One search setting, e.g. `search.length_normalization=0.8`."),
+]
+
+
+def search_settings(paper: bool, beam: int | None, assignments: list[str] | None) -> dict[str, Any]:
+    """The search settings a command asks for, over those of the model: `--paper`, then `--set`, then `--beam`."""
+    values = parse_assignments(assignments or [])
+    for section in values:
+        if section != "search":
+            raise RnnsearchError(f"--set {section}.…: the model is trained; only search.* can still be set")
+    settings: dict[str, Any] = {**(PRESETS["paper"]["search"] if paper else {}), **values.get("search", {})}
+    return settings if beam is None else settings | {"beam": beam}
 
 
 def settings(preset: str, config_file: Path | None, assignments: list[str] | None) -> Config:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rnnsearch.config import PRESETS, SECTIONS, describe, from_preset, to_dict
+from rnnsearch.config import PRESET_PURPOSE, PRESETS, SECTIONS, describe, from_preset, to_dict
 
 
 def command(
@@ -23,8 +23,9 @@ def command(
         return
     for preset in PRESETS:
         model, training = from_preset(preset).model, from_preset(preset).training
+        print(f"{preset:8} {PRESET_PURPOSE[preset]}")
         print(
-            f"{preset:8} m {model.embedding_size}, n {model.hidden_size}, n' {model.alignment_size}, "
+            f"         m {model.embedding_size}, n {model.hidden_size}, n' {model.alignment_size}, "
             f"l {model.maxout_size}; {training.optimizer}, dropout {training.dropout:g}, "
             f"label smoothing {training.label_smoothing:g}"
         )

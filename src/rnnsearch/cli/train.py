@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rnnsearch.cli.options import ConfigFile, Preset, Set, settings
+from rnnsearch.config import parse_assignments
 
 
 def command(
@@ -37,6 +38,8 @@ def command(
         raise typer.BadParameter("give either --data, or --source and --target")
     if data is None and not (source and target):
         raise typer.BadParameter("give --source and --target, or a prepared --data folder")
+    if data is not None and "data" in parse_assignments(set_ or []):
+        raise typer.BadParameter("with --data, the text is prepared already: give data.* settings to `prepare`")
     wanted = settings(preset, config, set_)
 
     from rich.console import Console
@@ -59,4 +62,8 @@ def command(
     except Interrupted as stop:
         console.print(str(stop), highlight=False, markup=False)
         raise typer.Exit(130) from None
-    console.print(f"Try it:  echo 'a sentence' | rnnsearch translate --model {output}", highlight=False, markup=False)
+    for step in (
+        f"Try it:    echo 'a sentence' | rnnsearch translate --model {output}",
+        f"Score it:  rnnsearch evaluate --model {output} --source test.source --reference test.target",
+    ):
+        console.print(step, highlight=False, markup=False, soft_wrap=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from rnnsearch.cli.options import Model
+from rnnsearch.cli.options import Model, SearchSet, search_settings
 
 
 def command(
@@ -25,9 +25,7 @@ def command(
     paper: Annotated[
         bool, typer.Option("--paper", help="Search as the paper does: no length normalisation, length limits by its code.")
     ] = False,
-    batch_sentences: Annotated[
-        int | None, typer.Option("--batch", min=1, help="Sentences searched side by side; results do not depend on it.")
-    ] = None,
+    set_: SearchSet = None,
 ) -> None:
     """Translate a file or standard input, line by line.
 
@@ -36,7 +34,6 @@ def command(
     """
     from contextlib import ExitStack
 
-    from rnnsearch.config import PRESETS
     from rnnsearch.corpus.read import read_lines
     from rnnsearch.errors import RnnsearchError
     from rnnsearch.files import whole_file
@@ -45,13 +42,9 @@ def command(
     translator = load(model)
     if format_ == "pharaoh" and not translator.system.model.aligns:
         raise RnnsearchError(f"{model}: an RNNencdec has no alignment to write; only --format text and json")
-    settings: dict[str, Any] = dict(PRESETS["paper"]["search"]) if paper else {}
-    if beam is not None:
-        settings["beam"] = beam
+    settings = search_settings(paper, beam, set_)
     if forbid_unk:
         settings["forbid_unk"] = True
-    if batch_sentences is not None:
-        settings["batch_sentences"] = batch_sentences
     write = FORMATS[format_]
     unfinished = 0
     with ExitStack() as stack:
@@ -64,4 +57,5 @@ def command(
                 out.flush()
             unfinished += not translations[0].finished
     if unfinished:
-        print(f"rnnsearch: {unfinished} translations broke off at the length limit", file=sys.stderr)
+        count = "1 translation" if unfinished == 1 else f"{unfinished} translations"
+        print(f"rnnsearch: {count} broke off at the length limit (search.maximum_length_ratio)", file=sys.stderr)

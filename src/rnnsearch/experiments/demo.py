@@ -20,19 +20,21 @@ from rnnsearch.folder import WEIGHTS
 from rnnsearch.report.heatmap import plot_alignment
 from rnnsearch.report.page import Sample, write_page
 from rnnsearch.training.session import train
-from rnnsearch.translation import Translation, Translator, load, score_pairs
+from rnnsearch.translation import Translation, Translator, load
 
 TEST_PAIRS = 500
 
 
-NEXT_STEPS = (
-    "# Translate a sentence of your own, of words the little grammar knows",
-    "echo 'The old man gives the red book to the girl.' | rnnsearch translate --model rnnsearch-demo/model",
-    "# With scores and alignments, as JSON",
-    "rnnsearch translate --model rnnsearch-demo/model --format json rnnsearch-demo/corpus/test.en",
-    "# Train on your own text: a sentence a line, line n of one file the translation of line n of the other",
-    "rnnsearch train --source train.en --target train.fr --valid-source dev.en --valid-target dev.fr --output model",
-)
+def next_steps(folder: Path) -> tuple[str, ...]:
+    """Commands to try after the demonstration in `folder`; a line that begins with `#` says why."""
+    return (
+        "# Translate a sentence of your own, of words the little grammar knows",
+        f"echo 'The old man gives the red book to the girl.' | rnnsearch translate --model {folder}/model",
+        "# With scores and alignments, as JSON",
+        f"rnnsearch translate --model {folder}/model --format json {folder}/corpus/test.en",
+        "# Train on your own text: a sentence a line, line n of one file the translation of line n of the other",
+        "rnnsearch train --source train.en --target train.fr --valid-source dev.en --valid-target dev.fr --output model",
+    )
 
 
 @dataclass(frozen=True)
@@ -96,11 +98,7 @@ def _alignment_score(
 ) -> AlignmentScore | None:
     if not translator.system.model.aligns:
         return None
-    pairs = score_pairs(
-        translator.system,
-        [translator.source_words(line) for line in sources],
-        [translator.target_words(line) for line in references],
-    )
+    pairs = translator.score(sources, references)
     predicted = [hard_links(pair.alignment) for pair in pairs if pair.alignment is not None]
     return alignment_error_rate(predicted, read_gold(gold))
 
@@ -160,5 +158,5 @@ def _write_page(demo: Demo, model: Path) -> None:
             )
             for sample in demo.shown
         ],
-        next_steps=NEXT_STEPS,
+        next_steps=next_steps(model.parent),
     )

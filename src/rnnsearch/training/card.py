@@ -11,11 +11,12 @@ def model_card(system: System, record: dict[str, Any]) -> str:
     """Markdown for people who find the folder: what it is, what it was trained on, how good it is, how to use it."""
     data, model = system.config.data, system.config.model
     kind = "RNNsearch" if system.model.aligns else "RNNencdec"
-    files = ", ".join(f"`{file['name']}`" for side in ("source", "target") for file in record["data"][f"{side}_files"])
+    pairs = zip(record["data"]["source_files"], record["data"]["target_files"], strict=True)
+    files = ", ".join(f"`{source['name']}` with `{target['name']}`" for source, target in pairs)
     rows = {
         "updates": f"{record['updates']:,} (the best model is that of update {record['best_update']:,})",
         "epochs": record["epochs"],
-        "hours": f"{record['hours']:.2f}",
+        "training time": _duration(record["hours"]),
         "device": record["device"],
         "training pairs": f"{record['training_pairs']:,}",
         "train NLL": f"{record['train_nll']:.2f} a sentence, {record['train_nll_per_word']:.3f} a word",
@@ -41,3 +42,7 @@ Translate*, ICLR 2015), trained with rnnsearch.
 
     rnnsearch translate --model . input.{data.source_language}
 """
+
+
+def _duration(hours: float) -> str:
+    return f"{hours:.1f} hours" if hours >= 1 else f"{60 * hours:.1f} minutes"

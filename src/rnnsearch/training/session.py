@@ -57,7 +57,7 @@ def train(
     development = read_development_set(valid_source, valid_target)
     resuming = _check_output(folder, resume, console)
     if resuming:
-        config = _resumed_settings(read_json(folder / CONFIG), config, folder)
+        config = _resumed_settings(read_json(folder / CONFIG), config, folder, compare_data=data is None)
     prepared = _data(folder, config, sources, targets, data, resuming, console)
     config = _with_data_settings(config, prepared)
 
@@ -147,12 +147,15 @@ def _check_output(folder: Path, resume: bool, console: Console) -> bool:
     return False
 
 
-def _resumed_settings(saved: Config, asked: Config, folder: Path) -> Config:
+def _resumed_settings(saved: Config, asked: Config, folder: Path, compare_data: bool) -> Config:
     """The settings of a run that goes on: data and model are what they were; training and search may be changed."""
     before, now = to_dict(saved), to_dict(asked)
-    for section, free in (("model", ()), ("data", ("source_language", "target_language"))):
+    if not compare_data:
+        now["data"] = before["data"]
+    for section in ("model", "data"):
         for key, value in before[section].items():
-            if key not in free and now[section][key] != value:
+            # The saved languages are those that `auto` stood for.
+            if now[section][key] not in (value, "auto"):
                 raise RnnsearchError(
                     f"{folder}: the run to resume has {section}.{key} = {value!r}, not {now[section][key]!r}; "
                     "give the settings it was started with, or another --output"

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -17,7 +18,9 @@ from rnnsearch.folder import System
 from rnnsearch.text.vocabulary import END_SYMBOL
 from rnnsearch.translation.batching import by_length
 from rnnsearch.translation.translation import Alignment
-from rnnsearch.translation.translator import Translator
+
+if TYPE_CHECKING:
+    from rnnsearch.translation.translator import Translator
 
 LONGEST = 5000
 """A given pair is read whole, so its alignment has to fit in memory: no side may have more words than this."""

@@ -15,6 +15,7 @@ from rnnsearch.corpus.batches import make_batch
 from rnnsearch.folder import System
 from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.translation.batching import by_length
+from rnnsearch.translation.scoring import ScoredPair, score_pairs
 from rnnsearch.translation.search import Hypothesis, beam_search
 from rnnsearch.translation.translation import Segment, Translation, split_line
 
@@ -83,6 +84,12 @@ class Translator:
         for group in _arriving(lines, 1000):
             yield from self.n_best(group, n, **settings)
 
+    def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[ScoredPair]:
+        """The log-probability and the alignment of given pairs of lines."""
+        return score_pairs(
+            self.system, [self.source_words(line) for line in sources], [self.target_words(line) for line in targets]
+        )
+
     def source_words(self, line: str) -> list[str]:
         """The words of a source line."""
         return self._source.tokenize(line)
@@ -105,7 +112,7 @@ class Translator:
             target_start += len(tokens)
         return Translation(
             text=self._target.detokenize([token for segment in segments for token in segment.tokens]),
-            score=sum(hypothesis.score for hypothesis in hypotheses),
+            score=sum((hypothesis.score for hypothesis in hypotheses), 0.0),
             finished=all(hypothesis.finished for hypothesis in hypotheses),
             segments=segments,
         )

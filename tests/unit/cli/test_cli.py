@@ -251,10 +251,10 @@ def test_unequal_files(rnnsearch: Run, model_folder: Folders, tmp_path: Path) ->
     target.write_text("une ligne\n")
     files = ("--source", source, "--target", target)
     for command in ("score", "align"):
-        refused(rnnsearch(command, "--model", model_folder("mlp"), *files), "6 lines", "1 lines", source, target)
+        refused(rnnsearch(command, "--model", model_folder("mlp"), *files), "6 lines", "has 1;", source, target)
     reference = ("--source", source, "--reference", target)
-    refused(rnnsearch("evaluate", "--model", model_folder("mlp"), *reference), "6 lines", "1 lines")
-    refused(rnnsearch("prepare", *files, "--output", tmp_path / "data"), "6 lines", "1 lines")
+    refused(rnnsearch("evaluate", "--model", model_folder("mlp"), *reference), "6 lines", "has 1;")
+    refused(rnnsearch("prepare", *files, "--output", tmp_path / "data"), "6 lines", "has 1;")
     assert not (tmp_path / "data").exists()
 
 
@@ -478,7 +478,7 @@ def test_train_refuses_text(
     else:
         path.write_bytes(b"".join(lines[:-1]))
     done = rnnsearch("train", *options(texts), "--output", tmp_path / "model", *TINY)
-    told = {"missing": "no such file", "bytes": ":3: not valid UTF-8", "lines": f"{len(lines) - 1} lines"}[wrong]
+    told = {"missing": "no such file", "bytes": ":3: not valid UTF-8", "lines": f"has {len(lines) - 1}"}[wrong]
     refused(done, path, told)
     assert not (tmp_path / "model").exists()
 

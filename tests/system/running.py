@@ -1,0 +1,31 @@
+"""The command line as a program of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+COMMAND = [sys.executable, "-c", "from rnnsearch.cli import main; main()"]
+ENVIRONMENT = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
+
+
+def start(*arguments: object, program: list[str] = COMMAND) -> subprocess.Popen[str]:
+    """Run `rnnsearch` with these arguments, on all cores; its output waits to be read."""
+    return subprocess.Popen(
+        [*program, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        env=ENVIRONMENT,
+    )
+
+
+def rnnsearch(*arguments: object) -> str:
+    """Run it to its end, and return what it printed; standard error, too, goes into a failure's message."""
+    process = start(*arguments)
+    out, err = process.communicate(timeout=600)
+    assert process.returncode == 0, f"rnnsearch {' '.join(map(str, arguments))}: {process.returncode}\n{err}"
+    return out
+
+
