@@ -13,7 +13,10 @@ from rnnsearch.cli.options import Model, Tokenized
 def command(
     model: Model,
     source: Annotated[Path, typer.Option("--source", "-s", help="Source text, a sentence a line.")],
-    target: Annotated[Path, typer.Option("--target", "-t", help="Its translation, line by line.")],
+    target: Annotated[
+        Path | None,
+        typer.Option("--target", "-t", help="Its translation, line by line; the model's own translations if not given."),
+    ] = None,
     format_: Annotated[
         Literal["pharaoh", "json"], typer.Option("--format", help="`pharaoh` links, or `json` with all weights.")
     ] = "pharaoh",
@@ -28,17 +31,18 @@ def command(
     reverse_gold: Annotated[bool, typer.Option("--reverse-gold", help="The gold links are target-source.")] = False,
     tokenized: Tokenized = False,
 ) -> None:
-    """Align given pairs: which source words the model reads for each target word.
+    """Align given pairs, or the model's own translations: which source words it reads for each target word.
 
-    Gold links count words as tokenised; give `--tokenized` where the files are tokenised as the gold links were. To align
-    the model's own translations, use `translate --format pharaoh` or `json`.
+    Gold links count words as tokenised; give `--tokenized` where the files are tokenised as the gold links were.
     """
     import sys
+    from collections.abc import Iterable
 
     from rnnsearch.corpus.links import hard_links, read_gold, to_pharaoh
+    from rnnsearch.corpus.read import read_lines
     from rnnsearch.errors import RnnsearchError
     from rnnsearch.evaluation.aer import alignment_error_rate
-    from rnnsearch.translation import load, score_files
+    from rnnsearch.translation import ScoredPair, Translation, load, score_files
     from rnnsearch.translation.formats import pair_as_json
 
     translator = load(model)
@@ -46,12 +50,19 @@ def command(
         raise RnnsearchError(f"{model}: an RNNencdec has no alignment; train with --set model.alignment=mlp")
     gold_links = read_gold(gold, reverse=reverse_gold) if gold is not None else []
     predicted = []
-    for number, pair in enumerate(score_files(translator, source, target, tokenized, with_alignment=True)):
+    if target is None and (tokenized or gold is not None):
+        raise RnnsearchError("--gold and --tokenized are for given pairs: give --target too")
+    pairs: Iterable[ScoredPair | Translation] = (
+        (translation for translation, *_ in translator.stream(read_lines(source)))
+        if target is None
+        else score_files(translator, source, target, tokenized, with_alignment=True)
+    )
+    for number, pair in enumerate(pairs):
         assert pair.alignment is not None
         links = hard_links(pair.alignment)
         predicted.append(links)
         print(to_pharaoh(links) if format_ == "pharaoh" else pair_as_json(pair, number))
-        if plot is not None and number < plots:
+        if plot is not None and number < plots and pair.tokens:
             from rnnsearch.report.heatmap import plot_alignment
 
             plot_alignment(pair.alignment, pair.source_tokens, pair.tokens, plot / f"{number + 1:04d}.png")

@@ -34,8 +34,8 @@ def as_pharaoh(n_best: Sequence[Translation], number: int, many: bool) -> str:
 FORMATS = {"text": as_text, "json": as_json, "pharaoh": as_pharaoh}
 
 
-def pair_as_json(pair: ScoredPair, number: int) -> str:
-    """A given pair's alignment, one object a line."""
+def pair_as_json(pair: ScoredPair | Translation, number: int) -> str:
+    """The alignment of a pair, given or translated, one object a line."""
     return json.dumps(
         {
             "line": number,
