@@ -167,6 +167,9 @@ _PRACTICE: dict[str, Any] = {
     "validate_every": 500,
 }
 
+# The second-best word scores better, on development sets, than a symbol that stands for none.
+_PRACTICE_SEARCH: dict[str, Any] = {"forbid_unk": True}
+
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "demo": {
         "data": {"source_words": 3000, "target_words": 4000, "max_length": 60},
@@ -178,16 +181,19 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "max_updates": 1500,
             "validate_sentences": 200,
         },
+        "search": _PRACTICE_SEARCH,
     },
     "small": {
         "data": {"minimum_count": 2, "source_words": 10000, "target_words": 10000},
         "model": {"embedding_size": 300, "hidden_size": 512, "alignment_size": 300, "maxout_size": 300},
         "training": {**_PRACTICE, "dropout": 0.4},
+        "search": _PRACTICE_SEARCH,
     },
     "base": {
         "data": {"minimum_count": 2},
         "model": {"embedding_size": 512, "hidden_size": 768, "alignment_size": 512, "maxout_size": 384},
         "training": _PRACTICE,
+        "search": _PRACTICE_SEARCH,
     },
     "paper": {
         "search": {"beam": 12, "length_normalization": 0.0, "minimum_length_ratio": 0.5},

@@ -18,7 +18,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    temporary = path.with_name(f".{path.name}.partial")  # one name: what a killed writer left is overwritten
     try:
         yield temporary
         with temporary.open("rb+") as file:

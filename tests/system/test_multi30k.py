@@ -63,7 +63,7 @@ def test_it_learns(model: Path) -> None:
     assert nll == sorted(nll, reverse=True)
     assert nll[-1] < math.log(2000) - 1
     assert math.isfinite(record["train_nll"])
-    assert record["data"]["source_language"] == "en"
+    assert record["data"]["data"]["source_language"] == "en"
     assert record["updates"] == 60
     assert record["skipped_updates"] == 0
 
@@ -80,7 +80,7 @@ def test_it_translates(model: Path, text: Path) -> None:
 def test_batches_of_any_size_translate_alike(model: Path, text: Path) -> None:
     """Through the command line, which runs with all threads."""
     found = {
-        rnnsearch("translate", "--model", model, text / "test_2016_flickr.en", "--batch", size, "--beam", 3)
+        rnnsearch("translate", "--model", model, text / "test_2016_flickr.en", "--set", f"search.batch_sentences={size}")
         for size in (1, 7, 64)
     }
     assert len(found) == 1

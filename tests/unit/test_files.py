@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,19 @@ def test_a_body_that_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         nothing()
     assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_others_may_read_what_they_may_read_of_other_files(tmp_path: Path, mask: int) -> None:
+    """Whoever made the temporary file, and however private."""
+    before = os.umask(mask)
+    try:
+        with whole_file(tmp_path / "file") as temporary:
+            temporary.touch(0o600)
+        assert (tmp_path / "file").stat().st_mode & 0o777 == 0o666 & ~mask
+        assert os.umask(mask) == mask, "the mask has been changed"
+    finally:
+        os.umask(before)
 
 
 def test_text_and_json(tmp_path: Path) -> None:

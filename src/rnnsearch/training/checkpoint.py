@@ -63,7 +63,7 @@ def save_checkpoint(
         save_file(
             {key: tensor.cpu().contiguous() for key, tensor in tensors.items()},
             temporary,
-            metadata={"progress": json.dumps(asdict(progress))},
+            metadata={"progress": json.dumps(asdict(progress)), "optimizer": type(optimizer).__name__},
         )
 
 
@@ -72,10 +72,17 @@ def load_checkpoint(path: Path, model: RNNsearch, optimizer: torch.optim.Optimiz
     tensors = read_tensors(path)
     try:
         with safe_open(path, "pt") as file:
-            progress = Progress(**json.loads(file.metadata()["progress"]))
+            metadata = file.metadata()
+        progress = Progress(**json.loads(metadata["progress"]))
+        saved_optimizer = metadata["optimizer"]
         random = tensors["random"]
-    except (KeyError, TypeError, ValueError) as error:
+        torch.Generator().set_state(random)  # whatever is wrong with it is to be known before anything is changed
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
         raise RnnsearchError(f"{path}: not a checkpoint that this version can read ({error!r})") from None
+    if saved_optimizer != type(optimizer).__name__:
+        raise RnnsearchError(
+            f"{path}: the run's optimizer is {saved_optimizer}; training.optimizer cannot be changed when a run goes on"
+        )
     weights = {key.removeprefix("model/"): value for key, value in tensors.items() if key.startswith("model/")}
     copy_weights(path, weights, model)
 

@@ -114,7 +114,7 @@ def beam_search(
         rows: list[int] = []
         kept: list[list[tuple[float, int, int]]] = []
         for row, beam in enumerate(live):
-            going_on = []
+            going_on, ended = [], 0
             candidates = zip(totals[row], parents[row], words[row], strict=True)
             for score, parent, word in list(candidates)[: beam.width]:
                 if score == -np.inf:
@@ -122,9 +122,14 @@ def beam_search(
                 if word == END:
                     path, alignment = _trace(history, beam, parent, alpha, row)
                     beam.ended.append(Hypothesis(path, float(score), True, alignment))
+                    ended += 1
                 else:
                     going_on.append((float(score), int(parent), int(word)))
-            beam.width = len(going_on)
+            beam.width = beam.width - ended if going_on else 0
+            if not going_on and not beam.ended:
+                # Every word is forbidden (the shortlist is nothing but the two symbols): what there is breaks off.
+                path, alignment = _trace(history, beam, 0, alpha, row)
+                beam.ended.append(Hypothesis(path, float(scores_BK[row, 0]), False, alignment))
             if going_on and written + 1 >= beam.longest:
                 if not beam.ended:
                     for score, parent, word in going_on:

@@ -59,9 +59,8 @@ class Translation:
         """
         if any(segment.alignment is None for segment in self.segments):
             return None
-        last = self.segments[-1] if self.segments else None
-        rows = last.target_start + len(last.tokens) if last else 0
-        columns = last.source_start + len(last.source_tokens) if last else 0
+        last = self.segments[-1]
+        rows, columns = last.target_start + len(last.tokens), last.source_start + len(last.source_tokens)
         matrix = np.zeros((rows, columns + 1), np.float32)
         for segment in self.segments:
             assert segment.alignment is not None

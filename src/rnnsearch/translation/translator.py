@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import overload
 
+import numpy as np
 import torch
 
 from rnnsearch.config import SearchConfig, from_dict
@@ -110,6 +111,9 @@ class Translator:
             segments.append(Segment(source_start, piece, target_start, tokens, hypothesis.alignment))
             source_start += len(piece)
             target_start += len(tokens)
+        if not segments:
+            nothing = np.zeros((0, 1), np.float32) if self.system.model.aligns else None
+            segments.append(Segment(0, [], 0, [], nothing))
         return Translation(
             text=self._target.detokenize([token for segment in segments for token in segment.tokens]),
             score=sum((hypothesis.score for hypothesis in hypotheses), 0.0),

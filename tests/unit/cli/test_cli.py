@@ -113,7 +113,9 @@ def test_translate_a_file(rnnsearch: Run, model_folder: Folders, tmp_path: Path)
     assert len(lines) == 7
     assert lines[3] == lines[6] == ""
     assert set(" ".join(lines).split()) <= {*TARGET_WORDS, "[UNK]"}
-    written = rnnsearch("translate", "--model", model_folder("mlp"), path, "--output", output, "--batch", 2)
+    batches = ("--set", "search.batch_sentences=2")
+    written = rnnsearch("translate", "--model", model_folder("mlp"), path, "--output", output, *batches)
+    assert written.status == 0, written.err
     assert written.out == ""
     assert output.read_text(encoding="utf-8") == done.out
     assert sorted(file.name for file in tmp_path.iterdir()) == ["in.en", "out.fr"]
@@ -152,7 +154,10 @@ def test_translate_what_is_cut_off_is_told(rnnsearch: Run, model_folder: Folders
     (folder / "config.json").write_text(json.dumps(config))
     (tmp_path / "in.en").write_text("the dog sees a cat .\n\n")
     done = rnnsearch("translate", "--model", folder, tmp_path / "in.en")
-    assert "1 translations broke off" in done.err
+    assert "1 translation broke off" in done.err
+    longer = rnnsearch("translate", "--model", folder, tmp_path / "in.en", "--set", "search.maximum_length_ratio=3")
+    assert longer.err == ""
+    refused(rnnsearch("translate", "--model", folder, "--set", "model.hidden_size=3"), "model", "search")
 
 
 def test_translate_standard_input(model_folder: Folders) -> None:
@@ -204,10 +209,15 @@ def test_translate_refuses(
     assert not list(tmp_path.glob(".out*"))
 
 
-def test_translate_into_a_folder(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+@pytest.mark.parametrize("output", [".", "in.en/out.fr"])
+def test_translate_to_where_no_file_can_be(
+    rnnsearch: Run, model_folder: Folders, tmp_path: Path, output: str
+) -> None:
+    """Onto a folder, or under a file."""
     (tmp_path / "in.en").write_text("a cat .\n")
-    done = rnnsearch("translate", "--model", model_folder("mlp"), tmp_path / "in.en", "--output", tmp_path)
-    refused(done, tmp_path)
+    done = rnnsearch("translate", "--model", model_folder("mlp"), tmp_path / "in.en", "--output", tmp_path / output)
+    refused(done, tmp_path / output)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.en"]
 
 
 def test_translate_without_a_model(rnnsearch: Run, tmp_path: Path) -> None:
@@ -429,6 +439,20 @@ def test_train_on_prepared_data_and_resume(rnnsearch: Run, texts: dict[str, Path
     assert json.loads((output / "config.json").read_text())["data"]["source_words"] == 12
     done = rnnsearch(*command, "--resume")
     assert done.status == 0, done.err
+    done = rnnsearch(*command, "--resume", "--set", "data.source_words=13")
+    assert done.status == 2
+    assert "prepare" in done.err
+
+
+def test_a_run_is_resumed_on_its_own_text(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
+    output = tmp_path / "model"
+    assert rnnsearch("train", *options(texts), "--output", output, *TINY).status == 0
+    with texts["target"].open("a") as file:
+        file.write("un chat .\n")
+    with texts["source"].open("a") as file:
+        file.write("a cat .\n")
+    done = rnnsearch("train", *options(texts), "--output", output, *TINY, "--resume")
+    refused(done, output, "train.en", "changed")
 
 
 def test_a_run_that_was_stopped_before_its_first_checkpoint_leaves_no_old_text(

@@ -142,7 +142,7 @@ def test_a_word_at_a_time_is_all_at_once(
                     torch.testing.assert_close(look.log_p_BKV[row, k], expected, rtol=0, atol=1e-11)
                     if look.alpha_BKS is not None:
                         alpha = look.alpha_BKS[row, k]
-                        expected = forced.decoded.alpha_TBS[-1, 0]
+                        expected = forced.decoded.alpha_TBS[len(prefix), 0, : len(words) + 1]
                         torch.testing.assert_close(alpha[: len(expected)], expected, rtol=0, atol=1e-11)
                         assert (alpha[len(expected) :] == 0).all()
             rows = sorted(random.choice(len(sentences), random.integers(1, len(sentences) + 1), replace=False).tolist())

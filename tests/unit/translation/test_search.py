@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from math import ceil
 
 import numpy as np
 import pytest
@@ -52,7 +53,7 @@ def next_log_p(model: RNNsearch, source: list[int], written: list[int]) -> tuple
     alpha = forced.decoded.alpha_TBS
     return (
         torch.log_softmax(forced.logits_PV[-1], -1).numpy(),
-        None if alpha is None else alpha[: len(written), 0].numpy(),
+        None if alpha is None else alpha[: len(written), 0, : len(source) + 1].numpy(),
     )
 
 
@@ -205,13 +206,12 @@ def test_forbidden_unk_is_never_written(sentences: list[list[int]], beam: int, s
 @settings(max_examples=15)
 @given(sentences=sources, ratio=st.sampled_from((0.0, 0.5, 1.0, 1.5)), seed=seeds)
 def test_no_translation_is_shorter_than_the_minimum(sentences: list[list[int]], ratio: float, seed: int) -> None:
-    model = biased(seed, END, 8)
+    model = biased(seed, END, 1000)
     for sentence, found in zip(
         sentences, search(model, sentences, replace(PLAIN, minimum_length_ratio=ratio)), strict=True
     ):
         shortest = min(len(hypothesis.words) for hypothesis in found)
-        assert shortest >= ratio * len(sentence)
-        assert shortest <= ratio * (len(sentence) + 1) + 1, "a model that wants to stop is kept from it"
+        assert shortest == ceil(ratio * (len(sentence) + 1)), "the end symbol of the source is counted"
 
 
 @settings(max_examples=15)

@@ -271,6 +271,13 @@ def test_no_pairs(translator: Translator) -> None:
     assert score_pairs(translator.system, [], []) == []
 
 
+def test_lines_are_scored_as_they_are_tokenised(translator: Translator) -> None:
+    found = translator.translate(LINE)
+    (pair,) = translator.score([LINE], [found.text])
+    assert pair.tokens == found.tokens
+    assert pair.score == pytest.approx(found.score, abs=1e-4)
+
+
 def test_scores_of_words(translator: Translator) -> None:
     """They are log-probabilities, and the words of a good translation are probable."""
     (pair,) = score_pairs(translator.system, [LINE.split()], [translator.translate(LINE).tokens], with_alignment=False)
