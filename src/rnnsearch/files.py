@@ -9,15 +9,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from rnnsearch.errors import RnnsearchError
+
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside `path`; on a clean exit it is flushed to disk and renamed to `path`.
 
-    If the body raises, or the process dies, `path` is as it was before.
+    If the body raises, or the process dies, `path` is as it was before. `RnnsearchError` where no file can be.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not path.is_file():
+        raise RnnsearchError(f"{path}: this is not a file but a folder or a device; name a file")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RnnsearchError(f"{path}: cannot write it: {error.strerror}") from None
     temporary = path.with_name(f".{path.name}.partial")  # one name: what a killed writer left is overwritten
     try:
         yield temporary

@@ -170,6 +170,8 @@ def _staging(folder: Path) -> Iterator[Path]:
     staging = None
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for left in folder.glob(".preparing-*"):  # by a run that was killed
+            shutil.rmtree(left, ignore_errors=True)
         staging = Path(mkdtemp(prefix=".preparing-", dir=folder))
         yield staging
         # From here until it is back, the folder counts as incomplete.

@@ -50,11 +50,12 @@ def same(one: Batch, other: Batch) -> bool:
 
 
 def test_sentences_end_and_are_padded_with_the_end_symbol() -> None:
-    batch = make_batch([([5, 6, 7], [8]), ([9], [3, 4]), ([], [])])
-    assert batch.source_BS.tolist() == [[5, 6, 7, 0], [9, 0, 0, 0], [0, 0, 0, 0]]
-    assert batch.source_lengths_B.tolist() == [4, 2, 1]
-    assert batch.target_BT.tolist() == [[8, 0, 0], [3, 4, 0], [0, 0, 0]]
+    batch = make_batch([([5, 6, 7, 8], [8]), ([9], [3, 4]), ([], [])])
+    assert batch.source_BS.tolist() == [[5, 6, 7, 8, 0, 0, 0, 0], [9, *[0] * 7], [0] * 8]
+    assert batch.source_lengths_B.tolist() == [5, 2, 1]
+    assert batch.target_BT.tolist() == [[8, 0, 0, 0], [3, 4, 0, 0], [0, 0, 0, 0]]
     assert batch.target_lengths_B.tolist() == [2, 3, 1]
+    assert batch.source_BS.shape[1] % WIDTH_MULTIPLE == batch.target_BT.shape[1] % WIDTH_MULTIPLE == 0
     assert all(value.dtype == np.int64 for value in vars(batch).values())
 
 
