@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rnnsearch.corpus import Batch, BatchStream, PackedCorpus, make_batch
+from rnnsearch.corpus.batches import WIDTH_MULTIPLE
 from rnnsearch.corpus.pack import Sentences, write_packed
 
 Shuffle = Literal["once", "epoch"]
