@@ -196,7 +196,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "search": _PRACTICE_SEARCH,
     },
     "paper": {
-        "search": {"beam": 12, "length_normalization": 0.0, "minimum_length_ratio": 0.5},
+        "search": {"beam": 12, "length_normalization": 0.0, "minimum_length_ratio": 0.5, "forbid_unk": False},
     },
 }
 """Presets by name, the smallest first: only what differs from the defaults of the dataclasses."""
