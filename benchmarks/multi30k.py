@@ -43,7 +43,8 @@ def main() -> None:
         hypotheses = folder / f"{name}.fr"
         sets = ["--source", text / f"{name}.en.gz", "--reference", text / f"{name}.fr.gz"]
         run("evaluate", "--model", folder, *sets, "--json", written, "--output", hypotheses)
-        scores[name] = json.loads(written.read_text())
+        found = json.loads(written.read_text())
+        scores[name] = {key: value for key, value in found.items() if key not in ("model", "source")}
     training = json.loads((folder / "training.json").read_text())
     command = " ".join(["rnnsearch", *(str(part) for part in train)]).replace(str(arguments.data), "DATA")
     write_result(
