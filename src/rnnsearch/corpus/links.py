@@ -69,17 +69,15 @@ def read_gold(path: str | os.PathLike[str], *, reverse: bool = False) -> list[Go
 
 
 def hard_links(alignment: NDArray[np.floating]) -> Links:
-    """Turn attention into links: each target word is linked to the source word it was most read from.
+    """Turn attention into links: each target word is linked to the source word that it was most read from.
 
-    `alignment` is target words × source words, the source's end symbol in the last column. A word that was
-    most read from the end symbol has no link.
+    `alignment` is target words × source words, the source's end symbol in the last column. The end symbol is no word, and
+    so never linked to: a word that the model looked up there (full stops, often) is linked to the next best.
     """
-    if alignment.size == 0:
+    words = alignment[:, :-1]
+    if words.size == 0:
         return frozenset()
-    end = alignment.shape[1] - 1
-    return frozenset(
-        (int(source), target) for target, source in enumerate(alignment.argmax(axis=1)) if source != end
-    )
+    return frozenset((int(source), target) for target, source in enumerate(words.argmax(axis=1)))
 
 
 def to_pharaoh(links: Iterable[tuple[int, int]]) -> str:
