@@ -26,14 +26,20 @@ ROWS_MULTIPLE = 128
 class Forced:
     """What the model makes of given translations."""
 
-    logits_PV: Tensor
-    """Over the real target positions only: first every sentence's first word, then every second word, and so on."""
+    logits_QV: Tensor
+    """Over the real target positions only: first every sentence's first word, then every second word, and so on. Then a few
+    rows more, Q in all, that mean nothing: so the largest products come in few shapes."""
     words_P: Tensor
     """The target words at these positions."""
     sentences_P: Tensor
     """The sentence each belongs to."""
     decoded: Decoded
     """States, contexts and alignments, padded."""
+
+    @property
+    def logits_PV(self) -> Tensor:
+        """The logits without the rows that mean nothing."""
+        return self.logits_QV[: len(self.words_P)]
 
 
 @dataclass
@@ -99,16 +105,14 @@ class RNNsearch(nn.Module):
 
         real_TB = torch.arange(T, device=y_BT.device).unsqueeze(1) < y_lengths_B
         real_P = real_TB.flatten().nonzero().squeeze(1)
-        P = len(real_P)
-        # Some positions twice, and then dropped, so that the largest products come in few shapes.
-        rows_P = nn.functional.pad(real_P, (0, -P % ROWS_MULTIPLE))
-        logits_PV = self.readout(
-            nn.functional.dropout(states_TBN.flatten(0, 1)[rows_P], dropout),
-            previous_TBE.flatten(0, 1)[rows_P],
-            decoded.contexts_TBC.flatten(0, 1)[rows_P],
+        rows_Q = nn.functional.pad(real_P, (0, -len(real_P) % ROWS_MULTIPLE))
+        logits_QV = self.readout(
+            nn.functional.dropout(states_TBN.flatten(0, 1)[rows_Q], dropout),
+            previous_TBE.flatten(0, 1)[rows_Q],
+            decoded.contexts_TBC.flatten(0, 1)[rows_Q],
             dropout,
-        )[:P]
-        return Forced(logits_PV, y_TB.flatten()[real_P], real_P % B, decoded)
+        )
+        return Forced(logits_QV, y_TB.flatten()[real_P], real_P % B, decoded)
 
     def start(self, source: Source) -> Hypotheses:
         """The empty translation of each sentence: B × 1 hypotheses."""

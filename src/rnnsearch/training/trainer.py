@@ -118,13 +118,14 @@ class Trainer:
         model.train()
         forced = model(*(torch.from_numpy(array).to(device) for array in arrays), dropout=self.settings.dropout)
         cost, nll = training_cost(forced, len(batch.source_BS), self.settings)
+        words = len(forced.words_P)
+        del forced  # the logits, which nothing needs any more, are the largest tensor of all
         self.optimizer.zero_grad()
         cost.backward()
         limit = self.settings.clip_norm or math.inf
         norm = torch.nn.utils.clip_grad_norm_(model.parameters(), limit)
 
         progress.update += 1
-        words = len(forced.words_P)
         if math.isfinite(float(norm)) and math.isfinite(float(nll)):
             for group in self.optimizer.param_groups:
                 group["lr"] = learning_rate(progress.update, self.last_update, progress.plateau_factor, self.settings)
