@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterator
@@ -33,6 +34,11 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.chmod(0o666 & ~_umask())  # some writers make their files private
         temporary.replace(path)
         _sync_folder(path.parent)
+    except Exception as error:
+        # Writers in other languages say it in words only.
+        if getattr(error, "errno", None) == errno.ENOSPC or f"(os error {errno.ENOSPC})" in str(error):
+            raise RnnsearchError(f"{path}: no space left on the disk; what was there before is as it was") from None
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

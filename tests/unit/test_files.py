@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
 
 import pytest
 
+from rnnsearch.errors import RnnsearchError
 from rnnsearch.files import whole_file, write_json, write_text
 
 
@@ -81,3 +83,21 @@ def test_text_and_json(tmp_path: Path) -> None:
     write_json(tmp_path / "b", {"é": [1, 0.1, None]})
     assert "é" in (tmp_path / "b").read_text(encoding="utf-8")
     assert json.loads((tmp_path / "b").read_text(encoding="utf-8")) == {"é": [1, 0.1, None]}
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.ENOSPC, "No space left on device"), RuntimeError("I/O error: full (os error 28)")]
+)
+def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path, error: Exception) -> None:
+    path = tmp_path / "kept"
+    path.write_text("before")
+
+    def fill() -> None:
+        with whole_file(path) as temporary:
+            temporary.write_text("half")
+            raise error
+
+    with pytest.raises(RnnsearchError, match="kept: no space left"):
+        fill()
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]

@@ -174,7 +174,7 @@ def test_a_failed_write_leaves_the_last_checkpoint(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("rnnsearch.training.checkpoint.save_file", disk_full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(RnnsearchError, match="no space left"):
         save_checkpoint(path, system.model, optimizer, Progress())
     assert path.read_bytes() == checkpoint
     assert [file.name for file in path.parent.iterdir()] == [path.name]
