@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
+import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import torch
 
@@ -15,6 +19,13 @@ import rnnsearch
 from rnnsearch.files import write_json
 
 RESULTS = Path(__file__).parent / "results"
+
+BACKGROUND = 0.15
+"""A run beside which other programs kept more cores busy than this is thrown away."""
+ATTEMPTS = 4
+"""So often is it tried to measure a run undisturbed; then the least disturbed one stands."""
+
+T = TypeVar("T")
 
 
 def machine() -> dict[str, Any]:
@@ -42,6 +53,63 @@ def background_load(seconds: float = 2.0) -> float | None:
     time.sleep(seconds)
     after = _busy_seconds()
     return None if before is None or after is None else round((after - before) / seconds, 2)
+
+
+@dataclass(frozen=True)
+class Run(Generic[T]):
+    """What a measurement found, and how undisturbed it was."""
+
+    found: T
+    background_before: float | None
+    """Cores that were busy before it began."""
+    background_during: float | None
+    """Cores that other programs than this one and its children kept busy meanwhile."""
+    thrown_away: int
+    """Runs before it that were too much disturbed."""
+
+    def load(self) -> dict[str, Any]:
+        """All but what was found, for the record."""
+        return {
+            "background_before": self.background_before,
+            "background_during": self.background_during,
+            "thrown_away": self.thrown_away,
+        }
+
+
+def undisturbed(measure: Callable[[], T], limit: float = BACKGROUND) -> Run[T]:
+    """Run `measure` until other programs leave it all but `limit` cores, `ATTEMPTS` times at most."""
+    runs: list[Run[T]] = []
+    for attempt in range(ATTEMPTS):
+        before = background_load(1.0)
+        busy, own, began = _busy_seconds(), _own_seconds(), time.monotonic()
+        found = measure()
+        seconds = time.monotonic() - began
+        during = None
+        if busy is not None:
+            foreign = (_busy_seconds() or 0.0) - busy - (_own_seconds() - own)
+            during = round(max(0.0, foreign) / seconds, 3)
+        runs.append(Run(found, before, during, attempt))
+        if max(before or 0.0, during or 0.0) <= limit:
+            return runs[-1]
+        print(f"  disturbed: {before} cores before, {during} during; measured again", file=sys.stderr)
+    return min(runs, key=lambda run: run.background_during or 0.0)
+
+
+def _own_seconds() -> float:
+    """Processor time of this program and of its children, those that still run and those that have ended."""
+    ended = [resource.getrusage(of) for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    total = sum(usage.ru_utime + usage.ru_stime for usage in ended)
+    seconds_of: dict[int, tuple[int, float]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:  # it has just ended
+            continue
+        seconds_of[int(stat.parent.name)] = (int(fields[1]), sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK"))
+    family = {os.getpid()}
+    while children := {pid for pid, (parent, _) in seconds_of.items() if parent in family} - family:
+        family |= children
+    return total + sum(seconds for pid, (_, seconds) in seconds_of.items() if pid in family and pid != os.getpid())
 
 
 def _busy_seconds() -> float | None:

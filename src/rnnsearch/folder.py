@@ -18,10 +18,11 @@ from rnnsearch.config import Config, read_json, to_dict
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.files import whole_file, write_json
 from rnnsearch.model import RNNsearch
-from rnnsearch.text.vocabulary import Vocabulary
+from rnnsearch.text import Subwords, Vocabulary
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
 SOURCE_VOCABULARY, TARGET_VOCABULARY = "source.vocab", "target.vocab"
+SOURCE_SUBWORDS, TARGET_SUBWORDS = "source.subwords", "target.subwords"
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,12 @@ def save_settings(folder: Path, system: System) -> None:
     """Write all but the weights: settings and vocabularies."""
     system.source_vocabulary.save(folder / SOURCE_VOCABULARY)
     system.target_vocabulary.save(folder / TARGET_VOCABULARY)
+    for vocabulary, name in (
+        (system.source_vocabulary, SOURCE_SUBWORDS),
+        (system.target_vocabulary, TARGET_SUBWORDS),
+    ):
+        if vocabulary.subwords:
+            vocabulary.subwords.save(folder / name)
     write_json(folder / CONFIG, to_dict(system.config))
 
 
@@ -60,8 +67,11 @@ def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cp
     if not (folder / CONFIG).exists():
         raise RnnsearchError(f"{folder}: no model here (there is no {CONFIG}); give the --output folder of a training")
     config = read_json(folder / CONFIG)
-    source_vocabulary = Vocabulary.load(folder / SOURCE_VOCABULARY)
-    target_vocabulary = Vocabulary.load(folder / TARGET_VOCABULARY)
+    cut = config.data.subwords != "none"
+    source_vocabulary, target_vocabulary = (
+        Vocabulary.load(folder / vocabulary, Subwords.load(folder / subwords) if cut else None)
+        for vocabulary, subwords in ((SOURCE_VOCABULARY, SOURCE_SUBWORDS), (TARGET_VOCABULARY, TARGET_SUBWORDS))
+    )
     model = RNNsearch(config.model, len(source_vocabulary), len(target_vocabulary))
     if not (folder / WEIGHTS).exists():
         raise RnnsearchError(

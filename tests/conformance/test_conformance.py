@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,8 @@ import torch
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.corpus.batches import make_batch
 from rnnsearch.engine import Engine, Fused, Reference
+from rnnsearch.engine.decoding import PlainStepper, Stepper
+from rnnsearch.engine.fast_decoding import FastStepper
 from rnnsearch.model import PAPER_NAMES, RNNsearch
 from rnnsearch.translation.search import beam_search
 
@@ -96,7 +99,7 @@ def test_forward(case: tuple[Vectors, float]) -> None:
         with torch.no_grad():
             source = model.encode(x, x_lengths)
             forced = model(x, x_lengths, y, y_lengths)
-        log_p_PV = torch.log_softmax(forced.logits_PV, -1)
+            log_p_PV = torch.log_softmax(forced.logits_PV, -1)
         for b, pair in enumerate(pairs):
             Tx, Ty = int(x_lengths[b]), int(y_lengths[b])
 
@@ -136,13 +139,16 @@ def test_nll_and_every_derivative(case: tuple[Vectors, float]) -> None:
             assert derivative == pytest.approx(expected, abs=tolerance, rel=tolerance), symbol
 
 
+@pytest.mark.parametrize("stepper", [PlainStepper, FastStepper])
 @pytest.mark.parametrize(("key", "forbid_unk"), [("beam3", False), ("beam3_nounk", True)])
-def test_beam_search(case: tuple[Vectors, float], key: str, forbid_unk: bool) -> None:
+def test_beam_search(
+    case: tuple[Vectors, float], stepper: Callable[[RNNsearch], Stepper], key: str, forbid_unk: bool
+) -> None:
     vectors, tolerance = case
     config = SearchConfig(beam=3, length_normalization=0.0, forbid_unk=forbid_unk)
     for pairs in groupings(vectors.pairs):
-        x, x_lengths, _, _ = vectors.batch(pairs)
-        results = beam_search(vectors.model, x, x_lengths, config, max_steps=[12] * len(pairs))
+        sources = [vectors.of(pair, "x")[:-1].tolist() for pair in pairs]
+        results = beam_search(stepper(vectors.model), sources, config, max_steps=12)
         for pair, hypotheses in zip(pairs, results, strict=True):
             best, scores = vectors.of(pair, f"{key}_best"), vectors.of(pair, f"{key}_scores")
             finished = [hypothesis for hypothesis in hypotheses if hypothesis.finished]

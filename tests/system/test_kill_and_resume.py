@@ -32,6 +32,7 @@ SETTINGS = {
     "training.validate_every": 25,
     "training.checkpoint_every": 10,
     "training.dropout": 0.2,
+    "training.weight_average": 0.9,
     "training.warmup_updates": 20,
     "training.decay": "plateau",
     "training.patience": 0,

@@ -94,6 +94,8 @@ class BatchStream:
             place = int(self._orders(epoch)[1][place])
         pool, cut = divmod(place, self._pool_batches)
         pairs = self._sorted_pool(epoch, pool)[cut * self._batch_size : (cut + 1) * self._batch_size]
+        # Within a minibatch the longest target comes first: engines then stop early with those that end early.
+        pairs = pairs[np.argsort(-self._corpus.lengths(pairs)[1], kind="stable")]
         return _batch(*self._corpus.take(pairs))
 
     def _orders(self, epoch: int) -> tuple[Integers, Integers]:

@@ -1,6 +1,7 @@
 """Parallel text to a prepared folder: tokenised, cleaned, shuffled once, cut to two shortlists, packed.
 
-The folder holds `train.arrow`, `source.vocab`, `target.vocab` and, written last, `prepare.json`.
+The folder holds `train.arrow`, `source.vocab`, `target.vocab`, where words are cut into pieces `source.subwords` and
+`target.subwords`, and, written last, `prepare.json`.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -23,11 +25,12 @@ from rnnsearch.corpus.pack import Ids, PackedCorpus, Positions, Sentences, write
 from rnnsearch.corpus.read import read_pairs
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.files import write_json
-from rnnsearch.text import UNK, Tokenizer, Vocabulary, language_of, tokenize_pairs
+from rnnsearch.text import UNK, Subwords, Tokenizer, Vocabulary, language_of, tokenize_pairs
 
 Progress = Callable[[str, int], None]
 
 _CORPUS, _SOURCE_VOCABULARY, _TARGET_VOCABULARY = "train.arrow", "source.vocab", "target.vocab"
+_SOURCE_SUBWORDS, _TARGET_SUBWORDS = "source.subwords", "target.subwords"
 _INFO = "prepare.json"
 _FORMAT = 1
 
@@ -58,9 +61,11 @@ class PreparedData:
         lines = CleaningReport(**self.info["cleaning"]).lines()
         for side, language in (("source", self.source_language), ("target", self.target_language)):
             words = self.info[side]
+            known = f"the shortlist of {words['vocabulary']:,} covers {words['coverage_percent']:.2f}%"
+            if "pieces" in words:
+                known = f"cut into {words['pieces']:,} pieces, {words['vocabulary']:,} distinct"
             lines.append(
-                f"{side} ({language}): {words['words']:,} words, {words['distinct_words']:,} distinct; the shortlist of "
-                f"{words['vocabulary']:,} covers {words['coverage_percent']:.2f}%"
+                f"{side} ({language}): {words['words']:,} words, {words['distinct_words']:,} distinct; {known}"
             )
         return lines
 
@@ -102,12 +107,15 @@ def prepare(
             raise RnnsearchError(_nothing_left(sources, targets, cleaner, config))
 
         corpus = PackedCorpus.open(numbered)
-        source, target = _shortlists(corpus, source_words, target_words, config)
+        source, target = _spellings(corpus, source_words, target_words, config)
         source.vocabulary.save(staging / _SOURCE_VOCABULARY)
         target.vocabulary.save(staging / _TARGET_VOCABULARY)
+        for side, name in ((source, _SOURCE_SUBWORDS), (target, _TARGET_SUBWORDS)):
+            if side.vocabulary.subwords:
+                side.vocabulary.subwords.save(staging / name)
         write_packed(
             staging / _CORPUS,
-            _shuffle(corpus, source.ids, target.ids, config.seed, report),
+            _shuffle(corpus, source, target, config.seed, report),
             source_size=len(source.vocabulary),
             target_size=len(target.vocabulary),
         )
@@ -131,14 +139,17 @@ def open_prepared(folder: Path) -> PreparedData:
     if not (folder / _INFO).is_file():
         raise RnnsearchError(f"{folder}: no prepared data here ({_INFO} is missing); run `rnnsearch prepare`")
     corpus = PackedCorpus.open(folder / _CORPUS)
-    source = Vocabulary.load(folder / _SOURCE_VOCABULARY)
-    target = Vocabulary.load(folder / _TARGET_VOCABULARY)
     try:
         info = json.loads((folder / _INFO).read_text(encoding="utf-8"))
         languages = info["data"]["source_language"], info["data"]["target_language"]
         stated = info["pairs"], info["source"]["vocabulary"], info["target"]["vocabulary"]
+        cut = info["data"].get("subwords", "none") != "none"
     except (OSError, ValueError, KeyError, TypeError):
         raise RnnsearchError(f"{folder / _INFO}: damaged; prepare the data again") from None
+    source, target = (
+        Vocabulary.load(folder / vocabulary, Subwords.load(folder / subwords) if cut else None)
+        for vocabulary, subwords in ((_SOURCE_VOCABULARY, _SOURCE_SUBWORDS), (_TARGET_VOCABULARY, _TARGET_SUBWORDS))
+    )
     found = len(corpus), len(source), len(target)
     if stated != found:
         raise RnnsearchError(
@@ -176,8 +187,11 @@ def _staging(folder: Path) -> Iterator[Path]:
         yield staging
         # From here until it is back, the folder counts as incomplete.
         (folder / _INFO).unlink(missing_ok=True)
-        for name in (_CORPUS, _SOURCE_VOCABULARY, _TARGET_VOCABULARY, _INFO):
-            (staging / name).replace(folder / name)
+        for name in (_SOURCE_SUBWORDS, _TARGET_SUBWORDS):
+            (folder / name).unlink(missing_ok=True)
+        for name in (_CORPUS, _SOURCE_VOCABULARY, _TARGET_VOCABULARY, _SOURCE_SUBWORDS, _TARGET_SUBWORDS, _INFO):
+            if (staging / name).exists():
+                (staging / name).replace(folder / name)
     except OSError as error:
         raise RnnsearchError(f"cannot write to {folder}: {error.strerror or error}") from error
     finally:
@@ -237,52 +251,87 @@ def _number(
 
 
 @dataclass(frozen=True)
-class _Shortlist:
+class _Spelling:
+    """What the numbered words of one side become."""
+
     vocabulary: Vocabulary
     ids: Ids
-    """The id of every word by its number."""
+    """The ids of every word by its number, end to end."""
+    starts: Positions
+    """Where those of a word begin; one longer than the words."""
     info: dict[str, Any]
 
+    def of(self, sentences: Sentences) -> Sentences:
+        """Sentences of numbers as sentences of ids."""
+        starts = self.starts[sentences.ids]
+        counts = self.starts[sentences.ids + 1] - starts
+        written = np.concatenate([[0], np.cumsum(counts)])
+        places = np.repeat(starts - written[:-1], counts) + np.arange(written[-1])
+        ends = np.cumsum(sentences.lengths, dtype=np.int64)
+        lengths = written[ends] - written[ends - sentences.lengths]
+        return Sentences(self.ids[places], lengths.astype(np.int32))
 
-def _shortlists(
+
+def _spellings(
     corpus: PackedCorpus, source_words: _Numbering, target_words: _Numbering, config: DataConfig
-) -> tuple[_Shortlist, _Shortlist]:
-    counts = [np.zeros(len(words), dtype=np.int64) for words in (source_words, target_words)]
+) -> tuple[_Spelling, _Spelling]:
+    totals = [np.zeros(len(words), dtype=np.int64) for words in (source_words, target_words)]
     for pairs in _slices(np.arange(len(corpus))):
-        for count, sentences in zip(counts, corpus.take(pairs), strict=True):
+        for total, sentences in zip(totals, corpus.take(pairs), strict=True):
             numbers, times = np.unique(sentences.ids, return_counts=True)
-            count[numbers] += times
+            total[numbers] += times
+    source, target = (
+        Counter(dict(zip(words, total.tolist(), strict=True)))
+        for words, total in zip((source_words, target_words), totals, strict=True)
+    )
+    if config.subwords == "none":
+        return (
+            _spelling(source, Vocabulary.from_counts(source, config.source_words, config.minimum_count)),
+            _spelling(target, Vocabulary.from_counts(target, config.target_words, config.minimum_count)),
+        )
+    if config.joint_subwords:
+        both = Subwords.train(source + target, config.subwords, config.subword_pieces)
+        return _cut(source, both), _cut(target, both)
     return (
-        _shortlist(source_words, counts[0], config.source_words, config.minimum_count),
-        _shortlist(target_words, counts[1], config.target_words, config.minimum_count),
+        _cut(source, Subwords.train(source, config.subwords, config.subword_pieces)),
+        _cut(target, Subwords.train(target, config.subwords, config.subword_pieces)),
     )
 
 
-def _shortlist(words: _Numbering, counts: Positions, size: int, minimum_count: int) -> _Shortlist:
-    vocabulary = Vocabulary.from_counts(dict(zip(words, counts.tolist(), strict=True)), size, minimum_count)
-    ids = np.array(vocabulary.encode(list(words)), dtype=np.int32)
-    running, known = int(counts.sum()), int(counts[ids != UNK].sum())
+def _cut(counts: Counter[str], subwords: Subwords) -> _Spelling:
+    """One side's words in pieces; its vocabulary holds the pieces that it needs."""
+    pieces: Counter[str] = Counter()
+    for word, count in counts.items():
+        for piece in subwords.split(word):
+            pieces[piece] += count
+    return _spelling(counts, Vocabulary.from_counts(pieces, len(pieces), subwords=subwords))
+
+
+def _spelling(counts: Counter[str], vocabulary: Vocabulary) -> _Spelling:
+    of_word = [vocabulary.encode([word]) for word in counts]
+    lengths = np.array([len(ids) for ids in of_word], dtype=np.int64)
+    ids = np.array([i for ids in of_word for i in ids], dtype=np.int32)
+    times = np.repeat(np.array(list(counts.values()), dtype=np.int64), lengths)
+    running = int(times.sum())
     info = {
-        "words": running,
-        "distinct_words": len(words),
+        "words": counts.total(),
+        "distinct_words": len(counts),
         "vocabulary": len(vocabulary),
-        "coverage_percent": round(100 * known / running, 3),
+        "coverage_percent": round(100 * int(times[ids != UNK].sum()) / running, 3),
+        **({"pieces": running} if vocabulary.subwords else {}),
     }
-    return _Shortlist(vocabulary, ids, info)
+    return _Spelling(vocabulary, ids, np.concatenate([[0], np.cumsum(lengths)]), info)
 
 
 def _shuffle(
-    corpus: PackedCorpus, source_ids: Ids, target_ids: Ids, seed: int, report: Progress
+    corpus: PackedCorpus, source: _Spelling, target: _Spelling, seed: int, report: Progress
 ) -> Iterator[tuple[Sentences, Sentences]]:
     """The numbered pairs in the order that every training reads them in, with their words' ids."""
     order = np.random.Generator(np.random.PCG64(seed)).permutation(len(corpus))
     written = 0
     for pairs in _slices(order):
-        source, target = corpus.take(pairs)
-        yield (
-            Sentences(source_ids[source.ids], source.lengths),
-            Sentences(target_ids[target.ids], target.lengths),
-        )
+        sources, targets = corpus.take(pairs)
+        yield source.of(sources), target.of(targets)
         written += len(pairs)
         report("write", written)
 

@@ -32,6 +32,11 @@ class Engine(Protocol):
         """Hidden states (S, B, N) of one direction, from zero; positions outside a sentence leave the state at zero."""
         ...
 
-    def decode(self, decoder: Decoder, inputs_TBG: Tensor, source: Source) -> Decoded:
-        """Attend with s_{i−1}, then update: s_i = f(s_{i−1}, input i, c_i), for i = 1 … Ty."""
+    def decode(
+        self, decoder: Decoder, inputs_TBG: Tensor, source: Source, real_TB: Tensor | None = None
+    ) -> Decoded:
+        """Attend with s_{i−1}, then update: s_i = f(s_{i−1}, input i, c_i), for i = 1 … Ty.
+
+        What comes of steps past a sentence's end, where `real` is False, means nothing, and nothing may depend on it.
+        """
         ...

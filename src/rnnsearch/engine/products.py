@@ -12,10 +12,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
 
 import torch
+from torch import Tensor
+
+Precision = Literal["fp32", "bf16"]
+"""What the factors of a product are rounded to. Sums are float32, or the precision of the tensors if that is higher."""
 
 LARGEST_ERROR = 2e-6
 """Relative error that a float32 product may have; rounding to bfloat16 gives a thousand times as much."""
@@ -57,6 +61,29 @@ def _stays_float32() -> bool:
         return False
     finally:
         settings.fp32_precision = before
+
+
+def product(W: Tensor, precision: Precision = "fp32", add: bool = False) -> Callable[[Tensor, Tensor], None]:
+    """A function of x and y that puts x W into y, or adds it to y; for use in a loop, where W stays the same."""
+    if precision == "bf16":
+        W_16 = W.bfloat16().contiguous()
+        if add:
+            return lambda x, y: y.add_(x.bfloat16() @ W_16)  # type: ignore[return-value]
+        return lambda x, y: y.copy_(x.bfloat16() @ W_16)  # type: ignore[return-value]
+    W = W.contiguous()  # a transposed view is a tenth slower
+    if add:
+        return lambda x, y: y.addmm_(x, W)  # type: ignore[return-value]
+    return lambda x, y: torch.mm(x, W, out=y)  # type: ignore[return-value]
+
+
+def precision_of(device: torch.device, precision: Precision) -> torch.autocast:
+    """A context in which the model's own products are of the given precision, forward and, later, backward."""
+    return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16")
+
+
+def full_precision(like: Tensor) -> torch.autocast:
+    """A context in which nothing is rounded but by name."""
+    return torch.autocast(like.device.type, enabled=False)
 
 
 def _settings() -> Any:

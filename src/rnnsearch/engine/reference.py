@@ -30,7 +30,9 @@ class Reference:
             states.append(cell.hidden(state_BD))
         return torch.stack(states[::-1] if backward else states)
 
-    def decode(self, decoder: Decoder, inputs_TBG: Tensor, source: Source) -> Decoded:
+    def decode(
+        self, decoder: Decoder, inputs_TBG: Tensor, source: Source, real_TB: Tensor | None = None
+    ) -> Decoded:
         cell, attend = decoder.cell, decoder.alignment.attend
         weights, C = cell.recurrent_weights(), cell.stacked("C")
         state_BD = decoder.first_state(source)

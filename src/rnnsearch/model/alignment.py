@@ -32,6 +32,21 @@ class Source:
             None if self.keys_BSA is None else self.keys_BSA[sentences_b, :S],
         )
 
+    def beside(self, other: Source) -> Source:
+        """These sentences and others, padded to the longest."""
+        S = max(self.real_BS.shape[1], other.real_BS.shape[1])
+
+        def padded(one: Tensor, two: Tensor) -> Tensor:
+            past_end = [(0, 0) * (x.dim() - 2) + (0, S - x.shape[1]) for x in (one, two)]
+            return torch.cat([nn.functional.pad(x, pad) for x, pad in zip((one, two), past_end, strict=True)])
+
+        return Source(
+            padded(self.annotations_BSC, other.annotations_BSC),
+            padded(self.real_BS, other.real_BS),
+            torch.cat([self.summary_BN, other.summary_BN]),
+            None if self.keys_BSA is None or other.keys_BSA is None else padded(self.keys_BSA, other.keys_BSA),
+        )
+
 
 class MLPAlignment(nn.Module):
     """Additive attention: e_ij = v_aᵀ tanh(W_a s_{i−1} + U_a h_j), α_i = softmax_j(e_ij), c_i = Σ_j α_ij h_j."""

@@ -62,6 +62,11 @@ class Cell(nn.Module):
 
     def step(self, weights: tuple[Tensor, ...], state: Tensor, inputs: Tensor) -> Tensor:
         """One step of the recurrence: states (…, D), summed projections (…, G), to the next states (…, D)."""
+        (U,) = weights
+        return self.activate(state, inputs + nn.functional.linear(self.hidden(state), U))
+
+    def activate(self, state: Tensor, total: Tensor) -> Tensor:
+        """The rest of a step, where U s is all that the gates need of the state: `total` is W x + U s + C c + b."""
         raise NotImplementedError
 
     def first_state(self, hidden: Tensor) -> Tensor:
@@ -106,11 +111,9 @@ class LSTMCell(Cell):
     biased = gates
     state_width = 2
 
-    def step(self, weights: tuple[Tensor, ...], state: Tensor, inputs: Tensor) -> Tensor:
-        (U,) = weights
+    def activate(self, state: Tensor, total: Tensor) -> Tensor:
         N = self.hidden_size
-        s, memory = state.split(N, -1)
-        total = inputs + nn.functional.linear(s, U)
+        memory = state[..., N:]
         candidate = torch.tanh(total[..., :N])
         i, f, o = torch.sigmoid(total[..., N:]).chunk(3, -1)
         memory = f * memory + i * candidate
@@ -122,9 +125,8 @@ class TanhCell(Cell):
 
     gates = ("",)
 
-    def step(self, weights: tuple[Tensor, ...], state: Tensor, inputs: Tensor) -> Tensor:
-        (U,) = weights
-        return torch.tanh(inputs + nn.functional.linear(state, U))
+    def activate(self, state: Tensor, total: Tensor) -> Tensor:
+        return torch.tanh(total)
 
 
 def _name(matrix: str, gate: str) -> str:

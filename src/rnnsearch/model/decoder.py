@@ -17,6 +17,8 @@ class Decoder(nn.Module):
         super().__init__()
         n = config.hidden_size
         self.E = nn.Parameter(torch.zeros(vocabulary_size, config.embedding_size))
+        self.sparse_gradient = False
+        """As in the encoder."""
         self.W_s = nn.Parameter(torch.zeros(n, n))
         self.b_s = nn.Parameter(torch.zeros(n))
         self.alignment: MLPAlignment | NoAlignment = (

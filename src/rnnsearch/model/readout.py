@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from rnnsearch.config import ModelConfig
+from rnnsearch.engine import drop
 
 
 class Readout(nn.Module):
@@ -21,9 +22,16 @@ class Readout(nn.Module):
         self.W_o = nn.Parameter(torch.zeros(vocabulary_size, config.maxout_size))
         self.b_w = nn.Parameter(torch.zeros(vocabulary_size))
 
-    def forward(self, s: Tensor, y: Tensor, c: Tensor, dropout: float = 0.0) -> Tensor:
-        """Logits (…, V) from a state (…, N), the embedding of the word before (…, E) and a context (…, C)."""
+    def hidden(self, s: Tensor, y: Tensor, c: Tensor, dropout: float = 0.0) -> Tensor:
+        """t (…, L) from a state (…, N), the embedding of the word before (…, E) and a context (…, C)."""
         linear = nn.functional.linear
         t = linear(s, self.U_o, self.b_o) + linear(y, self.V_o) + linear(c, self.C_o)
-        t = t.unflatten(-1, (-1, 2)).amax(-1)
-        return linear(nn.functional.dropout(t, dropout), self.W_o, self.b_w)
+        return drop(t.unflatten(-1, (-1, 2)).amax(-1), dropout)
+
+    def logits(self, t: Tensor) -> Tensor:
+        """W_o t + b_w: (…, L) to (…, V)."""
+        return nn.functional.linear(t, self.W_o, self.b_w)
+
+    def forward(self, s: Tensor, y: Tensor, c: Tensor) -> Tensor:
+        """Logits (…, V); the arguments are those of `hidden`."""
+        return self.logits(self.hidden(s, y, c))

@@ -12,13 +12,13 @@ import torch
 from torch import Tensor, nn
 
 from rnnsearch.config import ModelConfig
-from rnnsearch.engine import Decoded, Engine, Fused
+from rnnsearch.engine import Decoded, Engine, Fused, drop
 from rnnsearch.model.alignment import MLPAlignment, Source
 from rnnsearch.model.decoder import Decoder
 from rnnsearch.model.encoder import Encoder
 from rnnsearch.model.readout import Readout
 
-ROWS_MULTIPLE = 128
+ROWS_MULTIPLE = 64
 """The readout is computed for a multiple of so many target positions; see `WIDTH_MULTIPLE` in `corpus.batches`."""
 
 
@@ -26,9 +26,10 @@ ROWS_MULTIPLE = 128
 class Forced:
     """What the model makes of given translations."""
 
-    logits_QV: Tensor
-    """Over the real target positions only: first every sentence's first word, then every second word, and so on. Then a few
-    rows more, Q in all, that mean nothing: so the largest products come in few shapes."""
+    readout: Readout
+    readout_QL: Tensor
+    """The maxout layer, at the real target positions only: first every sentence's first word, then every second word, and so
+    on. Then a few rows more, Q in all, that mean nothing: so the largest products come in few shapes."""
     words_P: Tensor
     """The target words at these positions."""
     sentences_P: Tensor
@@ -38,8 +39,8 @@ class Forced:
 
     @property
     def logits_PV(self) -> Tensor:
-        """The logits without the rows that mean nothing."""
-        return self.logits_QV[: len(self.words_P)]
+        """The logits, at the real positions: the largest tensor of all, and so made only when it is asked for."""
+        return self.readout.logits(self.readout_QL[: len(self.words_P)])
 
 
 @dataclass
@@ -54,6 +55,12 @@ class Hypotheses:
         """For each of the given sentences, the hypotheses of the given indices."""
         rows = sentences_b.unsqueeze(1)
         return Hypotheses(self.state_BKD[rows, parents_bk], self.previous_BKE[rows, parents_bk])
+
+    def beside(self, other: Hypotheses) -> Hypotheses:
+        """These, and those of further sentences."""
+        return Hypotheses(
+            torch.cat([self.state_BKD, other.state_BKD]), torch.cat([self.previous_BKE, other.previous_BKE])
+        )
 
 
 @dataclass
@@ -82,6 +89,10 @@ class RNNsearch(nn.Module):
         """Whether a word is predicted from s_{i−1}, before the update, or from s_i, after it."""
         return self.config.decoder_order == "look-generate-update"
 
+    def sparse_gradients(self, wanted: bool) -> None:
+        """Whether the gradients of the word embeddings hold only the rows of words that were read."""
+        self.encoder.sparse_gradient = self.decoder.sparse_gradient = wanted
+
     def encode(self, x_BS: Tensor, lengths_B: Tensor, dropout: float = 0.0) -> Source:
         """Annotate source sentences: word ids (B, S) with the end symbol and padding after it, lengths (B)."""
         source: Source = self.encoder(x_BS, lengths_B, self.engine, dropout)
@@ -96,23 +107,24 @@ class RNNsearch(nn.Module):
 
         y_TB = y_BT.T
         T, B = y_TB.shape
-        written_TBE = nn.functional.dropout(nn.functional.embedding(y_TB, self.decoder.E), dropout)
+        written_TBE = nn.functional.embedding(y_TB, self.decoder.E, sparse=self.decoder.sparse_gradient)
+        written_TBE = drop(written_TBE, dropout)
         previous_TBE = nn.functional.pad(written_TBE[:-1], (0, 0, 0, 0, 1, 0))  # no word before the first: zero
 
         read_TBE = written_TBE if self.generates_first else previous_TBE
-        decoded = self.engine.decode(self.decoder, self.decoder.cell.project_input(read_TBE), source)
+        real_TB = torch.arange(T, device=y_BT.device).unsqueeze(1) < y_lengths_B
+        decoded = self.engine.decode(self.decoder, self.decoder.cell.project_input(read_TBE), source, real_TB)
         states_TBN = decoded.states_TBN[:-1] if self.generates_first else decoded.states_TBN[1:]
 
-        real_TB = torch.arange(T, device=y_BT.device).unsqueeze(1) < y_lengths_B
         real_P = real_TB.flatten().nonzero().squeeze(1)
         rows_Q = nn.functional.pad(real_P, (0, -len(real_P) % ROWS_MULTIPLE))
-        logits_QV = self.readout(
-            nn.functional.dropout(states_TBN.flatten(0, 1)[rows_Q], dropout),
+        readout_QL = self.readout.hidden(
+            drop(states_TBN.flatten(0, 1)[rows_Q], dropout),
             previous_TBE.flatten(0, 1)[rows_Q],
             decoded.contexts_TBC.flatten(0, 1)[rows_Q],
             dropout,
         )
-        return Forced(logits_QV, y_TB.flatten()[real_P], real_P % B, decoded)
+        return Forced(self.readout, readout_QL, y_TB.flatten()[real_P], real_P % B, decoded)
 
     def start(self, source: Source) -> Hypotheses:
         """The empty translation of each sentence: B × 1 hypotheses."""

@@ -1,5 +1,6 @@
-"""From text to words and back: Moses tokenisation, and the shortlist of words that a model knows."""
+"""From text to words and back: Moses tokenisation, the shortlist of words that a model knows, or pieces of all words."""
 
+from rnnsearch.text.subwords import Subwords
 from rnnsearch.text.tokenize import Tokenizer, language_of, tokenize_lines, tokenize_pairs
 from rnnsearch.text.vocabulary import END, END_SYMBOL, UNK, UNK_SYMBOL, Vocabulary
 
@@ -8,6 +9,7 @@ __all__ = [
     "END_SYMBOL",
     "UNK",
     "UNK_SYMBOL",
+    "Subwords",
     "Tokenizer",
     "Vocabulary",
     "language_of",

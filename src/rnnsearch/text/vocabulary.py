@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.files import write_text
+from rnnsearch.text.subwords import Subwords, join
 
 END, UNK = 0, 1
 END_SYMBOL, UNK_SYMBOL = "</s>", "[UNK]"
@@ -22,8 +23,12 @@ class Vocabulary:
     words: list[str]
     """Every word by its id, the two symbols included."""
 
-    def __init__(self, words: Sequence[str]) -> None:
+    subwords: Subwords | None
+    """What cuts words into the pieces that then are the vocabulary's words; None where words stay whole."""
+
+    def __init__(self, words: Sequence[str], subwords: Subwords | None = None) -> None:
         """`words` without the two symbols: distinct, and none with a line feed."""
+        self.subwords = subwords
         self.words = [END_SYMBOL, UNK_SYMBOL, *words]
         self._ids = {word: number for number, word in enumerate(self.words)}
         if len(self._ids) != len(self.words) or any("\n" in word for word in words):
@@ -31,16 +36,18 @@ class Vocabulary:
         del self._ids[END_SYMBOL], self._ids[UNK_SYMBOL]
 
     @classmethod
-    def from_counts(cls, counts: Mapping[str, int], size: int, minimum_count: int = 1) -> Vocabulary:
+    def from_counts(
+        cls, counts: Mapping[str, int], size: int, minimum_count: int = 1, subwords: Subwords | None = None
+    ) -> Vocabulary:
         """The `size` most frequent words of those seen `minimum_count` times; ties in order."""
         frequent = [
             word for word, count in counts.items() if count >= minimum_count and word not in (END_SYMBOL, UNK_SYMBOL)
         ]
         frequent.sort(key=lambda word: (-counts[word], word))
-        return cls(frequent[:size])
+        return cls(frequent[:size], subwords)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Vocabulary:
+    def load(cls, path: str | os.PathLike[str], subwords: Subwords | None = None) -> Vocabulary:
         """Read a file that `save` wrote."""
         path = Path(path)
         try:
@@ -67,8 +74,10 @@ class Vocabulary:
                 raise RnnsearchError(f"{path}:{line}: an empty line in a vocabulary; one word a line")
             if word in first_line:
                 raise RnnsearchError(f"{path}:{line}: {word!r} stands on line {first_line[word]} already")
+            if subwords and line > 2 and word not in subwords:
+                raise RnnsearchError(f"{path}:{line}: the subwords beside it have no piece {word!r}; they belong elsewhere")
             first_line[word] = line
-        return cls(words[2:])
+        return cls(words[2:], subwords)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one word a line, in the order of the ids, as UTF-8; whole or not at all."""
@@ -80,16 +89,32 @@ class Vocabulary:
 
     def __contains__(self, word: object) -> bool:
         """Whether a word of running text is known."""
-        return isinstance(word, str) and self._id(word) != UNK
+        return isinstance(word, str) and UNK not in self.encode([word])
 
     def encode(self, words: Sequence[str]) -> list[int]:
-        """The ids of `words`, without an end symbol; an unknown word is 1."""
-        return [self._id(word) for word in words]
+        """The ids of `words`, or of all their pieces, without an end symbol; what is unknown is 1."""
+        return [self.id(unit) for unit in self.units(words)]
 
-    def _id(self, word: str) -> int:
+    def units(self, words: Sequence[str]) -> Sequence[str]:
+        """What has an id each: the words themselves, or their pieces."""
+        return [piece for word in words for piece in self.subwords.split(word)] if self.subwords else words
+
+    def owners(self, words: Sequence[str]) -> list[int]:
+        """For every unit of `words`, the place of its word."""
+        if self.subwords:
+            return [place for place, word in enumerate(words) for _ in self.subwords.split(word)]
+        return list(range(len(words)))
+
+    def id(self, word: str) -> int:
+        """The id of a word, or of a piece; 1 if it is unknown."""
         # Text that was typed in a word processor has ’ where the training text, as often as not, has '.
         return self._ids.get(word) or (self._ids.get(word.replace("’", "'"), UNK) if "’" in word else UNK)
 
     def decode(self, ids: Iterable[int]) -> list[str]:
-        """The words of `ids`, symbols included."""
+        """The words, or pieces, of `ids`, symbols included."""
         return [self.words[number] for number in ids]
+
+    def join(self, ids: Iterable[int]) -> tuple[list[str], list[int]]:
+        """The words that `ids` make, and for every id the place of its word."""
+        words = self.decode(ids)
+        return join(words) if self.subwords else (words, list(range(len(words))))

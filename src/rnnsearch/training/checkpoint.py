@@ -1,11 +1,12 @@
 """A checkpoint is one safetensors file with everything an interrupted run needs to go on bit for bit.
 
-Tensors: `model/…`, `optimizer/<parameter>/…`, `random`. Its header holds the rest, as JSON: where the run was in the
-corpus, how long it has taken, the best score so far, every validation.
+Tensors: `model/…`, `average/…`, `optimizer/<parameter>/…`, `random`. Its header holds the rest, as JSON: where the run was
+in the corpus, how long it has taken, the best score so far, every validation.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.files import whole_file
 from rnnsearch.folder import copy_weights, read_tensors
 from rnnsearch.model import RNNsearch
+from rnnsearch.training.average import WeightAverage
 
 
 @dataclass
@@ -49,7 +51,11 @@ class Progress:
 
 
 def save_checkpoint(
-    path: Path, model: RNNsearch, optimizer: torch.optim.Optimizer, progress: Progress
+    path: Path,
+    model: RNNsearch,
+    optimizer: torch.optim.Optimizer,
+    average: WeightAverage | None,
+    progress: Progress,
 ) -> None:
     """Write a checkpoint, whole or not at all."""
     tensors: dict[str, Tensor] = {"random": torch.get_rng_state()}
@@ -57,6 +63,8 @@ def save_checkpoint(
         tensors["random_cuda"] = torch.cuda.get_rng_state()
     for name, parameter in model.named_parameters():
         tensors[f"model/{name}"] = parameter.detach()
+        if average:
+            tensors[f"average/{name}"] = average.weights[name]
         for key, value in optimizer.state.get(parameter, {}).items():
             tensors[f"optimizer/{name}/{key}"] = value
     with whole_file(path) as temporary:
@@ -67,7 +75,9 @@ def save_checkpoint(
         )
 
 
-def load_checkpoint(path: Path, model: RNNsearch, optimizer: torch.optim.Optimizer) -> Progress:
+def load_checkpoint(
+    path: Path, model: RNNsearch, optimizer: torch.optim.Optimizer, average: WeightAverage | None
+) -> Progress:
     """Put a run back to where it was when the checkpoint was written."""
     tensors = read_tensors(path)
     try:
@@ -83,14 +93,20 @@ def load_checkpoint(path: Path, model: RNNsearch, optimizer: torch.optim.Optimiz
         raise RnnsearchError(
             f"{path}: the run's optimizer is {saved_optimizer}; training.optimizer cannot be changed when a run goes on"
         )
-    weights = {key.removeprefix("model/"): value for key, value in tensors.items() if key.startswith("model/")}
-    copy_weights(path, weights, model)
+    if average and not any(key.startswith("average/") for key in tensors):
+        raise RnnsearchError(
+            f"{path}: the run has no averaged weights; training.weight_average cannot be set when a run goes on"
+        )
+    for part in ("average", "model") if average else ("model",):
+        weights = {key.removeprefix(f"{part}/"): value for key, value in tensors.items() if key.startswith(f"{part}/")}
+        with average.in_use() if average and part == "average" else contextlib.nullcontext():
+            copy_weights(path, weights, model)
 
     states: dict[int, dict[str, Tensor]] = {}
     for index, (name, parameter) in enumerate(model.named_parameters()):
         prefix = f"optimizer/{name}/"
         state = {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
-        if any(value.shape not in (parameter.shape, torch.Size([])) for value in state.values()):
+        if any(value.shape not in (parameter.shape, parameter.shape[:1], torch.Size([])) for value in state.values()):
             raise RnnsearchError(f"{path}: the optimizer's state of {name} does not fit the model")
         if state:
             states[index] = state

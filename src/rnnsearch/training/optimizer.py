@@ -1,22 +1,131 @@
-"""The optimizer and its learning rate."""
+"""The optimizers and their learning rate.
+
+Both take the clipping of the gradient into their one pass over the weights, and both take gradients that hold only some rows
+of a matrix, as those of the word embeddings do, without another result than whole gradients would give.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from rnnsearch.config import TrainingConfig
+from rnnsearch.engine import kernels, optimizer_kernels
 
 
-def make_optimizer(parameters: Iterable[nn.Parameter], config: TrainingConfig) -> torch.optim.Optimizer:
-    """Adadelta (Zeiler 2012; the paper's, with its ρ and ε) or Adam (Kingma & Ba 2015)."""
+class Optimizer(torch.optim.Optimizer):
+    """What Adadelta and Adam share: every parameter's state, and gradients by rows."""
+
+    averages: tuple[str, str]
+    """The names of the two running averages that are kept of every weight."""
+
+    @torch.no_grad()
+    def step(self, scale: float = 1.0) -> None:  # type: ignore[override]
+        """Move the weights by their gradients, which are multiplied by `scale` first."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    state = self.state[parameter]
+                    if not state:
+                        state["step"] = torch.tensor(0.0)
+                        for name in self.averages:
+                            state[name] = torch.zeros_like(parameter)
+                    state["step"] += 1
+                    self._move(parameter, parameter.grad, state, group, scale)
+
+    def _move(self, w: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any], scale: float) -> None:
+        raise NotImplementedError
+
+
+class Adadelta(Optimizer):
+    """Zeiler (2012), algorithm 1.
+
+    A row without a gradient does not move, and only its averages shrink by ρ. So rows are left alone until they have a
+    gradient, and then make up for all the steps they missed at once.
+    """
+
+    averages = ("square_avg", "acc_delta")
+
+    def __init__(self, parameters: Iterable[nn.Parameter], lr: float, rho: float, eps: float) -> None:
+        super().__init__(parameters, {"lr": lr, "rho": rho, "eps": eps})
+
+    def _move(self, w: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any], scale: float) -> None:
+        rho, eps, lr, step = group["rho"], group["eps"], group["lr"], float(state["step"])
+        square_avg, acc_delta = (state[name] for name in self.averages)
+        by_rows = g.is_sparse and _compiled(w)
+        if by_rows and "row_step" not in state:
+            state["row_step"] = torch.full((len(w),), step - 1)
+        if not by_rows and "row_step" in state:
+            missed = (rho ** (step - 1 - state.pop("row_step"))).unsqueeze(1)
+            square_avg.mul_(missed)
+            acc_delta.mul_(missed)
+        if _compiled(w):
+            V, E = _as_rows(w)
+            if by_rows:
+                rows, values, row_step = g.indices()[0], g.values(), state["row_step"]
+            else:
+                rows, values, row_step = torch.arange(V), g.contiguous(), torch.full((V,), step - 1)
+            numbers = (V, E, len(rows), rho, eps, lr, scale, step)
+            optimizer_kernels.adadelta(numbers, w, values, rows, square_avg, acc_delta, row_step)
+            return
+        g = (g.to_dense() if g.is_sparse else g) * scale
+        square_avg.mul_(rho).addcmul_(g, g, value=1 - rho)
+        change = ((acc_delta + eps) / (square_avg + eps)).sqrt_().mul_(g)
+        acc_delta.mul_(rho).addcmul_(change, change, value=1 - rho)
+        w.sub_(change, alpha=lr)
+
+
+class Adam(Optimizer):
+    """Kingma & Ba (2015), algorithm 1."""
+
+    averages = ("exp_avg", "exp_avg_sq")
+
+    def __init__(self, parameters: Iterable[nn.Parameter], lr: float, betas: tuple[float, float], eps: float) -> None:
+        super().__init__(parameters, {"lr": lr, "betas": betas, "eps": eps})
+
+    def _move(self, w: Tensor, g: Tensor, state: dict[str, Any], group: dict[str, Any], scale: float) -> None:
+        (beta1, beta2), eps, step = group["betas"], group["eps"], float(state["step"])
+        exp_avg, exp_avg_sq = (state[name] for name in self.averages)
+        size, root = group["lr"] / (1 - beta1**step), math.sqrt(1 - beta2**step)
+        if _compiled(w):
+            V, E = _as_rows(w)
+            slots = torch.arange(V)
+            if g.is_sparse:
+                slots.fill_(-1)
+                slots[g.indices()[0]] = torch.arange(len(g.values()))
+            values = g.values() if g.is_sparse else g.contiguous()
+            numbers = (V, E, beta1, beta2, eps, size, root, scale)
+            optimizer_kernels.adam(numbers, w, values, slots, exp_avg, exp_avg_sq)
+            return
+        g = (g.to_dense() if g.is_sparse else g) * scale
+        exp_avg.lerp_(g, 1 - beta1)
+        exp_avg_sq.mul_(beta2).addcmul_(g, g, value=1 - beta2)
+        w.addcdiv_(exp_avg, exp_avg_sq.sqrt().div_(root).add_(eps), value=-size)
+
+
+def make_optimizer(parameters: Iterable[nn.Parameter], config: TrainingConfig) -> Optimizer:
+    """Adadelta (the paper's, with its ρ and ε) or Adam."""
     if config.optimizer == "adadelta":
-        return torch.optim.Adadelta(
+        return Adadelta(
             parameters, lr=config.learning_rate, rho=config.adadelta_rho, eps=config.adadelta_epsilon
         )
-    return torch.optim.Adam(parameters, lr=config.learning_rate, betas=(0.9, 0.98), eps=1e-9, fused=True)
+    return Adam(parameters, lr=config.learning_rate, betas=(0.9, 0.98), eps=1e-9)
+
+
+def gradient_norm(parameters: Iterable[nn.Parameter]) -> float:
+    """The L2 norm of the whole gradient; gradients by rows have one of each row from here on."""
+    parts = []
+    for parameter in parameters:
+        if parameter.grad is not None and parameter.grad.is_sparse:
+            parameter.grad = parameter.grad.coalesce()
+            parts.append(parameter.grad.values())
+        elif parameter.grad is not None:
+            parts.append(parameter.grad)
+    return float(torch.linalg.vector_norm(torch.stack(torch._foreach_norm(parts))))
 
 
 def learning_rate(update: int, last_update: int, plateau_factor: float, config: TrainingConfig) -> float:
@@ -27,3 +136,13 @@ def learning_rate(update: int, last_update: int, plateau_factor: float, config: 
     if config.decay == "linear":
         return rate * max(0.0, (last_update + 1 - update) / max(1, last_update + 1 - config.warmup_updates))
     return rate
+
+
+def _compiled(w: Tensor) -> bool:
+    """Whether a compiled pass can be made over such a parameter."""
+    return kernels.AVAILABLE and w.device.type == "cpu" and w.dtype == torch.float32 and w.is_contiguous()
+
+
+def _as_rows(w: Tensor) -> tuple[int, int]:
+    """A matrix's rows and columns; a vector is one row."""
+    return (w.shape[0], w.shape[1]) if w.ndim == 2 else (1, w.numel())

@@ -104,8 +104,8 @@ def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
     pairs = [prepared.corpus.pair(i) for i in range(min(1000, len(prepared.corpus)))]
     on_train = negative_log_likelihood(
         system,
-        [system.source_vocabulary.decode(source.tolist()) for source, _ in pairs],
-        [system.target_vocabulary.decode(target.tolist()) for _, target in pairs],
+        [system.source_vocabulary.join(source.tolist())[0] for source, _ in pairs],
+        [system.target_vocabulary.join(target.tolist())[0] for _, target in pairs],
     )
     on_dev = validate(system, trainer.development)
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from pathlib import Path
@@ -12,11 +13,12 @@ import torch
 from rnnsearch.config import TrainingConfig
 from rnnsearch.corpus.batches import Batch, BatchStream
 from rnnsearch.corpus.pack import PackedCorpus
-from rnnsearch.engine import fast_products
+from rnnsearch.engine import choose_engine, fast_products, precision_of
 from rnnsearch.folder import WEIGHTS, System, save_weights
+from rnnsearch.training.average import WeightAverage
 from rnnsearch.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from rnnsearch.training.cost import training_cost
-from rnnsearch.training.optimizer import learning_rate, make_optimizer
+from rnnsearch.training.optimizer import gradient_norm, learning_rate, make_optimizer
 from rnnsearch.training.validation import DevelopmentSet, validate
 
 CHECKPOINT = Path("checkpoints") / "last.safetensors"
@@ -55,7 +57,14 @@ class Trainer:
         self.stop_requested = False
         """Set it, from a signal handler or another thread, and the run saves a checkpoint and returns."""
         self.progress = Progress()
+        device = next(system.model.parameters()).device
+        system.model.engine = choose_engine(self.settings.engine, device, self.settings.precision)
+        # Whole gradients are quicker on a GPU, where memory is.
+        system.model.sparse_gradients(device.type == "cpu")
         self.optimizer = make_optimizer(system.model.parameters(), self.settings)
+        self.average = (
+            WeightAverage(system.model, self.settings.weight_average) if self.settings.weight_average else None
+        )
         self.batches = BatchStream(
             corpus,
             batch_size=self.settings.batch_size,
@@ -80,7 +89,9 @@ class Trainer:
 
     def resume(self) -> None:
         """Go back to where the checkpoint was written; the reasons a finished run ended are looked at afresh."""
-        self.progress = load_checkpoint(self.folder / CHECKPOINT, self.system.model, self.optimizer)
+        self.progress = load_checkpoint(
+            self.folder / CHECKPOINT, self.system.model, self.optimizer, self.average
+        )
         self.progress.finished = ""
 
     def run(self, listener: Listener) -> Progress:
@@ -98,7 +109,8 @@ class Trainer:
             progress.seconds = time.monotonic() - began
             progress.finished = self._reason_to_finish()
             if progress.update % settings.validate_every == 0 or progress.finished:
-                self._validate()
+                with self.average.in_use() if self.average else contextlib.nullcontext():
+                    self._validate()
                 progress.seconds = time.monotonic() - began
                 progress.finished = progress.finished or self._reason_to_finish()
             if progress.update % settings.checkpoint_every == 0 and not progress.finished:
@@ -108,7 +120,7 @@ class Trainer:
 
     def save(self) -> None:
         """Write the checkpoint."""
-        save_checkpoint(self.folder / CHECKPOINT, self.system.model, self.optimizer, self.progress)
+        save_checkpoint(self.folder / CHECKPOINT, self.system.model, self.optimizer, self.average, self.progress)
 
     def _update(self, batch: Batch) -> None:
         """One minibatch: cost, gradient, clipping, step."""
@@ -116,26 +128,28 @@ class Trainer:
         device = next(model.parameters()).device
         arrays = (batch.source_BS, batch.source_lengths_B, batch.target_BT, batch.target_lengths_B)
         model.train()
-        forced = model(*(torch.from_numpy(array).to(device) for array in arrays), dropout=self.settings.dropout)
+        with precision_of(device, self.settings.precision):
+            forced = model(*(torch.from_numpy(array).to(device) for array in arrays), dropout=self.settings.dropout)
         cost, nll = training_cost(forced, len(batch.source_BS), self.settings)
         words = len(forced.words_P)
-        del forced  # the logits, which nothing needs any more, are the largest tensor of all
         self.optimizer.zero_grad()
         cost.backward()
-        limit = self.settings.clip_norm or math.inf
-        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), limit)
+        norm = gradient_norm(model.parameters())
 
         progress.update += 1
-        if math.isfinite(float(norm)) and math.isfinite(float(nll)):
+        if math.isfinite(norm) and math.isfinite(float(nll)):
             for group in self.optimizer.param_groups:
                 group["lr"] = learning_rate(progress.update, self.last_update, progress.plateau_factor, self.settings)
-            self.optimizer.step()
+            clip = self.settings.clip_norm or math.inf
+            self.optimizer.step(scale=min(1.0, clip / max(norm, 1e-12)))
+            if self.average:
+                self.average.updated(progress.update)
             progress.interval_nll += float(nll)
             progress.interval_words += words
         else:
             progress.skipped += 1
             self.listener.notice(
-                f"update {progress.update}: the gradient is not finite ({float(norm)}); skipped ({progress.skipped} so far)"
+                f"update {progress.update}: the gradient is not finite ({norm}); skipped ({progress.skipped} so far)"
             )
         progress.target_words += words
         self.listener.updated(progress, float(nll) / words, words)

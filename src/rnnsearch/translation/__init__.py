@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from rnnsearch.folder import load_system
 from rnnsearch.translation.formats import FORMATS
@@ -17,4 +18,4 @@ def load(folder: str | os.PathLike[str]) -> Translator:
     """Load a trained model, on a GPU where there is one."""
     import torch
 
-    return Translator(load_system(folder, "cuda" if torch.cuda.is_available() else "cpu"))
+    return Translator(load_system(folder, "cuda" if torch.cuda.is_available() else "cpu"), Path(folder))

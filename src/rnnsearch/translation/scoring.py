@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 
 from rnnsearch.corpus.batches import make_batch
@@ -17,7 +18,7 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.folder import System
 from rnnsearch.text.vocabulary import END_SYMBOL
 from rnnsearch.translation.batching import by_length
-from rnnsearch.translation.translation import Alignment
+from rnnsearch.translation.translation import Alignment, by_words
 
 if TYPE_CHECKING:
     from rnnsearch.translation.translator import Translator
@@ -76,11 +77,16 @@ def score_pairs(
         log_p_P = -torch.nn.functional.cross_entropy(forced.logits_PV, forced.words_P, reduction="none")
         alpha_TBS = forced.decoded.alpha_TBS if with_alignment else None
         for b, i in enumerate(indices):
-            word_scores = log_p_P[forced.sentences_P == b].double()
+            x, y = ids[i]
+            source_owners = system.source_vocabulary.owners(sources[i])
+            target_owners = system.target_vocabulary.owners(targets[i])
+            scores = log_p_P[forced.sentences_P == b].double().cpu().numpy()
+            word_scores = np.bincount([*target_owners, len(targets[i])], scores)
             alignment = None
             if alpha_TBS is not None:
                 # A copy: a view would keep the whole batch's alignments alive.
-                alignment = alpha_TBS[: len(targets[i]), b, : len(sources[i]) + 1].float().cpu().numpy().copy()
+                alpha = alpha_TBS[: len(y), b, : len(x) + 1].float().cpu().numpy().copy()
+                alignment = by_words(alpha, target_owners, source_owners)
             scored[i] = ScoredPair(
                 source_tokens=[*sources[i], END_SYMBOL],
                 tokens=targets[i],

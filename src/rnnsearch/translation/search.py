@@ -1,24 +1,28 @@
 """Beam search (section 4.2 and appendix B.2), over many sentences side by side.
 
 Each sentence keeps its `beam` best partial translations, by summed log-probability. One that ends leaves the beam, which
-shrinks by it; the sentence is done when nothing is left in its beam. No sentence sees another: scores are computed from
-its own source alone, and its candidates compete only with each other.
+shrinks by it; the sentence is done when nothing is left in its beam, and another takes its seat. No sentence sees another:
+scores are computed from its own source alone, and its candidates compete only with each other.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from rnnsearch.config import SearchConfig
-from rnnsearch.model import RNNsearch
-from rnnsearch.text.vocabulary import END, UNK
+from rnnsearch.corpus.batches import WIDTH_MULTIPLE, make_batch
+from rnnsearch.engine.decoding import Stepper
+from rnnsearch.text.vocabulary import END
+
+POSITIONS = 4096
+"""Source positions, padding included, that are searched side by side at most, unless one sentence has more."""
 
 
 @dataclass(frozen=True)
@@ -40,18 +44,14 @@ class Hypothesis:
         return self.score / math.pow(length, length_normalization)
 
 
-@dataclass
-class _Step:
-    """What one step wrote: for following a hypothesis back to its beginning."""
+class _Path(NamedTuple):
+    """A word of a hypothesis, and the way back to its first."""
 
-    row_of: dict[int, int]
-    """Sentence → its row in `parents` and `words`."""
-    parents: NDArray[np.int64]
-    words: NDArray[np.int64]
-    row_before: dict[int, int]
-    """Sentence → its row in `alpha`."""
-    alpha: NDArray[np.float32] | None
-    """(B, K, S), by the hypotheses of the step before."""
+    before: _Path | None
+    word: int
+    alpha_RS: NDArray[np.float32] | None
+    row: int
+    """The word's row in α."""
 
 
 @dataclass
@@ -60,148 +60,145 @@ class _Beam:
 
     sentence: int
     source_length: int
-    shortest: float
-    longest: int
-    width: int
-    ended: list[Hypothesis] = field(default_factory=list)
+    ended: list[Hypothesis]
+
+    def end(self, path: _Path | None, score: float, finished: bool, aligns: bool) -> None:
+        """Add a hypothesis."""
+        words: list[int] = []
+        alphas: list[NDArray[np.float32]] = []
+        while path is not None:
+            words.append(path.word)
+            if path.alpha_RS is not None:
+                alphas.append(path.alpha_RS[path.row, : self.source_length])
+            path = path.before
+        alignment = np.array(alphas[::-1], np.float32).reshape(len(words), self.source_length) if aligns else None
+        self.ended.append(Hypothesis(words[::-1], score, finished, alignment))
 
 
 @torch.inference_mode()
 def beam_search(
-    model: RNNsearch,
-    x_BS: Tensor,
-    lengths_B: Tensor,
+    stepper: Stepper,
+    sentences: Sequence[Sequence[int]],
     config: SearchConfig,
-    max_steps: Sequence[int] | None = None,
+    max_steps: int | None = None,
 ) -> list[list[Hypothesis]]:
-    """The translations of each sentence, best first.
+    """The translations of each sentence, given as word ids without the end symbol; best first.
 
-    `x_BS` holds word ids with the end symbol and padding after it, `lengths_B` the lengths, end symbol included.
-    A sentence takes at most `maximum_length_ratio` × its length steps, or `max_steps` of it. Where nothing finishes,
-    the unfinished hypotheses are returned, marked so.
+    A sentence takes at most `maximum_length_ratio` × its length steps, its end symbol counted, or `max_steps`. Where nothing
+    finishes, the unfinished hypotheses are returned, marked so.
     """
-    lengths = lengths_B.tolist()
-    beams = [
-        _Beam(
-            sentence=b,
-            source_length=length,
-            shortest=config.minimum_length_ratio * length,
-            longest=max_steps[b] if max_steps else max(1, int(config.maximum_length_ratio * length)),
-            width=config.beam,
-        )
-        for b, length in enumerate(lengths)
-    ]
-    live = list(beams)
-    history: list[_Step] = []
-    source = model.encode(x_BS, lengths_B)
-    hypotheses = model.start(source)
-    scores_BK = x_BS.new_zeros(len(beams), 1, dtype=hypotheses.state_BKD.dtype)
-
-    while live:
-        look = model.look(hypotheses, source)
-        log_p_BKV = look.log_p_BKV
-        written = len(history)
-        too_short = [row for row, beam in enumerate(live) if written < beam.shortest]
-        if too_short:
-            log_p_BKV[too_short, :, END] = -torch.inf
-        if config.forbid_unk:
-            log_p_BKV[:, :, UNK] = -torch.inf
-
-        totals, parents, words = _best_continuations(scores_BK, log_p_BKV, max(beam.width for beam in live))
-        alpha = None if look.alpha_BKS is None else look.alpha_BKS.float().cpu().numpy()
-        row_before = history[-1].row_of if history else {beam.sentence: row for row, beam in enumerate(live)}
-
-        rows: list[int] = []
-        kept: list[list[tuple[float, int, int]]] = []
-        for row, beam in enumerate(live):
-            going_on, ended = [], 0
-            candidates = zip(totals[row], parents[row], words[row], strict=True)
-            for score, parent, word in list(candidates)[: beam.width]:
-                if score == -np.inf:
-                    break
-                if word == END:
-                    path, alignment = _trace(history, beam, parent, alpha, row)
-                    beam.ended.append(Hypothesis(path, float(score), True, alignment))
-                    ended += 1
-                else:
-                    going_on.append((float(score), int(parent), int(word)))
-            beam.width = beam.width - ended if going_on else 0
-            if not going_on and not beam.ended:
-                # Every word is forbidden (the shortlist is nothing but the two symbols): what there is breaks off.
-                path, alignment = _trace(history, beam, 0, alpha, row)
-                beam.ended.append(Hypothesis(path, float(scores_BK[row, 0]), False, alignment))
-            if going_on and written + 1 >= beam.longest:
-                if not beam.ended:
-                    for score, parent, word in going_on:
-                        path, alignment = _trace(history, beam, parent, alpha, row, word)
-                        beam.ended.append(Hypothesis(path, score, False, alignment))
-                beam.width = 0
-            if beam.width:
-                rows.append(row)
-                kept.append(going_on)
-        live = [live[row] for row in rows]
-        if not live:
-            break
-
-        K = max(len(going_on) for going_on in kept)
-        padded = [going_on + [(-np.inf, 0, END)] * (K - len(going_on)) for going_on in kept]
-        table = np.array(padded)
-        step_parents, step_words = table[..., 1].astype(np.int64), table[..., 2].astype(np.int64)
-        row_of = {beam.sentence: row for row, beam in enumerate(live)}
-        history.append(_Step(row_of, step_parents, step_words, row_before, alpha))
-
-        device = x_BS.device
-        rows_b = torch.tensor(rows, device=device)
-        scores_BK = torch.from_numpy(table[..., 0]).to(device, scores_BK.dtype)
-        hypotheses = model.write(
-            look, rows_b, torch.from_numpy(step_parents).to(device), torch.from_numpy(step_words).to(device)
-        )
-        if len(rows) < len(source.real_BS):
-            source = source.select(rows_b)
-
+    if not sentences:
+        return []
+    search = _Search(stepper, sentences, config, max_steps)
+    while search.seat():
+        search.step()
     return [
-        sorted(beam.ended, key=lambda hypothesis: -hypothesis.rank(config.length_normalization)) for beam in beams
+        sorted(ended, key=lambda hypothesis: -hypothesis.rank(config.length_normalization)) for ended in search.found
     ]
 
 
-def _best_continuations(
-    scores_BK: Tensor, log_p_BKV: Tensor, width: int
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Of all hypotheses of a sentence and all words, the `width` best: scores, parents, words, each (B, ≤ width)."""
-    # A sentence's best continuations are among the best of each of its hypotheses: two small sorts, not one large.
-    best_BKW, words_BKW = log_p_BKV.topk(min(width, log_p_BKV.shape[-1]), -1)
-    W = best_BKW.shape[-1]
-    totals_BX = (scores_BK.unsqueeze(-1) + best_BKW).flatten(1)
-    totals_BW, places_BW = totals_BX.topk(min(width, totals_BX.shape[1]), -1)
-    words_BW = words_BKW.flatten(1).gather(1, places_BW)
-    return totals_BW.double().cpu().numpy(), (places_BW // W).cpu().numpy(), words_BW.cpu().numpy()
+class _Search:
+    """Beams in Q seats. Arrays go by seat (Q), or by hypothesis (R), a sentence's hypotheses one after the other."""
 
+    def __init__(
+        self, stepper: Stepper, sentences: Sequence[Sequence[int]], config: SearchConfig, max_steps: int | None
+    ) -> None:
+        longest = max(len(sentence) for sentence in sentences) + 1
+        positions = -(-longest // WIDTH_MULTIPLE) * WIDTH_MULTIPLE
+        Q = max(1, min(len(sentences), config.batch_sentences, POSITIONS // positions))
+        self.found: list[list[Hypothesis]] = [[] for _ in sentences]
+        self._sentences, self._config, self._max_steps = sentences, config, max_steps
+        self._decoding = stepper.begin(Q, positions)
+        # Those of like length are read and searched together; the longest first, so that none is left over at the end.
+        self._unread = sorted(range(len(sentences)), key=lambda i: (-len(sentences[i]), i))
+        self._read: list[int] = []
+        self._admitted = 0
+        self._free = list(range(Q))
+        self._beams = [_Beam(-1, 0, []) for _ in range(Q)]
+        self._width_Q = np.zeros(Q, np.int64)
+        self._written_Q = np.zeros(Q, np.int64)
+        self._shortest_Q = np.zeros(Q)
+        self._longest_Q = np.zeros(Q, np.int64)
+        self._seats_R = np.empty(0, np.int64)
+        self._scores_R = np.empty(0)
+        self._paths: list[_Path | None] = []
 
-def _trace(
-    history: list[_Step],
-    beam: _Beam,
-    parent: int,
-    alpha: NDArray[np.float32] | None,
-    row: int,
-    last_word: int | None = None,
-) -> tuple[list[int], NDArray[np.float32] | None]:
-    """Words and alignment of the hypothesis `parent`, and of `last_word`, if the current step has written one."""
-    words, alignment = [], []
-    if last_word is not None:
-        words.append(last_word)
-        if alpha is not None:
-            alignment.append(alpha[row, parent])
-    for step in reversed(history):
-        row = step.row_of[beam.sentence]
-        words.append(int(step.words[row, parent]))
-        parent = int(step.parents[row, parent])
-        if step.alpha is not None:
-            alignment.append(step.alpha[step.row_before[beam.sentence], parent])
-    words.reverse()
-    if alpha is None:
-        return words, None
-    length = beam.source_length
-    matrix = np.zeros((len(words), length), np.float32)
-    for i, row_alpha in enumerate(reversed(alignment)):
-        matrix[i] = row_alpha[:length]
-    return words, matrix
+    def seat(self) -> bool:
+        """Give free seats to sentences that wait; False if there is nothing left to do."""
+        while self._free and (self._admitted < len(self._read) or self._unread):
+            if self._admitted == len(self._read):
+                self._read_more()
+            first = self._admitted
+            seats = [self._free.pop() for _ in range(min(len(self._free), len(self._read) - first))]
+            self._admitted += len(seats)
+            for seat, sentence in zip(seats, self._read[first : self._admitted], strict=True):
+                length = len(self._sentences[sentence]) + 1
+                self._beams[seat] = _Beam(sentence, length, self.found[sentence])
+                self._width_Q[seat], self._written_Q[seat] = self._config.beam, 0
+                self._shortest_Q[seat] = self._config.minimum_length_ratio * length
+                self._longest_Q[seat] = self._max_steps or max(1, int(self._config.maximum_length_ratio * length))
+            self._decoding.admit(np.arange(first, self._admitted), np.array(seats))
+            self._seats_R = np.concatenate([self._seats_R, seats])
+            self._scores_R = np.concatenate([self._scores_R, np.zeros(len(seats))])
+            self._paths += [None] * len(seats)
+        return len(self._seats_R) > 0
+
+    def _read_more(self) -> None:
+        Q = len(self._beams)
+        self._read, self._unread, self._admitted = self._unread[:Q], self._unread[Q:], 0
+        batch = make_batch([(self._sentences[i], []) for i in self._read])
+        self._decoding.read(torch.from_numpy(batch.source_BS), torch.from_numpy(batch.source_lengths_B))
+
+    def step(self) -> None:
+        """Write a word more of every hypothesis."""
+        seats_R, Q = self._seats_R, len(self._beams)
+        prediction = self._decoding.look()
+        W = int(self._width_Q[seats_R].max())
+        too_short_R = self._written_Q[seats_R] < self._shortest_Q[seats_R]
+        log_p_RW, words_RW = prediction.best(W, too_short_R, self._config.forbid_unk)
+        alpha_RS = None if prediction.alpha_RS is None else prediction.alpha_RS.float().cpu().numpy()
+
+        # Every hypothesis with each of its words; of each sentence's, as many of the best as its beam is wide.
+        totals_X = (self._scores_R[:, np.newaxis] + log_p_RW).ravel()
+        is_first_R = np.diff(seats_R, prepend=-1) != 0
+        first_rows = np.flatnonzero(is_first_R)
+        sentence_R = np.cumsum(is_first_R) - 1
+        best_X = np.lexsort((-totals_X, np.repeat(sentence_R, W)))
+        parents_X = best_X // W
+        rank_X = np.arange(len(best_X)) - W * first_rows[sentence_R[parents_X]]
+        best = best_X[(rank_X < self._width_Q[seats_R[parents_X]]) & (totals_X[best_X] > -np.inf)]
+        parents, words, scores = best // W, words_RW.ravel()[best], totals_X[best]
+        seats = seats_R[parents]
+
+        ends = words == END
+        for i in np.flatnonzero(ends).tolist():
+            self._beams[seats[i]].end(self._paths[parents[i]], float(scores[i]), True, alpha_RS is not None)
+        self._width_Q -= np.bincount(seats[ends], minlength=Q)
+        self._written_Q[seats_R[first_rows]] += 1
+
+        def longer(chosen: NDArray[np.int64]) -> list[_Path | None]:
+            pairs = zip(parents[chosen].tolist(), words[chosen].tolist(), strict=True)
+            return [_Path(self._paths[parent], word, alpha_RS, parent) for parent, word in pairs]
+
+        going = np.flatnonzero(~ends)
+        goes_on_Q = (np.bincount(seats[going], minlength=Q) > 0) & (self._written_Q < self._longest_Q)
+        for row in first_rows.tolist():
+            seat = int(seats_R[row])
+            if goes_on_Q[seat]:
+                continue
+            beam = self._beams[seat]
+            self._free.append(seat)
+            if beam.ended:
+                continue
+            # Nothing has finished: what there is breaks off.
+            cut = going[seats[going] == seat]
+            for path, score in zip(longer(cut), scores[cut].tolist(), strict=True):
+                beam.end(path, score, False, alpha_RS is not None)
+            if not len(cut):
+                # Not even a word more: all are forbidden (the shortlist is nothing but the two symbols).
+                beam.end(self._paths[row], float(self._scores_R[row]), False, alpha_RS is not None)
+
+        kept = going[goes_on_Q[seats[going]]]
+        self._paths = longer(kept)
+        self._seats_R, self._scores_R = seats[kept], scores[kept]
+        self._decoding.write(parents[kept], words[kept])

@@ -84,6 +84,22 @@ class Translation:
         return frozenset(links)
 
 
+def by_words(alignment: Alignment, target_owners: Sequence[int], source_owners: Sequence[int]) -> Alignment:
+    """From pieces of words to words: a word of the source was read as much as its pieces together, and a word of the target
+    read what its pieces did on average.
+
+    (pieces, source pieces + 1) to (words, source words + 1); the owners are those of `Vocabulary.owners`.
+    """
+    if len(set(target_owners)) == len(target_owners) and len(set(source_owners)) == len(source_owners):
+        return alignment
+    targets = np.array(target_owners, np.int64)
+    sources = np.array([*source_owners, len(set(source_owners))], np.int64)
+    starts = [np.flatnonzero(np.diff(owners, prepend=-1)) for owners in (targets, sources)]
+    summed = np.add.reduceat(np.add.reduceat(alignment, starts[0], axis=0), starts[1], axis=1)
+    words: Alignment = summed / np.bincount(targets)[:, None].astype(np.float32)
+    return words
+
+
 def split_line(tokens: list[str], longest: int) -> list[list[str]]:
     """Cut a line into stretches of at most `longest` tokens: after the last end of a sentence, else of a clause, that
     leaves a stretch at least half of `longest`; else at `longest`."""

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import queue
 import threading
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
 from typing import overload
 
 import numpy as np
-import torch
 
 from rnnsearch.config import SearchConfig, from_dict
-from rnnsearch.corpus.batches import make_batch
+from rnnsearch.engine.decoding import PlainStepper, Stepper
+from rnnsearch.engine.fast_decoding import FastStepper
+from rnnsearch.engine.packed import int8_works
+from rnnsearch.errors import RnnsearchError
 from rnnsearch.folder import System
 from rnnsearch.text.tokenize import Tokenizer
-from rnnsearch.translation.batching import by_length
+from rnnsearch.translation.lexicon import LexicalShortlist, Lexicon
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
 from rnnsearch.translation.search import Hypothesis, beam_search
-from rnnsearch.translation.translation import Segment, Translation, split_line
+from rnnsearch.translation.translation import Segment, Translation, by_words, split_line
 
 
 class Translator:
@@ -28,8 +33,11 @@ class Translator:
     order, or how many are searched side by side.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, folder: Path | None = None) -> None:
+        """`folder` is where the model lies: its lexicon is read there, when it is first needed."""
         self.system = system
+        self.folder = folder
+        self._steppers: dict[tuple[object, ...], Stepper] = {}
         data = system.config.data
         self._source = Tokenizer(data.tokenizer, data.source_language)
         self._target = Tokenizer(data.tokenizer, data.target_language)
@@ -56,15 +64,8 @@ class Translator:
         search = replace(search, beam=max(search.beam, n))
         pieces_of_line = [split_line(self.source_words(line), search.max_segment) for line in lines]
         pieces = [piece for pieces in pieces_of_line for piece in pieces]
-        found: list[list[Hypothesis]] = [[] for _ in pieces]
         encoded = [self.system.source_vocabulary.encode(piece) for piece in pieces]
-        device = next(self.system.model.parameters()).device
-        for indices in by_length([len(ids) + 1 for ids in encoded], search.batch_sentences):
-            batch = make_batch([(encoded[i], []) for i in indices])
-            x_BS = torch.from_numpy(batch.source_BS).to(device)
-            lengths_B = torch.from_numpy(batch.source_lengths_B).to(device)
-            for i, hypotheses in zip(indices, beam_search(self.system.model, x_BS, lengths_B, search), strict=True):
-                found[i] = hypotheses
+        found = beam_search(self._stepper(search), encoded, search)
         results, first = [], 0
         for pieces in pieces_of_line:
             of_line = found[first : first + len(pieces)]
@@ -103,12 +104,44 @@ class Translator:
         own = {key: value for key, value in vars(self.system.config.search).items() if not key.startswith("_")}
         return from_dict({"search": {**own, **settings}}, "search").search
 
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """The model's lexicon; RnnsearchError where it has none."""
+        if self.folder is None:
+            raise RnnsearchError("a model that is not read from a folder has no lexicon")
+        return Lexicon.load(self.folder)
+
+    def _stepper(self, search: SearchConfig) -> Stepper:
+        """The model, ready for such a search; made once."""
+        key = (search.precision, search.shortlist, search.shortlist and search.shortlist_candidates)
+        if key not in self._steppers:
+            model, shortlist = self.system.model, None
+            if search.shortlist:
+                shortlist = LexicalShortlist(
+                    self.lexicon,
+                    self.system.source_vocabulary,
+                    self.system.target_vocabulary,
+                    frequent=search.shortlist,
+                    candidates=search.shortlist_candidates,
+                )
+            precision = search.precision
+            on_cpu = model.readout.W_o.device.type == "cpu"
+            if precision == "int8" and not (on_cpu and int8_works()):
+                place = "this CPU" if on_cpu else "a GPU"
+                warnings.warn(f"search.precision = int8 is not for {place}: float32 is used", stacklevel=2)
+                precision = "float32"
+            self._steppers[key] = FastStepper(model, precision, shortlist) if on_cpu else PlainStepper(model, shortlist)
+        return self._steppers[key]
+
     def _translation(self, pieces: list[list[str]], hypotheses: list[Hypothesis]) -> Translation:
         segments: list[Segment] = []
         source_start = target_start = 0
         for piece, hypothesis in zip(pieces, hypotheses, strict=True):
-            tokens = self.system.target_vocabulary.decode(hypothesis.words)
-            segments.append(Segment(source_start, piece, target_start, tokens, hypothesis.alignment))
+            tokens, owners = self.system.target_vocabulary.join(hypothesis.words)
+            alignment = hypothesis.alignment
+            if alignment is not None:
+                alignment = by_words(alignment, owners, self.system.source_vocabulary.owners(piece))
+            segments.append(Segment(source_start, piece, target_start, tokens, alignment))
             source_start += len(piece)
             target_start += len(tokens)
         if not segments:

@@ -89,13 +89,15 @@ def test_a_batch_depends_on_its_number_alone(corpus: PackedCorpus, shuffle: Shuf
 
 def test_once_sorts_each_pool_of_the_corpus_order(corpus: PackedCorpus) -> None:
     batches = stream(corpus, "once", seed=99)
-    longest = np.maximum(*corpus.lengths())
+    longest, targets = np.maximum(*corpus.lengths()), corpus.lengths()[1]
     size = BATCH * POOL
     for start in range(0, PAIRS, size):
         numbers = range(start // BATCH, min(start // BATCH + POOL, BATCHES))
         seen = [pair for number in numbers for pair in pairs_of(batches.batch(number))]
         assert sorted(seen) == list(range(start, min(start + size, PAIRS)))
-        assert all(longest[one] <= longest[other] for one, other in pairwise(seen))
+        cuts = [seen[i : i + BATCH] for i in range(0, len(seen), BATCH)]
+        assert all(longest[one].max() <= longest[other].min() for one, other in pairwise(cuts))
+        assert all(targets[one] >= targets[other] for cut in cuts for one, other in pairwise(cut))
     assert same(batches.batch(3), batches.batch(3 + BATCHES))
 
 
@@ -109,7 +111,8 @@ def test_epochs_differ_in_pairs_and_in_the_order_of_batches(corpus: PackedCorpus
     pools = [batch_lengths[start : start + POOL] for start in range(0, BATCHES, POOL)]
     assert any(pool != sorted(pool) for pool in pools)
     for pairs in first:
-        assert all(longest[one] <= longest[other] for one, other in pairwise(pairs))
+        targets = corpus.lengths()[1]
+        assert all(targets[one] >= targets[other] for one, other in pairwise(pairs))
 
 
 def test_the_seed_decides_the_epochs(corpus: PackedCorpus) -> None:

@@ -11,13 +11,16 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from rnnsearch.config import DataConfig
 from rnnsearch.corpus import open_prepared, prepare
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.text import UNK
 
 CONFIG = DataConfig(source_words=20, target_words=1000, max_length=12)
 
@@ -206,3 +209,31 @@ def test_neither_text_nor_corpus_loads_torch_or_its_heavy_libraries() -> None:
     code = "import rnnsearch.corpus, sys; print([m for m in ('torch', 'pyarrow', 'sacremoses') if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=os.environ)
     assert run.stdout == b"[]\n"
+
+
+@pytest.mark.parametrize("joint", [True, False])
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+def test_subwords(tmp_path: Path, kind: Literal["bpe", "unigram"], joint: bool) -> None:
+    pairs = [(f"le chat{i} noir", f"the black cat{i} !") for i in range(300)]
+    sides = tmp_path / "a.fr", tmp_path / "a.en"
+    for path, lines in zip(sides, zip(*pairs, strict=True), strict=True):
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    config = DataConfig(subwords=kind, subword_pieces=60, joint_subwords=joint, tokenizer="whitespace")
+    prepared = prepare([sides[0]], [sides[1]], tmp_path / "data", config)
+    found = set()
+    for i in range(len(prepared.corpus)):
+        source, target = prepared.corpus.pair(i)
+        assert UNK not in source
+        found.add(
+            (
+                " ".join(prepared.source_vocabulary.join(source.tolist())[0]),
+                " ".join(prepared.target_vocabulary.join(target.tolist())[0]),
+            )
+        )
+    assert found == set(pairs)
+    assert prepared.info["source"]["pieces"] > prepared.info["source"]["words"]
+    assert prepared.info["source"]["coverage_percent"] == 100.0
+    same = (tmp_path / "data" / "source.subwords").read_bytes() == (tmp_path / "data" / "target.subwords").read_bytes()
+    assert same == joint
+    prepare([sides[0]], [sides[1]], tmp_path / "data", replace(config, subwords="none"))
+    assert not (tmp_path / "data" / "source.subwords").exists(), "left over from the preparation before"

@@ -99,7 +99,7 @@ def test_appendix_a(alignment: str, order: str, lengths: list[tuple[int, int]], 
     pairs = random_pairs(seed, lengths, VX, VY)
     with torch.no_grad():
         forced = model(*batch_of(pairs))
-    p = torch.softmax(forced.logits_PV, -1).numpy()
+        p = torch.softmax(forced.logits_PV, -1).numpy()
     for b, (x, y) in enumerate(pairs):
         distributions, alignments = literal(model, [*x, 0], [*y, 0])
         np.testing.assert_allclose(p[(forced.sentences_P == b).numpy()], distributions, rtol=0, atol=1e-12)

@@ -14,6 +14,7 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.training.average import WeightAverage
 from rnnsearch.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from rnnsearch.training.optimizer import make_optimizer
 from rnnsearch.training.trainer import CHECKPOINT, Trainer
@@ -28,15 +29,17 @@ def run(folder: Path, **training: object) -> Trainer:
     return trainer
 
 
+@pytest.mark.parametrize("decay", [0.0, 0.9])
 @pytest.mark.parametrize("optimizer", ["adam", "adadelta"])
-def test_round_trip(tmp_path: Path, optimizer: str) -> None:
-    trainer = run(tmp_path, optimizer=optimizer)
+def test_round_trip(tmp_path: Path, optimizer: str, decay: float) -> None:
+    trainer = run(tmp_path, optimizer=optimizer, weight_average=decay)
     random = torch.get_rng_state()
     torch.rand(3)
 
     system = toy_system(trainer.system.config)
     fresh = make_optimizer(system.model.parameters(), trainer.settings)
-    progress = load_checkpoint(tmp_path / CHECKPOINT, system.model, fresh)
+    average = WeightAverage(system.model, decay) if decay else None
+    progress = load_checkpoint(tmp_path / CHECKPOINT, system.model, fresh, average)
 
     assert asdict(progress) == asdict(trainer.progress)
     assert torch.equal(torch.get_rng_state(), random)
@@ -46,8 +49,10 @@ def test_round_trip(tmp_path: Path, optimizer: str) -> None:
         ours, theirs = fresh.state[restored], trainer.optimizer.state[parameter]
         assert ours.keys() == theirs.keys()
         assert all(torch.equal(ours[key], theirs[key]) and ours[key].dtype == theirs[key].dtype for key in ours), name
+    if average and trainer.average:
+        assert all(torch.equal(trainer.average.weights[name], value) for name, value in average.weights.items())
     torch.set_rng_state(random)
-    save_checkpoint(tmp_path / "again.safetensors", system.model, fresh, progress)
+    save_checkpoint(tmp_path / "again.safetensors", system.model, fresh, average, progress)
     with safe_open(tmp_path / CHECKPOINT, "np") as one, safe_open(tmp_path / "again.safetensors", "np") as other:
         assert one.metadata() == other.metadata()
         assert one.keys() == other.keys()
@@ -74,8 +79,15 @@ def test_progress_is_exact(tmp_path_factory: pytest.TempPathFactory, progress: P
     path = tmp_path_factory.mktemp("checkpoint") / "last.safetensors"
     system = toy_system(toy_config())
     optimizer = make_optimizer(system.model.parameters(), system.config.training)
-    save_checkpoint(path, system.model, optimizer, progress)
-    assert load_checkpoint(path, system.model, optimizer) == progress
+    save_checkpoint(path, system.model, optimizer, None, progress)
+    assert load_checkpoint(path, system.model, optimizer, None) == progress
+
+
+def test_an_average_cannot_begin_half_way(tmp_path: Path) -> None:
+    trainer = run(tmp_path)
+    average = WeightAverage(trainer.system.model, 0.9)
+    with pytest.raises(RnnsearchError, match="weight_average cannot be set when a run goes on"):
+        load_checkpoint(tmp_path / CHECKPOINT, trainer.system.model, trainer.optimizer, average)
 
 
 @pytest.fixture(scope="module")
@@ -175,6 +187,6 @@ def test_a_failed_write_leaves_the_last_checkpoint(
 
     monkeypatch.setattr("rnnsearch.training.checkpoint.save_file", disk_full)
     with pytest.raises(RnnsearchError, match="no space left"):
-        save_checkpoint(path, system.model, optimizer, Progress())
+        save_checkpoint(path, system.model, optimizer, None, Progress())
     assert path.read_bytes() == checkpoint
     assert [file.name for file in path.parent.iterdir()] == [path.name]

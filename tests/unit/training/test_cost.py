@@ -10,17 +10,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from rnnsearch.config import TrainingConfig
+from rnnsearch.config import ModelConfig, TrainingConfig
 from rnnsearch.engine import Decoded
 from rnnsearch.model import Forced
+from rnnsearch.model.readout import Readout
 from rnnsearch.training.cost import training_cost
 
 Normalization = Literal["sum", "sentences", "tokens"]
 
 
 def forced(logits: Tensor, words: Tensor) -> Forced:
+    """The readout of which these are the logits: W_o is the unit matrix."""
     empty = torch.empty(0)
-    return Forced(logits, words, torch.zeros_like(words), Decoded(empty, empty, None))
+    V = logits.shape[1]
+    readout = Readout(ModelConfig(maxout_size=V), V, 1).to(logits.dtype)
+    with torch.no_grad():
+        readout.W_o.copy_(torch.eye(V))
+    return Forced(readout, logits, words, torch.zeros_like(words), Decoded(empty, empty, None))
 
 
 @settings(max_examples=60)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from torch import nn
 
 from rnnsearch.config import TrainingConfig
-from rnnsearch.training.optimizer import learning_rate, make_optimizer
+from rnnsearch.engine import kernels
+from rnnsearch.training.optimizer import gradient_norm, learning_rate, make_optimizer
 
 
 @pytest.mark.parametrize(("rho", "epsilon"), [(0.95, 1e-6), (0.5, 1e-2)])
@@ -40,6 +43,80 @@ def test_adam_steps_by_the_learning_rate_first() -> None:
     parameter.grad = torch.tensor([5.0, -1e-3, 20.0])
     optimizer.step()
     torch.testing.assert_close(parameter.detach(), torch.tensor([0.99, -1.99, 2.99]))
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("optimizer", ["adadelta", "adam"])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    batches=st.lists(st.lists(st.integers(0, 5), min_size=1, max_size=4), min_size=1, max_size=8),
+    scale=st.sampled_from((1.0, 0.3)),
+    seed=st.integers(0, 2**31),
+)
+def test_gradients_by_rows_are_whole_gradients(
+    monkeypatch: pytest.MonkeyPatch,
+    optimizer: Literal["adadelta", "adam"],
+    compiled: bool,
+    batches: list[list[int]],
+    scale: float,
+    seed: int,
+) -> None:
+    """Words that come and go, in whatever order, as PyTorch's own optimizers take them: with zeros everywhere else."""
+    monkeypatch.setattr(kernels, "AVAILABLE", kernels.AVAILABLE and compiled)
+    config = TrainingConfig(optimizer=optimizer, learning_rate=0.1, adadelta_epsilon=1e-3)
+    start = torch.randn(6, 3, generator=torch.Generator().manual_seed(seed))
+    by_rows, whole = nn.Parameter(start.clone()), nn.Parameter(start.double())
+    ours = make_optimizer([by_rows], config)
+    theirs = (
+        torch.optim.Adadelta([whole], lr=0.1, rho=config.adadelta_rho, eps=1e-3)
+        if optimizer == "adadelta"
+        else torch.optim.Adam([whole], lr=0.1, betas=(0.9, 0.98), eps=1e-9)
+    )
+    for words in batches:
+        for parameter, sparse in ((by_rows, True), (whole, False)):
+            parameter.grad = None
+            embedded = nn.functional.embedding(torch.tensor(words), parameter, sparse=sparse)
+            (embedded**2 + embedded).sum().mul(0.5).backward()
+        assert gradient_norm([by_rows]) == pytest.approx(float(whole.grad.norm()), rel=1e-3)
+        whole.grad.mul_(scale)
+        ours.step(scale)
+        theirs.step()
+        torch.testing.assert_close(by_rows.detach().double(), whole.detach(), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("optimizer", ["adadelta", "adam"])
+@pytest.mark.parametrize("shape", [(5, 7), (11,), (1, 1)])
+def test_compiled_and_plain_steps_are_the_same(
+    monkeypatch: pytest.MonkeyPatch, optimizer: Literal["adadelta", "adam"], shape: tuple[int, ...]
+) -> None:
+    config = TrainingConfig(optimizer=optimizer, learning_rate=0.01)
+    found = []
+    for compiled in (True, False):
+        monkeypatch.setattr(kernels, "AVAILABLE", kernels.AVAILABLE and compiled)
+        generator = torch.Generator().manual_seed(1)
+        parameter = nn.Parameter(torch.randn(shape, generator=generator))
+        stepper = make_optimizer([parameter], config)
+        for _ in range(10):
+            parameter.grad = torch.randn(shape, generator=generator)
+            stepper.step(0.5)
+        found.append(parameter.detach())
+    torch.testing.assert_close(*found, rtol=1e-5, atol=1e-6)
+
+
+def test_a_run_may_move_to_where_gradients_are_whole() -> None:
+    """What rows have missed is made up for when gradients stop coming by rows."""
+    config = TrainingConfig(optimizer="adadelta", adadelta_epsilon=1e-3)
+    start = torch.randn(4, 2, generator=torch.Generator().manual_seed(3))
+    mixed, whole = nn.Parameter(start.clone()), nn.Parameter(start.clone())
+    for parameter in (mixed, whole):
+        optimizer = make_optimizer([parameter], config)
+        for i, words in enumerate(([0, 1], [1], [2, 1], [0, 3], [1, 2])):
+            parameter.grad = None
+            by_rows = parameter is mixed and i < 3
+            nn.functional.embedding(torch.tensor(words), parameter, sparse=by_rows).pow(2).sum().backward()
+            gradient_norm([parameter])
+            optimizer.step()
+    torch.testing.assert_close(mixed, whole)
 
 
 configs = st.builds(

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rnnsearch.translation import Translation, Translator, score_pairs
+from rnnsearch.translation.lexicon import Lexicon, LinkCounter
 from toy import ALIGNMENTS, CELLS, ORDERS, SOURCE_WORDS, toy_pairs
 
 words = st.sampled_from([*SOURCE_WORDS, "Name7", "zzz"])
@@ -74,6 +75,30 @@ def test_a_whole_file_at_once_or_line_by_line_in_the_other_order(trained: Traine
     reversed_ = translator.translate(sources[::-1], batch_sentences=7)[::-1]
     for alone, together in zip(one_by_one, reversed_, strict=True):
         same(alone, together)
+
+
+@settings(max_examples=10)
+@given(line=lines, others=st.lists(lines, max_size=6), batch_sentences=st.integers(1, 4))
+@pytest.mark.parametrize(
+    "how", [{"precision": "int8"}, {"shortlist": 3}, {"shortlist": 5, "shortlist_candidates": 1, "precision": "int8"}]
+)
+def test_nor_with_int8_and_a_shortlist(
+    with_lexicon: Translator, how: dict[str, object], line: str, others: list[str], batch_sentences: int
+) -> None:
+    alone = with_lexicon.translate(line, **how)
+    together = with_lexicon.translate([*others, line], batch_sentences=batch_sentences, **how)[-1]
+    same(alone, together)
+
+
+@pytest.fixture(scope="module")
+def with_lexicon(trained: Trained, tmp_path_factory: pytest.TempPathFactory) -> Translator:
+    """A trained model with a lexicon."""
+    translator, folder = trained("gated", "mlp"), tmp_path_factory.mktemp("lexicon")
+    counter = LinkCounter(translator.system)
+    pairs = toy_pairs(100, seed=13)
+    counter.add([source.split() for source, _ in pairs], [target.split() for _, target in pairs])
+    Lexicon.from_counts(counter.counts).save(folder)
+    return Translator(translator.system, folder)
 
 
 @every_model

@@ -13,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rnnsearch.config import ModelConfig, SearchConfig
+from rnnsearch.engine.decoding import PlainStepper
+from rnnsearch.engine.fast_decoding import FastStepper
 from rnnsearch.model import RNNsearch
 from rnnsearch.text.vocabulary import END, UNK
 from rnnsearch.translation.search import Hypothesis, beam_search
@@ -42,17 +44,25 @@ def model_of(
 def search(
     model: RNNsearch, sentences: list[list[int]], config: SearchConfig, steps: int | None = None
 ) -> list[list[Hypothesis]]:
-    x, lengths, _, _ = batch_of([(sentence, []) for sentence in sentences])
-    return beam_search(model, x, lengths, config, max_steps=[steps] * len(sentences) if steps else None)
+    """By the plain stepper; the fast one is to find the same."""
+    found = beam_search(PlainStepper(model), sentences, config, max_steps=steps)
+    for fast, plain in zip(beam_search(FastStepper(model), sentences, config, max_steps=steps), found, strict=True):
+        same(fast, [(hypothesis.words, hypothesis.score, hypothesis.finished) for hypothesis in plain])
+        for one, other in zip(fast, plain, strict=True):
+            assert (one.alignment is None) == (other.alignment is None)
+            if one.alignment is not None:
+                np.testing.assert_allclose(one.alignment, other.alignment, rtol=0, atol=1e-6)
+    return found
 
 
 def next_log_p(model: RNNsearch, source: list[int], written: list[int]) -> tuple[np.ndarray, np.ndarray | None]:
     """log p of each next word, and the alignment of all words so far and the next, from scratch."""
     with torch.no_grad():
         forced = model(*batch_of([(source, written)]))
+        log_p_V = torch.log_softmax(forced.logits_PV[-1], -1)
     alpha = forced.decoded.alpha_TBS
     return (
-        torch.log_softmax(forced.logits_PV[-1], -1).numpy(),
+        log_p_V.numpy(),
         None if alpha is None else alpha[: len(written), 0, : len(source) + 1].numpy(),
     )
 

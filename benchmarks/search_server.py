@@ -1,0 +1,29 @@
+"""The talk between `translation_speed.py` and a contestant that keeps its model loaded.
+
+A request is a line of JSON on standard input: `{"groups": [[sentence, …], …], "steps": [n, …], "beam": k}`. All sentences
+of a group are translated together, in exactly the group's number of steps. The answer is a line of JSON on what was standard
+output. Runs in the peers' environments too, so it needs nothing but Python.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+
+
+def serve(translate: Callable[[list[str], int, int], int]) -> None:
+    """Answer requests until there are no more; `translate` takes sentences, steps and beam, and returns the words."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what a toolkit has to say is not an answer
+    print(json.dumps({"ready": True}), file=answers, flush=True)
+    for line in sys.stdin:
+        request = json.loads(line)
+        words = 0
+        began = time.perf_counter()
+        for sentences, steps in zip(request["groups"], request["steps"], strict=True):
+            words += translate(sentences, steps, request["beam"])
+        seconds = time.perf_counter() - began
+        print(json.dumps({"seconds": seconds, "words": words}), file=answers, flush=True)

@@ -1,0 +1,157 @@
+"""Small compiled loops, run by the very threads that PyTorch computes with.
+
+What is no matrix product costs PyTorch one pass over memory for every operation. The kernels of this package do it in one,
+compiled by Numba for the CPU at hand when first called, and kept on disk from then on. They run on PyTorch's own OpenMP
+threads: a second pool would fight with it for the cores. Where Numba or that pool is missing, `AVAILABLE` is False, and
+their callers do the same with PyTorch's operations.
+
+A kernel is a function of one argument, an array of addresses: the first is that of its numbers (as float64), the
+others are those of its tensors. All threads call it at once, and each does its `share`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+try:
+    import numba
+    from llvmlite import binding, ir
+    from numba import types
+    from numba.extending import intrinsic
+except ImportError:  # what follows from it: AVAILABLE is False
+    numba = None
+
+
+def _openmp() -> ctypes.CDLL | None:
+    """The OpenMP library (GNU's) that PyTorch has loaded, opened for compiled code too."""
+    if numba is None or not torch.backends.openmp.is_available():
+        return None
+    try:
+        loaded = Path("/proc/self/maps").read_text().splitlines()
+        path = next(line.split()[-1] for line in loaded if "libgomp" in line)
+        binding.load_library_permanently(path)
+        return ctypes.CDLL(path)
+    except (OSError, RuntimeError, StopIteration):
+        return None
+
+
+_OPENMP = _openmp()
+AVAILABLE = _OPENMP is not None
+"""Whether kernels can run here."""
+
+NUMBERS, TENSORS = 12, 16
+"""The most a kernel takes of each."""
+
+
+class Kernel:
+    """A compiled loop; calling it runs it on all threads, and returns when the last is done."""
+
+    def __init__(self, function: Callable[[Any], None]) -> None:
+        self._function = function
+        self._code: ctypes.c_void_p | None = None
+
+    def __call__(self, numbers: tuple[float, ...], *tensors: Tensor, threads: int | None = None) -> None:
+        """Run on contiguous tensors of the types the kernel expects; nothing is checked here."""
+        if self._code is None:
+            self._compiled = _compile(self._function)
+            self._code = ctypes.c_void_p(self._compiled.address)
+        assert _OPENMP is not None
+        values = (ctypes.c_double * NUMBERS)(*numbers)
+        addresses = (ctypes.c_void_p * TENSORS)(ctypes.addressof(values), *(t.data_ptr() for t in tensors))
+        count = threads or torch.get_num_threads()
+        _OPENMP.GOMP_parallel(self._code, addresses, ctypes.c_uint(count), ctypes.c_uint(0))
+
+
+def kernel(function: Callable[[Any], None]) -> Kernel:
+    """Make a kernel of a function (see the head of this module)."""
+    return Kernel(function)
+
+
+if numba is not None:
+    _ADDRESSES = types.CPointer(types.voidptr)
+    _thread = types.ExternalFunction("omp_get_thread_num", types.int32())
+    _threads = types.ExternalFunction("omp_get_num_threads", types.int32())
+    # Sums may be reordered and products contracted; infinities and NaN keep their meaning.
+    FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
+
+    def _compile(function: Callable[[Any], None]) -> Any:
+        return numba.cfunc(types.void(_ADDRESSES), nopython=True, cache=True, error_model="numpy", fastmath=FASTMATH)(
+            function
+        )
+
+    def device(function: Any) -> Any:
+        """A function that kernels call: compiled into them."""
+        return numba.njit(inline="never", error_model="numpy", fastmath=FASTMATH, cache=True)(function)
+
+    @intrinsic
+    def _power_of_two(context: Any, k: Any) -> Any:
+        """2ᵏ of a whole float32 from −126 to 127: its exponent bits."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            integer = ir.IntType(32)
+            exponent = builder.add(builder.fptosi(arguments[0], integer), ir.Constant(integer, 127))
+            return builder.bitcast(builder.shl(exponent, ir.Constant(integer, 23)), ir.FloatType())
+
+        return types.float32(types.float32), generate
+
+    @numba.njit(inline="always", error_model="numpy")
+    def share(count: int) -> Any:
+        """The part of `range(count)` that is this thread's: first, and one past the last."""
+        thread, threads = _thread(), _threads()
+        return count * thread // threads, count * (thread + 1) // threads
+
+    @numba.njit(inline="always", error_model="numpy")
+    def this_thread() -> Any:
+        """The number of this thread."""
+        return _thread()
+
+    @numba.njit(inline="always", error_model="numpy", fastmath=FASTMATH)
+    def tanh(x: Any) -> Any:
+        """tanh of a float32 to a few units in the last place: a ratio of two polynomials. NaN stays NaN."""
+        limit = np.float32(7.9)
+        x = limit if x > limit else x
+        x = -limit if x < -limit else x
+        y = x * x
+        p = np.float32(-2.76076847742355e-16)
+        p = p * y + np.float32(2.00018790482477e-13)
+        p = p * y + np.float32(-8.60467152213735e-11)
+        p = p * y + np.float32(5.12229709037114e-08)
+        p = p * y + np.float32(1.48572235717979e-05)
+        p = p * y + np.float32(6.37261928875436e-04)
+        p = p * y + np.float32(4.89352455891786e-03)
+        q = np.float32(1.19825839466702e-06)
+        q = q * y + np.float32(1.18534705686654e-04)
+        q = q * y + np.float32(2.26843463243900e-03)
+        q = q * y + np.float32(4.89352518554385e-03)
+        return x * p / q
+
+    @numba.njit(inline="always", error_model="numpy", fastmath=FASTMATH)
+    def sigmoid(x: Any) -> Any:
+        """1 / (1 + e⁻ˣ) of a float32."""
+        half = np.float32(0.5)
+        return half + half * tanh(half * x)
+
+    @numba.njit(inline="always", error_model="numpy", fastmath=FASTMATH)
+    def exp(x: Any) -> Any:
+        """eˣ of a float32 that is not positive, to a few units in the last place; 0 below −87. NaN stays NaN."""
+        low = np.float32(-87.0)
+        tiny = x < low
+        x = low if tiny else x
+        k = np.floor(x * np.float32(1.4426950408889634) + np.float32(0.5))
+        r = x - k * np.float32(0.693359375) + k * np.float32(2.12194440e-4)
+        p = np.float32(1.9875691500e-4)
+        p = p * r + np.float32(1.3981999507e-3)
+        p = p * r + np.float32(8.3334519073e-3)
+        p = p * r + np.float32(4.1665795894e-2)
+        p = p * r + np.float32(1.6666665459e-1)
+        p = p * r + np.float32(5.0000001201e-1)
+        p = p * r * r + r + np.float32(1.0)
+        value = p * _power_of_two(k)
+        return np.float32(0.0) if tiny else value

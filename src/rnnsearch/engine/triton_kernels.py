@@ -1,0 +1,311 @@
+# mypy: allow-untyped-decorators, allow-untyped-defs, allow-incomplete-defs
+"""The pointwise part of a recurrence step, and additive attention, as Triton kernels.
+
+What is fused is what would otherwise be written to memory and read again: the gates one by one, and above all
+tanh(W_a s + U_a h), (B, S, A) numbers at every step, which exist in registers only, forward and backward. Products of
+matrices are not here; they are cuBLAS's. For every kernel there is a function that launches it on tensors; shapes are those
+of `rnnsearch.model`, with M = 2N for [z ; r], and X, Y for rows in which several things lie side by side (`engine.cuda`).
+
+Kernels compute in the type of their tensors. Tensors are contiguous, but for rows of which a kernel gets some columns.
+"""
+
+from __future__ import annotations
+
+import triton
+import triton.language as tl
+from torch import Tensor
+
+
+@triton.jit
+def _tanh(x):
+    """tanh, by the one function of its kind that Triton has on every device."""
+    return 2 * tl.sigmoid(2 * x) - 1
+
+
+@triton.jit
+def _gates(projected_BX, X, inputs_BG, s_BN, reset_BN, N, BLOCK: tl.constexpr):
+    b = tl.program_id(0).to(tl.int64)
+    n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    inside = n < N
+    z_at, r_at = projected_BX + b * X + n, projected_BX + b * X + N + n
+    z_input = tl.load(inputs_BG + b * 3 * N + N + n, inside, 0)
+    r_input = tl.load(inputs_BG + b * 3 * N + 2 * N + n, inside, 0)
+    z = tl.sigmoid(z_input + tl.load(z_at, inside, 0))
+    r = tl.sigmoid(r_input + tl.load(r_at, inside, 0))
+    tl.store(z_at, z, inside)
+    tl.store(r_at, r, inside)
+    tl.store(reset_BN + b * N + n, r * tl.load(s_BN + b * N + n, inside, 0), inside)
+
+
+def gates(projected_BX: Tensor, inputs_BG: Tensor, s_BN: Tensor, reset_BN: Tensor) -> None:
+    """z = σ(inputs_z + U_z s), r = σ(inputs_r + U_r s), and r ∘ s.
+
+    The first 2N columns of `projected_BX` hold [U_z s ; U_r s], and [z ; r] afterwards.
+    """
+    B, N = s_BN.shape
+    _gates[_rows(B, N)](projected_BX, projected_BX.stride(0), inputs_BG, s_BN, reset_BN, N, BLOCK=BLOCK_N)
+
+
+@triton.jit
+def _update(projected_BX, X, inputs_BG, s_BN, real_B, candidate_BN, after_BN, N, BLOCK: tl.constexpr):
+    b = tl.program_id(0).to(tl.int64)
+    n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    inside = n < N
+    candidate_at = candidate_BN + b * N + n
+    candidate = _tanh(tl.load(inputs_BG + b * 3 * N + n, inside, 0) + tl.load(candidate_at, inside, 0))
+    s = tl.load(s_BN + b * N + n, inside, 0)
+    z = tl.load(projected_BX + b * X + n, inside, 0)
+    tl.store(candidate_at, candidate, inside)
+    tl.store(after_BN + b * N + n, tl.load(real_B + b) * (s + z * (candidate - s)), inside)
+
+
+def update(
+    projected_BX: Tensor, inputs_BG: Tensor, s_BN: Tensor, real_B: Tensor, candidate_BN: Tensor, after_BN: Tensor
+) -> None:
+    """s~ = tanh(inputs + U [r ∘ s]) and (1 − z) ∘ s + z ∘ s~, zero outside a sentence, into `after_BN`.
+
+    `candidate_BN` holds U [r ∘ s], and s~ afterwards; the first columns of `projected_BX` are z.
+    """
+    B, N = s_BN.shape
+    _update[_rows(B, N)](
+        projected_BX, projected_BX.stride(0), inputs_BG, s_BN, real_B, candidate_BN, after_BN, N, BLOCK=BLOCK_N
+    )
+
+
+@triton.jit
+def _update_backward(
+    direct_BN, through_BN, d_state_BN, real_B, projected_BX, X, candidate_BN, s_BN, d_step_BY, Y, N, BLOCK: tl.constexpr
+):
+    b = tl.program_id(0).to(tl.int64)
+    n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    inside, at = n < N, b * N + n
+    d_s = tl.load(direct_BN + at, inside, 0) + tl.load(through_BN + at, inside, 0) + tl.load(d_state_BN + at, inside, 0)
+    d_s *= tl.load(real_B + b)
+    z = tl.load(projected_BX + b * X + n, inside, 0)
+    candidate = tl.load(candidate_BN + at, inside, 0)
+    s = tl.load(s_BN + at, inside, 0)
+    tl.store(d_step_BY + b * Y + n, d_s * z * (1 - candidate * candidate), inside)
+    tl.store(d_step_BY + b * Y + N + n, d_s * (candidate - s) * z * (1 - z), inside)
+    tl.store(direct_BN + at, d_s * (1 - z), inside)
+
+
+def update_backward(
+    direct_BN: Tensor, through_BN: Tensor, d_state_BN: Tensor, real_B: Tensor, projected_BX: Tensor,
+    candidate_BN: Tensor, s_BN: Tensor, d_step_BY: Tensor,
+) -> None:
+    """From ∂cost/∂s', the sum of the first three, to those of the candidate's and of z's sum, columns 0 … 2N of `d_step_BY`.
+
+    `direct_BN` then holds what comes straight back to s, by (1 − z) ∘ s.
+    """
+    B, N = s_BN.shape
+    _update_backward[_rows(B, N)](
+        direct_BN, through_BN, d_state_BN, real_B, projected_BX, projected_BX.stride(0), candidate_BN, s_BN, d_step_BY,
+        d_step_BY.stride(0), N, BLOCK=BLOCK_N,
+    )
+
+
+@triton.jit
+def _gates_backward(d_reset_BN, projected_BX, X, s_BN, d_step_BY, Y, direct_BN, N, BLOCK: tl.constexpr):
+    b = tl.program_id(0).to(tl.int64)
+    n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    inside, at = n < N, b * N + n
+    d_reset = tl.load(d_reset_BN + at, inside, 0)
+    r = tl.load(projected_BX + b * X + N + n, inside, 0)
+    s = tl.load(s_BN + at, inside, 0)
+    tl.store(d_step_BY + b * Y + 2 * N + n, d_reset * s * r * (1 - r), inside)
+    tl.store(direct_BN + at, tl.load(direct_BN + at, inside, 0) + d_reset * r, inside)
+
+
+def gates_backward(
+    d_reset_BN: Tensor, projected_BX: Tensor, s_BN: Tensor, d_step_BY: Tensor, direct_BN: Tensor
+) -> None:
+    """From ∂cost/∂[r ∘ s] to that of r's sum, columns 2N … 3N of `d_step_BY`; what comes back to s onto `direct_BN`."""
+    B, N = s_BN.shape
+    _gates_backward[_rows(B, N)](
+        d_reset_BN, projected_BX, projected_BX.stride(0), s_BN, d_step_BY, d_step_BY.stride(0), direct_BN, N,
+        BLOCK=BLOCK_N,
+    )
+
+
+@triton.jit
+def _energies(
+    query_BA, X, keys_BSA, v_A, real_BS, energy_BS, S, A, BLOCK_S: tl.constexpr, BLOCK_A: tl.constexpr
+):
+    b = tl.program_id(0).to(tl.int64)
+    s = tl.program_id(1) * BLOCK_S + tl.arange(0, BLOCK_S)
+    inside_S = s < S
+    sum_SA = tl.zeros([BLOCK_S, BLOCK_A], energy_BS.dtype.element_ty)
+    for start in range(0, A, BLOCK_A):
+        a = start + tl.arange(0, BLOCK_A)
+        inside_A = a < A
+        query_A = tl.load(query_BA + b * X + a, inside_A, 0)
+        v = tl.load(v_A + a, inside_A, 0)
+        key_SA = tl.load(keys_BSA + (b * S + s[:, None]) * A + a[None, :], inside_S[:, None] & inside_A[None, :], 0)
+        sum_SA += v[None, :] * _tanh(query_A[None, :] + key_SA)
+    real_S = tl.load(real_BS + b * S + s, inside_S, 0)
+    tl.store(energy_BS + b * S + s, tl.where(real_S > 0, tl.sum(sum_SA, 1), float("-inf")), inside_S)
+
+
+def energies(query_BA: Tensor, keys_BSA: Tensor, v_A: Tensor, real_BS: Tensor, energy_BS: Tensor) -> None:
+    """e_j = v_aᵀ tanh(query + key_j), into `energy_BS`; −∞ outside a sentence."""
+    B, S, A = keys_BSA.shape
+    _energies[B, triton.cdiv(S, BLOCK_S)](
+        query_BA, query_BA.stride(0), keys_BSA, v_A, real_BS, energy_BS, S, A, BLOCK_S=BLOCK_S, BLOCK_A=BLOCK_A
+    )
+
+
+@triton.jit
+def _attend(
+    energy_BS, values_BSG, inputs_BG, alpha_BS, attended_BG, S, G, ROW: tl.constexpr, BLOCK_S: tl.constexpr,
+    BLOCK_G: tl.constexpr,
+):
+    b = tl.program_id(0).to(tl.int64)
+    row = tl.arange(0, ROW)
+    energy_S = tl.load(energy_BS + b * S + row, row < S, float("-inf"))
+    highest = tl.max(energy_S, 0)
+    total = tl.sum(tl.exp(energy_S - highest), 0)
+    g = tl.program_id(1) * BLOCK_G + tl.arange(0, BLOCK_G)
+    inside_G = g < G
+    sum_SG = tl.zeros([BLOCK_S, BLOCK_G], attended_BG.dtype.element_ty)
+    for start in range(0, S, BLOCK_S):
+        s = start + tl.arange(0, BLOCK_S)
+        inside_S = s < S
+        alpha_S = tl.exp(tl.load(energy_BS + b * S + s, inside_S, float("-inf")) - highest) / total
+        if tl.program_id(1) == 0:
+            tl.store(alpha_BS + b * S + s, alpha_S, inside_S)
+        value_SG = tl.load(values_BSG + (b * S + s[:, None]) * G + g[None, :], inside_S[:, None] & inside_G[None, :], 0)
+        sum_SG += alpha_S[:, None] * value_SG
+    inputs_G = tl.load(inputs_BG + b * G + g, inside_G, 0)
+    tl.store(attended_BG + b * G + g, inputs_G + tl.sum(sum_SG, 0), inside_G)
+
+
+def attend(
+    energy_BS: Tensor, values_BSG: Tensor, inputs_BG: Tensor, alpha_BS: Tensor, attended_BG: Tensor
+) -> None:
+    """α = softmax(e), and inputs + Σ_j α_j value_j, into the last two."""
+    B, S, G = values_BSG.shape
+    _attend[B, triton.cdiv(G, BLOCK_A)](
+        energy_BS, values_BSG, inputs_BG, alpha_BS, attended_BG, S, G, ROW=triton.next_power_of_2(S), BLOCK_S=BLOCK_S,
+        BLOCK_G=BLOCK_A,
+    )
+
+
+@triton.jit
+def _alpha_backward(
+    d_attended_BG, Y, values_BSG, d_alpha_BS, out_BS, S, G, BLOCK_S: tl.constexpr, BLOCK_G: tl.constexpr
+):
+    b = tl.program_id(0).to(tl.int64)
+    s = tl.program_id(1) * BLOCK_S + tl.arange(0, BLOCK_S)
+    inside_S = s < S
+    sum_SG = tl.zeros([BLOCK_S, BLOCK_G], out_BS.dtype.element_ty)
+    for start in range(0, G, BLOCK_G):
+        g = start + tl.arange(0, BLOCK_G)
+        inside_G = g < G
+        d_attended_G = tl.load(d_attended_BG + b * Y + g, inside_G, 0)
+        value_SG = tl.load(values_BSG + (b * S + s[:, None]) * G + g[None, :], inside_S[:, None] & inside_G[None, :], 0)
+        sum_SG += d_attended_G[None, :] * value_SG
+    tl.store(out_BS + b * S + s, tl.load(d_alpha_BS + b * S + s, inside_S, 0) + tl.sum(sum_SG, 1), inside_S)
+
+
+def alpha_backward(d_step_BY: Tensor, values_BSG: Tensor, d_alpha_BS: Tensor, out_BS: Tensor) -> None:
+    """∂cost/∂α_j: what is given, and ∂cost/∂inputs, the first G columns of `d_step_BY`, times value_j."""
+    B, S, G = values_BSG.shape
+    _alpha_backward[B, triton.cdiv(S, BLOCK_S)](
+        d_step_BY, d_step_BY.stride(0), values_BSG, d_alpha_BS, out_BS, S, G, BLOCK_S=BLOCK_S, BLOCK_G=BLOCK_A
+    )
+
+
+@triton.jit
+def _query_backward(
+    alpha_BS, d_alpha_BS, query_BA, X, keys_BSA, v_A, d_energy_BS, d_query_BA, Y, S, A, ROW: tl.constexpr,
+    BLOCK_S: tl.constexpr, BLOCK_A: tl.constexpr,
+):
+    b = tl.program_id(0).to(tl.int64)
+    row = tl.arange(0, ROW)
+    inside_row, row_at = row < S, b * S + row
+    mean = tl.sum(tl.load(alpha_BS + row_at, inside_row, 0) * tl.load(d_alpha_BS + row_at, inside_row, 0), 0)
+    a = tl.program_id(1) * BLOCK_A + tl.arange(0, BLOCK_A)
+    inside_A = a < A
+    query_A = tl.load(query_BA + b * X + a, inside_A, 0)
+    sum_SA = tl.zeros([BLOCK_S, BLOCK_A], d_query_BA.dtype.element_ty)
+    for start in range(0, S, BLOCK_S):
+        s = start + tl.arange(0, BLOCK_S)
+        inside_S, at = s < S, b * S + s
+        d_energy_S = tl.load(alpha_BS + at, inside_S, 0) * (tl.load(d_alpha_BS + at, inside_S, 0) - mean)
+        if tl.program_id(1) == 0:
+            tl.store(d_energy_BS + at, d_energy_S, inside_S)
+        key_SA = tl.load(keys_BSA + at[:, None] * A + a[None, :], inside_S[:, None] & inside_A[None, :], 0)
+        hidden_SA = _tanh(query_A[None, :] + key_SA)
+        sum_SA += d_energy_S[:, None] * (1 - hidden_SA * hidden_SA)
+    tl.store(d_query_BA + b * Y + a, tl.load(v_A + a, inside_A, 0) * tl.sum(sum_SA, 0), inside_A)
+
+
+def query_backward(
+    alpha_BS: Tensor, d_alpha_BS: Tensor, query_BA: Tensor, keys_BSA: Tensor, v_A: Tensor, d_energy_BS: Tensor,
+    d_query_BA: Tensor,
+) -> None:
+    """Through the softmax, ∂cost/∂e_j = α_j (∂cost/∂α_j − Σ_k α_k ∂cost/∂α_k), and to the query; into the last two.
+
+    ∂cost/∂query = v_a ∘ Σ_j ∂cost/∂e_j (1 − tanh²(query + key_j)), the tanh computed again.
+    """
+    B, S, A = keys_BSA.shape
+    _query_backward[B, triton.cdiv(A, BLOCK_A)](
+        alpha_BS, d_alpha_BS, query_BA, query_BA.stride(0), keys_BSA, v_A, d_energy_BS, d_query_BA,
+        d_query_BA.stride(0), S, A, ROW=triton.next_power_of_2(S), BLOCK_S=BLOCK_S, BLOCK_A=BLOCK_A,
+    )
+
+
+@triton.jit
+def _keys_backward(
+    d_energy_TBS, query_TBA, X, keys_BSA, v_A, d_keys_BSA, d_v_BRA, T, B, S, A, BLOCK_S: tl.constexpr,
+    BLOCK_A: tl.constexpr,
+):
+    b = tl.program_id(0).to(tl.int64)
+    s = tl.program_id(1) * BLOCK_S + tl.arange(0, BLOCK_S)
+    a = tl.program_id(2) * BLOCK_A + tl.arange(0, BLOCK_A)
+    inside_S, inside_A = s < S, a < A
+    inside_SA, at_SA = inside_S[:, None] & inside_A[None, :], (b * S + s[:, None]) * A + a[None, :]
+    key_SA = tl.load(keys_BSA + at_SA, inside_SA, 0)
+    d_key_SA = tl.zeros([BLOCK_S, BLOCK_A], d_keys_BSA.dtype.element_ty)
+    d_v_SA = tl.zeros([BLOCK_S, BLOCK_A], d_keys_BSA.dtype.element_ty)
+    for t in range(T):
+        d_energy_S = tl.load(d_energy_TBS + (t * B + b) * S + s, inside_S, 0)
+        query_A = tl.load(query_TBA + (t * B + b) * X + a, inside_A, 0)
+        hidden_SA = _tanh(query_A[None, :] + key_SA)
+        d_v_SA += d_energy_S[:, None] * hidden_SA
+        d_key_SA += d_energy_S[:, None] * (1 - hidden_SA * hidden_SA)
+    v = tl.load(v_A + a, inside_A, 0)
+    tl.store(d_keys_BSA + at_SA, v[None, :] * d_key_SA, inside_SA)
+    tl.store(d_v_BRA + (b * tl.num_programs(1) + tl.program_id(1)) * A + a, tl.sum(d_v_SA, 0), inside_A)
+
+
+def keys_backward(
+    d_energy_TBS: Tensor, query_TBA: Tensor, keys_BSA: Tensor, v_A: Tensor
+) -> tuple[Tensor, Tensor]:
+    """∂cost/∂keys (B, S, A) and ∂cost/∂v_a (A), summed over the steps in registers.
+
+    ∂cost/∂key_j = v_a ∘ Σ_i ∂cost/∂e_ij (1 − tanh²(query_i + key_j)); ∂cost/∂v_a = Σ_ij ∂cost/∂e_ij tanh(query_i + key_j).
+    """
+    T = len(query_TBA)
+    B, S, A = keys_BSA.shape
+    grid = B, triton.cdiv(S, BLOCK_S), triton.cdiv(A, BLOCK_A)
+    d_keys_BSA = keys_BSA.new_empty(B, S, A)
+    d_v_BRA = keys_BSA.new_empty(*grid[:2], A)  # a sum for each program: added up in the same order every time
+    _keys_backward[grid](
+        d_energy_TBS, query_TBA, query_TBA.stride(1), keys_BSA, v_A, d_keys_BSA, d_v_BRA, T, B, S, A, BLOCK_S=BLOCK_S,
+        BLOCK_A=BLOCK_A,
+    )
+    return d_keys_BSA, d_v_BRA.sum((0, 1))
+
+
+BLOCK_N = 256
+"""Units of a sentence's state that one program of a pointwise kernel computes."""
+BLOCK_S, BLOCK_A = 8, 128
+"""Source positions, and alignment units or gate sums, that one program of an attention kernel holds at a time."""
+
+INTERPRETED = not isinstance(_gates, triton.JITFunction)
+"""Whether Triton interprets kernels, on a CPU's tensors (`TRITON_INTERPRET=1`, for tests), or compiles them for a GPU."""
+
+
+def _rows(B: int, N: int) -> tuple[int, int]:
+    return B, triton.cdiv(N, BLOCK_N)

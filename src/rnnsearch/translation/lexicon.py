@@ -1,0 +1,148 @@
+"""Which words translate which, as the model's attention has it, and the shortlist of words that follows from it.
+
+Every target word of a parallel text is linked to the source word that it was most read from; what a source word was linked
+to, and how often, is its entry. The words are those of the text, whether in the vocabularies or not; what all source words
+outside the vocabulary were linked to stands under `[UNK]`. Where a model has pieces of words, they take the words' place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import torch
+
+from rnnsearch.corpus.batches import make_batch
+from rnnsearch.corpus.links import hard_links
+from rnnsearch.engine import fast_products
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.files import write_text
+from rnnsearch.folder import System
+from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL, Vocabulary
+from rnnsearch.translation.batching import by_length
+
+LEXICON = "lexicon.tsv"
+"""The lexicon's file, in the model's folder."""
+KEPT = 100
+"""Translations kept of each source word."""
+
+
+class Lexicon:
+    """p(target word | source word)."""
+
+    translations: Mapping[str, Sequence[tuple[str, float]]]
+    """For each source word its translations and their probabilities, the most probable first."""
+
+    def __init__(self, translations: Mapping[str, Sequence[tuple[str, float]]]) -> None:
+        self.translations = translations
+
+    @classmethod
+    def from_counts(cls, counts: Mapping[str, Counter[str]]) -> Lexicon:
+        """From the number of links between each source word and each target word."""
+        return cls(
+            {
+                word: [
+                    (other, count / linked.total())
+                    for other, count in sorted(linked.items(), key=lambda item: (-item[1], item[0]))[:KEPT]
+                ]
+                for word, linked in sorted(counts.items())
+            }
+        )
+
+    @classmethod
+    def load(cls, folder: Path) -> Lexicon:
+        """Read the lexicon of a model's folder."""
+        path = folder / LEXICON
+        try:
+            text = path.read_bytes().decode("utf-8")
+        except FileNotFoundError:
+            raise RnnsearchError(
+                f"{folder}: the model has no lexicon yet ({LEXICON}), which search.shortlist needs; make it with "
+                f"`rnnsearch lexicon --model {folder} --source TEXT --target TEXT`"
+            ) from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise RnnsearchError(f"{path}: cannot read the lexicon: {error}") from None
+        translations: dict[str, list[tuple[str, float]]] = {}
+        for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
+            try:
+                word, other, probability = line.split("\t")
+                translations.setdefault(word, []).append((other, float(probability)))
+            except ValueError:
+                raise RnnsearchError(
+                    f"{path}:{number}: {line!r} is not a source word, a target word and a probability between tabs"
+                ) from None
+        return cls(translations)
+
+    def save(self, folder: Path) -> None:
+        """Write a line for each pair of words: source, target, probability."""
+        lines = (
+            f"{word}\t{other}\t{probability:.6g}\n"
+            for word, others in self.translations.items()
+            for other, probability in others
+        )
+        write_text(folder / LEXICON, "".join(lines))
+
+
+class LinkCounter:
+    """Counts the links that a model's attention draws between the words of sentence pairs."""
+
+    def __init__(self, system: System) -> None:
+        if not system.model.aligns:
+            raise RnnsearchError("an RNNencdec has no alignment to learn a lexicon from")
+        self._system = system
+        self.counts: dict[str, Counter[str]] = {}
+
+    @torch.inference_mode()
+    def add(self, sources: Sequence[list[str]], targets: Sequence[list[str]]) -> None:
+        """Count the links of these pairs, as words. Pairs longer than `data.max_length` are passed over, as in training."""
+        system = self._system
+        longest = system.config.data.max_length
+        pairs = [
+            (list(system.source_vocabulary.units(source)), list(system.target_vocabulary.units(target)))
+            for source, target in zip(sources, targets, strict=True)
+            if 0 < len(source) <= longest and 0 < len(target) <= longest
+        ]
+        device = next(system.model.parameters()).device
+        lengths = [max(len(source), len(target)) + 1 for source, target in pairs]
+        for indices in by_length(lengths, system.config.training.batch_size):
+            of_batch = [pairs[i] for i in indices]
+            batch = make_batch(
+                [
+                    ([*map(system.source_vocabulary.id, source)], [*map(system.target_vocabulary.id, target)])
+                    for source, target in of_batch
+                ]
+            )
+            arrays = (batch.source_BS, batch.source_lengths_B, batch.target_BT, batch.target_lengths_B)
+            with fast_products():
+                alpha_TBS = system.model(*(torch.from_numpy(array).to(device) for array in arrays)).decoded.alpha_TBS
+            alpha_BTS = alpha_TBS.transpose(0, 1).float().cpu().numpy()
+            for (source, target), alpha_TS in zip(of_batch, alpha_BTS, strict=True):
+                self._count(source, target, hard_links(alpha_TS[: len(target), : len(source) + 1]))
+
+    def _count(self, source: list[str], target: list[str], links: Iterable[tuple[int, int]]) -> None:
+        for j, i in links:
+            known = self._system.source_vocabulary.id(source[j]) != UNK
+            words = [source[j]] if known else [source[j], UNK_SYMBOL]
+            for word in words:
+                self.counts.setdefault(word, Counter())[target[i]] += 1
+
+
+class LexicalShortlist:
+    """The target words that a sentence may be translated with: see `rnnsearch.engine.decoding.Shortlist`."""
+
+    def __init__(
+        self, lexicon: Lexicon, source: Vocabulary, target: Vocabulary, *, frequent: int, candidates: int
+    ) -> None:
+        """The `frequent` most frequent target words, and the best `candidates` of each source word."""
+        self.frequent = min(len(target), frequent + 2)  # the vocabulary begins with its two symbols
+        self._candidates: dict[int, set[int]] = {}
+        for word, others in lexicon.translations.items():
+            number = source.id(word)
+            if number != UNK or word == UNK_SYMBOL:
+                ids = [target.id(other) for other, _ in others[:candidates]]
+                self._candidates.setdefault(number, set()).update(i for i in ids if i >= self.frequent)
+
+    def candidates(self, source: Sequence[int]) -> list[int]:
+        """The candidates of these source words that are not among the frequent words."""
+        return sorted(set().union(*(self._candidates.get(word, ()) for word in source)))

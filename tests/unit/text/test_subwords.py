@@ -1,0 +1,78 @@
+"""Words into pieces and back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.text import UNK, Subwords, Vocabulary
+from rnnsearch.text.subwords import BEGIN, SubwordKind, join
+
+LETTERS = "abcdefghij"
+COUNTS = Counter({LETTERS[i % 10] + LETTERS[3 + i % 7] + "xyz"[i % 3]: 1 + i for i in range(90)})
+KINDS: tuple[SubwordKind, ...] = ("bpe", "unigram")
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def subwords(request: pytest.FixtureRequest) -> Subwords:
+    return Subwords.train(COUNTS, request.param, 60)
+
+
+words = st.lists(st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=12), max_size=6)
+
+
+@given(words=words)
+def test_pieces_make_the_words_again(subwords: Subwords, words: list[str]) -> None:
+    words = [word.replace(BEGIN, "_") for word in words]
+    pieces = [piece for word in words for piece in subwords.split(word)]
+    owners = [place for place, word in enumerate(words) for _ in subwords.split(word)]
+    assert join(pieces) == (words, owners)
+
+
+def test_frequent_words_are_whole_and_rare_ones_are_not() -> None:
+    counts = COUNTS + Counter({"chien": 10_000, "zoologie": 1})
+    subwords = Subwords.train(counts, "bpe", 50)
+    assert subwords.split("chien") == ("▁chien",)
+    assert len(subwords.split("zoologie")) > 2
+
+
+def test_no_word_of_known_letters_is_unknown(subwords: Subwords) -> None:
+    pieces = Counter(piece for word in COUNTS for piece in subwords.split(word))
+    vocabulary = Vocabulary.from_counts(pieces, len(pieces), subwords=subwords)
+    ids = vocabulary.encode(list(COUNTS))
+    assert UNK not in ids
+    assert vocabulary.join(ids) == (list(COUNTS), vocabulary.owners(list(COUNTS)))
+    assert "abx" not in Vocabulary([]), "a word-level vocabulary does not know it"
+    assert all(word in vocabulary for word in COUNTS)
+    assert "ω" not in vocabulary
+
+
+def test_it_is_read_as_it_was_written(subwords: Subwords, tmp_path: Path) -> None:
+    subwords.save(tmp_path / "source.subwords")
+    again = Subwords.load(tmp_path / "source.subwords")
+    assert all(again.split(word) == subwords.split(word) for word in COUNTS)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
+def test_a_broken_file_is_one_clear_line(subwords: Subwords, tmp_path: Path, share: float) -> None:
+    path = tmp_path / "source.subwords"
+    path.write_bytes(subwords.model[: int(share * len(subwords.model))])
+    pieces = Counter(piece for word in COUNTS for piece in subwords.split(word))
+    Vocabulary.from_counts(pieces, len(pieces)).save(tmp_path / "source.vocab")
+    with pytest.raises(RnnsearchError, match="not a whole sentencepiece model|no piece"):
+        Vocabulary.load(tmp_path / "source.vocab", Subwords.load(path))
+
+
+def test_a_small_text_has_as_many_pieces_as_there_are() -> None:
+    assert Subwords.train({"ab": 3, "abc": 2}, "bpe", 5000).split("ab") == ("▁ab",)
+
+
+def test_more_letters_than_pieces() -> None:
+    counts = {chr(0x4E00 + i): 1 for i in range(200)}
+    with pytest.raises(RnnsearchError, match="data.subword_pieces = 50: these words cannot be cut into so few"):
+        Subwords.train(counts, "unigram", 50)

@@ -1,0 +1,50 @@
+"""The same training, whatever runs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from rnnsearch.engine import Fused, Reference, choose_engine
+from rnnsearch.errors import RnnsearchError
+from toy import Recorder, toy_config, toy_trainer
+
+UPDATES = 200
+
+
+def losses(folder: Path, **training: object) -> list[float]:
+    config = toy_config(
+        training={
+            **{"max_updates": UPDATES, "validate_every": 10_000, "checkpoint_every": 10_000, "batch_size": 16},
+            **{"optimizer": "adam", "learning_rate": 1e-3, "dropout": 0.1, "loss_normalization": "tokens"},
+            **training,
+        }
+    )
+    recorder = Recorder()
+    toy_trainer(folder, config, pairs=200).run(recorder)
+    return recorder.losses
+
+
+def test_fused_and_reference_have_the_same_losses(tmp_path: Path) -> None:
+    """Rounding differs, and training makes much of a small difference; two hundred updates make little."""
+    fused, reference = (losses(tmp_path / name, engine=name) for name in ("fused", "reference"))
+    assert len(fused) == UPDATES
+    assert fused[:20] == pytest.approx(reference[:20], rel=1e-5)
+    assert fused == pytest.approx(reference, rel=5e-3)
+    assert fused[-1] < 0.7 * fused[0], "nothing was learned"
+
+
+def test_bf16_learns_as_fp32_does(tmp_path: Path) -> None:
+    fp32, bf16 = (losses(tmp_path / name, precision=name) for name in ("fp32", "bf16"))
+    assert fp32 != bf16, "nothing was rounded"
+    assert bf16 == pytest.approx(fp32, rel=0.1)
+
+
+def test_auto_is_fused_on_a_cpu() -> None:
+    cpu = torch.device("cpu")
+    assert isinstance(choose_engine("auto", cpu), Fused)
+    assert isinstance(choose_engine("reference", cpu), Reference)
+    with pytest.raises(RnnsearchError, match="engine = cuda: this is a cpu; use auto"):
+        choose_engine("cuda", cpu)

@@ -1,0 +1,79 @@
+"""A model of pieces of words speaks of words: in translations, alignments and scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rnnsearch
+from rnnsearch.config import from_dict
+from rnnsearch.text.subwords import BEGIN
+from rnnsearch.training.session import train
+from rnnsearch.translation import Translator
+from toy import toy_pairs, write_pairs
+
+LINES = [source for source, _ in toy_pairs(12, seed=9)]
+
+
+@pytest.fixture(scope="module", params=["bpe", "unigram"])
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("subwords")
+    source, target = write_pairs(place, "train", 400, seed=1)
+    valid_source, valid_target = write_pairs(place, "valid", 20, seed=2)
+    config = from_dict(
+        {
+            "data": {"tokenizer": "whitespace", "subwords": request.param, "subword_pieces": 60},
+            "model": {"embedding_size": 16, "hidden_size": 32, "alignment_size": 16, "maxout_size": 16},
+            "training": {
+                **{"optimizer": "adam", "learning_rate": 5e-3, "loss_normalization": "tokens", "initialization": "glorot"},
+                **{"max_updates": 80, "validate_every": 40, "batch_size": 32},
+            },
+        }
+    )
+    train(
+        place / "model", config, sources=[source], targets=[target], valid_source=valid_source, valid_target=valid_target
+    )
+    return place / "model"
+
+
+@pytest.fixture(scope="module")
+def translator(folder: Path) -> Translator:
+    return rnnsearch.load(folder)
+
+
+def test_there_are_pieces(translator: Translator) -> None:
+    assert len(translator.system.source_vocabulary.encode(["Name123"])) > 1
+
+
+def test_translations_are_of_words(translator: Translator) -> None:
+    for line, found in zip(LINES, translator.translate(LINES), strict=True):
+        assert BEGIN not in found.text
+        assert found.text == " ".join(found.tokens)
+        assert found.source_tokens == [*line.split(), "</s>"]
+        assert found.alignment is not None
+        assert found.alignment.shape == (len(found.tokens), len(found.source_tokens))
+        np.testing.assert_allclose(found.alignment.sum(1), 1, atol=1e-4)
+
+
+def test_a_translation_has_the_score_it_is_given(translator: Translator) -> None:
+    """The search's pieces may be others than the cutter's, for the same words; where they are the same, so is the score."""
+    translations = translator.translate(LINES)
+    scored = translator.score(LINES, [found.text for found in translations])
+    same = [abs(one.score - other.score) < 1e-3 for one, other in zip(translations, scored, strict=True)]
+    assert any(same)
+    for one, other in zip(translations, scored, strict=True):
+        assert other.tokens == one.tokens
+        assert len(other.word_scores) == len(other.tokens) + 1
+        assert sum(other.word_scores) == pytest.approx(other.score)
+        assert other.alignment is not None
+        assert other.alignment.shape == (len(other.tokens), len(other.source_tokens))
+
+
+def test_the_company_does_not_matter(translator: Translator) -> None:
+    together = translator.translate(LINES)
+    for line, found in zip(LINES, together, strict=True):
+        alone = translator.translate(line)
+        assert alone.text == found.text
+        assert alone.score == pytest.approx(found.score, abs=1e-4)
