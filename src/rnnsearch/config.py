@@ -143,13 +143,16 @@ class SearchConfig:
     """Finished hypotheses are ranked by log p / length^this; 0 ranks by plain log-probability, as the paper does."""
     forbid_unk: bool = False
     """Never write `[UNK]`."""
+    replace_unk: bool = False
+    """Write for each `[UNK]` the lexicon's translation of the source word it was read from, or else that word itself. It
+    overrules `forbid_unk`."""
     minimum_length_ratio: float = Field(default=0.0, ge=0)
     """A translation has at least this many times the source's length, its end symbol counted (the authors' code: 0.5)."""
     maximum_length_ratio: float = Field(default=3.0, gt=0)
     """The search for a translation stops at this many times the source's length, both end symbols counted."""
     batch_sentences: int = Field(default=32, ge=1)
     """Sentences searched side by side. The translations do not depend on it."""
-    precision: Literal["float32", "int8"] = "float32"
+    precision: Literal["fp32", "int8"] = "fp32"
     """`int8` rounds the weights to 8 bits, on a CPU: faster, a quarter of the memory, and nearly the same translations."""
     shortlist: int = Field(default=0, ge=0)
     """Choose among this many most frequent words and the lexicon's candidates, not the whole vocabulary; 0 is off."""

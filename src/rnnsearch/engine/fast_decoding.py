@@ -23,7 +23,7 @@ from torch import Tensor
 
 from rnnsearch.engine import search_kernels
 from rnnsearch.engine.decoding import Integers, Prediction, Shortlist
-from rnnsearch.engine.packed import Precision, packed
+from rnnsearch.engine.packed import WeightPrecision, packed
 from rnnsearch.engine.recurrence import Recurrent, recurrence
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class FastStepper:
     """
 
     @torch.inference_mode()
-    def __init__(self, model: RNNsearch, precision: Precision = "float32", shortlist: Shortlist | None = None) -> None:
+    def __init__(self, model: RNNsearch, precision: WeightPrecision = "fp32", shortlist: Shortlist | None = None) -> None:
         encoder, decoder, readout = model.encoder, model.decoder, model.readout
         weights = dict(decoder.alignment.named_parameters())  # none in RNNencdec
         W_a, U_a, v_a = (weights.get(name) for name in ("W_a", "U_a", "v_a"))
@@ -80,7 +80,7 @@ class _Words:
     The word before the first has the embedding zero; its number is V.
     """
 
-    def __init__(self, model: RNNsearch, precision: Precision) -> None:
+    def __init__(self, model: RNNsearch, precision: WeightPrecision) -> None:
         decoder, readout = model.decoder, model.readout
         self._E_VE = decoder.E.detach()
         self.none = len(self._E_VE)

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from rnnsearch.engine import search_kernels
 
-Precision = Literal["float32", "int8"]
+WeightPrecision = Literal["fp32", "int8"]
 
 
 class Product(Protocol):
@@ -30,7 +30,7 @@ class Product(Protocol):
         ...
 
 
-def packed(weight_YX: Tensor, bias_Y: Tensor | None = None, precision: Precision = "float32") -> Product:
+def packed(weight_YX: Tensor, bias_Y: Tensor | None = None, precision: WeightPrecision = "fp32") -> Product:
     """The product with a matrix, and a bias or none. What is not float32 stays in its own precision."""
     if weight_YX.dtype == torch.float32 and weight_YX.device.type == "cpu":
         if precision == "int8":

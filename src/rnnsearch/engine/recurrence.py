@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from rnnsearch.engine import search_kernels
-from rnnsearch.engine.packed import Precision, packed
+from rnnsearch.engine.packed import WeightPrecision, packed
 
 if TYPE_CHECKING:
     from rnnsearch.model.cells import Cell
@@ -38,7 +38,7 @@ class Recurrence(Protocol):
         ...
 
 
-def recurrence(cell: Cell, precision: Precision) -> Recurrence:
+def recurrence(cell: Cell, precision: WeightPrecision) -> Recurrence:
     """How the given cell is stepped."""
     return _GatedRecurrence(cell, precision) if cell.gates == ("", "z", "r") else _LinearRecurrence(cell)
 
@@ -46,7 +46,7 @@ def recurrence(cell: Cell, precision: Precision) -> Recurrence:
 class _GatedRecurrence:
     """The gated unit has a product after its reset gate."""
 
-    def __init__(self, cell: Cell, precision: Precision) -> None:
+    def __init__(self, cell: Cell, precision: WeightPrecision) -> None:
         U, self.from_state = cell.recurrent_weights()
         self._from_reset = packed(U, precision=precision)
 
@@ -91,7 +91,7 @@ class _LinearRecurrence:
 class Recurrent:
     """A cell run over whole sequences, forwards or backwards: half an encoder."""
 
-    def __init__(self, cell: Cell, precision: Precision) -> None:
+    def __init__(self, cell: Cell, precision: WeightPrecision) -> None:
         bias_G = cell.project_input(cell.stacked("W").new_zeros(cell.stacked("W").shape[1]))
         self._cell = cell
         self._project_input = packed(cell.stacked("W"), bias_G, precision)

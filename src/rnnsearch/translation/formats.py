@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rnnsearch.corpus.links import to_pharaoh
@@ -56,6 +57,8 @@ def _record(translation: Translation) -> dict[str, Any]:
         "score": round(translation.score, 6),
         "finished": translation.finished,
     }
+    if translation.replacements:
+        record["replacements"] = [asdict(replacement) for replacement in translation.replacements]
     if len(translation.segments) > 1:
         # The whole matrix of a very long line would be mostly zeros, and too large to be of use.
         return record | {

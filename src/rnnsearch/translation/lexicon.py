@@ -50,6 +50,10 @@ class Lexicon:
             }
         )
 
+    def best(self, word: str) -> str | None:
+        """The most probable translation of a source word; None where it is not known."""
+        return next((other for other, _ in self.translations.get(word, ()) if other != UNK_SYMBOL), None)
+
     @classmethod
     def load(cls, folder: Path) -> Lexicon:
         """Read the lexicon of a model's folder."""

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.corpus.links import Links, hard_links
 from rnnsearch.text.vocabulary import END_SYMBOL
+
+if TYPE_CHECKING:
+    from rnnsearch.translation.unknown import Replacement
 
 Alignment = NDArray[np.float32]
 
@@ -40,6 +44,8 @@ class Translation:
     """False if the search ran into its length limit: the translation breaks off."""
     segments: Sequence[Segment]
     """More than one where the line was longer than `search.max_segment` words."""
+    replacements: Sequence[Replacement] = ()
+    """What was written in the place of each `[UNK]`, with `search.replace_unk`."""
 
     @property
     def tokens(self) -> list[str]:
@@ -96,8 +102,7 @@ def by_words(alignment: Alignment, target_owners: Sequence[int], source_owners: 
     sources = np.array([*source_owners, len(set(source_owners))], np.int64)
     starts = [np.flatnonzero(np.diff(owners, prepend=-1)) for owners in (targets, sources)]
     summed = np.add.reduceat(np.add.reduceat(alignment, starts[0], axis=0), starts[1], axis=1)
-    words: Alignment = summed / np.bincount(targets)[:, None].astype(np.float32)
-    return words
+    return np.asarray(summed / np.bincount(targets)[:, None], np.float32)
 
 
 def split_line(tokens: list[str], longest: int) -> list[list[str]]:

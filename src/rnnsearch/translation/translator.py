@@ -20,10 +20,11 @@ from rnnsearch.engine.packed import int8_works
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.folder import System
 from rnnsearch.text.tokenize import Tokenizer
-from rnnsearch.translation.lexicon import LexicalShortlist, Lexicon
+from rnnsearch.translation.lexicon import LEXICON, LexicalShortlist, Lexicon
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
 from rnnsearch.translation.search import Hypothesis, beam_search
 from rnnsearch.translation.translation import Segment, Translation, by_words, split_line
+from rnnsearch.translation.unknown import Replacement, replace_unknown
 
 
 class Translator:
@@ -71,7 +72,10 @@ class Translator:
             of_line = found[first : first + len(pieces)]
             ranks = min(n, len(of_line[0])) if len(pieces) == 1 else 1
             results.append(
-                [self._translation(pieces, [hypotheses[rank] for hypotheses in of_line]) for rank in range(ranks)]
+                [
+                    self._translation(pieces, [hypotheses[rank] for hypotheses in of_line], search.replace_unk)
+                    for rank in range(ranks)
+                ]
             )
             first += len(pieces)
         return results
@@ -102,7 +106,12 @@ class Translator:
 
     def _search(self, settings: dict[str, object]) -> SearchConfig:
         own = {key: value for key, value in vars(self.system.config.search).items() if not key.startswith("_")}
-        return from_dict({"search": {**own, **settings}}, "search").search
+        search = from_dict({"search": {**own, **settings}}, "search").search
+        if not search.replace_unk:
+            return search
+        if not self.system.model.aligns:
+            raise RnnsearchError("search.replace_unk: an RNNencdec has no alignment to say what a word was read from")
+        return replace(search, forbid_unk=False)
 
     @cached_property
     def lexicon(self) -> Lexicon:
@@ -110,6 +119,11 @@ class Translator:
         if self.folder is None:
             raise RnnsearchError("a model that is not read from a folder has no lexicon")
         return Lexicon.load(self.folder)
+
+    @property
+    def has_lexicon(self) -> bool:
+        """Whether there is a lexicon in the model's folder."""
+        return self.folder is not None and (self.folder / LEXICON).exists()
 
     def _stepper(self, search: SearchConfig) -> Stepper:
         """The model, ready for such a search; made once."""
@@ -129,19 +143,25 @@ class Translator:
             if precision == "int8" and not (on_cpu and int8_works()):
                 place = "this CPU" if on_cpu else "a GPU"
                 warnings.warn(f"search.precision = int8 is not for {place}: float32 is used", stacklevel=2)
-                precision = "float32"
+                precision = "fp32"
             self._steppers[key] = FastStepper(model, precision, shortlist) if on_cpu else PlainStepper(model, shortlist)
         return self._steppers[key]
 
-    def _translation(self, pieces: list[list[str]], hypotheses: list[Hypothesis]) -> Translation:
+    def _translation(self, pieces: list[list[str]], hypotheses: list[Hypothesis], replace_unk: bool) -> Translation:
         segments: list[Segment] = []
+        replacements: list[Replacement] = []
         source_start = target_start = 0
         for piece, hypothesis in zip(pieces, hypotheses, strict=True):
             tokens, owners = self.system.target_vocabulary.join(hypothesis.words)
             alignment = hypothesis.alignment
             if alignment is not None:
                 alignment = by_words(alignment, owners, self.system.source_vocabulary.owners(piece))
-            segments.append(Segment(source_start, piece, target_start, tokens, alignment))
+            segment = Segment(source_start, piece, target_start, tokens, alignment)
+            if replace_unk:
+                lexicon = self.lexicon if self.has_lexicon else None
+                segment, replaced = replace_unknown(segment, lexicon)
+                replacements += replaced
+            segments.append(segment)
             source_start += len(piece)
             target_start += len(tokens)
         if not segments:
@@ -152,6 +172,7 @@ class Translator:
             score=sum((hypothesis.score for hypothesis in hypotheses), 0.0),
             finished=all(hypothesis.finished for hypothesis in hypotheses),
             segments=segments,
+            replacements=replacements,
         )
 
 

@@ -159,7 +159,7 @@ def test_int8_is_near(cell: str, alignment: str, order: str, sentences: list[lis
     """For the first word; later ones depend on what was chosen before."""
     model = model_of(cell, alignment, order, seed)
     near, exact = (
-        first_words(FastStepper(model, precision), sentences) for precision in ("int8", "float32")
+        first_words(FastStepper(model, precision), sentences) for precision in ("int8", "fp32")
     )
     assert np.abs(near - exact).max() < 0.15
 

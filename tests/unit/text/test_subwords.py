@@ -64,7 +64,7 @@ def test_a_broken_file_is_one_clear_line(subwords: Subwords, tmp_path: Path, sha
     path.write_bytes(subwords.model[: int(share * len(subwords.model))])
     pieces = Counter(piece for word in COUNTS for piece in subwords.split(word))
     Vocabulary.from_counts(pieces, len(pieces)).save(tmp_path / "source.vocab")
-    with pytest.raises(RnnsearchError, match="not a whole sentencepiece model|no piece"):
+    with pytest.raises(RnnsearchError, match=r"not a whole sentencepiece model|no piece"):
         Vocabulary.load(tmp_path / "source.vocab", Subwords.load(path))
 
 
@@ -74,5 +74,5 @@ def test_a_small_text_has_as_many_pieces_as_there_are() -> None:
 
 def test_more_letters_than_pieces() -> None:
     counts = {chr(0x4E00 + i): 1 for i in range(200)}
-    with pytest.raises(RnnsearchError, match="data.subword_pieces = 50: these words cannot be cut into so few"):
+    with pytest.raises(RnnsearchError, match=r"data.subword_pieces = 50: these words cannot be cut into so few"):
         Subwords.train(counts, "unigram", 50)

@@ -17,8 +17,11 @@ UPDATES = 200
 def losses(folder: Path, **training: object) -> list[float]:
     config = toy_config(
         training={
-            **{"max_updates": UPDATES, "validate_every": 10_000, "checkpoint_every": 10_000, "batch_size": 16},
-            **{"optimizer": "adam", "learning_rate": 1e-3, "dropout": 0.1, "loss_normalization": "tokens"},
+            "max_updates": UPDATES,
+            "validate_every": 10_000,
+            "checkpoint_every": 10_000,
+            "learning_rate": 1e-3,
+            "dropout": 0.1,
             **training,
         }
     )

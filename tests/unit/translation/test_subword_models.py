@@ -27,8 +27,13 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             "data": {"tokenizer": "whitespace", "subwords": request.param, "subword_pieces": 60},
             "model": {"embedding_size": 16, "hidden_size": 32, "alignment_size": 16, "maxout_size": 16},
             "training": {
-                **{"optimizer": "adam", "learning_rate": 5e-3, "loss_normalization": "tokens", "initialization": "glorot"},
-                **{"max_updates": 80, "validate_every": 40, "batch_size": 32},
+                "optimizer": "adam",
+                "learning_rate": 5e-3,
+                "loss_normalization": "tokens",
+                "initialization": "glorot",
+                "max_updates": 80,
+                "validate_every": 40,
+                "batch_size": 32,
             },
         }
     )
