@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from rnnsearch.cli.options import Model, SearchSet, search_settings
+from rnnsearch.cli.options import Models, SearchSet, search_settings
 
 
 def command(
-    model: Model,
+    model: Models,
     source: Annotated[Path, typer.Option("--source", "-s", help="Test set, source side.")],
     reference: Annotated[Path, typer.Option("--reference", "-r", help="Its reference translations, untokenised.")],
     json_: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write all figures as JSON.")] = None,
@@ -38,7 +38,7 @@ def command(
     if not pairs:
         raise RnnsearchError(f"{source}: no sentences to evaluate on")
     console = Console(highlight=False)
-    translator = load(model)
+    translator = load(*model)
     with Console(stderr=True).status(f"translating {len(pairs):,} sentences"):
         result = evaluate(translator, [s for s, _ in pairs], [r for _, r in pairs], **settings)
 
@@ -63,6 +63,6 @@ def command(
     console.print(f"{result.seconds:.1f} s, {rate:.1f} sentences/s; {result.unfinished} broke off at the length limit")
     console.print(f"BLEU: {result.all.bleu_signature}\nchrF: {result.all.chrf_signature}", markup=False)
     if json_ is not None:
-        write_json(json_, {"model": str(model), "source": str(source), "settings": settings, **result.to_dict()})
+        write_json(json_, {"model": " ".join(map(str, model)), "source": str(source), "settings": settings, **result.to_dict()})
     if output is not None:
         write_text(output, "".join(t.text + "\n" for t in result.translations))

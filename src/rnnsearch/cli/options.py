@@ -12,6 +12,9 @@ from rnnsearch.config import PRESETS, Config, from_dict, from_preset, merge, par
 from rnnsearch.errors import RnnsearchError
 
 Model = Annotated[Path, typer.Option("--model", "-m", help="The folder of a trained model.")]
+Models = Annotated[
+    list[Path], typer.Option("--model", "-m", help="The folder of a trained model; several together are an ensemble.")
+]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="One setting, e.g. `training.dropout=0.2`; may be repeated."),

@@ -169,3 +169,46 @@ class PlainDecoding:
         for allowed_V, x_S, length in zip(allowed_BV, x_BS.tolist(), lengths_B.tolist(), strict=True):
             allowed_V[shortlist.candidates(x_S[: length - 1])] = True
         return allowed_BV.to(self._model.readout.b_w.device)
+
+
+class Ensemble:
+    """Several models with the same vocabularies as one: the mean of their probabilities, word by word, and of their attention."""
+
+    def __init__(self, steppers: Sequence[Stepper]) -> None:
+        self._steppers = steppers
+
+    def begin(self, seats: int, positions: int) -> EnsembleDecoding:
+        return EnsembleDecoding([stepper.begin(seats, positions) for stepper in self._steppers])
+
+
+class EnsembleDecoding:
+    """See `Decoding`."""
+
+    def __init__(self, members: Sequence[Decoding]) -> None:
+        self._members = members
+
+    def read(self, x_BS: Tensor, lengths_B: Tensor) -> None:
+        for member in self._members:
+            member.read(x_BS, lengths_B)
+
+    def admit(self, sentences_b: Integers, seats_b: Integers) -> None:
+        for member in self._members:
+            member.admit(sentences_b, seats_b)
+
+    def look(self) -> Prediction:
+        predictions = [member.look() for member in self._members]
+        first, alphas = predictions[0], [p.alpha_RS for p in predictions if p.alpha_RS is not None]
+        p_RV = torch.zeros_like(first.product_RV, dtype=first.bias_V.dtype)
+        for p in predictions:
+            p_RV += torch.softmax(p.product_RV * p.factor_R.unsqueeze(1) + p.bias_V, 1)
+        return Prediction(
+            product_RV=p_RV.log_(),
+            factor_R=torch.ones_like(first.factor_R),
+            bias_V=torch.zeros_like(first.bias_V),
+            alpha_RS=torch.stack(alphas).mean(0) if alphas else None,
+            candidates_RX=first.candidates_RX,
+        )
+
+    def write(self, parents_r: Integers, words_r: Integers) -> None:
+        for member in self._members:
+            member.write(parents_r, words_r)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,6 +95,25 @@ def score_pairs(
                 alignment=alignment,
             )
     return [pair for pair in scored if pair is not None]
+
+
+def mean_scores(by_model: Sequence[list[ScoredPair]]) -> list[ScoredPair]:
+    """What several models together make of pairs that each has scored: the mean of probabilities, and of alignments."""
+    if len(by_model) == 1:
+        return by_model[0]
+    together = []
+    for pairs in zip(*by_model, strict=True):
+        alphas = [pair.alignment for pair in pairs if pair.alignment is not None]
+        log_p = np.logaddexp.reduce([pair.word_scores for pair in pairs], axis=0) - np.log(len(pairs))
+        together.append(
+            replace(
+                pairs[0],
+                score=float(log_p.sum()),
+                word_scores=log_p.tolist(),
+                alignment=np.mean(alphas, axis=0) if alphas else None,
+            )
+        )
+    return together
 
 
 def score_files(

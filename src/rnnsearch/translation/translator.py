@@ -14,14 +14,14 @@ from typing import overload
 import numpy as np
 
 from rnnsearch.config import SearchConfig, from_dict
-from rnnsearch.engine.decoding import PlainStepper, Stepper
+from rnnsearch.engine.decoding import Ensemble, PlainStepper, Stepper
 from rnnsearch.engine.fast_decoding import FastStepper
 from rnnsearch.engine.packed import int8_works
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.folder import System
 from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.translation.lexicon import LEXICON, LexicalShortlist, Lexicon
-from rnnsearch.translation.scoring import ScoredPair, score_pairs
+from rnnsearch.translation.scoring import ScoredPair, mean_scores, score_pairs
 from rnnsearch.translation.search import Hypothesis, beam_search
 from rnnsearch.translation.translation import Segment, Translation, by_words, split_line
 from rnnsearch.translation.unknown import Replacement, replace_unknown
@@ -34,9 +34,13 @@ class Translator:
     order, or how many are searched side by side.
     """
 
-    def __init__(self, system: System, folder: Path | None = None) -> None:
-        """`folder` is where the model lies: its lexicon is read there, when it is first needed."""
+    def __init__(self, system: System, folder: Path | None = None, others: Sequence[System] = ()) -> None:
+        """`folder` is where the model lies: its lexicon is read there, when it is first needed.
+
+        With `others`, an ensemble: each word's probability, and its alignment, is the mean of all models'.
+        """
         self.system = system
+        self.others = others
         self.folder = folder
         self._steppers: dict[tuple[object, ...], Stepper] = {}
         data = system.config.data
@@ -92,9 +96,8 @@ class Translator:
 
     def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[ScoredPair]:
         """The log-probability and the alignment of given pairs of lines."""
-        return score_pairs(
-            self.system, [self.source_words(line) for line in sources], [self.target_words(line) for line in targets]
-        )
+        words = [self.source_words(line) for line in sources], [self.target_words(line) for line in targets]
+        return mean_scores([score_pairs(system, *words) for system in (self.system, *self.others)])
 
     def source_words(self, line: str) -> list[str]:
         """The words of a source line."""
@@ -129,7 +132,7 @@ class Translator:
         """The model, ready for such a search; made once."""
         key = (search.precision, search.shortlist, search.shortlist and search.shortlist_candidates)
         if key not in self._steppers:
-            model, shortlist = self.system.model, None
+            shortlist = None
             if search.shortlist:
                 shortlist = LexicalShortlist(
                     self.lexicon,
@@ -139,12 +142,16 @@ class Translator:
                     candidates=search.shortlist_candidates,
                 )
             precision = search.precision
-            on_cpu = model.readout.W_o.device.type == "cpu"
+            on_cpu = self.system.model.readout.W_o.device.type == "cpu"
             if precision == "int8" and not (on_cpu and int8_works()):
                 place = "this CPU" if on_cpu else "a GPU"
                 warnings.warn(f"search.precision = int8 is not for {place}: float32 is used", stacklevel=2)
                 precision = "fp32"
-            self._steppers[key] = FastStepper(model, precision, shortlist) if on_cpu else PlainStepper(model, shortlist)
+            steppers: list[Stepper] = [
+                FastStepper(system.model, precision, shortlist) if on_cpu else PlainStepper(system.model, shortlist)
+                for system in (self.system, *self.others)
+            ]
+            self._steppers[key] = Ensemble(steppers) if self.others else steppers[0]
         return self._steppers[key]
 
     def _translation(self, pieces: list[list[str]], hypotheses: list[Hypothesis], replace_unk: bool) -> Translation:
