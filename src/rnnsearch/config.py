@@ -71,6 +71,8 @@ class ModelConfig:
     """The alignment model a: `mlp` is RNNsearch; `none` is the baseline RNNencdec, one fixed context vector."""
     cell: Literal["gated", "lstm", "tanh"] = "gated"
     """The recurrent function f of encoder and decoder."""
+    tied_embedding: bool = False
+    """One matrix for the target embedding and the softmax (Press & Wolf 2017); `maxout_size` then is `embedding_size`."""
     decoder_order: Literal["look-generate-update", "look-update-generate"] = "look-generate-update"
     """Whether a word is predicted before the state is updated (the authors' implementation) or after (Eq. 4)."""
 
@@ -243,9 +245,16 @@ def from_preset(name: str, overrides: Mapping[str, Mapping[str, Any]] | None = N
 def from_dict(values: Mapping[str, Any], place: str = "settings") -> Config:
     """Settings from nested mappings; what is not there has its default. `place` is named in errors."""
     try:
-        return TypeAdapter(Config).validate_python(dict(values))
+        config = TypeAdapter(Config).validate_python(dict(values))
     except ValidationError as error:
         raise RnnsearchError(f"{place}: {_explain(error.errors()[0])}") from None
+    model = config.model
+    if model.tied_embedding and model.maxout_size != model.embedding_size:
+        raise RnnsearchError(
+            f"{place}: model.tied_embedding needs model.maxout_size ({model.maxout_size}) to be model.embedding_size "
+            f"({model.embedding_size})"
+        )
+    return config
 
 
 def to_dict(config: Config) -> dict[str, dict[str, Any]]:

@@ -82,6 +82,8 @@ class RNNsearch(nn.Module):
         self.encoder = Encoder(config, source_vocabulary_size)
         self.decoder = Decoder(config, target_vocabulary_size, self.encoder.context_size)
         self.readout = Readout(config, target_vocabulary_size, self.encoder.context_size)
+        if config.tied_embedding:
+            self.readout.W_o = self.decoder.E
         self.engine: Engine = Fused()
 
     @property
@@ -91,7 +93,8 @@ class RNNsearch(nn.Module):
 
     def sparse_gradients(self, wanted: bool) -> None:
         """Whether the gradients of the word embeddings hold only the rows of words that were read."""
-        self.encoder.sparse_gradient = self.decoder.sparse_gradient = wanted
+        self.encoder.sparse_gradient = wanted
+        self.decoder.sparse_gradient = wanted and not self.config.tied_embedding
 
     def encode(self, x_BS: Tensor, lengths_B: Tensor, dropout: float = 0.0) -> Source:
         """Annotate source sentences: word ids (B, S) with the end symbol and padding after it, lengths (B)."""

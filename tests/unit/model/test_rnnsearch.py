@@ -8,8 +8,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rnnsearch.config import ModelConfig
+from rnnsearch.config import ModelConfig, TrainingConfig, from_dict
+from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import PAPER_NAMES, RNNsearch
+from rnnsearch.training.cost import training_cost
 from toy import ALIGNMENTS, CELLS, ORDERS, batch_of, random_model, random_pairs
 
 VX, VY = 8, 7
@@ -233,3 +235,28 @@ def test_count_parameters_of_the_papers_model() -> None:
     decoder = K * m + n * n + n + 3 * (n * m + n * n + n * 2 * n) + n + aligned * n + aligned * 2 * n + aligned
     readout = 2 * maxout * (n + m + 2 * n + 1) + K * maxout + K
     assert model.count_parameters() == encoder + decoder + readout
+
+
+def test_a_tied_embedding_is_one_matrix_with_both_gradients() -> None:
+    sizes = {"embedding_size": 6, "maxout_size": 6, "hidden_size": 5, "alignment_size": 4}
+    tied = random_model(ModelConfig(**sizes, tied_embedding=True), VX, VY, 1)
+    untied = random_model(ModelConfig(**sizes), VX, VY, 2)
+    with torch.no_grad():
+        for name, parameter in tied.named_parameters():
+            untied.get_parameter(name).copy_(parameter)
+        untied.readout.W_o.copy_(tied.decoder.E)
+    assert "readout.W_o" not in dict(tied.named_parameters())
+    assert tied.count_parameters() == untied.count_parameters() - 6 * VY
+    tied.sparse_gradients(True)
+    untied.sparse_gradients(False)
+    batch = batch_of(random_pairs(0, [(4, 4), (5, 5)], VX, VY))
+    config = TrainingConfig(label_smoothing=0.1)
+    for model in (tied, untied):
+        training_cost(model(*batch), 2, config)[0].backward()
+    together = untied.decoder.E.grad + untied.readout.W_o.grad
+    torch.testing.assert_close(tied.decoder.E.grad, together, rtol=1e-10, atol=1e-12)
+
+
+def test_a_tied_embedding_needs_equal_sizes() -> None:
+    with pytest.raises(RnnsearchError, match=r"maxout_size \(500\) to be model.embedding_size \(620\)"):
+        from_dict({"model": {"tied_embedding": True}})
