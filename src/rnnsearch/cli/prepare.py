@@ -14,6 +14,10 @@ def command(
     source: Annotated[list[Path], typer.Option("--source", "-s", help="Source text, a sentence a line; may be repeated.")],
     target: Annotated[list[Path], typer.Option("--target", "-t", help="Its translation, line by line; may be repeated.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")],
+    vocabulary_of: Annotated[
+        Path | None,
+        typer.Option("--vocabulary-of", metavar="MODEL", help="Use a model's vocabularies, to train it further on this text."),
+    ] = None,
     preset: Preset = "small",
     config: ConfigFile = None,
     set_: Set = None,
@@ -26,15 +30,21 @@ def command(
     from rich.console import Console
 
     from rnnsearch.corpus.prepare import prepare
+    from rnnsearch.folder import load_system
 
     console = Console(stderr=True)
-    wanted = settings(preset, config, set_)
+    wanted = settings(preset, config, set_).data
+    vocabularies = None
+    if vocabulary_of is not None:
+        model = load_system(vocabulary_of)
+        wanted, vocabularies = model.config.data, (model.source_vocabulary, model.target_vocabulary)
     with console.status("preparing") as status:
         prepared = prepare(
             source,
             target,
             output,
-            wanted.data,
+            wanted,
+            vocabularies=vocabularies,
             progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),
         )
     for line in prepared.summary():

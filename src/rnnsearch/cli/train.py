@@ -22,6 +22,9 @@ def command(
         list[Path] | None, typer.Option("--target", "-t", help="Its translation, line by line; may be repeated.")
     ] = None,
     data: Annotated[Path | None, typer.Option("--data", help="A folder made by `prepare`, in place of raw text.")] = None,
+    start: Annotated[
+        Path | None, typer.Option("--from", metavar="MODEL", help="Start from a trained model's weights, on this text.")
+    ] = None,
     preset: Preset = "small",
     config: ConfigFile = None,
     set_: Set = None,
@@ -56,6 +59,7 @@ def command(
             data=data,
             valid_source=valid_source,
             valid_target=valid_target,
+            start=start,
             resume=resume,
             console=console,
         )

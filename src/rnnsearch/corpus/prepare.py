@@ -76,11 +76,13 @@ def prepare(
     folder: Path,
     config: DataConfig,
     *,
+    vocabularies: tuple[Vocabulary, Vocabulary] | None = None,
     progress: Progress | None = None,
     processes: int | None = None,
 ) -> PreparedData:
     """Prepare the text of `sources` and `targets`, translations line by line, into `folder`.
 
+    With `vocabularies`, those of a trained model, the text is written in them; else they are learned from it.
     The same text and settings give the same files, byte for byte. If it fails or is interrupted, `folder` is as
     it was before. `progress` is called now and then with the stage ("read", then "write") and the pairs done
     so far. `processes` tokenise (by default one a core).
@@ -107,7 +109,7 @@ def prepare(
             raise RnnsearchError(_nothing_left(sources, targets, cleaner, config))
 
         corpus = PackedCorpus.open(numbered)
-        source, target = _spellings(corpus, source_words, target_words, config)
+        source, target = _spellings(corpus, source_words, target_words, config, vocabularies)
         source.vocabulary.save(staging / _SOURCE_VOCABULARY)
         target.vocabulary.save(staging / _TARGET_VOCABULARY)
         for side, name in ((source, _SOURCE_SUBWORDS), (target, _TARGET_SUBWORDS)):
@@ -273,7 +275,11 @@ class _Spelling:
 
 
 def _spellings(
-    corpus: PackedCorpus, source_words: _Numbering, target_words: _Numbering, config: DataConfig
+    corpus: PackedCorpus,
+    source_words: _Numbering,
+    target_words: _Numbering,
+    config: DataConfig,
+    vocabularies: tuple[Vocabulary, Vocabulary] | None,
 ) -> tuple[_Spelling, _Spelling]:
     totals = [np.zeros(len(words), dtype=np.int64) for words in (source_words, target_words)]
     for pairs in _slices(np.arange(len(corpus))):
@@ -284,6 +290,8 @@ def _spellings(
         Counter(dict(zip(words, total.tolist(), strict=True)))
         for words, total in zip((source_words, target_words), totals, strict=True)
     )
+    if vocabularies is not None:
+        return _spelling(source, vocabularies[0]), _spelling(target, vocabularies[1])
     if config.subwords == "none":
         return (
             _spelling(source, Vocabulary.from_counts(source, config.source_words, config.minimum_count)),

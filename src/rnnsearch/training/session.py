@@ -7,6 +7,7 @@ import os
 import platform
 import signal
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -20,7 +21,7 @@ from rnnsearch.corpus.prepare import PreparedData, open_prepared, prepare
 from rnnsearch.corpus.read import read_pairs
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.files import write_json, write_text
-from rnnsearch.folder import CONFIG, WEIGHTS, System, load_weights, new_system, save_settings
+from rnnsearch.folder import CONFIG, WEIGHTS, System, load_system, load_weights, new_system, save_settings
 from rnnsearch.training.card import model_card
 from rnnsearch.training.display import Display
 from rnnsearch.training.trainer import CHECKPOINT, Trainer
@@ -43,12 +44,14 @@ def train(
     data: str | os.PathLike[str] | None = None,
     valid_source: str | os.PathLike[str],
     valid_target: str | os.PathLike[str],
+    start: str | os.PathLike[str] | None = None,
     resume: bool = False,
     console: Console | None = None,
 ) -> Translator:
     """Train a system in the folder `output`, and return it as a translator.
 
-    The text is either raw parallel files, `sources` and `targets`, or a folder that `prepare` has made, `data`. With
+    The text is either raw parallel files, `sources` and `targets`, or a folder that `prepare` has made, `data`. With `start`,
+    the weights, the vocabularies and the settings of model and data are those of that model: fine-tuning. With
     `resume`, a run that was stopped or killed goes on from its last checkpoint to bit for bit the weights it would have
     had. SIGINT and SIGTERM make it write a checkpoint and raise `Interrupted`; a second SIGINT ends it at once.
     """
@@ -56,12 +59,17 @@ def train(
     folder = Path(output)
     development = read_development_set(valid_source, valid_target)
     resuming = _check_output(folder, resume, console)
+    begun = None if start is None else load_system(start)
+    if begun is not None:
+        config = replace(config, data=begun.config.data, model=begun.config.model)
     if resuming:
         config = _resumed_settings(read_json(folder / CONFIG), config, folder, compare_data=data is None)
-    prepared = _data(folder, config, sources, targets, data, resuming, console)
+    prepared = _data(folder, config, sources, targets, data, resuming, begun, console)
     config = _with_data_settings(config, prepared)
 
     system = new_system(config, prepared.source_vocabulary, prepared.target_vocabulary)
+    if begun is not None and start is not None:
+        load_weights(Path(start) / WEIGHTS, system.model)
     system.model.to(default_device())
     save_settings(folder, system)
     _describe(console, system, prepared)
@@ -170,11 +178,22 @@ def _data(
     targets: Paths,
     data: str | os.PathLike[str] | None,
     resuming: bool,
+    begun: System | None,
     console: Console,
 ) -> PreparedData:
     """The packed corpus: as `prepare` left it, or prepared now, into the output folder."""
+    vocabularies = None if begun is None else (begun.source_vocabulary, begun.target_vocabulary)
     if data is not None:
-        return open_prepared(Path(data))
+        prepared = open_prepared(Path(data))
+        if vocabularies and [v.words for v in vocabularies] != [
+            prepared.source_vocabulary.words,
+            prepared.target_vocabulary.words,
+        ]:
+            raise RnnsearchError(
+                f"{data}: prepared with other vocabularies than those of the model to start from; prepare it with "
+                "`prepare --vocabulary-of MODEL`, or give raw text"
+            )
+        return prepared
     source_paths, target_paths = [Path(path) for path in sources], [Path(path) for path in targets]
     if resuming:
         prepared = open_prepared(folder / "data")
@@ -193,6 +212,7 @@ def _data(
             target_paths,
             folder / "data",
             config.data,
+            vocabularies=vocabularies,
             progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),
         )
 

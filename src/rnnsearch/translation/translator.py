@@ -94,10 +94,13 @@ class Translator:
         for group in _arriving(lines, 1000):
             yield from self.n_best(group, n, **settings)
 
-    def score(self, sources: Sequence[str], targets: Sequence[str]) -> list[ScoredPair]:
-        """The log-probability and the alignment of given pairs of lines."""
-        words = [self.source_words(line) for line in sources], [self.target_words(line) for line in targets]
-        return mean_scores([score_pairs(system, *words) for system in (self.system, *self.others)])
+    def score(self, sources: Sequence[str], targets: Sequence[str], *, tokenized: bool = False) -> list[ScoredPair]:
+        """The log-probability and the alignment of given pairs of lines; of `tokenized` ones, spaces separate the words."""
+        source_words = [line.split() if tokenized else self.source_words(line) for line in sources]
+        target_words = [line.split() if tokenized else self.target_words(line) for line in targets]
+        return mean_scores(
+            [score_pairs(system, source_words, target_words) for system in (self.system, *self.others)]
+        )
 
     def source_words(self, line: str) -> list[str]:
         """The words of a source line."""

@@ -1,0 +1,87 @@
+"""Another system's n-best lists, scored by the model: as section 2.2 of Cho et al. (2014a) and many after them used it.
+
+The format is Moses's: `line ||| translation ||| features ||| total`, a sentence's translations one after the other. Lists that
+`rnnsearch translate --n-best` wrote, which have no features, are read too.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rnnsearch.corpus.read import read_lines
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.translation.translator import Translator
+
+GROUP = 20
+"""Sentences whose translations are scored together."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of an n-best list."""
+
+    line: int
+    """The source line, from 0."""
+    text: str
+    features: str
+    total: float
+
+    def __str__(self) -> str:
+        return f"{self.line} ||| {self.text} ||| {self.features} ||| {self.total:.6g}"
+
+
+def read_n_best(path: str | os.PathLike[str]) -> Iterator[Entry]:
+    """The entries of a file, in order; RnnsearchError, with file and line, for what is none."""
+    before = 0
+    for number, line in enumerate(read_lines(Path(path)), 1):
+        fields = [field.strip() for field in line.split("|||")]
+        if len(fields) == 3:
+            fields.insert(2, "")
+        try:
+            entry = Entry(int(fields[0]), fields[1], fields[2], float(fields[3]))
+        except (ValueError, IndexError):
+            raise RnnsearchError(
+                f"{os.fspath(path)}:{number}: {line[:60]!r} is not `line ||| translation ||| features ||| total`"
+            ) from None
+        if entry.line < before:
+            raise RnnsearchError(
+                f"{os.fspath(path)}:{number}: source line {entry.line} after {before}; a sentence's translations stand together"
+            )
+        before = entry.line
+        yield entry
+
+
+def rescore(
+    translator: Translator,
+    sources: Sequence[str],
+    entries: Iterator[Entry],
+    *,
+    name: str = "RNNsearch0",
+    weight: float = 0.0,
+    tokenized: bool = False,
+) -> Iterator[list[Entry]]:
+    """For each sentence its translations, the best first, each with log p(translation | source) as one more feature.
+
+    `weight` times it is added to the total; with 0 the totals, and so the order, stay as they are. With `tokenized`, words of
+    source and translations are what spaces separate.
+    """
+    for _, group in itertools.groupby(entries, key=lambda entry: entry.line // GROUP):
+        chunk = list(group)
+        missing = next((entry.line for entry in chunk if entry.line >= len(sources)), None)
+        if missing is not None:
+            raise RnnsearchError(f"the n-best list has source line {missing}, but there are {len(sources)} source lines")
+        scores = translator.score([sources[e.line] for e in chunk], [e.text for e in chunk], tokenized=tokenized)
+        scored = [
+            replace(
+                entry,
+                features=f"{entry.features} {name}= {pair.score:.4f}".strip(),
+                total=entry.total + weight * pair.score,
+            )
+            for entry, pair in zip(chunk, scores, strict=True)
+        ]
+        for _, sentence in itertools.groupby(scored, key=lambda entry: entry.line):
+            yield sorted(sentence, key=lambda entry: -entry.total)

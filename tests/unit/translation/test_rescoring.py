@@ -1,0 +1,72 @@
+"""N-best lists of another system: read, scored, sorted; what is wrong with one is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.translation import Translator
+from rnnsearch.translation.rescoring import Entry, read_n_best, rescore
+from toy import toy_pairs
+
+SOURCES = [source for source, _ in toy_pairs(45, seed=31)]
+entries_ = st.lists(
+    st.builds(
+        Entry,
+        line=st.integers(0, 9),
+        text=st.sampled_from(["le chien", "un chat .", ""]),
+        features=st.sampled_from(["", "LM0= -3.2", "d= 1 2 LM0= -1"]),
+        total=st.integers(-50, 50).map(float),
+    ),
+    max_size=20,
+).map(lambda entries: sorted(entries, key=lambda entry: entry.line))
+
+
+@given(entries=entries_)
+def test_what_is_written_is_read(entries: list[Entry], tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("n-best") / "list"
+    path.write_text("".join(f"{entry}\n" for entry in entries), encoding="utf-8")
+    assert list(read_n_best(path)) == entries
+
+
+@pytest.mark.parametrize("weight", [0.0, 2.0])
+def test_scores_and_order(trained: Callable[..., Translator], weight: float) -> None:
+    translator = trained("gated", "mlp")
+    lists = translator.n_best(SOURCES, 4)
+    entries = [Entry(i, t.text, "LM0= 1", -float(rank)) for i, found in enumerate(lists) for rank, t in enumerate(found)]
+    found = list(rescore(translator, SOURCES, iter(entries), weight=weight, tokenized=True))
+    assert [sentence[0].line for sentence in found] == list(range(len(SOURCES)))
+    for sentence, translations in zip(found, lists, strict=True):
+        expected = {t.text: (t.score, -float(rank)) for rank, t in enumerate(translations)}
+        assert [entry.total for entry in sentence] == sorted((entry.total for entry in sentence), reverse=True)
+        for entry in sentence:
+            score, total = expected[entry.text]
+            assert entry.features.startswith("LM0= 1 RNNsearch0= ")
+            assert float(entry.features.split()[-1]) == pytest.approx(score, abs=1e-3)
+            assert entry.total == pytest.approx(total + weight * score, abs=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["0 ||| a ||| -1", "x ||| a ||| -1"], "list:2: 'x"),
+        (["0 ||| a ||| f= 1 ||| high"], "list:1: .*is not"),
+        (["no list"], "list:1"),
+        (["1 ||| a ||| -1", "0 ||| b ||| -1"], "list:2: source line 0 after 1"),
+    ],
+)
+def test_what_is_no_list(tmp_path: Path, lines: list[str], message: str) -> None:
+    path = tmp_path / "list"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(RnnsearchError, match=message):
+        list(read_n_best(path))
+
+
+def test_a_list_of_another_text(trained: Callable[..., Translator]) -> None:
+    with pytest.raises(RnnsearchError, match="has source line 45, but there are 45"):
+        list(rescore(trained("gated", "mlp"), SOURCES, iter([Entry(45, "a", "", 0.0)])))
