@@ -2,7 +2,7 @@
 
 Every page is a story: its ```python and ```sh blocks run in their order, in a folder of its own that holds small texts and,
 unless the story trains it, a tiny `model`. Trainings are cut short, by a stand-in for `rnnsearch` that adds settings and
-calls the real one. `demo` takes minutes and is only parsed.
+calls the real one. `demo` and `reproduce` take long, `download` needs a network: they are only parsed.
 """
 
 from __future__ import annotations
@@ -127,7 +127,8 @@ def stories(
     real = shlex.quote(str(RNNSEARCH))
     stand_in = bin_folder / "rnnsearch"
     stand_in.write_text(
-        f'#!/bin/sh\ncase "$1" in\n  demo) exit ;;\n  train) exec {real} "$@" {short} ;;\n  *) exec {real} "$@" ;;\nesac\n'
+        '#!/bin/sh\ncase "$1" in\n  demo|reproduce|download) exit ;;\n'
+        f'  train) exec {real} "$@" {short} ;;\n  *) exec {real} "$@" ;;\nesac\n'
     )
     stand_in.chmod(0o755)
     environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "OMP_NUM_THREADS": "1"}
@@ -152,7 +153,10 @@ def test_every_command_has_an_example() -> None:
         for line in shell_lines(block)
         for arguments in our_commands(line)
     }
-    assert shown == {"demo", "prepare", "train", "translate", "score", "evaluate", "align", "presets"}
+    assert shown == {
+        *("demo", "prepare", "train", "translate", "score", "evaluate", "compare", "align", "lexicon", "presets"),
+        *("reproduce", "rescore", "download", "select"),
+    }
 
 
 @pytest.mark.parametrize("page", STORIES, ids=lambda page: str(page.relative_to(ROOT)))

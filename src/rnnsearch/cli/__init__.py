@@ -1,7 +1,6 @@
-"""The command line: `rnnsearch demo | prepare | train | translate | score | evaluate | align | presets`.
+"""The command line: `rnnsearch COMMAND`, a small module for each command, in the order of `--help`.
 
-Each command is a small module that parses, calls and prints. They import what is slow to import when they run, so that
-`--help` answers at once.
+A command parses, calls and prints. It imports what is slow to import when it runs, so that `--help` answers at once.
 """
 
 from __future__ import annotations
@@ -13,7 +12,22 @@ from typing import Annotated
 import typer
 
 from rnnsearch import __version__
-from rnnsearch.cli import align, demo, evaluate, prepare, presets, score, train, translate
+from rnnsearch.cli import (
+    align,
+    compare,
+    demo,
+    download,
+    evaluate,
+    lexicon,
+    prepare,
+    presets,
+    reproduce,
+    rescore,
+    score,
+    select,
+    train,
+    translate,
+)
 from rnnsearch.errors import RnnsearchError
 
 app = typer.Typer(
@@ -43,7 +57,10 @@ def _options(
     """Options of the program itself; an empty docstring would hide its help."""
 
 
-for module in (demo, prepare, train, translate, score, evaluate, align, presets):
+for module in (
+    demo, download, select, prepare, train, translate, score, rescore,
+    evaluate, compare, align, lexicon, presets, reproduce,
+):
     app.command(module.__name__.rsplit(".", 1)[1])(module.command)
 
 

@@ -63,6 +63,7 @@ def command(
     console.print(f"{result.seconds:.1f} s, {rate:.1f} sentences/s; {result.unfinished} broke off at the length limit")
     console.print(f"BLEU: {result.all.bleu_signature}\nchrF: {result.all.chrf_signature}", markup=False)
     if json_ is not None:
-        write_json(json_, {"model": " ".join(map(str, model)), "source": str(source), "settings": settings, **result.to_dict()})
+        names = " ".join(map(str, model))
+        write_json(json_, {"model": names, "source": str(source), "settings": settings, **result.to_dict()})
     if output is not None:
         write_text(output, "".join(t.text + "\n" for t in result.translations))

@@ -16,7 +16,7 @@ def command(
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")],
     vocabulary_of: Annotated[
         Path | None,
-        typer.Option("--vocabulary-of", metavar="MODEL", help="Use a model's vocabularies, to train it further on this text."),
+        typer.Option("--vocabulary-of", metavar="MODEL", help="Use a model's vocabularies, to train it further."),
     ] = None,
     preset: Preset = "small",
     config: ConfigFile = None,

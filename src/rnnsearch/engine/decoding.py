@@ -172,7 +172,7 @@ class PlainDecoding:
 
 
 class Ensemble:
-    """Several models with the same vocabularies as one: the mean of their probabilities, word by word, and of their attention."""
+    """Several models with the same vocabularies as one: the mean of their probabilities, and of their attention."""
 
     def __init__(self, steppers: Sequence[Stepper]) -> None:
         self._steppers = steppers

@@ -1,25 +1,18 @@
-"""One HTML file that shows what a model has learnt: its scores, its curves, and what each word was read from.
-
-The file is complete in itself: it works from a disk, without a network. All text in it comes from corpora and
-models, so all of it is escaped, and a content security policy lets no script run but the page's own.
-"""
+"""One HTML file that shows what a model has learnt: its scores, its curves, and what each word was read from."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.evaluation.bleu import LengthBin
-from rnnsearch.files import write_text
 from rnnsearch.report.curves import plot_nll, plot_valid_bleu
-from rnnsearch.report.figures import inline_svg, printable
+from rnnsearch.report.document import in_place, paragraphs, row, text, write_document
+from rnnsearch.report.figures import inline_svg
 from rnnsearch.report.heatmap import MAX_WORDS, check_alignment, plot_alignment
 from rnnsearch.report.length_plot import plot_bleu_by_length
 from rnnsearch.report.page_assets import SCRIPT, STYLE
@@ -59,7 +52,7 @@ def write_page(
     rows as in `report.curves`. `next_steps`: commands to try; a line that begins with `# ` says why.
     """
     body = [
-        f"<header><h1>{_text(title)}</h1>{_paragraphs(introduction)}</header>",
+        f"<header><h1>{text(title)}</h1>{paragraphs(introduction)}</header>",
         "<main>",
         _figures(figures),
         _samples(samples),
@@ -68,29 +61,7 @@ def write_page(
         _next_steps(next_steps),
         "</main>",
     ]
-    script_hash = base64.b64encode(hashlib.sha256(SCRIPT.encode("utf-8")).digest()).decode("ascii")
-    policy = (
-        f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{script_hash}'"
-    )
-    write_text(
-        path,
-        "<!doctype html>\n"
-        '<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{_text(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        + "\n".join(part for part in body if part)
-        + f"\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
-    )
-
-
-def _text(text: str) -> str:
-    """Text for the page, in an element or in an attribute."""
-    return escape(printable(text))
-
-
-def _paragraphs(text: str) -> str:
-    return "".join(f"<p>{_text(paragraph)}</p>" for paragraph in text.split("\n\n") if paragraph.strip())
+    write_document(path, title=title, parts=body, style=STYLE, script=SCRIPT)
 
 
 def _figures(figures: Mapping[str, str]) -> str:
@@ -100,8 +71,8 @@ def _figures(figures: Mapping[str, str]) -> str:
     for name, value in figures.items():
         first, *others = value.split("\n")
         # A signature has no spaces, and a tile on a phone is narrower than it.
-        small = "".join(f'<dd class="more">{_text(other).replace("|", "|<wbr>")}</dd>' for other in others)
-        tiles.append(f"<div><dt>{_text(name)}</dt><dd>{_text(first)}</dd>{small}</div>")
+        small = "".join(f'<dd class="more">{text(other).replace("|", "|<wbr>")}</dd>' for other in others)
+        tiles.append(f"<div><dt>{text(name)}</dt><dd>{text(first)}</dd>{small}</div>")
     return f'<dl class="figures">{"".join(tiles)}</dl>'
 
 
@@ -123,26 +94,26 @@ def _sample(sample: Sample, number: int) -> str:
     alignment = sample.alignment
     if alignment is None or not sample.target_tokens:
         rows = [
-            _row("Source", _text(sample.source_text), "source"),
-            _row("Translation", _text(sample.translation_text) or "<em>(empty)</em>", "translation"),
+            row("Source", text(sample.source_text), "source"),
+            row("Translation", text(sample.translation_text) or "<em>(empty)</em>", "translation"),
         ]
         return f'<article class="sample">{_rows(rows, sample)}</article>'
     check_alignment(alignment, sample.source_tokens, sample.target_tokens)
     source_end = bool(sample.source_tokens) and sample.source_tokens[-1] == _END_SYMBOL
     words = list(sample.source_tokens[:-1]) if source_end else list(sample.source_tokens)
     source = "".join(
-        f'{gap}<span class="word">{_text(word)}</span>' for gap, word in _in_place(words, sample.source_text)
+        f'{gap}<span class="word">{text(word)}</span>' for gap, word in in_place(words, sample.source_text)
     )
     if source_end:
         source += ' <span class="word end" title="the end of the sentence">⏎</span>'
-    in_place = _in_place(sample.target_tokens, sample.translation_text)
+    placed = in_place(sample.target_tokens, sample.translation_text)
     target = "".join(
-        f'{gap}<button type="button" class="word" data-weights="{_weights(row)}">{_text(word)}</button>'
-        for (gap, word), row in zip(in_place, alignment, strict=True)
+        f'{gap}<button type="button" class="word" data-weights="{_weights(weights)}">{text(word)}</button>'
+        for (gap, word), weights in zip(placed, alignment, strict=True)
     )
-    rows = [_row("Source", source, "source"), _row("Translation", target, "translation")]
-    if "".join(gap + word for gap, word in in_place) != sample.translation_text.strip():
-        rows.append(_row("As text", _text(sample.translation_text)))
+    rows = [row("Source", source, "source"), row("Translation", target, "translation")]
+    if "".join(gap + word for gap, word in placed) != sample.translation_text.strip():
+        rows.append(row("As text", text(sample.translation_text)))
     return (
         f'<article class="sample aligned">{_rows(rows, sample)}'
         '<div class="reader"><button type="button" class="play" hidden>▶ Read along</button>'
@@ -152,37 +123,13 @@ def _sample(sample: Sample, number: int) -> str:
 
 def _rows(rows: list[str], sample: Sample) -> str:
     if sample.reference_text is not None:
-        rows = [*rows, _row("Reference", _text(sample.reference_text))]
+        rows = [*rows, row("Reference", text(sample.reference_text))]
     return f"<dl>{''.join(rows)}</dl>"
-
-
-def _row(name: str, content: str, kind: str = "plain") -> str:
-    return f'<dt>{name}</dt><dd class="{kind}" dir="auto">{content}</dd>'
 
 
 def _weights(row: NDArray[np.floating]) -> str:
     """A row of the alignment in thousandths."""
     return " ".join(str(round(1000 * float(weight))) for weight in row)
-
-
-def _in_place(words: Sequence[str], text: str) -> list[tuple[str, str]]:
-    """The words as they stand in the detokenised text, each with the space before it.
-
-    Where they do not stand there one after the other (an unknown word was replaced, a quote was turned), they
-    are set apart by spaces.
-    """
-    found: list[tuple[str, str]] = []
-    rest = text.strip()
-    for word in words:
-        gap = " " if rest != rest.lstrip() else ""
-        rest = rest.lstrip()
-        if rest[: len(word)].lower() != word.lower():
-            break
-        found.append((gap, rest[: len(word)]))
-        rest = rest[len(word) :]
-    if rest or len(found) < len(words):
-        return [(" " if i else "", word) for i, word in enumerate(words)]
-    return found
 
 
 def _heat_map(sample: Sample, alignment: NDArray[np.floating], number: int) -> str:
@@ -237,7 +184,7 @@ def _next_steps(steps: Sequence[str]) -> str:
     parts = []
     for step in steps:
         lines = step.strip().split("\n")
-        told = "".join(f"<p>{_text(line[2:])}</p>" for line in lines if line.startswith("# "))
-        commands = "\n".join(_text(line) for line in lines if not line.startswith("# "))
+        told = "".join(f"<p>{text(line[2:])}</p>" for line in lines if line.startswith("# "))
+        commands = "\n".join(text(line) for line in lines if not line.startswith("# "))
         parts.append(f'<div class="step">{told}<pre><code>{commands}</code></pre></div>')
     return f"<section><h2>What to try next</h2>{''.join(parts)}</section>"

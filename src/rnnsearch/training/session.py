@@ -50,8 +50,8 @@ def train(
 ) -> Translator:
     """Train a system in the folder `output`, and return it as a translator.
 
-    The text is either raw parallel files, `sources` and `targets`, or a folder that `prepare` has made, `data`. With `start`,
-    the weights, the vocabularies and the settings of model and data are those of that model: fine-tuning. With
+    The text is either raw parallel files, `sources` and `targets`, or a folder that `prepare` has made, `data`. With
+    `start`, the weights, the vocabularies and the settings of model and data are those of that model: fine-tuning. With
     `resume`, a run that was stopped or killed goes on from its last checkpoint to bit for bit the weights it would have
     had. SIGINT and SIGTERM make it write a checkpoint and raise `Interrupted`; a second SIGINT ends it at once.
     """

@@ -1,7 +1,7 @@
 """Another system's n-best lists, scored by the model: as section 2.2 of Cho et al. (2014a) and many after them used it.
 
-The format is Moses's: `line ||| translation ||| features ||| total`, a sentence's translations one after the other. Lists that
-`rnnsearch translate --n-best` wrote, which have no features, are read too.
+The format is Moses's: `line ||| translation ||| features ||| total`, a sentence's translations one after the other. Lists
+that `rnnsearch translate --n-best` wrote, which have no features, are read too.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def read_n_best(path: str | os.PathLike[str]) -> Iterator[Entry]:
             ) from None
         if entry.line < before:
             raise RnnsearchError(
-                f"{os.fspath(path)}:{number}: source line {entry.line} after {before}; a sentence's translations stand together"
+                f"{os.fspath(path)}:{number}: source line {entry.line} after {before}; a sentence's translations stand "
+                "together"
             )
         before = entry.line
         yield entry
@@ -66,8 +67,8 @@ def rescore(
 ) -> Iterator[list[Entry]]:
     """For each sentence its translations, the best first, each with log p(translation | source) as one more feature.
 
-    `weight` times it is added to the total; with 0 the totals, and so the order, stay as they are. With `tokenized`, words of
-    source and translations are what spaces separate.
+    `weight` times it is added to the total; with 0 the totals, and so the order, stay as they are. With `tokenized`, words
+    of source and translations are what spaces separate.
     """
     for _, group in itertools.groupby(entries, key=lambda entry: entry.line // GROUP):
         chunk = list(group)

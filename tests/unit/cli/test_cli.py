@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -353,6 +354,31 @@ def test_evaluate(rnnsearch: Run, model_folder: Folders, tmp_path: Path, alignme
     assert record["settings"] == {"beam": 2}
     assert len(output.read_text().splitlines()) == 12
     assert f"{record['all']['bleu']:.2f}" in done.out
+
+
+def test_lexicon(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    shutil.copytree(model_folder("mlp"), model)
+    source, target = write_pairs(tmp_path, "train", 30, seed=8)
+    check_source, check_reference = write_pairs(tmp_path, "valid", 6, seed=9)
+    short = ("--set", "search.shortlist=2")
+    refused(rnnsearch("translate", "--model", model, source, *short), "lexicon", "rnnsearch lexicon --model")
+    refused(rnnsearch("lexicon", "--model", model), "--source", "--check-source")
+    refused(rnnsearch("lexicon", "--model", model, "--source", source), "--target")
+    done = rnnsearch("lexicon", "--model", model, "--source", source, "--target", target)
+    assert done.status == 0, done.err
+    assert "30 pairs" in done.out
+    assert all(len(line.split("\t")) == 3 for line in (model / "lexicon.tsv").read_text().splitlines())
+    check = ("--check-source", check_source, "--check-reference", check_reference)
+    done = rnnsearch("lexicon", "--model", model, *check, *short)
+    assert done.status == 0, done.err
+    assert re.search(r"search.shortlist=2 changes \d of 6 translations; BLEU [\d.]+ without, [\d.]+ with it", done.out)
+    assert rnnsearch("translate", "--model", model, source, *short).status == 0
+
+
+def test_a_lexicon_of_no_alignment(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    source, target = write_pairs(tmp_path, "train", 3, seed=8)
+    refused(rnnsearch("lexicon", "--model", model_folder("none"), "-s", source, "-t", target), "RNNencdec")
 
 
 def test_evaluate_on_nothing(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:

@@ -8,7 +8,10 @@ import sys
 
 import pytest
 
-COMMANDS = ["demo", "prepare", "train", "translate", "score", "evaluate", "align", "presets"]
+COMMANDS = [
+    *("demo", "prepare", "train", "translate", "score", "evaluate", "compare", "align", "lexicon", "presets"),
+    *("reproduce", "rescore", "download", "select"),
+]
 SLOW = ["torch", "numpy", "pyarrow", "matplotlib", "sacrebleu", "sacremoses", "tensorboard"]
 
 

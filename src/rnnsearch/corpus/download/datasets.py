@@ -1,0 +1,192 @@
+"""The public data sets: what they are called, where their archives lie, and which files of them are wanted.
+
+Checksums are those that others publish for the same addresses: TensorFlow Datasets (SHA-256 of Europarl, Common Crawl and
+News Commentary), Sockeye (MD5 of the UN corpus, 10⁹ and the development sets), sacreBLEU (MD5 of the test sets) and
+torchtext (MD5 of Multi30k; where the SHA-256 stands here, it is of a file with that MD5).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A file on a server."""
+
+    url: str
+    checksum: str | None = None
+    """`sha256:` or `md5:` and the digest in hexadecimal; None where none is known beforehand."""
+    size: int | None = None
+    """Bytes; None where not known beforehand."""
+    changing: bool = False
+    """Written anew at its source from time to time: no checksum holds for long."""
+
+    @property
+    def name(self) -> str:
+        """The file's name, the last part of its address."""
+        return self.url.rsplit("/", 1)[1]
+
+
+@dataclass(frozen=True)
+class Text:
+    """One side of a parallel text: a file of an archive, or the whole of a compressed file."""
+
+    archive: Archive
+    member: str | None = None
+    """The file's name, without folders. What it is is in its ending: `.gz` is decompressed, `.sgm` made plain text."""
+
+
+@dataclass(frozen=True)
+class ParallelText:
+    """Two files, line n of one the translation of line n of the other."""
+
+    name: str
+    """What the plain files are called, before the language."""
+    source: Text
+    target: Text
+
+    @property
+    def archives(self) -> tuple[Archive, ...]:
+        """What has to be fetched for it."""
+        return (self.source.archive, self.target.archive)
+
+
+@dataclass(frozen=True)
+class LinkedSentences:
+    """Sentences of two languages (`number TAB language TAB sentence`), and which translates which (`number TAB number`)."""
+
+    name: str
+    source: Archive
+    target: Archive
+    links: Archive
+
+    @property
+    def archives(self) -> tuple[Archive, ...]:
+        """What has to be fetched for it."""
+        return (self.source, self.target, self.links)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Parallel texts that belong together."""
+
+    name: str
+    title: str
+    licence: str
+    """Its terms, in a sentence."""
+    languages: tuple[str, str]
+    """Codes of source and target language, which end the names of the plain files."""
+    texts: tuple[ParallelText | LinkedSentences, ...]
+
+    @property
+    def archives(self) -> tuple[Archive, ...]:
+        """Everything that has to be fetched, each once."""
+        return tuple(dict.fromkeys(archive for text in self.texts for archive in text.archives))
+
+
+def _members(name: str, archive: Archive, source: str, target: str) -> ParallelText:
+    return ParallelText(name, Text(archive, source), Text(archive, target))
+
+
+# WMT 2014 -------------------------------------------------------------------------------------------------------------
+
+_STATMT = "https://www.statmt.org"
+_EUROPARL = Archive(
+    f"{_STATMT}/wmt13/training-parallel-europarl-v7.tgz",
+    "sha256:0224c7c710c8a063dfd893b0cc0830202d61f4c75c17eb8e31836103d27d96e7",
+    657_632_379,
+)
+_COMMON_CRAWL = Archive(
+    f"{_STATMT}/wmt13/training-parallel-commoncrawl.tgz",
+    "sha256:c7a74e2ea01ac6c920123108627e35278d4ccb5701e15428ffa34de86fa3a9e5",
+    918_311_367,
+)
+_UN = Archive(f"{_STATMT}/wmt13/training-parallel-un.tgz", "md5:bb25a213ba9140023e4cc82c778bef53")
+_NEWS_COMMENTARY = Archive(
+    f"{_STATMT}/wmt14/training-parallel-nc-v9.tgz",
+    "sha256:cb8953f292298e6877ae433c98912b927cb0766b303f4540512ddd286c748485",
+    80_418_416,
+)
+_GIGA = Archive(f"{_STATMT}/wmt10/training-giga-fren.tar", "md5:0b12e20027d5b5f0dfcca290c72c8953")
+_DEVELOPMENT = Archive(f"{_STATMT}/wmt14/dev.tgz", "md5:88ba3fc60b2278d59277122e1c7dd6e7")
+_TEST = Archive(f"{_STATMT}/wmt14/test-full.tgz", "md5:a8cd784e006feb32ac6f3d9ec7eb389a")
+
+WMT14 = Dataset(
+    name="wmt14-enfr",
+    title="WMT 2014 English–French: what the paper is trained, tuned and tested on (its section 4.1)",
+    licence="free for research, see https://www.statmt.org/wmt14/translation-task.html; Europarl: reuse with attribution "
+    "(Koehn 2005)",
+    languages=("en", "fr"),
+    texts=(
+        _members("europarl-v7", _EUROPARL, "europarl-v7.fr-en.en", "europarl-v7.fr-en.fr"),
+        _members("news-commentary-v9", _NEWS_COMMENTARY, "news-commentary-v9.fr-en.en", "news-commentary-v9.fr-en.fr"),
+        _members("commoncrawl", _COMMON_CRAWL, "commoncrawl.fr-en.en", "commoncrawl.fr-en.fr"),
+        _members("undoc.2000", _UN, "undoc.2000.fr-en.en", "undoc.2000.fr-en.fr"),
+        _members("giga-fren", _GIGA, "giga-fren.release2.fixed.en.gz", "giga-fren.release2.fixed.fr.gz"),
+        _members("newstest2012", _DEVELOPMENT, "newstest2012.en", "newstest2012.fr"),
+        _members("newstest2013", _DEVELOPMENT, "newstest2013.en", "newstest2013.fr"),
+        _members("newstest2014", _TEST, "newstest2014-fren-src.en.sgm", "newstest2014-fren-ref.fr.sgm"),
+    ),
+)
+
+# Multi30k -------------------------------------------------------------------------------------------------------------
+
+_MULTI30K = "https://raw.githubusercontent.com/multi30k/dataset/a3d2e0d26b56f3846f66a952536ffed4e401d05a/data/task1/raw"
+
+
+def _captions(name: str, source: str, target: str) -> ParallelText:
+    archives = Archive(f"{_MULTI30K}/{name}.en.gz", source), Archive(f"{_MULTI30K}/{name}.fr.gz", target)
+    return ParallelText(name, *map(Text, archives))
+
+
+MULTI30K = Dataset(
+    name="multi30k",
+    title="Multi30k English–French: captions of 31,000 images",
+    licence="research and education, non-commercial; see https://github.com/multi30k/dataset (Elliott et al. 2016, 2017)",
+    languages=("en", "fr"),
+    texts=(
+        _captions(
+            "train",
+            "sha256:d79cfa999dd4c51d2cb42499b6796d5a882c3a8a961923c25a898c90f8bbd56f",
+            "sha256:622e75069e9f4c577425c4f277116ce66e63a2401c0a2312d90073cb12379a3c",
+        ),
+        _captions(
+            "val",
+            "sha256:14f7d25ddd868909a9213e361768460edcacdd6ab9d1e77b92560dc10c10dc28",
+            "sha256:ca3106f1a72390591d25f6c45cb4cd39dec4cd3f123e099748a3ce5256c160e9",
+        ),
+        _captions(
+            "test_2016_flickr",
+            "sha256:611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9",
+            "sha256:6d326e188d259fb1d04ac19eae3af956559b3a0b93d7635e56c90987c40c8b90",
+        ),
+        _captions(
+            "test_2017_flickr", "md5:005396bac545d880abe6f00bbb7dbbb4", "md5:cb09af7d2b501f9112f2d6a59fa1360d"
+        ),
+        _captions(
+            "test_2017_mscoco", "md5:a7b684e0edbef1d4a23660c8e8e743fd", "md5:4995d10954a804d3cdfd907b9fd093e8"
+        ),
+    ),
+)
+
+# Tatoeba --------------------------------------------------------------------------------------------------------------
+
+_TATOEBA = "https://downloads.tatoeba.org/exports/per_language"
+
+TATOEBA = Dataset(
+    name="tatoeba",
+    title="Tatoeba English–French: everyday sentences by volunteers",
+    licence="CC-BY 2.0 FR, attribute to https://tatoeba.org and its contributors",
+    languages=("en", "fr"),
+    texts=(
+        LinkedSentences(
+            "tatoeba",
+            Archive(f"{_TATOEBA}/eng/eng_sentences.tsv.bz2", changing=True),
+            Archive(f"{_TATOEBA}/fra/fra_sentences.tsv.bz2", changing=True),
+            Archive(f"{_TATOEBA}/eng/eng-fra_links.tsv.bz2", changing=True),
+        ),
+    ),
+)
+
+DATASETS = {dataset.name: dataset for dataset in (WMT14, MULTI30K, TATOEBA)}

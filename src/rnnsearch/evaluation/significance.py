@@ -1,0 +1,68 @@
+"""Whether one system is better than another or was only lucky: paired bootstrap resampling (Koehn 2004), by sacreBLEU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.significance import PairedTest
+
+from rnnsearch.errors import RnnsearchError
+
+RESAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Systems on one test set, each against each."""
+
+    names: list[str]
+    bleu: list[float]
+    """0 to 100."""
+    interval: list[float]
+    """Half the width of each BLEU's 95% confidence interval."""
+    p: list[list[float | None]]
+    """p[i][j]: how probable so large a difference is if i and j are equally good; None where i = j."""
+    signature: str
+
+    def p_value(self, one: str, other: str) -> float | None:
+        """p of the difference between two systems, by their names."""
+        return self.p[self.names.index(one)][self.names.index(other)]
+
+
+def compare(outputs: Mapping[str, Sequence[str]], references: Sequence[str]) -> Comparison:
+    """Compare the detokenised translations of several systems, by name, with each other.
+
+    Raises RnnsearchError where there are fewer than two systems, or a number of lines differs.
+    """
+    if len(outputs) < 2:
+        raise RnnsearchError("nothing to compare: give the translations of two systems or more")
+    for name, lines in outputs.items():
+        if len(lines) != len(references):
+            raise RnnsearchError(
+                f"{name} has {len(lines):,} lines, but the test set has {len(references):,}; "
+                "line n must be the translation of sentence n"
+            )
+    if not references:
+        raise RnnsearchError("0 translations to compare; give at least one sentence and its reference")
+    systems = list(outputs.items())
+    p: list[list[float | None]] = [[None] * len(systems) for _ in systems]
+    scores: list[float] = []
+    interval: list[float] = []
+    signature = ""
+    for first in range(len(systems) - 1):
+        # force: sacreBLEU otherwise logs that the text looks tokenised.
+        metric = BLEU(force=True, references=[references])
+        test = PairedTest(systems[first:], {"BLEU": metric}, None, test_type="bs", n_samples=RESAMPLES)
+        signatures, found = test()
+        for second, result in enumerate(found["BLEU"][1:], first + 1):
+            assert not isinstance(result, str)
+            p[first][second] = p[second][first] = result.p_value
+        if first == 0:
+            signature = str(signatures["BLEU"])
+            for result in found["BLEU"]:
+                assert not isinstance(result, str)
+                scores.append(result.score)
+                interval.append(float(result.ci or 0.0))
+    return Comparison(list(outputs), scores, interval, p, signature)

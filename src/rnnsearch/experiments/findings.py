@@ -1,0 +1,187 @@
+"""From what lies in the folder of a reproduction to its results."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from rnnsearch.corpus.read import read_lines
+from rnnsearch.evaluation.bleu import CorpusScore, LengthBin, bleu_by_length, corpus_score
+from rnnsearch.evaluation.significance import compare
+from rnnsearch.experiments import paper
+from rnnsearch.experiments.claims import check_claims
+from rnnsearch.experiments.experiment import Experiment, TrainedSystem
+from rnnsearch.experiments.layout import Layout
+from rnnsearch.experiments.measure import Measured, open_measured
+from rnnsearch.experiments.testset import TestSet, open_test_set
+from rnnsearch.report.results import (
+    AlignedSentence,
+    Attempt,
+    LongSentence,
+    Results,
+    SystemResult,
+    Training,
+)
+
+MOSES_ABSENT = "not run: --moses PATH runs an installed one, --system Moses=FILE takes its translations"
+
+
+def collect_results(experiment: Experiment, layout: Layout, outside: Mapping[str, Path], command: str) -> Results:
+    """Score and compare all systems; `outside` are other systems' translations of the test set, by name."""
+    test = open_test_set(experiment.text, layout.test)
+    measured = {system.name: open_measured(layout.translations(system)) for system in experiment.systems}
+    texts = {name: found.texts for name, found in measured.items()}
+    texts |= {name: list(read_lines(path)) for name, path in outside.items()}
+    comparison = compare(texts, test.references)
+    systems = [_trained(experiment, layout, system, measured[system.name], test) for system in experiment.systems]
+    systems += [_outside(experiment, test, name, path, texts[name]) for name, path in outside.items()]
+    by_paper_name = {system.paper: system for system in systems if system.paper}
+    aligned_by = next(system for system in experiment.systems if system.paper == "RNNsearch-50").name
+    looked_at = [measured[aligned_by].shown[number] for number in test.choice.figure_3]
+    files = [layout.translations(system) / "all.target" for system in experiment.systems] + list(outside.values())
+    return Results(
+        scale=experiment.scale,
+        introduction=_introduction(experiment, layout),
+        settings=experiment.describe(),
+        systems=systems,
+        absent={} if "Moses" in outside else {"Moses": MOSES_ABSENT},
+        paper=paper.ROWS,
+        comparison=comparison,
+        claims=check_claims(by_paper_name, comparison),
+        alignments=[
+            AlignedSentence(shown.source_tokens, shown.tokens, shown.alignment)
+            for shown in looked_at
+            if shown.alignment is not None and shown.tokens
+        ],
+        aligned_by=aligned_by,
+        long_sentences=[_long_sentence(number, test, measured, texts, outside) for number in test.choice.table_3],
+        long=experiment.long,
+        commands=(
+            command,
+            _command("rnnsearch", "compare", "--reference", experiment.text.test_target, *files),
+        ),
+    )
+
+
+def as_dict(results: Results) -> dict[str, Any]:
+    """All numbers as plain values; the weights of the alignments are in the systems' `measured.json`."""
+    found = asdict(replace(results, alignments=[]))
+    del found["alignments"]
+    return found
+
+
+def _trained(
+    experiment: Experiment, layout: Layout, system: TrainedSystem, measured: Measured, test: TestSet
+) -> SystemResult:
+    model, text = layout.model(system), experiment.text
+    record = json.loads((model / "training.json").read_text(encoding="utf-8"))
+    evaluate = ("rnnsearch", "evaluate", "--model", model)
+    known = ("--source", layout.test / "no-unk.source", "--reference", layout.test / "no-unk.target")
+    commands = [
+        _command(*evaluate, "--source", text.test_source, "--reference", text.test_target),
+        _command(*evaluate, *known, "--set", "search.forbid_unk=true"),
+    ]
+    if measured.aer:
+        sides = ("--source", text.test_source, "--target", text.test_target, "--gold", text.test_gold or "")
+        commands.append(_command("rnnsearch", "align", "--model", model, *sides))
+    by_length = _by_length(experiment, test, measured.texts)
+    return SystemResult(
+        name=system.name,
+        paper=system.paper,
+        all=corpus_score(measured.texts, test.references),
+        no_unk=_no_unk(test, measured.known_texts),
+        by_length=by_length,
+        training=Training(**{key: record[key] for key in Training.__dataclass_fields__}),
+        aer=measured.aer,
+        unread=None if measured.unread is None else _unread_shares(by_length, test.choice.lengths, measured.unread),
+        unfinished=measured.unfinished,
+        commands=tuple(commands),
+    )
+
+
+def _outside(experiment: Experiment, test: TestSet, name: str, path: Path, lines: list[str]) -> SystemResult:
+    return SystemResult(
+        name=name,
+        paper=name if name in paper.ROWS else None,
+        all=corpus_score(lines, test.references),
+        no_unk=_no_unk(test, [lines[i] for i in test.choice.known]),
+        by_length=_by_length(experiment, test, lines),
+        training=None,
+        aer=None,
+        unread=None,
+        unfinished=0,
+        commands=(_command("sacrebleu", experiment.text.test_target, "-i", path, "-m", "bleu", "chrf"),),
+    )
+
+
+def _no_unk(test: TestSet, lines: Sequence[str]) -> CorpusScore | None:
+    references = [test.references[i] for i in test.choice.known]
+    return corpus_score(lines, references) if references else None
+
+
+def _by_length(experiment: Experiment, test: TestSet, lines: Sequence[str]) -> list[LengthBin]:
+    return bleu_by_length(test.choice.lengths, lines, test.references, experiment.edges)
+
+
+def _unread_shares(bins: Sequence[LengthBin], lengths: Sequence[int], unread: Sequence[int]) -> list[float | None]:
+    """For each bin, the unread source words of its sentences by all their words."""
+    shares: list[float | None] = []
+    for one in bins:
+        members = [i for i, words in enumerate(lengths) if one.low < words <= (one.high or words)]
+        words = sum(lengths[i] for i in members)
+        shares.append(sum(unread[i] for i in members) / words if words else None)
+    return shares
+
+
+def _long_sentence(
+    number: int,
+    test: TestSet,
+    measured: Mapping[str, Measured],
+    texts: Mapping[str, Sequence[str]],
+    outside: Mapping[str, Path],
+) -> LongSentence:
+    attempts = []
+    for name, found in measured.items():
+        shown = found.shown[number]
+        unread = None if shown.alignment is None else [shown.source_tokens[position] for position in shown.unread]
+        attempts.append(Attempt(name, shown.text, shown.tokens, shown.unsure, unread))
+    attempts += [Attempt(name, texts[name][number], texts[name][number].split(), [], None) for name in outside]
+    return LongSentence(test.sources[number], test.references[number], attempts)
+
+
+def _introduction(experiment: Experiment, layout: Layout) -> str:
+    short, long = experiment.limits
+    last = experiment.systems[-1]
+    assert last.continues is not None
+    records = [
+        json.loads((layout.model(system) / "training.json").read_text(encoding="utf-8")) for system in experiment.systems
+    ]
+    model = experiment.config.model
+    pairs = " and ".join(f"{record['training_pairs']:,}" for record in (records[0], records[2]))
+    text = (
+        "on sentences that a small bilingual grammar has made up"
+        if experiment.generated
+        else f"on {', '.join(path.name for path in experiment.text.source)}"
+    )
+    paragraphs = [
+        "The experiments of Bahdanau, Cho and Bengio, “Neural Machine Translation by Jointly Learning to Align and "
+        f"Translate” (2015), at the scale “{experiment.scale}”: RNNencdec, which reads a sentence into one vector, and "
+        f"RNNsearch, which looks back at its words, each trained on sentences of up to {short} and of up to {long} words, "
+        f"{text} ({pairs} pairs). Each had the same {experiment.minutes:g} minutes on the same machine "
+        f"({records[0]['device']}) and {model.hidden_size} hidden units; {last.name} is {last.continues.name} trained on "
+        f"until its development score stopped rising, or for {paper.LONGER:.2f} times as long in all, as in the paper."
+    ]
+    if experiment.limits != paper.LIMITS:
+        paragraphs.append(
+            f"These sentences are shorter than the paper’s, and so its limits of {paper.LIMITS[0]} and {paper.LIMITS[1]} "
+            f"words are {short} and {long} here; the lengths of Figure 2 and Table 3 are scaled down alike."
+        )
+    return "\n\n".join(paragraphs)
+
+
+def _command(*words: str | Path) -> str:
+    return shlex.join(str(word) for word in words)

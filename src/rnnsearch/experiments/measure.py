@@ -1,0 +1,145 @@
+"""What a trained system makes of the test set: its translations, its alignments, and what it is unsure of."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rnnsearch.corpus.links import hard_links, read_gold
+from rnnsearch.corpus.read import read_lines
+from rnnsearch.evaluation.aer import AlignmentScore, alignment_error_rate
+from rnnsearch.evaluation.coverage import unread_words
+from rnnsearch.experiments.testset import TestSet
+from rnnsearch.files import write_json, write_text
+from rnnsearch.text import UNK_SYMBOL
+from rnnsearch.translation import ScoredPair, Translation, Translator, load, score_pairs
+from rnnsearch.translation.translation import Alignment
+
+UNSURE = math.log(0.1)
+"""A target word of a lower log-probability than this is one the system was unsure of."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A translation that is looked at closely."""
+
+    text: str
+    tokens: list[str]
+    unsure: list[int]
+    """Positions of the target words that the system gave less than a tenth of the probability, or that are unknown."""
+    source_tokens: list[str]
+    """With the end symbol."""
+    alignment: Alignment | None
+    unread: list[int]
+    """Positions of the source words that no target word attended to; none for a system without alignment."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of one system, as it lies on disk."""
+
+    texts: list[str]
+    """Translations of the whole test set."""
+    known_texts: list[str]
+    """Translations of the sentences without unknown words, `[UNK]` forbidden."""
+    unfinished: int
+    """Translations that broke off at the length limit."""
+    aer: AlignmentScore | None
+    """Against gold links, where there are any and the system aligns."""
+    unread: list[int] | None
+    """Source words that no target word attended to, in each sentence; None for a system without alignment."""
+    shown: Mapping[int, Shown]
+    """By the number of the sentence."""
+
+
+def measure(model: Path, test: TestSet, gold: Path | None, folder: Path) -> None:
+    """Translate the test set and write everything `Measured` holds into `folder`, `measured.json` last."""
+    translator = load(model)
+    translations = translator.translate(test.sources)
+    known = translator.translate([test.sources[i] for i in test.choice.known], forbid_unk=True)
+    aligns = translator.system.model.aligns
+    unread = [len(unread_words(t.alignment)) for t in translations if t.alignment is not None]
+    numbers = sorted({*test.choice.figure_3, *test.choice.table_3})
+    shown = zip(numbers, _look(translator, [translations[i] for i in numbers]), strict=True)
+    _write_lines(folder / "all.target", [t.text for t in translations])
+    _write_lines(folder / "no-unk.target", [t.text for t in known])
+    write_json(
+        folder / "measured.json",
+        {
+            "unfinished": sum(not t.finished for t in translations),
+            "aer": asdict(_alignment_score(translator, test, gold)) if aligns and gold else None,
+            "unread": unread if aligns else None,
+            "shown": {str(number): _plain(one) for number, one in shown},
+        },
+    )
+
+
+def open_measured(folder: Path) -> Measured:
+    """Read what `measure` wrote."""
+    found = json.loads((folder / "measured.json").read_text(encoding="utf-8"))
+    shown = {}
+    for number, one in found["shown"].items():
+        weights = one["alignment"]
+        alignment = None
+        if weights is not None:
+            alignment = np.array(weights, np.float32).reshape(len(one["tokens"]), len(one["source_tokens"]))
+        shown[int(number)] = Shown(**{**one, "alignment": alignment})
+    return Measured(
+        texts=list(read_lines(folder / "all.target")),
+        known_texts=list(read_lines(folder / "no-unk.target")),
+        unfinished=found["unfinished"],
+        aer=found["aer"] and AlignmentScore(**found["aer"]),
+        unread=found["unread"],
+        shown=shown,
+    )
+
+
+def _look(translator: Translator, translations: Sequence[Translation]) -> list[Shown]:
+    """The translations, with what the system itself makes of each of their words."""
+    pairs = score_pairs(
+        translator.system, [t.source_tokens[:-1] for t in translations], [t.tokens for t in translations]
+    )
+    return [
+        Shown(
+            text=translation.text,
+            tokens=pair.tokens,
+            unsure=_unsure(pair),
+            source_tokens=pair.source_tokens,
+            alignment=pair.alignment,
+            unread=[] if pair.alignment is None else unread_words(pair.alignment),
+        )
+        for translation, pair in zip(translations, pairs, strict=True)
+    ]
+
+
+def _unsure(pair: ScoredPair) -> list[int]:
+    # The last score is the end symbol's.
+    return [
+        position
+        for position, (word, score) in enumerate(zip(pair.tokens, pair.word_scores[:-1], strict=True))
+        if score < UNSURE or word == UNK_SYMBOL
+    ]
+
+
+def _alignment_score(translator: Translator, test: TestSet, gold: Path) -> AlignmentScore:
+    pairs = translator.score(test.sources, test.references)
+    return alignment_error_rate(
+        [hard_links(pair.alignment) for pair in pairs if pair.alignment is not None], read_gold(gold)
+    )
+
+
+def _plain(shown: Shown) -> dict[str, Any]:
+    weights = None
+    if shown.alignment is not None:
+        weights = [[round(float(weight), 4) for weight in row] for row in shown.alignment]
+    return {**vars(shown), "alignment": weights}
+
+
+def _write_lines(path: Path, lines: Sequence[str]) -> None:
+    write_text(path, "".join(line + "\n" for line in lines))

@@ -1,0 +1,222 @@
+"""The paper's experiment from the text to the report, in parts: what is finished is not done again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+
+from rnnsearch.config import from_dict
+from rnnsearch.corpus.builtin import write_corpus
+from rnnsearch.corpus.prepare import open_prepared, prepare
+from rnnsearch.corpus.read import read_lines
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.experiments.experiment import Experiment, TrainedSystem
+from rnnsearch.experiments.findings import as_dict, collect_results
+from rnnsearch.experiments.layout import Layout
+from rnnsearch.experiments.measure import measure
+from rnnsearch.experiments.moses import Installation, find_moses, run_moses
+from rnnsearch.experiments.testset import choose, open_test_set
+from rnnsearch.files import whole_file, write_json
+from rnnsearch.folder import CONFIG, WEIGHTS
+from rnnsearch.report.reproduction import draw_figures, write_report
+from rnnsearch.report.results import Results
+from rnnsearch.training.session import train
+from rnnsearch.training.trainer import CHECKPOINT
+
+
+@dataclass(frozen=True)
+class Part:
+    """One step of a reproduction."""
+
+    title: str
+    minutes: float
+    """Roughly."""
+    result: Path
+    """The file that is there once the part is finished."""
+    run: Callable[[], None]
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is nothing left to do."""
+        return self.result.exists()
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """An experiment, and the folder it is done in."""
+
+    experiment: Experiment
+    layout: Layout
+    console: Console
+    command: str
+    """The command line that the report says all this came from."""
+    outside: Mapping[str, Path] = field(default_factory=dict)
+    """Translations of the test set by other systems, by the systems' names."""
+    moses: Path | None = None
+    """A Moses installation to run."""
+
+    def run(self) -> Results:
+        """Do what is left to do, and write the report.
+
+        A training that is asked to stop raises `Interrupted`; run again, the reproduction goes on from there.
+        """
+        installation = find_moses(self.moses) if self.moses else None
+        outside = self._all_outside()
+        self._claim_folder()
+        self._check_lines()
+        parts = list(self._parts(installation))
+        for number, part in enumerate(parts, 1):
+            if not part.finished:
+                left = sum(later.minutes for later in parts[number - 1 :] if not later.finished)
+                self.console.print(
+                    f"[bold]Part {number} of {len(parts)}: {escape(part.title)}[/]; roughly {_duration(left)} left in all",
+                    highlight=False,
+                    soft_wrap=True,
+                )
+                part.run()
+        results = collect_results(self.experiment, self.layout, outside, self.command)
+        draw_figures(results, self.layout.figures)
+        write_json(self.layout.results, as_dict(results))
+        write_report(self.layout.report, results)
+        return results
+
+    def _parts(self, installation: Installation | None) -> Iterator[Part]:
+        experiment, layout = self.experiment, self.layout
+        if experiment.generated:
+            count = experiment.generated.train
+            result = experiment.text.target[-1]
+            yield Part(f"generating {count:,} sentence pairs", count / 60_000, result, self._generate)
+        for limit in experiment.limits:
+            title = f"preparing the text, sentences of up to {limit} words"
+            yield Part(title, 0.5, layout.prepared(limit) / "prepare.json", partial(self._prepare, limit))
+        yield Part("choosing the sentences to show", 0.1, layout.test / "choice.json", self._choose)
+        for system in experiment.systems:
+            minutes = experiment.training_minutes(system)
+            if system.continues:
+                minutes -= experiment.training_minutes(system.continues)
+            result = layout.model(system) / "training.json"
+            yield Part(f"training {system.name}", minutes, result, partial(self._train, system))
+        for system in experiment.systems:
+            result = layout.translations(system) / "measured.json"
+            yield Part(f"translating with {system.name}", 0.7, result, partial(self._measure, system))
+        if installation:
+            yield Part("Moses", experiment.minutes, self._moses_output, partial(self._run_moses, installation))
+
+    def _generate(self) -> None:
+        generated = self.experiment.generated
+        assert generated is not None
+        write_corpus(
+            self.experiment.text.test_source.parent,
+            train=generated.train,
+            valid=generated.valid,
+            test=generated.test,
+            seed=generated.seed,
+        )
+
+    def _prepare(self, limit: int) -> None:
+        text = self.experiment.text
+        system = next(system for system in self.experiment.systems if system.limit == limit)
+        data = self.experiment.config_of(system).data
+        with self.console.status("preparing the text"):
+            prepare(text.source, text.target, self.layout.prepared(limit), data)
+
+    def _choose(self) -> None:
+        prepared = [open_prepared(self.layout.prepared(limit)) for limit in self.experiment.limits]
+        choose(self.experiment.text, prepared, self.experiment.long, self.layout.test)
+
+    def _train(self, system: TrainedSystem) -> None:
+        model = self.layout.model(system)
+        if system.continues and not (model / CHECKPOINT).exists():
+            _copy_run(self.layout.model(system.continues), model)
+        train(
+            model,
+            self.experiment.config_of(system),
+            data=self.layout.prepared(system.limit),
+            valid_source=self.experiment.text.valid_source,
+            valid_target=self.experiment.text.valid_target,
+            resume=model.exists(),
+            console=self.console,
+        )
+
+    def _measure(self, system: TrainedSystem) -> None:
+        with self.console.status("translating the test set"):
+            measure(
+                self.layout.model(system),
+                open_test_set(self.experiment.text, self.layout.test),
+                self.experiment.text.test_gold,
+                self.layout.translations(system),
+            )
+
+    @property
+    def _moses_output(self) -> Path:
+        return self.layout.moses / "translations.target"
+
+    def _run_moses(self, installation: Installation) -> None:
+        prepared = open_prepared(self.layout.prepared(self.experiment.limits[1]))
+        data = from_dict({"data": prepared.info["data"]}).data
+        run_moses(installation, self.experiment.text, data, self.layout.moses, self._moses_output, self._say)
+
+    def _all_outside(self) -> dict[str, Path]:
+        """Other systems' translations, Moses' own run among them."""
+        outside = dict(self.outside)
+        trained = {system.name for system in self.experiment.systems}
+        for name in outside:
+            if name in trained:
+                raise RnnsearchError(f"--system {name}=…: a system of that name is trained here; give it another name")
+        if self.moses:
+            if "Moses" in outside:
+                raise RnnsearchError("--moses and --system Moses=… are two systems of one name; give one of them")
+            outside["Moses"] = self._moses_output
+        return outside
+
+    def _claim_folder(self) -> None:
+        """Write down what experiment the folder is for; RnnsearchError if it is for another one."""
+        here = json.loads(json.dumps(self.experiment.describe()))
+        place = self.layout.experiment
+        if not place.exists():
+            write_json(place, here)
+            return
+        there = json.loads(place.read_text(encoding="utf-8"))
+        different = [key for key in here if there.get(key) != here[key]]
+        if different:
+            raise RnnsearchError(
+                f"{self.layout.folder}: another experiment is there ({', '.join(different)} differ); give the options it "
+                "was started with, or another --output"
+            )
+
+    def _check_lines(self) -> None:
+        """RnnsearchError if a translation from outside is not one of the test set: before hours are spent, not after."""
+        test = self.experiment.text.test_target
+        if self.outside and not (self.experiment.generated and not test.exists()):
+            expected = sum(1 for _ in read_lines(test))
+            for name, path in self.outside.items():
+                found = sum(1 for _ in read_lines(path))
+                if found != expected:
+                    raise RnnsearchError(
+                        f"{path}: {found:,} lines, but the test set has {expected:,}; line n of {name}'s must be its "
+                        "translation of sentence n"
+                    )
+
+    def _say(self, line: str) -> None:
+        self.console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _copy_run(run: Path, to: Path) -> None:
+    """Copy what a training goes on from; the checkpoint comes last, so that half a copy is not taken for a run."""
+    for name in (CONFIG, WEIGHTS, CHECKPOINT):
+        with whole_file(to / name) as temporary:
+            temporary.write_bytes((run / name).read_bytes())
+
+
+def _duration(minutes: float) -> str:
+    if minutes >= 2 * 24 * 60:
+        return f"{minutes / 60 / 24:.0f} days"
+    if minutes >= 2 * 60:
+        return f"{minutes / 60:.0f} hours"
+    return f"{round(minutes)} minutes" if minutes >= 1.5 else "a minute"

@@ -1,0 +1,98 @@
+"""The test set, and which of its sentences the figures and tables show: chosen before anything is translated."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+
+from rnnsearch.corpus.prepare import PreparedData
+from rnnsearch.corpus.read import read_pairs
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.evaluation.bleu import no_unk_subset
+from rnnsearch.experiments.experiment import Text
+from rnnsearch.files import write_json, write_text
+from rnnsearch.text import Tokenizer
+
+SHOWN_LONG = 3
+"""Long sentences that Table 3 shows."""
+
+_FIGURE_3_WORDS = range(10, 21)
+_SEED = 1
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Sentences of the test set by their numbers, from 0."""
+
+    lengths: list[int]
+    """Words of every source sentence."""
+    known: list[int]
+    """Those without a word, in source or reference, that is unknown to any of the systems: *No UNK*."""
+    figure_3: list[int]
+    """An arbitrary one, and three at random of those of `known` that have 10 to 20 words."""
+    table_3: list[int]
+    """Long ones, at random."""
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """The test set as raw lines, and what was chosen of it."""
+
+    __test__ = False  # no test of pytest's, for all its name
+
+    sources: list[str]
+    references: list[str]
+    choice: Choice
+
+
+def choose(text: Text, prepared: Sequence[PreparedData], long: int, folder: Path) -> None:
+    """Write `choice.json`, and the known sentences as `no-unk.source` and `no-unk.target`, into `folder`.
+
+    A sentence of `long` words or more is a long one.
+    """
+    sources, references = _read(text)
+    data = prepared[0]
+    source_tokenizer = Tokenizer(data.info["data"]["tokenizer"], data.source_language)
+    target_tokenizer = Tokenizer(data.info["data"]["tokenizer"], data.target_language)
+    source_words = [source_tokenizer.tokenize(line) for line in sources]
+    reference_words = [target_tokenizer.tokenize(line) for line in references]
+    subsets = [
+        set(no_unk_subset(source_words, reference_words, data.source_vocabulary, data.target_vocabulary))
+        for data in prepared
+    ]
+    known = sorted(set.intersection(*subsets))
+    lengths = [len(words) for words in source_words]
+    of_length = [i for i in known if lengths[i] in _FIGURE_3_WORDS]
+    arbitrary = [i for i, length in enumerate(lengths) if length in _FIGURE_3_WORDS][:1]
+    others = [i for i in of_length if i not in arbitrary]
+    random = Random(_SEED)
+    choice = Choice(
+        lengths=lengths,
+        known=known,
+        figure_3=arbitrary + random.sample(others, min(3, len(others))),
+        table_3=sorted(_sample(random, [i for i, length in enumerate(lengths) if length >= long])),
+    )
+    for side, lines in (("source", sources), ("target", references)):
+        write_text(folder / f"no-unk.{side}", "".join(lines[i] + "\n" for i in known))
+    write_json(folder / "choice.json", asdict(choice))
+
+
+def open_test_set(text: Text, folder: Path) -> TestSet:
+    """The test set, as `choose` has chosen from it into `folder`."""
+    sources, references = _read(text)
+    choice = Choice(**json.loads((folder / "choice.json").read_text(encoding="utf-8")))
+    return TestSet(sources, references, choice)
+
+
+def _read(text: Text) -> tuple[list[str], list[str]]:
+    pairs = list(read_pairs([text.test_source], [text.test_target]))
+    if not pairs:
+        raise RnnsearchError(f"{text.test_source}: no sentences to test on")
+    return [source for source, _ in pairs], [reference for _, reference in pairs]
+
+
+def _sample(random: Random, numbers: list[int]) -> list[int]:
+    return random.sample(numbers, min(SHOWN_LONG, len(numbers)))

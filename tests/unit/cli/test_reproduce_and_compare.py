@@ -1,0 +1,43 @@
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from rnnsearch.cli import app
+from rnnsearch.errors import RnnsearchError
+
+
+def refused(*arguments: object) -> str:
+    """What the command complains of."""
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert isinstance(done.exception, RnnsearchError)
+    return str(done.exception)
+
+
+def test_compare(tmp_path: Path) -> None:
+    reference = [f"The dog number {number} sees a cat in the garden." for number in range(40)]
+    good = [line if number % 8 else "Another line." for number, line in enumerate(reference)]
+    bad = [line if number % 2 else "Another line." for number, line in enumerate(reference)]
+    for name, lines in (("reference", reference), ("good", good), ("bad", bad)):
+        (tmp_path / name).write_text("".join(line + "\n" for line in lines))
+    arguments = ["compare", "--reference", tmp_path / "reference", tmp_path / "good", tmp_path / "bad"]
+    done = CliRunner().invoke(app, [str(word) for word in arguments], env={"COLUMNS": "400"})
+    assert done.exit_code == 0, done.output
+    assert "0.001" in done.output
+    assert "bs:1000" in done.output
+    (tmp_path / "bad").write_text("One line.\n")
+    assert "has 1 lines, but the test set has 40" in refused(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--scale", "files"], "needs its text"),
+        (["--scale", "files", "--source", "train.en"], "the text is not whole"),
+        (["--scale", "builtin", "--system", "moses.fr"], "--system moses.fr: give a name and a file"),
+        (["--scale", "builtin", "--moses", "nowhere"], "no whole Moses"),
+    ],
+)
+def test_reproduce_says_what_is_missing(arguments: list[str], told: str, tmp_path: Path) -> None:
+    assert told in refused("reproduce", "--output", tmp_path / "out", *arguments)
+    assert not (tmp_path / "out").exists()
