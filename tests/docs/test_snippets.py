@@ -121,7 +121,8 @@ def stories(
     request: pytest.FixtureRequest, texts: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[Path, Future[None]]]:
     """The stories of the tests that were asked for, under way: most of their time is Python starting, so side by side."""
-    wanted = [item.callspec.params["page"] for item in request.session.items if "page" in getattr(item, "fixturenames", ())]
+    stories = (item for item in request.session.items if getattr(item, "originalname", "") == test_story.__name__)
+    wanted = [item.callspec.params["page"] for item in stories]
     bin_folder = tmp_path_factory.mktemp("bin")
     short = " ".join(f"--set {section}.{key}={value}" for section, keys in TINY.items() for key, value in keys.items())
     real = shlex.quote(str(RNNSEARCH))
