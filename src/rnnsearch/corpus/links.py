@@ -22,6 +22,8 @@ from rnnsearch.errors import RnnsearchError
 Links: TypeAlias = frozenset[tuple[int, int]]
 
 _LINK = re.compile(r"([0-9]+)([-p])([0-9]+)")
+_HARDLY_READ = 0.1
+"""The ε of `linked_sources`, in target words: chosen on development sentences."""
 _SENTENCE_NUMBER = re.compile(r"^[0-9]+(\t|\s*$)")
 
 
@@ -68,16 +70,26 @@ def read_gold(path: str | os.PathLike[str], *, reverse: bool = False) -> list[Go
     return gold
 
 
-def hard_links(alignment: NDArray[np.floating]) -> Links:
-    """Turn attention into links: each target word is linked to the source word that it was most read from.
+def linked_sources(alignment: NDArray[np.floating]) -> NDArray[np.intp]:
+    """For each target word the source word that it is linked to: the one of whose attention it took the greatest share.
 
-    `alignment` is target words × source words, the source's end symbol in the last column. The end symbol is no word, and
-    so never linked to: a word that the model looked up there (full stops, often) is linked to the next best.
+    `alignment` is target words × source words, the source's end symbol in the last column; the result is one source
+    position a target word. The word read most would not do: *les* is read as much from *cows*, whose gender and number
+    decide it, as from *the*. But *cows* gives most of itself to *vaches*, and *the* all of itself to *les*: so each weight
+    counts relative to what the whole target took of that source word, α_ij / (Σ_k α_kj + ε), where ε keeps a source word
+    that nothing was read from out of it. The end symbol is no word and is never linked to.
     """
     words = alignment[:, :-1]
-    if words.size == 0:
+    if words.shape[1] == 0:
+        raise ValueError("a sentence of no source words has no links")
+    return (words / (words.sum(axis=0) + _HARDLY_READ)).argmax(axis=1)
+
+
+def hard_links(alignment: NDArray[np.floating]) -> Links:
+    """Turn attention into links: each target word with its source word (`linked_sources`); none where a side is empty."""
+    if alignment[:, :-1].size == 0:
         return frozenset()
-    return frozenset((int(source), target) for target, source in enumerate(words.argmax(axis=1)))
+    return frozenset((int(source), target) for target, source in enumerate(linked_sources(alignment)))
 
 
 def to_pharaoh(links: Iterable[tuple[int, int]]) -> str:

@@ -1,6 +1,6 @@
 """Which words translate which, as the model's attention has it, and the shortlist of words that follows from it.
 
-Every target word of a parallel text is linked to the source word that it was most read from; what a source word was linked
+Every target word of a parallel text is linked to a source word; what a source word was linked
 to, and how often, is its entry. The words are those of the text, whether in the vocabularies or not; what all source words
 outside the vocabulary were linked to stands under `[UNK]`. Where a model has pieces of words, they take the words' place.
 """

@@ -78,7 +78,7 @@ class Translation:
 
     @property
     def links(self) -> Links | None:
-        """Hard alignment: for each target word the source word it read most; None for RNNencdec."""
+        """Hard alignment: each target word with the source word that it read from (`hard_links`); None for RNNencdec."""
         links: set[tuple[int, int]] = set()
         for segment in self.segments:
             if segment.alignment is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from rnnsearch.corpus.links import linked_sources
 from rnnsearch.text.vocabulary import UNK_SYMBOL
 from rnnsearch.translation.lexicon import Lexicon
 from rnnsearch.translation.translation import Segment
@@ -21,7 +22,7 @@ class Replacement:
     target: int
     """Its place in the translation."""
     source: int
-    """The place of the source word that it was most read from."""
+    """The place of the source word that it is linked to."""
     source_word: str
     word: str
     """What stands there now."""
@@ -32,10 +33,11 @@ def replace_unknown(segment: Segment, lexicon: Lexicon | None) -> tuple[Segment,
     """The segment without its `[UNK]`s, and what became of each; a segment of no source words stays as it is."""
     if segment.alignment is None or not segment.source_tokens:
         return segment, []
+    sources = linked_sources(segment.alignment)
     tokens, replacements = list(segment.tokens), []
     for place, token in enumerate(segment.tokens):
         if token == UNK_SYMBOL:
-            read = int(segment.alignment[place, :-1].argmax())
+            read = int(sources[place])
             source_word = segment.source_tokens[read]
             found = lexicon.best(source_word) if lexicon else None
             tokens[place] = found or source_word

@@ -56,10 +56,19 @@ def test_a_bad_line_of_a_file_is_named_by_file_and_line(tmp_path: Path) -> None:
     ]
 
 
-def test_attention_becomes_a_link_to_the_word_most_read() -> None:
-    alignment = np.array([[0.1, 0.7, 0.2], [0.6, 0.1, 0.3], [0.2, 0.2, 0.6]])
-    assert hard_links(alignment) == {(1, 0), (0, 1), (0, 2)}  # the end symbol, last, is not a word
+def test_a_word_is_linked_to_the_source_word_of_which_it_has_the_greatest_share() -> None:
+    alignment = np.array([[0.3, 0.6, 0.1], [0.0, 0.9, 0.1], [0.1, 0.1, 0.8]])  # les vaches . / the cows </s>
+    assert hard_links(alignment) == {(0, 0), (1, 1), (0, 2)}  # the end symbol, last, is not a word
     assert hard_links(np.zeros((0, 3))) == hard_links(np.ones((2, 1))) == frozenset()
+
+
+def test_a_source_word_that_was_hardly_read_attracts_no_link() -> None:
+    alignment = np.array([[0.98, 0.01, 0.0, 0.01], [0.01, 0.0, 0.98, 0.01]])
+    assert hard_links(alignment) == {(0, 0), (2, 1)}
+
+
+def test_one_target_word_alone_is_linked_to_the_word_that_it_read_most() -> None:
+    assert hard_links(np.array([[0.2, 0.5, 0.1, 0.2]])) == {(1, 0)}
 
 
 @given(st.integers(1, 8), st.integers(1, 8), st.integers(0, 2**32 - 1))
