@@ -12,6 +12,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from record import machine, write_result
 
@@ -27,33 +28,46 @@ def main() -> None:
     arguments = parser.parse_args()
 
     on = machine()
-    text = arguments.data / "multi30k"
-    folder = arguments.output / f"multi30k-{arguments.model}-{arguments.preset}"
-    train = ["train", "--source", text / "train.en.gz", "--target", text / "train.fr.gz"]
-    train += ["--valid-source", text / "val.en.gz", "--valid-target", text / "val.fr.gz"]
-    train += ["--output", folder, "--preset", arguments.preset]
-    if arguments.model == "rnnencdec":
-        train += ["--set", "model.alignment=none"]
-    if not (folder / "training.json").exists():
-        run(*train, *(["--resume"] if arguments.resume else []))
-
-    scores = {}
-    for name in ("val", "test_2016_flickr"):
-        written = folder / f"{name}.json"
-        hypotheses = folder / f"{name}.fr"
-        sets = ["--source", text / f"{name}.en.gz", "--reference", text / f"{name}.fr.gz"]
-        run("evaluate", "--model", folder, *sets, "--json", written, "--output", hypotheses)
-        found = json.loads(written.read_text())
-        scores[name] = {key: value for key, value in found.items() if key not in ("model", "source")}
-    training = json.loads((folder / "training.json").read_text())
-    command = " ".join(["rnnsearch", *(str(part) for part in train)]).replace(str(arguments.data), "DATA")
+    name = f"multi30k-{arguments.model}-{arguments.preset}"
+    model = arguments.output / name
+    settings = ("model.alignment=none",) if arguments.model == "rnnencdec" else ()
+    command = train_command(arguments.data, model, arguments.preset, settings)
+    train(command, model, resume=arguments.resume)
+    scores = {test: evaluate(arguments.data, model, test) for test in ("val", "test_2016_flickr")}
     write_result(
-        f"multi30k-{arguments.model}-{arguments.preset}",
+        name,
         machine=on,
-        command=command.replace(str(arguments.output), "RUNS"),
-        training=training,
+        command=" ".join(["rnnsearch", *command])
+        .replace(str(arguments.data), "DATA")
+        .replace(str(arguments.output), "RUNS"),
+        training=json.loads((model / "training.json").read_text()),
         evaluation=scores,
     )
+
+
+def train_command(data: Path, model: Path, preset: str, settings: tuple[str, ...] = ()) -> list[str]:
+    """The command that trains a model on Multi30k."""
+    text = data / "multi30k"
+    command: list[object] = ["train", "--source", text / "train.en.gz", "--target", text / "train.fr.gz"]
+    command += ["--valid-source", text / "val.en.gz", "--valid-target", text / "val.fr.gz"]
+    command += ["--output", model, "--preset", preset]
+    return [str(part) for part in command] + [part for setting in settings for part in ("--set", setting)]
+
+
+def train(command: list[str], model: Path, resume: bool = False) -> None:
+    """Train, unless it has been done."""
+    if not (model / "training.json").exists():
+        run(*command, *(["--resume"] if resume else []))
+
+
+def evaluate(data: Path, model: Path, test: str, settings: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The scores of a model on `val` or `test_2016_flickr`, its translations left beside it."""
+    text, written = data / "multi30k", model / f"{'-'.join([test, *settings])}.json"
+    sets = ["--source", text / f"{test}.en.gz", "--reference", text / f"{test}.fr.gz"]
+    sets += [part for setting in settings for part in ("--set", setting)]
+    run("evaluate", "--model", model, *sets, "--json", written, "--output", written.with_suffix(".fr"))
+    found = json.loads(written.read_text())
+    return {key: value for key, value in found.items() if key not in ("model", "source")}
 
 
 def run(*command: object) -> None:

@@ -132,7 +132,6 @@ class Trainer:
             forced = model(*(torch.from_numpy(array).to(device) for array in arrays), dropout=self.settings.dropout)
         cost, nll = training_cost(forced, len(batch.source_BS), self.settings)
         words = len(forced.words_P)
-        self.optimizer.zero_grad()
         cost.backward()
         norm = gradient_norm(model.parameters())
 
@@ -151,6 +150,7 @@ class Trainer:
             self.listener.notice(
                 f"update {progress.update}: the gradient is not finite ({norm}); skipped ({progress.skipped} so far)"
             )
+        self.optimizer.zero_grad()  # now, not before the next gradient: the next minibatch has use for the memory
         progress.target_words += words
         self.listener.updated(progress, float(nll) / words, words)
 

@@ -1,0 +1,56 @@
+"""What rounding and shortlists cost in BLEU: Multi30k `val`, from one training in float32 and one in bfloat16.
+
+    python benchmarks/rounding.py --data DATA --output RUNS [--resume]
+
+Both trainings have the settings and the seed of `multi30k.py`, and the first is that script's if it has run there. The
+model of the first translates exactly, with int8 weights, with a shortlist learned from its own attention, and with both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from multi30k import evaluate, run, train, train_command
+from record import machine, write_result
+
+FREQUENT = 1000
+"""Words of the shortlist, beside the lexicon's candidates."""
+SEARCH: dict[str, tuple[str, ...]] = {
+    "exact": (),
+    "int8": ("search.precision=int8",),
+    "shortlist": (f"search.shortlist={FREQUENT}",),
+    "int8, shortlist": ("search.precision=int8", f"search.shortlist={FREQUENT}"),
+}
+
+
+def main() -> None:
+    """Train what has not been trained, translate `val` in every way, record."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="a folder with multi30k/ in it")
+    parser.add_argument("--output", type=Path, required=True, help="where the trained models go")
+    parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
+    arguments = parser.parse_args()
+
+    on, data = machine(), arguments.data
+    name = "multi30k-rnnsearch-small"
+    models = {"fp32": arguments.output / name, "bf16": arguments.output / f"{name}-bf16"}
+    trainings: dict[str, dict[str, Any]] = {}
+    for precision, model in models.items():
+        settings = () if precision == "fp32" else (f"training.precision={precision}",)
+        train(train_command(data, model, "small", settings), model, resume=arguments.resume and model.exists())
+        trainings[precision] = json.loads((model / "training.json").read_text())
+    model, text = models["fp32"], data / "multi30k"
+    if not (model / "lexicon.tsv").exists():
+        run("lexicon", "--model", model, "--source", text / "train.en.gz", "--target", text / "train.fr.gz")
+    scores = {f"fp32, {mode}": evaluate(data, model, "val", settings) for mode, settings in SEARCH.items()}
+    scores["bf16, exact"] = evaluate(data, models["bf16"], "val")
+    write_result("rounding", machine=on, trainings=trainings, evaluation=scores)
+    for mode, found in scores.items():
+        print(f"{mode:24} {found['all']['bleu']:.2f}")
+
+
+if __name__ == "__main__":
+    main()
