@@ -82,8 +82,7 @@ def linked_sources(alignment: NDArray[np.floating]) -> NDArray[np.intp]:
     words = alignment[:, :-1]
     if words.shape[1] == 0:
         raise ValueError("a sentence of no source words has no links")
-    shares: NDArray[np.floating] = words / (words.sum(axis=0) + _HARDLY_READ)
-    return shares.argmax(axis=1)
+    return np.asarray((words / (words.sum(axis=0) + _HARDLY_READ)).argmax(axis=1), np.intp)
 
 
 def hard_links(alignment: NDArray[np.floating]) -> Links:
