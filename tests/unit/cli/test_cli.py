@@ -8,80 +8,14 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from command_line import Folders, Run, refused
 from rnnsearch.cli import main
 from rnnsearch.config import PRESETS, SECTIONS, describe, from_dict, from_preset
 from toy import TARGET_WORDS, toy_pairs, write_pairs
-
-Folders = Callable[[str], Path]
-TINY = [
-    *("--set", "data.tokenizer=whitespace"),
-    *("--set", "model.embedding_size=8"),
-    *("--set", "model.hidden_size=8"),
-    *("--set", "model.alignment_size=6"),
-    *("--set", "model.maxout_size=6"),
-    *("--set", "training.max_updates=4"),
-    *("--set", "training.validate_every=2"),
-    *("--set", "training.checkpoint_every=2"),
-    *("--set", "training.batch_size=8"),
-]
-
-
-@dataclass
-class Done:
-    status: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Done]
-
-
-@pytest.fixture
-def rnnsearch(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Run the command line with these arguments."""
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def run(*arguments: object) -> Done:
-        monkeypatch.setattr(sys, "argv", ["rnnsearch", *map(str, arguments)])
-        capfd.readouterr()
-        status: object = 0
-        try:
-            main()
-        except SystemExit as stop:
-            status = stop.code or 0
-        captured = capfd.readouterr()
-        assert isinstance(status, int)
-        return Done(status, captured.out, captured.err)
-
-    return run
-
-
-def refused(done: Done, *told: object) -> None:
-    """One line that says these things, and status 2."""
-    assert done.status == 2, done.err
-    assert done.err.startswith("rnnsearch: "), done.err
-    assert done.err.count("\n") == 1, done.err
-    assert "Traceback" not in done.err
-    for part in told:
-        assert str(part) in done.err
-
-
-@pytest.fixture
-def texts(tmp_path: Path) -> dict[str, Path]:
-    source, target = write_pairs(tmp_path, "train", 60, seed=1)
-    valid_source, valid_target = write_pairs(tmp_path, "valid", 6, seed=2)
-    return {"source": source, "target": target, "valid-source": valid_source, "valid-target": valid_target}
-
-
-def options(texts: dict[str, Path]) -> list[str]:
-    return [word for name, path in texts.items() for word in (f"--{name}", str(path))]
-
 
 # Presets -------------------------------------------------------------------------------------------------------------
 
@@ -198,9 +132,7 @@ def test_a_closed_pipe_is_no_error_to_speak_of(model_folder: Folders, tmp_path: 
     ("content", "told"),
     [(b"fine\ncaf\xe9\n", "in.en:2: not valid UTF-8"), (None, "in.en: no such file")],
 )
-def test_translate_refuses(
-    rnnsearch: Run, model_folder: Folders, tmp_path: Path, content: bytes | None, told: str
-) -> None:
+def test_translate_refuses(rnnsearch: Run, model_folder: Folders, tmp_path: Path, content: bytes | None, told: str) -> None:
     if content is not None:
         (tmp_path / "in.en").write_bytes(content)
     refused(rnnsearch("translate", "--model", model_folder("mlp"), tmp_path / "in.en"), told)
@@ -211,9 +143,7 @@ def test_translate_refuses(
 
 
 @pytest.mark.parametrize("output", [".", "in.en/out.fr"])
-def test_translate_to_where_no_file_can_be(
-    rnnsearch: Run, model_folder: Folders, tmp_path: Path, output: str
-) -> None:
+def test_translate_to_where_no_file_can_be(rnnsearch: Run, model_folder: Folders, tmp_path: Path, output: str) -> None:
     """Onto a folder, or under a file."""
     (tmp_path / "in.en").write_text("a cat .\n")
     done = rnnsearch("translate", "--model", model_folder("mlp"), tmp_path / "in.en", "--output", tmp_path / output)
@@ -385,171 +315,6 @@ def test_evaluate_on_nothing(rnnsearch: Run, model_folder: Folders, tmp_path: Pa
     (tmp_path / "a.en").write_text("")
     command = ("evaluate", "--model", model_folder("mlp"), "--source", tmp_path / "a.en", "--reference", tmp_path / "a.en")
     refused(rnnsearch(*command), "no sentences")
-
-
-# Train ---------------------------------------------------------------------------------------------------------------
-
-
-def test_train_and_what_it_leaves(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
-    output = tmp_path / "model"
-    done = rnnsearch("train", *options(texts), "--output", output, *TINY)
-    assert done.status == 0, done.err
-    assert "validation at update 2" in done.err
-    record = json.loads((output / "training.json").read_text())
-    assert record["updates"] == 4
-    assert record["training_pairs"] == 60
-    assert [row["update"] for row in record["validations"]] == [2, 4]
-    for key in ("epochs", "hours", "device", "train_nll", "dev_nll"):
-        assert record[key] is not None
-    config = json.loads((output / "config.json").read_text())
-    assert config["data"]["source_language"] == "en"
-    assert "RNNsearch, en → fr" in (output / "README.md").read_text(encoding="utf-8")
-    assert rnnsearch("translate", "--model", output, texts["valid-source"]).status == 0
-
-    # A second training must not destroy the first; the same command with --resume has nothing left to do.
-    weights = (output / "model.safetensors").read_bytes()
-    refused(rnnsearch("train", *options(texts), "--output", output, *TINY), output, "--resume")
-    assert rnnsearch("train", *options(texts), "--output", output, *TINY, "--resume").status == 0
-    assert (output / "model.safetensors").read_bytes() == weights
-    for setting in ("model.hidden_size=9", "model.cell=lstm", "data.max_length=7"):
-        done = rnnsearch("train", *options(texts), "--output", output, *TINY, "--resume", "--set", setting)
-        refused(done, setting.split("=")[0], setting.split("=")[1])
-    assert (output / "model.safetensors").read_bytes() == weights
-    longer = rnnsearch("train", *options(texts), "--output", output, *TINY, "--resume", "--set", "training.max_updates=6")
-    assert longer.status == 0, longer.err
-    assert json.loads((output / "training.json").read_text())["updates"] == 6
-
-    (output / "checkpoints" / "last.safetensors").unlink()
-    refused(rnnsearch("train", *options(texts), "--output", output, *TINY), output, "trained model")
-
-
-def test_a_checkpoint_that_is_damaged(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
-    output = tmp_path / "model"
-    assert rnnsearch("train", *options(texts), "--output", output, *TINY).status == 0
-    checkpoint = output / "checkpoints" / "last.safetensors"
-    checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
-    done = rnnsearch("train", *options(texts), "--output", output, *TINY, "--resume")
-    assert done.status == 2
-    assert done.err.splitlines()[-1].startswith(f"rnnsearch: {checkpoint}: not a whole safetensors file")
-    assert "Traceback" not in done.err
-
-
-def test_resuming_with_another_optimizer(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
-    """One line, not a traceback."""
-    output = tmp_path / "model"
-    assert rnnsearch("train", *options(texts), "--output", output, *TINY).status == 0
-    change = ["--set", "training.optimizer=adadelta", "--set", "training.max_updates=6"]
-    done = rnnsearch("train", *options(texts), "--output", output, *TINY, *change, "--resume")
-    assert done.status == 2
-    assert "optimizer" in done.err.splitlines()[-1]
-
-
-def test_resume_where_there_is_nothing_is_a_new_run(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
-    done = rnnsearch("train", *options(texts), "--output", tmp_path / "model", *TINY, "--resume")
-    assert done.status == 0
-    assert "new run" in done.err
-
-
-def test_train_on_prepared_data_and_resume(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
-    """The same command with --resume goes on, although the data were prepared with settings of their own."""
-    data, output = tmp_path / "data", tmp_path / "model"
-    prepared = rnnsearch(
-        *("prepare", "--source", texts["source"], "--target", texts["target"], "--output", data),
-        *("--set", "data.source_words=12", "--set", "data.tokenizer=whitespace"),
-    )
-    assert prepared.status == 0, prepared.err
-    assert "60 kept" in prepared.err
-    valid = ["--valid-source", texts["valid-source"], "--valid-target", texts["valid-target"]]
-    command = ["train", "--data", data, *valid, "--output", output, *TINY[2:]]
-    assert rnnsearch(*command).status == 0
-    assert json.loads((output / "config.json").read_text())["data"]["source_words"] == 12
-    done = rnnsearch(*command, "--resume")
-    assert done.status == 0, done.err
-    done = rnnsearch(*command, "--resume", "--set", "data.source_words=13")
-    assert done.status == 2
-    assert "prepare" in done.err
-
-
-def test_a_run_is_resumed_on_its_own_text(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
-    output = tmp_path / "model"
-    assert rnnsearch("train", *options(texts), "--output", output, *TINY).status == 0
-    with texts["target"].open("a") as file:
-        file.write("un chat .\n")
-    with texts["source"].open("a") as file:
-        file.write("a cat .\n")
-    done = rnnsearch("train", *options(texts), "--output", output, *TINY, "--resume")
-    refused(done, output, "train.en", "changed")
-
-
-def test_a_run_that_was_stopped_before_its_first_checkpoint_leaves_no_old_text(
-    rnnsearch: Run, texts: dict[str, Path], tmp_path: Path
-) -> None:
-    """Its prepared text may be there: a new run has its own text and its own settings."""
-    output = tmp_path / "model"
-    old = write_pairs(tmp_path / "old", "old", 30, seed=99)
-    prepared = rnnsearch("prepare", "--source", old[0], "--target", old[1], "--output", output / "data", *TINY[:2])
-    assert prepared.status == 0, prepared.err
-    done = rnnsearch("train", *options(texts), "--output", output, *TINY, "--set", "data.source_words=15")
-    assert done.status == 0, done.err
-    record = json.loads((output / "training.json").read_text())
-    assert record["data"]["source_files"][0]["name"] == "train.en"
-    assert record["training_pairs"] == 60
-    assert json.loads((output / "config.json").read_text())["data"]["source_words"] == 15
-
-
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["--set", "training.droput=0.1"], "training.dropout"),
-        (["--set", "training.dropout=2"], "training.dropout = '2'"),
-        (["--preset", "huge"], "huge"),
-        (["--config", "none.toml"], "none.toml: No such file"),
-    ],
-)
-def test_train_refuses_settings(
-    rnnsearch: Run, texts: dict[str, Path], tmp_path: Path, arguments: list[str], told: str
-) -> None:
-    refused(rnnsearch("train", *options(texts), "--output", tmp_path / "model", *arguments), told)
-    assert not (tmp_path / "model").exists()
-
-
-@pytest.mark.parametrize("which", ["source", "target", "valid-source", "valid-target"])
-@pytest.mark.parametrize("wrong", ["missing", "bytes", "lines"])
-def test_train_refuses_text(
-    rnnsearch: Run, texts: dict[str, Path], tmp_path: Path, which: str, wrong: str
-) -> None:
-    """And leaves nothing behind."""
-    path = texts[which]
-    lines = path.read_bytes().splitlines(keepends=True)
-    if wrong == "missing":
-        path.unlink()
-    elif wrong == "bytes":
-        path.write_bytes(b"".join([*lines[:2], b"caf\xe9\n", *lines[3:]]))
-    else:
-        path.write_bytes(b"".join(lines[:-1]))
-    done = rnnsearch("train", *options(texts), "--output", tmp_path / "model", *TINY)
-    told = {"missing": "no such file", "bytes": ":3: not valid UTF-8", "lines": f"has {len(lines) - 1}"}[wrong]
-    refused(done, path, told)
-    assert not (tmp_path / "model").exists()
-
-
-def test_train_refuses_an_empty_development_set(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
-    texts["valid-source"].write_text("\n\n")
-    texts["valid-target"].write_text("\n\n")
-    done = rnnsearch("train", *options(texts), "--output", tmp_path / "model", *TINY)
-    refused(done, "no sentence pairs to validate on")
-
-
-def test_train_needs_text(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
-    valid = ["--valid-source", texts["valid-source"], "--valid-target", texts["valid-target"], "--output", tmp_path]
-    for arguments in ([], ["--source", texts["source"]]):
-        done = rnnsearch("train", *valid, *arguments)
-        assert done.status == 2
-        assert "--source and --target" in done.err
-    done = rnnsearch("train", *options(texts), "--output", tmp_path / "model", "--data", tmp_path)
-    assert done.status == 2
-    assert "either --data" in done.err
-    refused(rnnsearch("train", *valid, "--data", tmp_path / "none"), "no prepared data")
 
 
 def test_a_fault_of_the_program_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
