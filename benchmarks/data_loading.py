@@ -18,7 +18,7 @@ from pathlib import Path
 
 import torch
 from our_training import Update, train
-from record import BACKGROUND, Run, machine, undisturbed, write_result
+from record import BACKGROUND, Run, machine, undisturbed, write_speed
 from speed_text import BATCH, SIZES, prepared_text
 
 from rnnsearch.corpus.batches import Batch, BatchStream
@@ -69,7 +69,7 @@ def main() -> None:
         print(f"round {number + 1}: {speeds}", flush=True)
 
     ratio = statistics.median(map(_speed, mapped)) / statistics.median(map(_speed, in_memory))
-    write_result(
+    write_speed(
         f"data-loading-{arguments.size}",
         machine=on,
         rows=[

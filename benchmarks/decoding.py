@@ -18,7 +18,7 @@ from dataclasses import asdict
 from random import Random
 
 import torch
-from record import machine, write_result
+from record import machine, write_speed
 
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.engine.decoding import PlainStepper, Stepper
@@ -87,7 +87,7 @@ def main() -> None:
         name: {at_once: round(statistics.median(of_rate), 2) for at_once, of_rate in of_way.items()}
         for name, of_way in rates.items()
     }
-    write_result(
+    write_speed(
         f"decoding-{arguments.size}",
         machine=on,
         threads=arguments.threads,

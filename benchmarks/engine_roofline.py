@@ -23,7 +23,7 @@ from typing import Any
 
 import torch
 from our_training import Update, train, train_apart
-from record import BACKGROUND, Run, machine, undisturbed, write_result
+from record import BACKGROUND, Run, machine, undisturbed, write_speed
 from speed_text import BATCH, SIZES, prepared_text, text_system, write_training_text
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -150,7 +150,7 @@ def main() -> None:
         }
         for engine, of_engine in runs.items()
     }
-    write_result(
+    write_speed(
         f"engine-roofline-{arguments.size}",
         machine=on,
         rows=_rows(arguments.size, engines),

@@ -22,7 +22,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import torch
 from our_training import train
-from record import BACKGROUND, machine, undisturbed, write_result
+from record import BACKGROUND, machine, undisturbed, write_speed
 from speed_text import BATCH, SIZES, Size, uniform_system
 
 from rnnsearch.translation import Translator
@@ -83,7 +83,7 @@ def main() -> None:
                 row[name] = {"seconds": round(run.found, 5), **run.load()}
             found.setdefault(growing, []).append(row)
             print(row, flush=True)
-    write_result(
+    write_speed(
         f"growth-{arguments.size}",
         machine=on,
         threads=arguments.threads,

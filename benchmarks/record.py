@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +20,7 @@ import rnnsearch
 from rnnsearch.files import write_json
 
 RESULTS = Path(__file__).parent / "results"
+SPEED = RESULTS / "speed"
 
 BACKGROUND = 0.15
 """A run beside which other programs kept more cores busy than this is thrown away."""
@@ -125,3 +127,10 @@ def write_result(name: str, **found: Any) -> None:
     path = RESULTS / f"{name}.json"
     write_json(path, found)
     print(f"wrote {path}")
+
+
+def write_speed(name: str, machine: Mapping[str, Any], **found: Any) -> None:
+    """Write `results/speed/CPU/NAME.json`: what is compared was measured on one kind of processor."""
+    processor = re.sub(r"\W+", "-", machine["cpu"].lower()).strip("-")
+    (SPEED / processor).mkdir(parents=True, exist_ok=True)
+    write_result(f"{SPEED.name}/{processor}/{name}", machine=machine, **found)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from peers import PEERS
-from record import BACKGROUND, RESULTS
+from record import BACKGROUND, SPEED
 
 from rnnsearch.files import write_text
 
@@ -40,17 +40,20 @@ the hidden size between their directions.
 
 def main() -> None:
     """Write the page."""
-    paths = [path for name in ORDER for path in sorted(RESULTS.glob(f"{name}-*.json"), key=_short_first)]
-    results = [json.loads(path.read_text()) for path in paths if "-tiny" not in path.name]
     heads = ["what", "unit", "rnnsearch", *(f"{peer.package} {peer.version}" for peer in PEERS.values())]
     heads += ["against the best peer", "busy", "measured"]
-    lines = [_line(heads), _line(["---"] * len(heads))]
-    for result in results:
-        lines += [_line(_cells(row, result)) for row in result["rows"]]
+    lines = []
+    for processor in sorted(SPEED.iterdir()):
+        paths = [path for name in ORDER for path in sorted(processor.glob(f"{name}-*.json"), key=_short_first)]
+        results = [json.loads(path.read_text()) for path in paths if "-tiny" not in path.name]
+        if results:
+            lines += [f"## {_machine(results[0])}", "", _line(heads), _line(["---"] * len(heads))]
+            lines += [_line(_cells(row, result)) for result in results for row in result["rows"]]
+            lines += [""]
     picture = "\nHow the cost grows (dashed: in proportion), at the small size:\n\n![growth](../images/growth-small.png)\n"
     introduction = INTRODUCTION.format(limit=BACKGROUND)
     grown = (PAGE.parent.parent / "images" / "growth-small.png").exists()
-    write_text(PAGE, introduction + "\n".join(lines) + "\n" + (picture if grown else ""))
+    write_text(PAGE, introduction + "\n".join(lines) + (picture if grown else ""))
     print(f"wrote {PAGE}")
 
 
@@ -59,8 +62,7 @@ def _short_first(path: Path) -> tuple[int, str]:
 
 
 def _cells(row: dict[str, Any], result: dict[str, Any]) -> list[str]:
-    on, peers = result["machine"], row["peers"]
-    where = f"{on['date'][:10]}, {on['cpu']}, {result['threads']} threads, PyTorch {on['torch'].split('+')[0]}"
+    peers = row["peers"]
     return [
         row["what"],
         row["unit"],
@@ -68,8 +70,13 @@ def _cells(row: dict[str, Any], result: dict[str, Any]) -> list[str]:
         *(f"{peers[peer]:,}" if peer in peers else "–" for peer in PEERS),
         f"{row['ours'] / max(peers.values()):.1f}×" if peers else "–",
         str(max(_loads(result), default="–")),
-        where,
+        result["machine"]["date"][:10],
     ]
+
+
+def _machine(result: dict[str, Any]) -> str:
+    on = result["machine"]
+    return f"{on['cpu']}, {result['threads']} threads, PyTorch {on['torch'].split('+')[0]}"
 
 
 def _loads(value: Any) -> list[float]:

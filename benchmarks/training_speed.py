@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from contestants import OUR_MODES, PEER_MODES, Step, Task, available, known_modes, train_ours, train_peer
-from record import BACKGROUND, Run, machine, undisturbed, write_result
+from record import BACKGROUND, Run, machine, undisturbed, write_speed
 from speed_text import BATCH, SIZES, prepared_text, write_training_text
 
 ROUNDS = {"full": 2, "small": 3, "tiny": 1}
@@ -60,7 +60,7 @@ def main() -> None:
             print(f"round {number + 1}: {name}: {_speed(of_contestant[-1]):.0f} words/s", flush=True)
 
     speeds = {name: statistics.median(map(_speed, of_contestant)) for name, of_contestant in runs.items()}
-    write_result(
+    write_speed(
         f"training-speed-{arguments.size}",
         machine=on,
         rows=_rows(arguments.size, speeds),

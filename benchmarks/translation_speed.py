@@ -24,7 +24,7 @@ from typing import Any
 
 from contestants import Task, available, known_modes, train_peer
 from peers import python_of
-from record import BACKGROUND, Run, machine, undisturbed, write_result
+from record import BACKGROUND, Run, machine, undisturbed, write_speed
 from speed_text import (
     BATCH,
     SIDE_BY_SIDE,
@@ -169,7 +169,7 @@ def main() -> None:
 
     speeds = {name: _speeds(of_name, [parts[n % PARTS] for n in range(len(of_name))]) for name, of_name in runs.items()}
     singly = {name: _speeds(of_name, one) for name, of_name in latencies.items()}
-    write_result(
+    write_speed(
         f"translation-speed-{arguments.size}-beam{arguments.beam}",
         machine=on,
         rows=[
