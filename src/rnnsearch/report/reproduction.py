@@ -29,6 +29,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; backgroun
 th, td { padding: .35rem .8rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th { font-weight: 600; }
 th:first-child, td:first-child, td.words { text-align: left; }
+td.words { white-space: normal; font-size: .85rem; }
 .paper { color: var(--quiet); font-style: italic; border-left: 1px solid var(--line); }
 .paper + .paper { border-left: 0; }
 caption { caption-side: top; text-align: left; font-weight: 600; padding: .2rem 0; }
