@@ -109,6 +109,9 @@ class TrainingConfig:
     """Dropout on embeddings, annotations, the decoder's state in the readout, and the maxout layer."""
     label_smoothing: float = Field(default=0.0, ge=0, lt=1)
     """Probability mass spread evenly over the target vocabulary in the training cost."""
+    subword_sampling: float = Field(default=0.0, ge=0, lt=1)
+    """Cut the training words anew in every minibatch (`data.subwords`), so that rare ones are seen in many spellings. With
+    `bpe`, the probability that a merge is left out (BPE-dropout); with `unigram`, the power of a cut's probability."""
     weight_average: float = Field(default=0.0, ge=0, lt=1)
     """Decay of a moving average of the weights, an update; the average is what is validated and saved. 0 takes none."""
     engine: Literal["auto", "reference", "fused", "cuda"] = "auto"

@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.corpus.pack import PackedCorpus, Sentences
-from rnnsearch.text.vocabulary import END
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.text.subwords import seed_sampling
+from rnnsearch.text.vocabulary import END, Vocabulary
 
 Integers = NDArray[np.int64]
 
@@ -56,6 +58,28 @@ def _padded(sentences: Sentences) -> tuple[Integers, Integers]:
     return padded, lengths + 1
 
 
+class SubwordSampling:
+    """Cuts the words of every minibatch anew, so that a model sees rare words in many spellings."""
+
+    def __init__(self, source: Vocabulary, target: Vocabulary, variety: float, seed: int) -> None:
+        """`variety` as for `Subwords.sample`. Raises RnnsearchError if a side's words are not cut into pieces."""
+        if not (source.subwords and target.subwords):
+            raise RnnsearchError(
+                f"training.subword_sampling = {variety}: these words are not cut into pieces; prepare the text with "
+                "data.subwords=bpe, or leave it at 0"
+            )
+        self._vocabularies, self._variety, self._seed = (source, target), variety, seed
+
+    def __call__(self, number: int, sides: tuple[Sentences, Sentences]) -> Batch:
+        """Minibatch `number`, of these pairs: it depends on nothing else but the seed."""
+        seed_sampling(int(np.random.SeedSequence([self._seed, number]).generate_state(1)[0]))
+        source, target = (
+            [vocabulary.recut(ids.tolist(), self._variety) for ids in np.split(side.ids, np.cumsum(side.lengths)[:-1])]
+            for vocabulary, side in zip(self._vocabularies, sides, strict=True)
+        )
+        return make_batch(sorted(zip(source, target, strict=True), key=lambda pair: -len(pair[1])))
+
+
 class BatchStream:
     """The minibatches of an endless number of epochs, each of which holds every pair once.
 
@@ -72,6 +96,7 @@ class BatchStream:
         pool_batches: int,
         shuffle: Literal["once", "epoch"],
         seed: int,
+        recut: SubwordSampling | None = None,
     ) -> None:
         self.batches_per_epoch = -(-len(corpus) // batch_size)
         self._corpus = corpus
@@ -79,6 +104,7 @@ class BatchStream:
         self._pool_batches = pool_batches
         self._shuffle = shuffle
         self._seed = seed
+        self._recut = recut
         # What the last batch was cut from; only a saving, for the next one often needs it again.
         self._epoch: tuple[int, Integers, Integers] | None = None
         self._pool: tuple[tuple[int, int], Integers] | None = None
@@ -96,7 +122,8 @@ class BatchStream:
         pairs = self._sorted_pool(epoch, pool)[cut * self._batch_size : (cut + 1) * self._batch_size]
         # Within a minibatch the longest target comes first: engines then stop early with those that end early.
         pairs = pairs[np.argsort(-self._corpus.lengths(pairs)[1], kind="stable")]
-        return _batch(*self._corpus.take(pairs))
+        sides = self._corpus.take(pairs)
+        return self._recut(number, sides) if self._recut else _batch(*sides)
 
     def _orders(self, epoch: int) -> tuple[Integers, Integers]:
         """The order of the pairs in this epoch, and of its minibatches."""

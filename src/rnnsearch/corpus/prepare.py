@@ -64,9 +64,7 @@ class PreparedData:
             known = f"the shortlist of {words['vocabulary']:,} covers {words['coverage_percent']:.2f}%"
             if "pieces" in words:
                 known = f"cut into {words['pieces']:,} pieces, {words['vocabulary']:,} distinct"
-            lines.append(
-                f"{side} ({language}): {words['words']:,} words, {words['distinct_words']:,} distinct; {known}"
-            )
+            lines.append(f"{side} ({language}): {words['words']:,} words, {words['distinct_words']:,} distinct; {known}")
         return lines
 
 
@@ -307,12 +305,12 @@ def _spellings(
 
 
 def _cut(counts: Counter[str], subwords: Subwords) -> _Spelling:
-    """One side's words in pieces; its vocabulary holds the pieces that it needs."""
-    pieces: Counter[str] = Counter()
+    """One side's words in pieces; its vocabulary holds all of them, for another cut of the same words may need them."""
+    pieces = Counter(dict.fromkeys(subwords.pieces, 0))
     for word, count in counts.items():
         for piece in subwords.split(word):
             pieces[piece] += count
-    return _spelling(counts, Vocabulary.from_counts(pieces, len(pieces), subwords=subwords))
+    return _spelling(counts, Vocabulary.from_counts(pieces, len(pieces), minimum_count=0, subwords=subwords))
 
 
 def _spelling(counts: Counter[str], vocabulary: Vocabulary) -> _Spelling:

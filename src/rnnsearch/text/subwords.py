@@ -10,7 +10,7 @@ import functools
 import io
 import os
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -83,6 +83,24 @@ class Subwords:
         with whole_file(Path(path)) as temporary:
             temporary.write_bytes(self.model)
 
+    @property
+    def pieces(self) -> list[str]:
+        """All pieces that were learned."""
+        numbers = range(self._processor.get_piece_size())
+        return [self._processor.id_to_piece(number) for number in numbers if not self._processor.is_unknown(number)]
+
+    def sample(self, words: Sequence[str], variety: float) -> list[str]:
+        """The pieces of `words`, cut at random: other calls cut them otherwise, until `seed_sampling` is called again.
+
+        `variety` is, for byte-pair encoding, the probability that a merge is left out (BPE-dropout; Provilkov et al. 2020),
+        and for a unigram model the power to which the probabilities of cuts are raised (Kudo 2018).
+        """
+        sentence = " ".join(map(_plain, words))
+        pieces: list[str] = self._processor.encode(
+            sentence, out_type=str, enable_sampling=True, alpha=variety, nbest_size=-1
+        )
+        return pieces
+
     def __contains__(self, piece: object) -> bool:
         """Whether a piece is one of those that were learned."""
         return bool(self._processor.piece_to_id(piece) != self._processor.unk_id())
@@ -91,6 +109,13 @@ class Subwords:
         """The pieces of a word; a letter never seen in training is a piece that no vocabulary has."""
         pieces: list[str] = self._processor.encode(_plain(word), out_type=str)
         return tuple(pieces) if pieces else (BEGIN + word,)
+
+
+def seed_sampling(seed: int) -> None:
+    """Make what `Subwords.sample` draws next, in this thread, depend on nothing but `seed`."""
+    from sentencepiece import set_random_generator_seed
+
+    set_random_generator_seed(seed)
 
 
 def join(pieces: Iterable[str]) -> tuple[list[str], list[int]]:

@@ -105,6 +105,12 @@ class Vocabulary:
             return [place for place, word in enumerate(words) for _ in self.subwords.split(word)]
         return list(range(len(words)))
 
+    def recut(self, ids: Sequence[int], variety: float) -> list[int]:
+        """The same words cut into pieces at random (`Subwords.sample`); as they are where one of them is unknown."""
+        if self.subwords is None or UNK in ids:
+            return list(ids)
+        return [self.id(piece) for piece in self.subwords.sample(self.join(ids)[0], variety)]
+
     def id(self, word: str) -> int:
         """The id of a word, or of a piece; 1 if it is unknown."""
         # Text that was typed in a word processor has ’ where the training text, as often as not, has '.

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import torch
 
 from rnnsearch.config import TrainingConfig
-from rnnsearch.corpus.batches import Batch, BatchStream
+from rnnsearch.corpus.batches import Batch, BatchStream, SubwordSampling
 from rnnsearch.corpus.pack import PackedCorpus
 from rnnsearch.engine import choose_engine, fast_products, precision_of
 from rnnsearch.folder import WEIGHTS, System, save_weights
@@ -62,15 +62,17 @@ class Trainer:
         # Whole gradients are quicker on a GPU, where memory is.
         system.model.sparse_gradients(device.type == "cpu")
         self.optimizer = make_optimizer(system.model.parameters(), self.settings)
-        self.average = (
-            WeightAverage(system.model, self.settings.weight_average) if self.settings.weight_average else None
-        )
+        self.average = WeightAverage(system.model, self.settings.weight_average) if self.settings.weight_average else None
+        recut, variety = None, self.settings.subword_sampling
+        if variety:
+            recut = SubwordSampling(system.source_vocabulary, system.target_vocabulary, variety, self.settings.seed)
         self.batches = BatchStream(
             corpus,
             batch_size=self.settings.batch_size,
             pool_batches=self.settings.pool_batches,
             shuffle=self.settings.shuffle,
             seed=self.settings.seed,
+            recut=recut,
         )
         torch.manual_seed(self.settings.seed)
 
@@ -89,9 +91,7 @@ class Trainer:
 
     def resume(self) -> None:
         """Go back to where the checkpoint was written; the reasons a finished run ended are looked at afresh."""
-        self.progress = load_checkpoint(
-            self.folder / CHECKPOINT, self.system.model, self.optimizer, self.average
-        )
+        self.progress = load_checkpoint(self.folder / CHECKPOINT, self.system.model, self.optimizer, self.average)
         self.progress.finished = ""
 
     def run(self, listener: Listener) -> Progress:

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from rnnsearch.corpus import Batch, BatchStream, PackedCorpus, make_batch
-from rnnsearch.corpus.batches import WIDTH_MULTIPLE
+from rnnsearch.corpus.batches import WIDTH_MULTIPLE, SubwordSampling
 from rnnsearch.corpus.pack import Sentences, write_packed
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.text import Subwords, Vocabulary
 
 Shuffle = Literal["once", "epoch"]
 PAIRS, BATCH, POOL = 103, 4, 5
@@ -125,3 +127,56 @@ def test_a_corpus_smaller_than_a_batch_is_one_batch(tmp_path: Path) -> None:
     batches = stream(PackedCorpus.open(tmp_path / "x.arrow"), "epoch")
     assert batches.batches_per_epoch == 1
     assert sorted(pairs_of(batches.batch(5))) == [0, 1]
+
+
+LETTERS = "abcdefghij"
+WORDS = {LETTERS[i % 10] + LETTERS[i // 10] + LETTERS[i % 7]: 1 + i for i in range(100)}
+
+
+@pytest.fixture(scope="module", params=["bpe", "unigram"])
+def in_pieces(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[PackedCorpus, Vocabulary]:
+    """Sentences of known words, the same on both sides but for the length, and the vocabulary of their pieces."""
+    subwords = Subwords.train(WORDS, request.param, 60)
+    vocabulary = Vocabulary(subwords.pieces, subwords)
+    random = np.random.default_rng(0)
+    sides = []
+    for _ in range(2):
+        sentences = [vocabulary.encode(random.choice(list(WORDS), random.integers(1, 9)).tolist()) for _ in range(PAIRS)]
+        ids = np.array([i for sentence in sentences for i in sentence], np.int32)
+        sides.append(Sentences(ids, np.array(list(map(len, sentences)), np.int32)))
+    path = tmp_path_factory.mktemp("pieces") / "train.arrow"
+    write_packed(path, [(sides[0], sides[1])], source_size=len(vocabulary), target_size=len(vocabulary))
+    return PackedCorpus.open(path), vocabulary
+
+
+def test_sampled_cuts_are_of_the_same_words_and_depend_on_the_number_alone(
+    in_pieces: tuple[PackedCorpus, Vocabulary],
+) -> None:
+    corpus, vocabulary = in_pieces
+
+    def sampled(seed: int = 1) -> BatchStream:
+        recut = SubwordSampling(vocabulary, vocabulary, 0.3, seed)
+        return BatchStream(corpus, batch_size=BATCH, pool_batches=POOL, shuffle="once", seed=1, recut=recut)
+
+    def words(batch: Batch) -> list[tuple[list[str], list[str]]]:
+        sides = ((batch.source_BS, batch.source_lengths_B), (batch.target_BT, batch.target_lengths_B))
+        joined = [
+            [vocabulary.join(row[: length - 1])[0] for row, length in zip(rows.tolist(), lengths, strict=True)]
+            for rows, lengths in sides
+        ]
+        return sorted(zip(*joined, strict=True))
+
+    plain, first, second = stream(corpus, "once"), sampled(), sampled()
+    later = {number: second.batch(number) for number in reversed(range(2 * BATCHES))}
+    for number in range(BATCHES):
+        batch = first.batch(number)
+        assert words(batch) == words(plain.batch(number))
+        assert same(batch, later[number])
+        assert (np.diff(batch.target_lengths_B) <= 0).all()
+    assert not all(same(later[number], later[number + BATCHES]) for number in range(BATCHES))
+    assert not all(same(later[number], sampled(seed=2).batch(number)) for number in range(BATCHES))
+
+
+def test_whole_words_cannot_be_cut_anew() -> None:
+    with pytest.raises(RnnsearchError, match=r"subword_sampling = 0\.1: these words are not cut"):
+        SubwordSampling(Vocabulary(["a"]), Vocabulary(["b"]), 0.1, seed=1)
