@@ -6,6 +6,7 @@ Nothing is ever unpickled.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,6 +80,19 @@ def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cp
         )
     load_weights(folder / WEIGHTS, model)
     return System(config, source_vocabulary, target_vocabulary, model.to(device).eval())
+
+
+def load_systems(folders: Sequence[str | os.PathLike[str]], device: str | torch.device = "cpu") -> list[System]:
+    """Read several model folders that have the same vocabularies; `RnnsearchError` if they do not."""
+    systems = [load_system(folder, device) for folder in folders]
+    for folder, system in zip(folders[1:], systems[1:], strict=True):
+        for side in ("source", "target"):
+            if getattr(system, f"{side}_vocabulary").words != getattr(systems[0], f"{side}_vocabulary").words:
+                raise RnnsearchError(
+                    f"{os.fspath(folder)}: its {side} vocabulary is not that of {os.fspath(folders[0])}; models that work "
+                    "together are trained on the same prepared data (`rnnsearch prepare`, then `train --data`)"
+                )
+    return systems
 
 
 def load_weights(path: Path, model: RNNsearch) -> None:

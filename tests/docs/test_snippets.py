@@ -156,7 +156,7 @@ def test_every_command_has_an_example() -> None:
     }
     assert shown == {
         *("demo", "prepare", "train", "translate", "score", "evaluate", "compare", "align", "lexicon", "presets"),
-        *("reproduce", "rescore", "download", "select"),
+        *("reproduce", "rescore", "download", "select", "average"),
     }
 
 

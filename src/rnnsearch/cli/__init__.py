@@ -14,6 +14,7 @@ import typer
 from rnnsearch import __version__
 from rnnsearch.cli import (
     align,
+    average,
     compare,
     demo,
     download,
@@ -59,7 +60,7 @@ def _options(
 
 for module in (
     demo, download, select, prepare, train, translate, score, rescore,
-    evaluate, compare, align, lexicon, presets, reproduce,
+    evaluate, compare, align, lexicon, average, presets, reproduce,
 ):
     app.command(module.__name__.rsplit(".", 1)[1])(module.command)
 

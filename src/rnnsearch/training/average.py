@@ -1,16 +1,20 @@
-"""An exponential moving average of the weights: it translates better than the weights that training ends with.
+"""Averages of weights, which translate better than the weights that they are made of.
 
-Polyak & Juditsky (1992); in this form Marian's (Junczys-Dowmunt et al. 2018).
+A moving average along one training (Polyak & Juditsky 1992; in this form Marian's, Junczys-Dowmunt et al. 2018), and the
+mean of models that come of one: saved at several times, or trained further on different text (Wortsman et al. 2022).
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.folder import WEIGHTS, load_systems, save_settings, save_weights
 from rnnsearch.model import RNNsearch
 
 
@@ -47,3 +51,23 @@ class WeightAverage:
     def _swap(self) -> None:
         for name, parameter in self.model.named_parameters():
             parameter.data, self.weights[name] = self.weights[name], parameter.data
+
+
+@torch.no_grad()
+def average_models(folders: Sequence[Path], output: Path) -> None:
+    """Write a model whose weights are the mean of those of the models in `folders`; its settings are the first one's.
+
+    Raises RnnsearchError where they are not of one make, or `output` is a model already.
+    """
+    if (output / WEIGHTS).exists():
+        raise RnnsearchError(f"{output}: there is a model in it already; give another --output")
+    first, *others = load_systems(folders)
+    for folder, other in zip(folders[1:], others, strict=True):
+        if other.config.model != first.config.model:
+            raise RnnsearchError(f"{folder}: its settings model.* are not those of {folders[0]}: their weights have no mean")
+    parameters = [dict(system.model.named_parameters()) for system in (first, *others)]
+    for name, mean in parameters[0].items():
+        mean.copy_(torch.stack([of_model[name].double() for of_model in parameters]).mean(0))
+    output.mkdir(parents=True, exist_ok=True)
+    save_settings(output, first)
+    save_weights(output / WEIGHTS, first.model)

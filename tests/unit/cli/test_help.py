@@ -9,7 +9,7 @@ import sys
 import pytest
 
 COMMANDS = [
-    *("demo", "prepare", "train", "translate", "score", "evaluate", "compare", "align", "lexicon", "presets"),
+    *("demo", "prepare", "train", "translate", "score", "evaluate", "compare", "align", "lexicon", "presets", "average"),
     *("reproduce", "rescore", "download", "select"),
 ]
 SLOW = ["torch", "numpy", "pyarrow", "matplotlib", "sacrebleu", "sacremoses", "tensorboard"]

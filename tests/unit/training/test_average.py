@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 import torch
 
-from rnnsearch.training.average import WeightAverage
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.folder import WEIGHTS, load_system, read_tensors, save_settings, save_weights
+from rnnsearch.training.average import WeightAverage, average_models
 from toy import toy_config, toy_system
 
 
@@ -36,3 +41,31 @@ def test_what_is_in_use_is_the_average_and_only_for_so_long() -> None:
         assert torch.equal(weight, averaged)
         assert torch.equal(weight, before)
     assert not weight.any()
+
+
+def write_model(folder: Path, seed: int = 1, **model: object) -> Path:
+    system = toy_system(toy_config(model=model))
+    system.model.initialize("glorot", seed)
+    folder.mkdir()
+    save_settings(folder, system)
+    save_weights(folder / WEIGHTS, system.model)
+    return folder
+
+
+def test_the_mean_of_models(tmp_path: Path) -> None:
+    folders = [write_model(tmp_path / f"{seed}", seed) for seed in (1, 2, 3)]
+    average_models(folders, tmp_path / "mean")
+    found = dict(load_system(tmp_path / "mean").model.named_parameters())
+    parts = [read_tensors(folder / WEIGHTS) for folder in folders]
+    for name, mean in found.items():
+        assert torch.allclose(mean, sum(part[name] for part in parts) / 3, atol=1e-7)
+    assert any(not torch.equal(found[name], parts[0][name]) for name in found)
+
+
+def test_only_models_of_one_make_have_a_mean(tmp_path: Path) -> None:
+    one, other = write_model(tmp_path / "one"), write_model(tmp_path / "other", decoder_order="look-update-generate")
+    with pytest.raises(RnnsearchError, match=r"other: its settings model\.\* are not those of"):
+        average_models([one, other], tmp_path / "mean")
+    assert not (tmp_path / "mean").exists()
+    with pytest.raises(RnnsearchError, match="a model in it already"):
+        average_models([one, one], other)
