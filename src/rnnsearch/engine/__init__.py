@@ -11,6 +11,7 @@ from rnnsearch.engine.fused import Fused
 from rnnsearch.engine.interface import Decoded, Engine
 from rnnsearch.engine.products import Precision, fast_products, precision_of
 from rnnsearch.engine.reference import Reference
+from rnnsearch.engine.rows import distinct_rows
 
 __all__ = [
     "Decoded",
@@ -19,6 +20,7 @@ __all__ = [
     "Precision",
     "Reference",
     "choose_engine",
+    "distinct_rows",
     "drop",
     "fast_products",
     "precision_of",

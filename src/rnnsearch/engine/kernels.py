@@ -101,6 +101,31 @@ if numba is not None:
 
         return types.float32(types.float32), generate
 
+    @intrinsic
+    def from_bfloat16(context: Any, bits: Any) -> Any:
+        """The float32 of a bfloat16, given as uint16."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            integer = ir.IntType(32)
+            return builder.bitcast(
+                builder.shl(builder.zext(arguments[0], integer), ir.Constant(integer, 16)), ir.FloatType()
+            )
+
+        return types.float32(types.uint16), generate
+
+    @intrinsic
+    def to_bfloat16(context: Any, x: Any) -> Any:
+        """The bfloat16 nearest to a float32, as uint16; of two, the even one. NaN stays NaN if it is the usual one."""
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            integer = ir.IntType(32)
+            bits, sixteen = builder.bitcast(arguments[0], integer), ir.Constant(integer, 16)
+            odd = builder.and_(builder.lshr(bits, sixteen), ir.Constant(integer, 1))
+            rounded = builder.add(bits, builder.add(odd, ir.Constant(integer, 0x7FFF)))
+            return builder.trunc(builder.lshr(rounded, sixteen), ir.IntType(16))
+
+        return types.uint16(types.float32), generate
+
     @numba.njit(inline="always", error_model="numpy")
     def share(count: int) -> Any:
         """The part of `range(count)` that is this thread's: first, and one past the last."""

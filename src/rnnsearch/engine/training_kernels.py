@@ -18,7 +18,7 @@ from rnnsearch.engine.kernels import kernel
 if kernels.AVAILABLE:
     from numba import carray
 
-    from rnnsearch.engine.kernels import exp, share, sigmoid, tanh, this_thread
+    from rnnsearch.engine.kernels import exp, from_bfloat16, share, sigmoid, tanh, this_thread, to_bfloat16
 
 f32, f64 = np.float32, np.float64
 
@@ -207,17 +207,22 @@ def reset_backward(p: Any) -> None:
 def softmax_backward(p: Any) -> None:
     """From logits to the gradient of the label-smoothed NLL with respect to them, in their place.
 
-    Numbers R, V, epsilon, scale (of the gradient). logits (R, V), words (R) int64; into nll (R) and smoothed (R), the NLL
-    and the mean of −log p over the vocabulary; added, a row a thread, to d_bias (threads, V).
+    Numbers R, V, epsilon, scale (of the gradient), rounded. logits (R, V), words (R) int64; into nll (R) and smoothed (R),
+    the NLL and the mean of −log p over the vocabulary; added, a row a thread, to d_bias (threads, V). Where `rounded`, the
+    logits and the gradient are bfloat16, the logits without the bias (V), which is added; scratch is (threads, V).
     """
-    numbers = carray(p[0], (4,), f64)
-    R, V, epsilon, scale = int(numbers[0]), int(numbers[1]), f32(numbers[2]), f32(numbers[3])
-    logits, words = carray(p[1], (R, V), f32), carray(p[2], (R,), np.int64)
+    numbers = carray(p[0], (5,), f64)
+    R, V, epsilon, scale, rounded = int(numbers[0]), int(numbers[1]), f32(numbers[2]), f32(numbers[3]), numbers[4] != 0
+    logits, logits_16, words = carray(p[1], (R, V), f32), carray(p[1], (R, V), np.uint16), carray(p[2], (R,), np.int64)
     nll, smoothed = carray(p[3], (R,), f32), carray(p[4], (R,), f32)
     d_bias = carray(p[5], (this_thread() + 1, V), f32)[this_thread()]
+    bias, scratch = carray(p[6], (V,), f32), carray(p[7], (this_thread() + 1, V), f32)[this_thread()]
     first, last = share(R)
     for i in range(first, last):
-        row, word = logits[i], words[i]
+        row, row_16, word = scratch if rounded else logits[i], logits_16[i], words[i]
+        if rounded:
+            for k in range(V):
+                row[k] = from_bfloat16(row_16[k]) + bias[k]
         highest = f32(-np.inf)
         for k in range(V):
             highest = row[k] if row[k] > highest else highest
@@ -236,6 +241,9 @@ def softmax_backward(p: Any) -> None:
             d = factor * row[k] - even
             row[k] = d
             d_bias[k] += d
+        if rounded:
+            for k in range(V):
+                row_16[k] = to_bfloat16(row[k])
 
 
 class CompiledPointwise:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from rnnsearch.config import ModelConfig
-from rnnsearch.engine import Decoded, Engine, Fused, drop
+from rnnsearch.engine import Decoded, Engine, Fused, distinct_rows, drop
 from rnnsearch.model.alignment import MLPAlignment, Source
 from rnnsearch.model.decoder import Decoder
 from rnnsearch.model.encoder import Encoder
@@ -121,12 +121,11 @@ class RNNsearch(nn.Module):
 
         real_P = real_TB.flatten().nonzero().squeeze(1)
         rows_Q = nn.functional.pad(real_P, (0, -len(real_P) % ROWS_MULTIPLE))
-        readout_QL = self.readout.hidden(
-            drop(states_TBN.flatten(0, 1)[rows_Q], dropout),
-            previous_TBE.flatten(0, 1)[rows_Q],
-            decoded.contexts_TBC.flatten(0, 1)[rows_Q],
-            dropout,
+        s_QN, y_QE, c_QC = (
+            distinct_rows(steps.flatten(0, 1), rows_Q, len(real_P))
+            for steps in (states_TBN, previous_TBE, decoded.contexts_TBC)
         )
+        readout_QL = self.readout.hidden(drop(s_QN, dropout), y_QE, c_QC, dropout)
         return Forced(self.readout, readout_QL, y_TB.flatten()[real_P], real_P % B, decoded)
 
     def start(self, source: Source) -> Hypotheses:

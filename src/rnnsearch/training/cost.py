@@ -13,8 +13,8 @@ from rnnsearch.engine import Precision, kernels
 from rnnsearch.engine.training_kernels import softmax_backward
 from rnnsearch.model import Forced
 
-ROWS = 256
-"""Target positions whose logits are there at one time."""
+ROWS: dict[Precision, int] = {"fp32": 256, "bf16": 1024}
+"""Target positions whose logits are there at one time. Every block adds to all of W_o's gradient, and rounds it in bf16."""
 
 
 def training_cost(forced: Forced, sentences: int, config: TrainingConfig) -> tuple[Tensor, Tensor]:
@@ -54,33 +54,31 @@ class _SmoothedNLL(torch.autograd.Function):
         scale: float,
         precision: Precision,
     ) -> tuple[Tensor, Tensor]:
-        (Q, _), V, P = readout_QL.shape, len(W_o), len(words_P)
-        rounded = torch.bfloat16 if precision == "bf16" else readout_QL.dtype
-        W = W_o.to(rounded)
+        (Q, _), P = readout_QL.shape, len(words_P)
+        W = W_o.bfloat16() if precision == "bf16" else W_o
         d_readout_QL = torch.empty_like(readout_QL)
         d_W_o = torch.zeros_like(W_o)
-        d_bias_RV = b_w.new_zeros(torch.get_num_threads(), V)
+        d_bias_RV = b_w.new_zeros(torch.get_num_threads(), len(W))
         nll_P, smoothed_P = readout_QL.new_empty(P), readout_QL.new_empty(P)
-        block = readout_QL.new_empty(min(ROWS, Q), V)
-        for first in range(0, Q, ROWS):
-            t_RL = readout_QL[first : first + ROWS].to(rounded)
+        block = W.new_empty(min(ROWS[precision], Q), len(W))
+        for first in range(0, Q, len(block)):
+            t_RL = readout_QL[first : first + len(block)].to(W.dtype)
             logits_RV = block[: len(t_RL)]
-            if rounded == logits_RV.dtype:
-                torch.addmm(b_w, t_RL, W.T, out=logits_RV)
-            else:
-                torch.add(t_RL @ W.T, b_w, out=logits_RV)
-            real = slice(first, min(first + ROWS, P))
+            real = slice(first, min(first + len(block), P))
             rows = max(0, real.stop - real.start)
+            if precision == "bf16":
+                torch.mm(t_RL, W.T, out=logits_RV)
+            else:
+                torch.addmm(b_w, t_RL, W.T, out=logits_RV)
             _softmax_backward(
-                logits_RV[:rows], words_P[real], nll_P[real], smoothed_P[real], d_bias_RV, epsilon, scale
+                *(logits_RV[:rows], b_w, words_P[real], nll_P[real], smoothed_P[real], d_bias_RV, epsilon, scale)
             )
             logits_RV[rows:] = 0
-            d_logits_RV = logits_RV.to(rounded)
-            d_readout_QL[first : first + ROWS] = d_logits_RV @ W
-            if rounded == W_o.dtype:
-                d_W_o.addmm_(d_logits_RV.T, t_RL)
+            d_readout_QL[first : first + len(block)] = logits_RV @ W
+            if precision == "bf16":
+                d_W_o += (logits_RV.T @ t_RL).float()  # adding what is rounded as it is takes nine times as long
             else:
-                d_W_o += d_logits_RV.T @ t_RL
+                d_W_o.addmm_(logits_RV.T, t_RL)
         ctx.save_for_backward(d_readout_QL, d_W_o, d_bias_RV.sum(0))
         nll = nll_P.sum()
         ctx.mark_non_differentiable(nll)
@@ -98,6 +96,7 @@ class _SmoothedNLL(torch.autograd.Function):
 
 def _softmax_backward(
     logits_RV: Tensor,
+    b_w: Tensor,
     words_R: Tensor,
     nll_R: Tensor,
     smoothed_R: Tensor,
@@ -105,16 +104,24 @@ def _softmax_backward(
     epsilon: float,
     scale: float,
 ) -> None:
-    """From logits to the cost's gradient with respect to them, in their place; the last arguments are filled or added to."""
-    if kernels.AVAILABLE and logits_RV.device.type == "cpu" and logits_RV.dtype == torch.float32:
-        numbers = (*logits_RV.shape, epsilon, scale)
-        softmax_backward(numbers, logits_RV, words_R, nll_R, smoothed_R, d_bias_XV)
+    """From logits to the cost's gradient with respect to them, in their place; the last tensors are filled or added to.
+
+    Logits of bfloat16 are still without the bias; what comes between them and their gradient is float32.
+    """
+    rounded = logits_RV.dtype == torch.bfloat16
+    if kernels.AVAILABLE and logits_RV.device.type == "cpu" and (rounded or logits_RV.dtype == torch.float32):
+        numbers = (*logits_RV.shape, epsilon, scale, rounded)
+        scratch_XV = torch.empty_like(d_bias_XV) if rounded else logits_RV
+        softmax_backward(numbers, logits_RV, words_R, nll_R, smoothed_R, d_bias_XV, b_w, scratch_XV)
         return
-    log_p_RV = torch.log_softmax(logits_RV, 1)
+    gradient_RV = logits_RV + b_w if rounded else logits_RV
+    log_p_RV = torch.log_softmax(gradient_RV, 1)
     words_R1 = words_R.unsqueeze(1)
     torch.neg(log_p_RV.gather(1, words_R1).squeeze(1), out=nll_R)
     torch.neg(log_p_RV.mean(1), out=smoothed_R)
-    torch.exp(log_p_RV, out=logits_RV)
-    logits_RV.sub_(epsilon / logits_RV.shape[1])
-    logits_RV.scatter_add_(1, words_R1, logits_RV.new_full(words_R1.shape, epsilon - 1)).mul_(scale)
-    d_bias_XV[0] += logits_RV.sum(0)
+    torch.exp(log_p_RV, out=gradient_RV)
+    gradient_RV.sub_(epsilon / gradient_RV.shape[1])
+    gradient_RV.scatter_add_(1, words_R1, gradient_RV.new_full(words_R1.shape, epsilon - 1)).mul_(scale)
+    d_bias_XV[0] += gradient_RV.sum(0)
+    if rounded:
+        logits_RV.copy_(gradient_RV)

@@ -46,7 +46,7 @@ def test_cost_and_gradients(
     seed: int,
 ) -> None:
     monkeypatch.setattr(kernels, "AVAILABLE", compiled)
-    monkeypatch.setattr(cost, "ROWS", rows)
+    monkeypatch.setitem(cost.ROWS, "fp32", rows)
     monkeypatch.setattr(fused, "ROWS_MULTIPLE", rows_multiple)
     embedding, hidden, aligned, maxout = shape
     config = ModelConfig(

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from rnnsearch.config import ModelConfig, TrainingConfig
-from rnnsearch.engine import Decoded
+from rnnsearch.engine import Decoded, kernels
 from rnnsearch.model import Forced
 from rnnsearch.model.readout import Readout
-from rnnsearch.training.cost import training_cost
+from rnnsearch.training.cost import ROWS, training_cost
 
 Normalization = Literal["sum", "sentences", "tokens"]
 
@@ -86,3 +86,39 @@ def test_the_logits_stay_as_they_are() -> None:
     second = torch.autograd.grad(cost, logits)[0]
     assert torch.equal(first, second)
     assert torch.equal(logits.detach(), before)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_in_bfloat16_only_the_gradient_is_rounded(
+    compiled: bool, smoothing: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if compiled and not kernels.AVAILABLE:
+        pytest.skip("no compiled loops here")
+    monkeypatch.setattr(kernels, "AVAILABLE", compiled)
+    generator = torch.Generator().manual_seed(3)
+    rows, V = ROWS["bf16"] + 40, 70  # more than one block
+    logits = (3 * torch.randn(rows, V, generator=generator)).bfloat16().float().requires_grad_()
+    bias = torch.randn(V, generator=generator)
+    target = torch.randint(V, (rows,), generator=generator)
+    config = TrainingConfig(label_smoothing=smoothing, loss_normalization="sum", precision="bf16")
+    given = forced(logits, target)
+    with torch.no_grad():
+        given.readout.b_w.copy_(bias)
+    cost, nll = training_cost(given, rows, config)
+    cost.backward()
+
+    exact = (logits.detach().double() + bias).requires_grad_()
+    cross_entropy = torch.nn.functional.cross_entropy
+    expected = cross_entropy(exact, target, reduction="sum", label_smoothing=smoothing)
+    expected.backward()
+    torch.testing.assert_close(cost.double(), expected, rtol=1e-6, atol=0)
+    torch.testing.assert_close(nll.double(), cross_entropy(exact, target, reduction="sum").detach(), rtol=1e-6, atol=0)
+    assert logits.grad is not None
+    assert exact.grad is not None
+    assert given.readout.b_w.grad is not None
+    torch.testing.assert_close(logits.grad.double(), exact.grad, rtol=2**-8, atol=1e-30)
+    torch.testing.assert_close(given.readout.b_w.grad.double(), exact.grad.sum(0), rtol=1e-4, atol=1e-4)
+    d_W_o, expected_d_W_o = given.readout.W_o.grad, exact.grad.T @ logits.detach().double()
+    assert d_W_o is not None
+    assert (d_W_o.double() - expected_d_W_o).norm() < 0.01 * expected_d_W_o.norm()
