@@ -28,6 +28,14 @@ def command(
         Path | None,
         typer.Option("--gold", metavar="FILE", help="Gold links, `1-2` sure and `1p2` possible: prints the AER."),
     ] = None,
+    reverse_model: Annotated[
+        Path | None,
+        typer.Option("--reverse-model", metavar="MODEL", help="A model of the other direction: the links of both together."),
+    ] = None,
+    symmetry: Annotated[
+        Literal["grow-diag", "intersection"],
+        typer.Option("--symmetrize", help="With --reverse-model: how two sets of links become one."),
+    ] = "grow-diag",
     reverse_gold: Annotated[bool, typer.Option("--reverse-gold", help="The gold links are target-source.")] = False,
     tokenized: Tokenized = False,
 ) -> None:
@@ -38,7 +46,7 @@ def command(
     import sys
     from collections.abc import Iterable
 
-    from rnnsearch.corpus.links import hard_links, read_gold, to_pharaoh
+    from rnnsearch.corpus.links import hard_links, read_gold, symmetrize, to_pharaoh
     from rnnsearch.corpus.read import read_lines
     from rnnsearch.errors import RnnsearchError
     from rnnsearch.evaluation.aer import alignment_error_rate
@@ -46,8 +54,19 @@ def command(
     from rnnsearch.translation.formats import pair_as_json
 
     translator = load(model)
-    if not translator.system.model.aligns:
-        raise RnnsearchError(f"{model}: an RNNencdec has no alignment; train with --set model.alignment=mlp")
+    reverse = None if reverse_model is None else load(reverse_model)
+    for place, loaded in ((model, translator), (reverse_model, reverse)):
+        if loaded is not None and not loaded.system.model.aligns:
+            raise RnnsearchError(f"{place}: an RNNencdec has no alignment; train with --set model.alignment=mlp")
+    if reverse is not None:
+        ours, theirs = translator.system.config.data, reverse.system.config.data
+        if (ours.source_language, ours.target_language) != (theirs.target_language, theirs.source_language):
+            raise RnnsearchError(
+                f"{reverse_model}: it translates {theirs.source_language} to {theirs.target_language}; the other direction "
+                f"of {model} is {ours.target_language} to {ours.source_language}"
+            )
+        if target is None or format_ == "json":
+            raise RnnsearchError("--reverse-model links given pairs: give --target too, and no --format json")
     gold_links = read_gold(gold, reverse=reverse_gold) if gold is not None else []
     predicted = []
     if target is None and (tokenized or gold is not None):
@@ -57,9 +76,14 @@ def command(
         if target is None
         else score_files(translator, source, target, tokenized, with_alignment=True)
     )
+    backward = iter([]) if reverse is None or target is None else score_files(reverse, target, source, tokenized, True)
     for number, pair in enumerate(pairs):
         assert pair.alignment is not None
         links = hard_links(pair.alignment)
+        if reverse is not None:
+            turned = next(backward).alignment
+            assert turned is not None
+            links = symmetrize(links, frozenset((s, t) for t, s in hard_links(turned)), symmetry)
         predicted.append(links)
         print(to_pharaoh(links) if format_ == "pharaoh" else pair_as_json(pair, number))
         if plot is not None and number < plots and pair.tokens:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from rnnsearch.corpus.read import read_lines
 from rnnsearch.errors import RnnsearchError
 
 Links: TypeAlias = frozenset[tuple[int, int]]
+Symmetry: TypeAlias = Literal["intersection", "grow-diag"]
 
 _LINK = re.compile(r"([0-9]+)([-p])([0-9]+)")
 _HARDLY_READ = 0.1
@@ -90,6 +91,29 @@ def hard_links(alignment: NDArray[np.floating]) -> Links:
     if alignment[:, :-1].size == 0:
         return frozenset()
     return frozenset((int(source), target) for target, source in enumerate(linked_sources(alignment)))
+
+
+def symmetrize(forward: Links, backward: Links, how: Symmetry) -> Links:
+    """One set of links of two: source to target, and, turned round, target to source.
+
+    `intersection` keeps what both have. `grow-diag` (Koehn et al. 2005) goes on from there: a link that one of them has is
+    added where it touches a link that is in, side by side or corner to corner, and one of its words has no link yet.
+    """
+    links = set(forward & backward)
+    if how == "grow-diag":
+        sources, targets = ({link[side] for link in links} for side in (0, 1))
+        either = sorted(forward | backward)
+        grown = True
+        while grown:
+            grown = False
+            for source, target in either:
+                free = (source, target) not in links and (source not in sources or target not in targets)
+                if free and any((source + i, target + j) in links for i in (-1, 0, 1) for j in (-1, 0, 1)):
+                    links.add((source, target))
+                    sources.add(source)
+                    targets.add(target)
+                    grown = True
+    return frozenset(links)
 
 
 def to_pharaoh(links: Iterable[tuple[int, int]]) -> str:

@@ -15,7 +15,8 @@ import pytest
 from command_line import Folders, Run, refused
 from rnnsearch.cli import main
 from rnnsearch.config import PRESETS, SECTIONS, describe, from_dict, from_preset
-from toy import TARGET_WORDS, toy_pairs, write_pairs
+from rnnsearch.folder import WEIGHTS, new_system, save_settings, save_weights
+from toy import TARGET_WORDS, toy_config, toy_pairs, toy_vocabularies, write_pairs
 
 # Presets -------------------------------------------------------------------------------------------------------------
 
@@ -224,6 +225,31 @@ def test_align(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
         assert record["tokens"] == words.split()
         assert len(record["alignment"]) == len(record["tokens"])
         assert len(record["alignment"][0]) == len(record["source_tokens"])
+
+
+def test_align_by_both_directions(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    source, target = write_pairs(tmp_path, "test", 8, seed=8)
+    data = {"tokenizer": "whitespace", "source_language": "fr", "target_language": "en"}
+    other = new_system(toy_config(data=data), *reversed(toy_vocabularies()))
+    save_settings(tmp_path, other)
+    save_weights(tmp_path / WEIGHTS, other.model)
+    command = ("align", "--model", model_folder("mlp"), "--source", source, "--target", target)
+    found: dict[str, list[set[str]]] = {
+        name: [set(line.split()) for line in rnnsearch(*command, *more).out.splitlines()]
+        for name, more in {
+            "one": (),
+            "grown": ("--reverse-model", tmp_path),
+            "common": ("--reverse-model", tmp_path, "--symmetrize", "intersection"),
+        }.items()
+    }
+    turned = rnnsearch("align", "--model", tmp_path, "--source", target, "--target", source).out.splitlines()
+    back = [{"-".join(reversed(link.split("-"))) for link in line.split()} for line in turned]
+    for one, other_way, grown, common in zip(found["one"], back, found["grown"], found["common"], strict=True):
+        assert common == one & other_way
+        assert common <= grown <= one | other_way
+    assert found["grown"] != found["common"]
+    refused(rnnsearch(*command, "--reverse-model", model_folder("mlp")), "en to fr", "fr to en")
+    refused(rnnsearch(*command[:5], "--reverse-model", tmp_path), "give --target too")
 
 
 def test_align_plots(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnsearch.corpus.links import GoldLinks, hard_links, parse_gold, read_gold, to_pharaoh
+from rnnsearch.corpus.links import GoldLinks, hard_links, parse_gold, read_gold, symmetrize, to_pharaoh
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.evaluation.aer import alignment_error_rate
 
@@ -79,6 +79,30 @@ def test_every_target_word_has_one_link_and_none_to_the_end_symbol(
     assert {j for _, j in found} == (set(range(target)) if source > 1 else set())
     assert len(found) <= target
     assert all(0 <= i < source - 1 and 0 <= j < target for i, j in found)
+
+
+links = st.frozensets(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=15)
+
+
+@given(forward=links, backward=links)
+def test_grown_links_are_between_intersection_and_union(
+    forward: frozenset[tuple[int, int]], backward: frozenset[tuple[int, int]]
+) -> None:
+    both, grown = (symmetrize(forward, backward, how) for how in ("intersection", "grow-diag"))
+    assert both == forward & backward
+    assert both <= grown <= forward | backward
+    assert grown == symmetrize(backward, forward, "grow-diag")
+    assert bool(grown) == bool(both), "it grows from something"
+    sources, targets = ({link[side] for link in grown} for side in (0, 1))
+    for source, target in (forward | backward) - grown:
+        touches = any((source + i, target + j) in grown for i in (-1, 0, 1) for j in (-1, 0, 1))
+        assert not touches or (source in sources and target in targets), "nothing is left that could be added"
+
+
+def test_growing_along_the_diagonal() -> None:
+    forward, backward = frozenset({(0, 0), (1, 1), (3, 2)}), frozenset({(0, 0), (2, 1), (3, 3)})
+    assert symmetrize(forward, backward, "grow-diag") == {(0, 0), (1, 1), (2, 1), (3, 2), (3, 3)}
+    assert symmetrize(forward, frozenset({(5, 5)}), "grow-diag") == frozenset()
 
 
 def test_the_alignment_error_rate_of_an_example_worked_by_hand() -> None:
