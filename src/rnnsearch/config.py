@@ -155,6 +155,9 @@ class SearchConfig:
     """A translation has at least this many times the source's length, its end symbol counted (the authors' code: 0.5)."""
     maximum_length_ratio: float = Field(default=3.0, gt=0)
     """The search for a translation stops at this many times the source's length, both end symbols counted."""
+    minimum_bayes_risk: bool = False
+    """Of the translations in the beam, prefer the one that is most like all of them, the probable ones above all (expected
+    chrF), to the most probable one."""
     batch_sentences: int = Field(default=32, ge=1)
     """Sentences searched side by side. The translations do not depend on it."""
     precision: Literal["fp32", "int8"] = "fp32"

@@ -21,6 +21,7 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.folder import System
 from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.translation.lexicon import LEXICON, LexicalShortlist, Lexicon
+from rnnsearch.translation.risk import by_risk
 from rnnsearch.translation.scoring import ScoredPair, mean_scores, score_pairs
 from rnnsearch.translation.search import Hypothesis, beam_search
 from rnnsearch.translation.translation import Segment, Translation, by_words, split_line
@@ -74,13 +75,13 @@ class Translator:
         results, first = [], 0
         for pieces in pieces_of_line:
             of_line = found[first : first + len(pieces)]
-            ranks = min(n, len(of_line[0])) if len(pieces) == 1 else 1
-            results.append(
-                [
-                    self._translation(pieces, [hypotheses[rank] for hypotheses in of_line], search.replace_unk)
-                    for rank in range(ranks)
-                ]
-            )
+            wanted = search.beam if search.minimum_bayes_risk else n
+            ranks = min(wanted, len(of_line[0])) if len(pieces) == 1 else 1
+            translations = [
+                self._translation(pieces, [hypotheses[rank] for hypotheses in of_line], search.replace_unk)
+                for rank in range(ranks)
+            ]
+            results.append(by_risk(translations)[:n] if search.minimum_bayes_risk else translations)
             first += len(pieces)
         return results
 
