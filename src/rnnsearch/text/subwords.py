@@ -119,15 +119,21 @@ def seed_sampling(seed: int) -> None:
 
 
 def join(pieces: Iterable[str]) -> tuple[list[str], list[int]]:
-    """The words that pieces make, and for every piece the place of its word."""
+    """The words that pieces make, and for every piece the place of its word.
+
+    A model may write the beginning of a word and then begin another: that is one beginning, of the word that comes, or,
+    where none comes, the end of the word before.
+    """
     words: list[str] = []
     owners = []
     for piece in pieces:
-        if piece.startswith(BEGIN) or not words:
-            words.append(piece.removeprefix(BEGIN))
-        else:
-            words[-1] += piece
+        if not words or (piece.startswith(BEGIN) and words[-1]):
+            words.append("")
+        words[-1] += piece.removeprefix(BEGIN)
         owners.append(len(words) - 1)
+    if len(words) > 1 and not words[-1]:
+        words.pop()
+        owners = [min(owner, len(words) - 1) for owner in owners]
     return words, owners
 
 

@@ -34,6 +34,20 @@ def test_pieces_make_the_words_again(subwords: Subwords, words: list[str]) -> No
     assert join(pieces) == (words, owners)
 
 
+@pytest.mark.parametrize(
+    ("pieces", "words", "owners"),
+    [
+        (["▁", "▁le", "▁", "▁", "▁chi", "en"], ["le", "chien"], [0, 0, 1, 1, 1, 1]),
+        (["▁le", "▁", "x", "▁", "▁"], ["le", "x"], [0, 1, 1, 1, 1]),
+        (["en", "▁a"], ["en", "a"], [0, 1]),
+        (["▁"], [""], [0]),
+        ([], [], []),
+    ],
+)
+def test_a_beginning_without_a_word_makes_none(pieces: list[str], words: list[str], owners: list[int]) -> None:
+    assert join(pieces) == (words, owners)
+
+
 def test_frequent_words_are_whole_and_rare_ones_are_not() -> None:
     counts = COUNTS + Counter({"chien": 10_000, "zoologie": 1})
     subwords = Subwords.train(counts, "bpe", 50)
