@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 
 COMMAND = [sys.executable, "-c", "from rnnsearch.cli import main; main()"]
 ENVIRONMENT = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
+
+# A shell's background job ignores Ctrl-C, and so would all that it starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def start(*arguments: object, program: list[str] = COMMAND) -> subprocess.Popen[str]:
