@@ -16,13 +16,12 @@ from typing import Any
 from multi30k import evaluate, run, train, train_command
 from record import machine, write_result
 
-FREQUENT = 1000
-"""Words of the shortlist, beside the lexicon's candidates."""
 SEARCH: dict[str, tuple[str, ...]] = {
     "exact": (),
     "int8": ("search.precision=int8",),
-    "shortlist": (f"search.shortlist={FREQUENT}",),
-    "int8, shortlist": ("search.precision=int8", f"search.shortlist={FREQUENT}"),
+    "shortlist of 1,000": ("search.shortlist=1000",),
+    "int8, shortlist of 1,000": ("search.precision=int8", "search.shortlist=1000"),
+    "int8, shortlist of 2,000": ("search.precision=int8", "search.shortlist=2000"),
 }
 
 
@@ -49,7 +48,7 @@ def main() -> None:
     scores["bf16, exact"] = evaluate(data, models["bf16"], "val")
     write_result("rounding", machine=on, trainings=trainings, evaluation=scores)
     for mode, found in scores.items():
-        print(f"{mode:24} {found['all']['bleu']:.2f}")
+        print(f"{mode:30} {found['all']['bleu']:.2f}")
 
 
 if __name__ == "__main__":
