@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from hypothesis import strategies as st
 
 from rnnsearch.config import Config, ModelConfig, from_dict
 from rnnsearch.corpus.batches import Batch, make_batch
@@ -26,6 +27,10 @@ from rnnsearch.training.validation import DevelopmentSet
 CELLS = ("gated", "lstm", "tanh")
 ALIGNMENTS = ("mlp", "none")
 ORDERS = ("look-generate-update", "look-update-generate")
+
+DEEPER: dict[str, Any] = {"encoder_layers": 2, "decoder_layers": 3, "layer_norm": True}
+"""What a model may have that the paper's has not."""
+models_more = st.sampled_from(({}, DEEPER))
 
 DETERMINERS = {"the": "le", "a": "un", "this": "ce"}
 ADJECTIVES = {"big": "grand", "red": "rouge", "old": "vieux", "quick": "rapide"}

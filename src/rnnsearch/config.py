@@ -71,6 +71,12 @@ class ModelConfig:
     """The alignment model a: `mlp` is RNNsearch; `none` is the baseline RNNencdec, one fixed context vector."""
     cell: Literal["gated", "lstm", "tanh"] = "gated"
     """The recurrent function f of encoder and decoder."""
+    encoder_layers: int = Field(default=1, ge=1)
+    """Recurrent layers of the encoder. A further one reads those below and adds to them (residual; Wu et al. 2016)."""
+    decoder_layers: int = Field(default=1, ge=1)
+    """Recurrent layers of the decoder, likewise. The first alone looks at the source and decides the alignment."""
+    layer_norm: bool = False
+    """Normalise the annotations, the maxout layer, and what further layers read (Ba et al. 2016): training is steadier."""
     tied_embedding: bool = False
     """One matrix for the target embedding and the softmax (Press & Wolf 2017); `maxout_size` then is `embedding_size`."""
     decoder_order: Literal["look-generate-update", "look-update-generate"] = "look-generate-update"

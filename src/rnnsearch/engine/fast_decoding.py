@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from rnnsearch.engine import search_kernels
 from rnnsearch.engine.decoding import Integers, Prediction, Shortlist
@@ -27,6 +27,8 @@ from rnnsearch.engine.packed import WeightPrecision, packed
 from rnnsearch.engine.recurrence import Recurrent, recurrence
 
 if TYPE_CHECKING:
+    from rnnsearch.model.encoder import Encoder
+    from rnnsearch.model.layers import DecoderLayer, EncoderLayer
     from rnnsearch.model.rnnsearch import RNNsearch
 
 KEPT_WORDS = 4096
@@ -49,11 +51,15 @@ class FastStepper:
         self.shortlist = shortlist
 
         self.E_source = encoder.E.detach()
-        self.forwards = Recurrent(encoder.forward_cell, precision)
-        self.backwards = None if encoder.backward_cell is None else Recurrent(encoder.backward_cell, precision)
+        self.encoders = [_EncoderLayer(encoder, None, precision)]
+        self.encoders += [_EncoderLayer(layer, layer.norm, precision) for layer in encoder.above]
+        self.norm_annotations = encoder.norm
 
         self.first_state = packed(decoder.W_s, decoder.b_s, precision)
-        self.from_context = packed(torch.cat([self.cell.stacked("C"), readout.C_o]), precision=precision)
+        self.above = [_DecoderLayer(layer, readout.U_o, precision) for layer in decoder.above]
+        of_layers = [layer.cell.stacked("C") for layer in decoder.above]
+        self.from_context = packed(torch.cat([self.cell.stacked("C"), readout.C_o, *of_layers]), precision=precision)
+        self.gates = len(self.cell.stacked("C"))
         self.v_a = None if v_a is None else v_a.detach()
         self.keys = None if U_a is None else packed(U_a, precision=precision)
 
@@ -66,12 +72,50 @@ class FastStepper:
 
         frequent = len(readout.b_w) if shortlist is None else min(shortlist.frequent, len(readout.b_w))
         self.maxout_width = len(readout.b_o)
+        self.norm_maxout = readout.norm
         self.from_maxout = packed(readout.W_o[:frequent], precision=precision)
         self.W_o, self.b_w = readout.W_o.detach(), readout.b_w.detach()
         self.frequent = frequent
 
     def begin(self, seats: int, positions: int) -> FastDecoding:
         return FastDecoding(self, seats, positions)
+
+
+class _EncoderLayer:
+    """A layer of the encoder, one direction or both."""
+
+    def __init__(self, layer: Encoder | EncoderLayer, norm: nn.Module | None, precision: WeightPrecision) -> None:
+        """`norm` is applied to what the layer reads; None for the first layer, which reads words."""
+        self.norm = norm
+        self.forwards = Recurrent(layer.forward_cell, precision)
+        self.backwards = None if layer.backward_cell is None else Recurrent(layer.backward_cell, precision)
+
+    def run(self, below_SBE: Tensor, real_SB1: Tensor) -> Tensor:
+        """[h→_j ; h←_j] (S, B, C); those of a further layer, added to what it reads."""
+        x_SBE = below_SBE if self.norm is None else self.norm(below_SBE)
+        h_SBC = self.forwards.run(x_SBE, real_SB1)
+        if self.backwards is not None:
+            h_SBC = torch.cat([h_SBC, self.backwards.run(x_SBE, real_SB1, backward=True)], 2)
+        return h_SBC if self.norm is None else below_SBE + h_SBC
+
+
+class _DecoderLayer:
+    """A further layer of the decoder, and its part U_o u of the readout."""
+
+    def __init__(self, layer: DecoderLayer, U_o: Tensor, precision: WeightPrecision) -> None:
+        self.cell, self.norm = layer.cell, layer.norm
+        bias_G = layer.cell.project_input(U_o.new_zeros(layer.cell.hidden_size))
+        self.from_below = packed(layer.cell.stacked("W"), bias_G, precision)
+        self.recurrence = recurrence(layer.cell, precision)
+        self.from_state = packed(self.recurrence.from_state, precision=precision)
+        self.to_readout = packed(U_o, precision=precision)
+
+    def step(self, state_RD: Tensor, s_RN: Tensor, context_RG: Tensor) -> Tensor:
+        """u_i from u_{i−1}, from what is below, and from the products of the contexts: states (R, D)."""
+        rows_R = torch.arange(len(s_RN))
+        projected_RM = self.from_state(self.cell.hidden(state_RD).contiguous())
+        inputs_RG = self.from_below(self.norm(s_RN).contiguous())
+        return self.recurrence.step(state_RD, projected_RM, context_RG.contiguous(), rows_R, inputs_RG, rows_R)
 
 
 class _Words:
@@ -123,7 +167,7 @@ class _Waiting:
     lengths_B: Tensor
     keys_BSA: Tensor | None
     values_BSY: Tensor
-    """[C; C_o] h_j. RNNencdec has its one context as if it were the only position."""
+    """[C; C_o] h_j, then C h_j of further layers. RNNencdec has its one context as if it were the only position."""
     state_BD: Tensor
     projected_BM: Tensor
     """s_0, and its products."""
@@ -139,6 +183,7 @@ class FastDecoding:
         self._seats, self._positions = seats, positions
         self._seats_R = torch.empty(0, dtype=torch.int64)
         self._words_R = np.empty(0, np.int64)
+        self._above_RD: list[Tensor] = []
         self._candidates: list[list[int]] = [[]] * seats
         self._of_candidates: list[tuple[Tensor, Tensor]] = [(stepper.W_o[:0], stepper.b_w[:0])] * seats
         """With a shortlist: the rows of W_o and b_w that belong to the candidates of each seat."""
@@ -149,15 +194,17 @@ class FastDecoding:
         (B, S), N = x_BS.shape, of.cell.hidden_size
         x_SBE = of.E_source[x_BS.T]
         real_SB1 = (torch.arange(S).unsqueeze(1) < lengths_B).to(x_SBE.dtype).unsqueeze(2)
-        forward_SBN = of.forwards.run(x_SBE, real_SB1)
+        h_SBC = x_SBE
+        for layer in of.encoders:
+            h_SBC = layer.run(h_SBC, real_SB1)
+        h_SBC = of.norm_annotations(h_SBC)
         keys_BSA = None
-        if of.backwards is None or of.keys is None:
-            summary_BN = forward_SBN[lengths_B - 1, torch.arange(B)]
+        if of.keys is None:
+            summary_BN = h_SBC[lengths_B - 1, torch.arange(B)]
             values_BSY = of.from_context(summary_BN).unsqueeze(1)
         else:
-            backward_SBN = of.backwards.run(x_SBE, real_SB1, backward=True)
-            summary_BN = backward_SBN[0]
-            annotations_XC = torch.cat([forward_SBN, backward_SBN], 2).transpose(0, 1).reshape(B * S, 2 * N)
+            summary_BN = h_SBC[0, :, N:].contiguous()
+            annotations_XC = h_SBC.transpose(0, 1).reshape(B * S, 2 * N)
             keys_BSA = of.keys(annotations_XC).unflatten(0, (B, S))
             values_BSY = of.from_context(annotations_XC).unflatten(0, (B, S))
         state_BD = of.cell.first_state(torch.tanh(of.first_state(summary_BN)))
@@ -193,6 +240,8 @@ class FastDecoding:
             self._candidates_QX = torch.tensor(padded, dtype=torch.int64)
         self._state_RD = torch.cat([self._state_RD, state_bD])
         self._projected_RM = torch.cat([self._projected_RM, projected_bM])
+        empty = [layer.cell.first_state(waiting.state_BD.new_zeros(len(seats), of.cell.hidden_size)) for layer in of.above]
+        self._above_RD = [torch.cat(pair) for pair in zip(self._above_RD, empty, strict=True)] if self._above_RD else empty
         self._seats_R = torch.cat([self._seats_R, seats])
         self._words_R = np.concatenate([self._words_R, np.full(len(seats_b), of.words.none)])
 
@@ -207,10 +256,18 @@ class FastDecoding:
             alpha_RS, context_RY = search_kernels.attend(
                 query_RA, self._keys_QSA, of.v_a, self._values_QSY, self._lengths_Q, self._seats_R
             )
+        context_RY, of_layers = context_RY.split([table_VY.shape[1], context_RY.shape[1] - table_VY.shape[1]], 1)
+        context_RY = context_RY.contiguous()
         if not of.generates_first:
             self._update(context_RY, torch.arange(len(words_R)), table_VY, words_R)
         self._context_RY = context_RY
-        t_RL = search_kernels.maxout(self._projected_RM, context_RY, table_VY, words_R, of.maxout_width)
+        s_RN = of.cell.hidden(self._state_RD)
+        for i, layer in enumerate(of.above):
+            self._above_RD[i] = layer.step(self._above_RD[i], s_RN, of_layers[:, i * of.gates : (i + 1) * of.gates])
+            u_RN = layer.cell.hidden(self._above_RD[i])
+            self._projected_RM[:, -of.maxout_width :] += layer.to_readout(u_RN.contiguous())
+            s_RN = s_RN + u_RN
+        t_RL = of.norm_maxout(search_kernels.maxout(self._projected_RM, context_RY, table_VY, words_R, of.maxout_width))
         product_RV, factor_R = of.from_maxout.unscaled(t_RL)
         bias_V = of.b_w[: of.frequent]
         X = 0 if of.shortlist is None else self._candidates_QX.shape[1]
@@ -239,6 +296,7 @@ class FastDecoding:
             self._update(self._context_RY, parents, *of.words.rows(words_r))
         else:
             self._state_RD, self._projected_RM = self._state_RD[parents], self._projected_RM[parents]
+        self._above_RD = [state_RD[parents] for state_RD in self._above_RD]
         self._seats_R = self._seats_R[parents]
         self._words_R = words_r
 

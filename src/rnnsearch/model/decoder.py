@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 from torch import Tensor, nn
 
 from rnnsearch.config import ModelConfig
 from rnnsearch.model.alignment import MLPAlignment, NoAlignment, Source
 from rnnsearch.model.cells import CELLS
+from rnnsearch.model.layers import DecoderLayer
 
 
 class Decoder(nn.Module):
@@ -25,6 +28,9 @@ class Decoder(nn.Module):
             MLPAlignment(n, context_size, config.alignment_size) if config.alignment == "mlp" else NoAlignment()
         )
         self.cell = CELLS[config.cell](config.embedding_size, n, context_size)
+        above = (DecoderLayer(config, context_size) for _ in range(config.decoder_layers - 1))
+        self.above = cast("list[DecoderLayer]", nn.ModuleList(above))
+        """The further layers, from the bottom up."""
 
     def first_state(self, source: Source) -> Tensor:
         """s_0 = tanh(W_s h←_1 + b_s), as a state (B, D); RNNencdec has its context in the place of h←_1."""

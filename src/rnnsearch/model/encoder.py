@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 from torch import Tensor, nn
 
@@ -9,6 +11,7 @@ from rnnsearch.config import ModelConfig
 from rnnsearch.engine import Engine, drop
 from rnnsearch.model.alignment import Source
 from rnnsearch.model.cells import CELLS
+from rnnsearch.model.layers import EncoderLayer, normalization, read_both_ways
 
 
 class Encoder(nn.Module):
@@ -24,6 +27,10 @@ class Encoder(nn.Module):
         self.backward_cell = (
             cell(config.embedding_size, config.hidden_size) if config.alignment != "none" else None
         )
+        above = (EncoderLayer(config, self.context_size) for _ in range(config.encoder_layers - 1))
+        self.above = cast("list[EncoderLayer]", nn.ModuleList(above))
+        """The further layers, from the bottom up."""
+        self.norm = normalization(config, self.context_size)
 
     @property
     def context_size(self) -> int:
@@ -41,15 +48,13 @@ class Encoder(nn.Module):
         x_SBE = nn.functional.embedding(x_BS.T, self.E, sparse=self.sparse_gradient)
         x_SBE = drop(x_SBE, dropout)
 
-        forward_SBN = engine.encode(self.forward_cell, self.forward_cell.project_input(x_SBE), real_SB)
+        h_SBC = read_both_ways(self.forward_cell, self.backward_cell, x_SBE, real_SB, engine)
+        for layer in self.above:
+            h_SBC = layer(h_SBC, real_SB, engine, dropout)
+        h_SBC = self.norm(h_SBC)
+        annotations_BSC = drop(h_SBC.transpose(0, 1).index_select(0, place_B), dropout)
         if self.backward_cell is None:
-            annotations_SBN = drop(forward_SBN, dropout)
-            summary_BN = annotations_SBN[lengths_B - 1, torch.arange(B, device=x_BS.device)]
-            return Source(annotations_SBN.transpose(0, 1)[place_B], real_SB.T[place_B], summary_BN[place_B])
-
-        backward_SBN = engine.encode(
-            self.backward_cell, self.backward_cell.project_input(x_SBE), real_SB, backward=True
-        )
-        annotations_BSC = torch.cat([forward_SBN, backward_SBN], -1).transpose(0, 1).index_select(0, place_B)
-        annotations_BSC = drop(annotations_BSC, dropout)
-        return Source(annotations_BSC, real_SB.T[place_B], backward_SBN[0][place_B])
+            summary_BN = annotations_BSC[torch.arange(B, device=x_BS.device), lengths_B[place_B] - 1]
+        else:
+            summary_BN = h_SBC[0, :, self.forward_cell.hidden_size :][place_B]
+        return Source(annotations_BSC, real_SB.T[place_B], summary_BN)

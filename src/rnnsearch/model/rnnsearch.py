@@ -6,7 +6,7 @@ Two ways through the same equations: `forward` reads given translations (trainin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor, nn
@@ -50,16 +50,24 @@ class Hypotheses:
     state_BKD: Tensor
     previous_BKE: Tensor
     """The embedding of the last word; zero before the first."""
+    above_BKD: list[Tensor] = field(default_factory=list)
+    """The states of the decoder's further layers."""
 
     def select(self, sentences_b: Tensor, parents_bk: Tensor) -> Hypotheses:
         """For each of the given sentences, the hypotheses of the given indices."""
         rows = sentences_b.unsqueeze(1)
-        return Hypotheses(self.state_BKD[rows, parents_bk], self.previous_BKE[rows, parents_bk])
+        return Hypotheses(
+            self.state_BKD[rows, parents_bk],
+            self.previous_BKE[rows, parents_bk],
+            [state_BKD[rows, parents_bk] for state_BKD in self.above_BKD],
+        )
 
     def beside(self, other: Hypotheses) -> Hypotheses:
         """These, and those of further sentences."""
         return Hypotheses(
-            torch.cat([self.state_BKD, other.state_BKD]), torch.cat([self.previous_BKE, other.previous_BKE])
+            torch.cat([self.state_BKD, other.state_BKD]),
+            torch.cat([self.previous_BKE, other.previous_BKE]),
+            [torch.cat(pair) for pair in zip(self.above_BKD, other.above_BKD, strict=True)],
         )
 
 
@@ -118,6 +126,8 @@ class RNNsearch(nn.Module):
         real_TB = torch.arange(T, device=y_BT.device).unsqueeze(1) < y_lengths_B
         decoded = self.engine.decode(self.decoder, self.decoder.cell.project_input(read_TBE), source, real_TB)
         states_TBN = decoded.states_TBN[:-1] if self.generates_first else decoded.states_TBN[1:]
+        for layer in self.decoder.above:
+            states_TBN = layer(states_TBN, decoded.contexts_TBC, real_TB, self.engine, dropout)
 
         real_P = real_TB.flatten().nonzero().squeeze(1)
         rows_Q = nn.functional.pad(real_P, (0, -len(real_P) % ROWS_MULTIPLE))
@@ -131,7 +141,8 @@ class RNNsearch(nn.Module):
     def start(self, source: Source) -> Hypotheses:
         """The empty translation of each sentence: B × 1 hypotheses."""
         state_B1D = self.decoder.first_state(source).unsqueeze(1)
-        return Hypotheses(state_B1D, state_B1D.new_zeros(*state_B1D.shape[:2], self.config.embedding_size))
+        above_B1D = [layer.first_state(self.decoder.cell.hidden(state_B1D)) for layer in self.decoder.above]
+        return Hypotheses(state_B1D, state_B1D.new_zeros(*state_B1D.shape[:2], self.config.embedding_size), above_B1D)
 
     def look(self, hypotheses: Hypotheses, source: Source) -> Look:
         """Attend to the source and predict the next word of every hypothesis."""
@@ -140,9 +151,13 @@ class RNNsearch(nn.Module):
         context_BKC, alpha_BKS = self.decoder.alignment.attend(cell.hidden(state_BKD), source)
         if not self.generates_first:
             state_BKD = self._update(state_BKD, previous_BKE, context_BKC)
-        logits_BKV = self.readout(cell.hidden(state_BKD), previous_BKE, context_BKC)
+        s_BKN, above_BKD = cell.hidden(state_BKD), []
+        for layer, above in zip(self.decoder.above, hypotheses.above_BKD, strict=True):
+            above, s_BKN = layer.step(above, s_BKN, context_BKC)
+            above_BKD.append(above)
+        logits_BKV = self.readout(s_BKN, previous_BKE, context_BKC)
         return Look(
-            torch.log_softmax(logits_BKV, -1), alpha_BKS, Hypotheses(state_BKD, previous_BKE), context_BKC
+            torch.log_softmax(logits_BKV, -1), alpha_BKS, Hypotheses(state_BKD, previous_BKE, above_BKD), context_BKC
         )
 
     def write(self, look: Look, sentences_b: Tensor, parents_bk: Tensor, words_bk: Tensor) -> Hypotheses:
@@ -153,7 +168,7 @@ class RNNsearch(nn.Module):
         if self.generates_first:
             context_bkC = look.context_BKC[sentences_b.unsqueeze(1), parents_bk]
             state_bkD = self._update(state_bkD, written_bkE, context_bkC)
-        return Hypotheses(state_bkD, written_bkE)
+        return replace(hypotheses, state_BKD=state_bkD, previous_BKE=written_bkE)
 
     def _update(self, state: Tensor, y: Tensor, context: Tensor) -> Tensor:
         cell = self.decoder.cell
@@ -170,7 +185,9 @@ class RNNsearch(nn.Module):
         generator = torch.Generator().manual_seed(seed)
         for name, parameter in self.named_parameters():
             tensor, leaf = torch.empty(parameter.shape), name.rsplit(".", 1)[-1]
-            if leaf.startswith("b"):
+            if leaf == "g":
+                tensor.fill_(1.0)
+            elif leaf.startswith("b"):
                 # An LSTM that begins by forgetting learns slowly (Gers et al. 2000).
                 tensor.fill_(1.0 if leaf == "b_f" else 0.0)
             elif leaf.startswith("U") and "cell." in name:

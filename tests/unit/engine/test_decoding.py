@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from rnnsearch.engine.fast_decoding import FastStepper
 from rnnsearch.engine.packed import int8_works
 from rnnsearch.model import RNNsearch
 from rnnsearch.translation.search import Hypothesis, beam_search
-from toy import ALIGNMENTS, CELLS, ORDERS, random_model
+from toy import ALIGNMENTS, CELLS, DEEPER, ORDERS, models_more, random_model
 
 VX, VY = 30, 40
 sentences_ = st.lists(st.lists(st.integers(1, VX - 1), max_size=9), min_size=1, max_size=6)
@@ -42,7 +43,7 @@ class SomeWords:
         return sorted(word for word in of_words if word >= self.frequent)
 
 
-def model_of(cell: str, alignment: str, order: str, seed: int, scale: float = 0.3) -> RNNsearch:
+def model_of(cell: str, alignment: str, order: str, seed: int, scale: float = 0.3, **more: Any) -> RNNsearch:
     config = ModelConfig(
         embedding_size=9,
         hidden_size=20,
@@ -51,6 +52,7 @@ def model_of(cell: str, alignment: str, order: str, seed: int, scale: float = 0.
         cell=cell,
         alignment=alignment,
         decoder_order=order,
+        **more,
     )
     return random_model(config, VX, VY, seed, scale).float().eval()
 
@@ -79,6 +81,7 @@ def same(found: list[list[Hypothesis]], expected: list[list[Hypothesis]], tolera
     forbid_unk=st.booleans(),
     minimum=st.sampled_from((0.0, 0.5)),
     batch_sentences=st.integers(1, 4),
+    more=models_more,
     seed=seeds,
 )
 def test_fast_is_plain(
@@ -90,9 +93,10 @@ def test_fast_is_plain(
     forbid_unk: bool,
     minimum: float,
     batch_sentences: int,
+    more: dict[str, Any],
     seed: int,
 ) -> None:
-    model = model_of(cell, alignment, order, seed)
+    model = model_of(cell, alignment, order, seed, **more)
     how = {"beam": beam, "forbid_unk": forbid_unk, "minimum_length_ratio": minimum, "batch_sentences": batch_sentences}
     expected = search(PlainStepper(model), sentences, **how)
     same(search(FastStepper(model), sentences, **how), expected)
@@ -141,7 +145,7 @@ def test_words_that_do_not_fit_are_computed_again(sentences: list[list[int]], se
 def test_with_int8_sentences_do_not_see_each_other(
     cell: str, alignment: str, order: str, sentences: list[list[int]], frequent: int, seed: int, data: st.DataObject
 ) -> None:
-    model = model_of(cell, alignment, order, seed)
+    model = model_of(cell, alignment, order, seed, **(DEEPER if seed % 2 else {}))
     shortlist = SomeWords(frequent) if frequent else None
     stepper = FastStepper(model, "int8", shortlist)
     together = search(stepper, sentences, batch_sentences=data.draw(st.integers(1, 6)))
@@ -184,7 +188,7 @@ def first_words(stepper: FastStepper, sentences: list[list[int]]) -> np.ndarray:
 @pytest.mark.parametrize("make", [PlainStepper, FastStepper])
 def test_sentences_take_the_seats_of_those_that_are_done(make: object, sentences: list[list[int]], seed: int) -> None:
     assert callable(make)
-    stepper = make(model_of("gated", "mlp", ORDERS[0], seed))
+    stepper = make(model_of("gated", "mlp", ORDERS[0], seed, **(DEEPER if seed % 2 else {})))
     expected = [found for sentence in sentences for found in search(stepper, [sentence])]
     for seats in (1, 2, 3):
         same(search(stepper, sentences, batch_sentences=seats), expected)

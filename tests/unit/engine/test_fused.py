@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from hypothesis import example, given, settings
@@ -14,7 +16,7 @@ from rnnsearch.model import RNNsearch
 from rnnsearch.model.alignment import Source
 from rnnsearch.model.cells import CELLS as CELL_CLASSES
 from rnnsearch.training.cost import training_cost
-from toy import ALIGNMENTS, CELLS, ORDERS, batch_of, random_model, random_pairs
+from toy import ALIGNMENTS, CELLS, ORDERS, batch_of, models_more, random_model, random_pairs
 
 sizes = st.integers(1, 5)
 seeds = st.integers(0, 2**31)
@@ -22,7 +24,7 @@ cells = st.sampled_from(("gated", "gated", "gated", "lstm", "tanh"))
 Gradients = dict[str, Tensor]
 
 
-def config_of(cell: str, alignment: str, order: str, *shape: int) -> ModelConfig:
+def config_of(cell: str, alignment: str, order: str, *shape: int, **more: Any) -> ModelConfig:
     embedding, hidden, aligned, maxout = shape
     return ModelConfig(
         embedding_size=embedding,
@@ -32,6 +34,7 @@ def config_of(cell: str, alignment: str, order: str, *shape: int) -> ModelConfig
         alignment=alignment,
         cell=cell,
         decoder_order=order,
+        **more,
     )
 
 
@@ -174,12 +177,19 @@ def cost_and_gradients(model: RNNsearch, engine: Engine, batch: tuple[Tensor, ..
     order=st.sampled_from(ORDERS),
     shape=st.tuples(sizes, sizes, sizes, sizes),
     lengths=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=4),
+    more=models_more,
     seed=seeds,
 )
 def test_whole_model(
-    cell: str, alignment: str, order: str, shape: tuple[int, int, int, int], lengths: list[tuple[int, int]], seed: int
+    cell: str,
+    alignment: str,
+    order: str,
+    shape: tuple[int, int, int, int],
+    lengths: list[tuple[int, int]],
+    more: dict[str, Any],
+    seed: int,
 ) -> None:
-    model = random_model(config_of(cell, alignment, order, *shape), 7, 6, seed)
+    model = random_model(config_of(cell, alignment, order, *shape, **more), 7, 6, seed)
     batch = batch_of(random_pairs(seed, lengths, 7, 6))
     fused, fused_gradients = cost_and_gradients(model, Fused(), batch)
     reference, reference_gradients = cost_and_gradients(model, Reference(), batch)
@@ -192,12 +202,14 @@ def test_whole_model(
 @pytest.mark.parametrize("alignment", ALIGNMENTS)
 @pytest.mark.parametrize("cell", CELLS)
 @settings(max_examples=6)
-@given(lengths=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), min_size=2, max_size=5), seed=seeds)
+@given(
+    lengths=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), min_size=2, max_size=5), more=models_more, seed=seeds
+)
 def test_padding_changes_nothing(
-    cell: str, alignment: str, order: str, engine: Engine, lengths: list[tuple[int, int]], seed: int
+    cell: str, alignment: str, order: str, engine: Engine, lengths: list[tuple[int, int]], more: dict[str, Any], seed: int
 ) -> None:
     """The cost and the gradients of a padded batch are the sums of those of its sentences."""
-    model = random_model(config_of(cell, alignment, order, 3, 4, 3, 2), 7, 6, seed)
+    model = random_model(config_of(cell, alignment, order, 3, 4, 3, 2, **more), 7, 6, seed)
     pairs = random_pairs(seed, lengths, 7, 6)
     together, grads = cost_and_gradients(model, engine, batch_of(pairs))
     alone = [cost_and_gradients(model, engine, batch_of([pair])) for pair in pairs]

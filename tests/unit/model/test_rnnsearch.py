@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -12,13 +14,13 @@ from rnnsearch.config import ModelConfig, TrainingConfig, from_dict
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import PAPER_NAMES, RNNsearch
 from rnnsearch.training.cost import training_cost
-from toy import ALIGNMENTS, CELLS, ORDERS, batch_of, random_model, random_pairs
+from toy import ALIGNMENTS, CELLS, ORDERS, batch_of, models_more, random_model, random_pairs
 
 VX, VY = 8, 7
 seeds = st.integers(0, 2**31)
 
 
-def config_of(cell: str = "gated", alignment: str = "mlp", order: str = ORDERS[0]) -> ModelConfig:
+def config_of(cell: str = "gated", alignment: str = "mlp", order: str = ORDERS[0], **more: Any) -> ModelConfig:
     return ModelConfig(
         embedding_size=3,
         hidden_size=4,
@@ -27,6 +29,7 @@ def config_of(cell: str = "gated", alignment: str = "mlp", order: str = ORDERS[0
         alignment=alignment,
         cell=cell,
         decoder_order=order,
+        **more,
     )
 
 
@@ -119,13 +122,20 @@ def test_appendix_a(alignment: str, order: str, lengths: list[tuple[int, int]], 
 @given(
     lengths=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=4),
     hypotheses=st.integers(1, 3),
+    more=models_more,
     seed=seeds,
 )
 def test_a_word_at_a_time_is_all_at_once(
-    cell: str, alignment: str, order: str, lengths: list[tuple[int, int]], hypotheses: int, seed: int
+    cell: str,
+    alignment: str,
+    order: str,
+    lengths: list[tuple[int, int]],
+    hypotheses: int,
+    more: dict[str, Any],
+    seed: int,
 ) -> None:
     """`look` and `write`, with branching and dropped sentences, give what `forward` gives of each hypothesis."""
-    model = random_model(config_of(cell, alignment, order), VX, VY, seed)
+    model = random_model(config_of(cell, alignment, order, **more), VX, VY, seed)
     pairs = random_pairs(seed, lengths, VX, VY)
     random = np.random.default_rng(seed)
     x, x_lengths, _, _ = batch_of(pairs)
