@@ -144,13 +144,13 @@ class Recorder:
         self.notices.append(text)
 
 
-def toy_trainer(folder: Path, config: Config, pairs: int = 100) -> Trainer:
-    """A trainer of a fresh system on `pairs` toy pairs, in `folder`."""
+def toy_trainer(folder: Path, config: Config, pairs: int = 100, links: PackedCorpus | None = None) -> Trainer:
+    """A trainer of a fresh system on `pairs` toy pairs, in `folder`, guided by their `links` if there are some."""
     folder.mkdir(parents=True, exist_ok=True)
     corpus = pack(folder / "train.arrow", toy_pairs(pairs, seed=1))
     valid = toy_pairs(12, seed=2)
     development = DevelopmentSet([source for source, _ in valid], [target for _, target in valid])
-    return Trainer(toy_system(config), corpus, development, folder)
+    return Trainer(toy_system(config), corpus, development, folder, links)
 
 
 def trained_system(folder: Path, cell: str, alignment: str, order: str = ORDERS[0], updates: int = 300) -> System:

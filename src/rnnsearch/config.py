@@ -89,6 +89,8 @@ class TrainingConfig:
 
     batch_size: int = Field(default=80, ge=1)
     """Sentence pairs in a minibatch."""
+    accumulate: int = Field(default=1, ge=1)
+    """Minibatches whose gradients are added up for one update: large minibatches in the memory of small ones."""
     pool_batches: int = Field(default=20, ge=1)
     """Minibatches that are read, sorted by length and cut together, so that little of a minibatch is padding."""
     shuffle: Literal["once", "epoch"] = "once"
@@ -118,6 +120,8 @@ class TrainingConfig:
     subword_sampling: float = Field(default=0.0, ge=0, lt=1)
     """Cut the training words anew in every minibatch (`data.subwords`), so that rare ones are seen in many spellings. With
     `bpe`, the probability that a merge is left out (BPE-dropout); with `unigram`, the power of a cut's probability."""
+    guided_alignment: float = Field(default=0.1, ge=0)
+    """Weight of the alignment's cross-entropy against given links (`--links`; Chen et al. 2016). Without links: nothing."""
     weight_average: float = Field(default=0.0, ge=0, lt=1)
     """Decay of a moving average of the weights, an update; the average is what is validated and saved. 0 takes none."""
     engine: Literal["auto", "reference", "fused", "cuda"] = "auto"

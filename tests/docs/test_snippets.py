@@ -105,6 +105,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rnnsearch.corpus.builtin.write_corpus(folder, train=200, valid=6, test=6, seed=1)
     for language in ("en", "fr"):
         shutil.copy(folder / f"valid.{language}", folder / f"extra.{language}")
+    shutil.copy(folder / "train.gold", folder / "train.links")
     rnnsearch.train(
         folder / "model",
         rnnsearch.from_preset("demo", TINY),

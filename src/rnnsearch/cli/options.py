@@ -21,6 +21,10 @@ Set = Annotated[
 ]
 ConfigFile = Annotated[Path | None, typer.Option("--config", metavar="FILE.toml", help="Settings in a TOML file.")]
 Preset = Annotated[str, typer.Option("--preset", help=f"Settings to start from: {', '.join(PRESETS)}.")]
+Links = Annotated[
+    list[Path] | None,
+    typer.Option("--links", help="Its word alignments, `0-0 1-2 …` a line, to guide the model's; as many files as sources."),
+]
 Tokenized = Annotated[
     bool, typer.Option("--tokenized", help="The files are tokenised already: words are what spaces separate.")
 ]

@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from rnnsearch.cli.options import ConfigFile, Preset, Set, settings
+from rnnsearch.cli.options import ConfigFile, Links, Preset, Set, settings
 
 
 def command(
     source: Annotated[list[Path], typer.Option("--source", "-s", help="Source text, a sentence a line; may be repeated.")],
     target: Annotated[list[Path], typer.Option("--target", "-t", help="Its translation, line by line; may be repeated.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")],
+    links: Links = None,
     vocabulary_of: Annotated[
         Path | None,
         typer.Option("--vocabulary-of", metavar="MODEL", help="Use a model's vocabularies, to train it further."),
@@ -44,6 +45,7 @@ def command(
             target,
             output,
             wanted,
+            links=links or [],
             vocabularies=vocabularies,
             progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),
         )

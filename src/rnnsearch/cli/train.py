@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rnnsearch.cli.options import ConfigFile, Preset, Set, settings
+from rnnsearch.cli.options import ConfigFile, Links, Preset, Set, settings
 from rnnsearch.config import parse_assignments
 
 
@@ -21,6 +21,7 @@ def command(
     target: Annotated[
         list[Path] | None, typer.Option("--target", "-t", help="Its translation, line by line; may be repeated.")
     ] = None,
+    links: Links = None,
     data: Annotated[Path | None, typer.Option("--data", help="A folder made by `prepare`, in place of raw text.")] = None,
     start: Annotated[
         Path | None, typer.Option("--from", metavar="MODEL", help="Start from a trained model's weights, on this text.")
@@ -37,8 +38,8 @@ def command(
     Ctrl-C saves and stops; the same command with `--resume` goes on. The best model by development score is in the output
     folder at any time, ready for `translate`. Curves: `tensorboard --logdir OUTPUT/tensorboard`.
     """
-    if data is not None and (source or target):
-        raise typer.BadParameter("give either --data, or --source and --target")
+    if data is not None and (source or target or links):
+        raise typer.BadParameter("give either --data, or --source and --target (and --links)")
     if data is None and not (source and target):
         raise typer.BadParameter("give --source and --target, or a prepared --data folder")
     if data is not None and "data" in parse_assignments(set_ or []):
@@ -56,6 +57,7 @@ def command(
             wanted,
             sources=source or [],
             targets=target or [],
+            links=links or [],
             data=data,
             valid_source=valid_source,
             valid_target=valid_target,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -32,6 +32,9 @@ class Batch:
     source_lengths_B: Integers
     target_BT: Integers
     target_lengths_B: Integers
+    guide_BTS: NDArray[np.float32] | None = None
+    """What the alignment should be, where links are given: each linked target position's 1, spread over the source positions
+    that it is linked to; 0 everywhere else."""
 
 
 def make_batch(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Batch:
@@ -70,14 +73,43 @@ class SubwordSampling:
             )
         self._vocabularies, self._variety, self._seed = (source, target), variety, seed
 
-    def __call__(self, number: int, sides: tuple[Sentences, Sentences]) -> Batch:
-        """Minibatch `number`, of these pairs: it depends on nothing else but the seed."""
+    def __call__(self, number: int, sides: tuple[Sentences, Sentences]) -> list[tuple[list[int], list[int]]]:
+        """These pairs as minibatch `number` has them: their cuts depend on nothing else but the seed."""
         seed_sampling(int(np.random.SeedSequence([self._seed, number]).generate_state(1)[0]))
         source, target = (
             [vocabulary.recut(ids.tolist(), self._variety) for ids in np.split(side.ids, np.cumsum(side.lengths)[:-1])]
             for vocabulary, side in zip(self._vocabularies, sides, strict=True)
         )
-        return make_batch(sorted(zip(source, target, strict=True), key=lambda pair: -len(pair[1])))
+        return list(zip(source, target, strict=True))
+
+
+class Guide:
+    """Links between words, as an alignment of what a minibatch is made of."""
+
+    def __init__(self, links: PackedCorpus, source: Vocabulary, target: Vocabulary) -> None:
+        """`links` are those of the pairs of the corpus, by number."""
+        self._links, self._vocabularies = links, (source, target)
+
+    def __call__(self, batch: Batch, pairs: Integers) -> Batch:
+        """The minibatch of these pairs, with their links."""
+        guide_BTS = np.zeros((len(pairs), batch.target_BT.shape[1], batch.source_BS.shape[1]), np.float32)
+        sources, targets = self._links.take(pairs)
+        ends = np.cumsum(sources.lengths)[:-1]
+        for guide_TS, x_S, S, y_T, T, linked_sources, linked_targets in zip(
+            *(guide_BTS, batch.source_BS, batch.source_lengths_B - 1, batch.target_BT, batch.target_lengths_B - 1),
+            *(np.split(sources.ids, ends), np.split(targets.ids, ends)),
+            strict=True,
+        ):
+            # Position by position, the place of its word: pieces of linked words are linked.
+            of_source, of_target = (
+                vocabulary.join(ids.tolist())[1]
+                for vocabulary, ids in zip(self._vocabularies, (x_S[:S], y_T[:T]), strict=True)
+            )
+            linked = np.zeros((T + 1, S + 1), np.float32)
+            linked[linked_targets, linked_sources] = 1
+            guide_TS[:T, :S] = linked[np.ix_(of_target, of_source)]
+        guide_BTS /= np.maximum(guide_BTS.sum(2, keepdims=True), 1)
+        return replace(batch, guide_BTS=guide_BTS)
 
 
 class BatchStream:
@@ -97,6 +129,7 @@ class BatchStream:
         shuffle: Literal["once", "epoch"],
         seed: int,
         recut: SubwordSampling | None = None,
+        guide: Guide | None = None,
     ) -> None:
         self.batches_per_epoch = -(-len(corpus) // batch_size)
         self._corpus = corpus
@@ -105,6 +138,7 @@ class BatchStream:
         self._shuffle = shuffle
         self._seed = seed
         self._recut = recut
+        self._guide = guide
         # What the last batch was cut from; only a saving, for the next one often needs it again.
         self._epoch: tuple[int, Integers, Integers] | None = None
         self._pool: tuple[tuple[int, int], Integers] | None = None
@@ -123,7 +157,13 @@ class BatchStream:
         # Within a minibatch the longest target comes first: engines then stop early with those that end early.
         pairs = pairs[np.argsort(-self._corpus.lengths(pairs)[1], kind="stable")]
         sides = self._corpus.take(pairs)
-        return self._recut(number, sides) if self._recut else _batch(*sides)
+        if self._recut:
+            recut = self._recut(number, sides)
+            order = sorted(range(len(recut)), key=lambda i: -len(recut[i][1]))
+            batch, pairs = make_batch([recut[i] for i in order]), pairs[order]
+        else:
+            batch = _batch(*sides)
+        return self._guide(batch, pairs) if self._guide else batch
 
     def _orders(self, epoch: int) -> tuple[Integers, Integers]:
         """The order of the pairs in this epoch, and of its minibatches."""

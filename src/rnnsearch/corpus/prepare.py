@@ -1,7 +1,7 @@
 """Parallel text to a prepared folder: tokenised, cleaned, shuffled once, cut to two shortlists, packed.
 
 The folder holds `train.arrow`, `source.vocab`, `target.vocab`, where words are cut into pieces `source.subwords` and
-`target.subwords`, and, written last, `prepare.json`.
+`target.subwords`, where links were given `links.arrow`, and, written last, `prepare.json`.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ import numpy as np
 
 from rnnsearch.config import DataConfig
 from rnnsearch.corpus.clean import Cleaner, CleaningReport
+from rnnsearch.corpus.links import parse_gold
 from rnnsearch.corpus.pack import Ids, PackedCorpus, Positions, Sentences, write_packed
-from rnnsearch.corpus.read import read_pairs
+from rnnsearch.corpus.read import read_lines, read_pairs
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.files import write_json
 from rnnsearch.text import UNK, Subwords, Tokenizer, Vocabulary, language_of, tokenize_pairs
@@ -31,7 +32,9 @@ Progress = Callable[[str, int], None]
 
 _CORPUS, _SOURCE_VOCABULARY, _TARGET_VOCABULARY = "train.arrow", "source.vocab", "target.vocab"
 _SOURCE_SUBWORDS, _TARGET_SUBWORDS = "source.subwords", "target.subwords"
+_LINKS = "links.arrow"
 _INFO = "prepare.json"
+_OPTIONAL = (_SOURCE_SUBWORDS, _TARGET_SUBWORDS, _LINKS)
 _FORMAT = 1
 
 _BLOCK_PAIRS = 16384
@@ -47,14 +50,17 @@ class PreparedData:
     source_vocabulary: Vocabulary
     target_vocabulary: Vocabulary
     corpus: PackedCorpus
+    links: PackedCorpus | None
+    """Word alignments, where some were given: for every pair, the source and the target words that are linked, by place."""
     info: dict[str, Any]
     """`prepare.json`: the settings, what was read and dropped, and how many words the shortlists cover."""
     source_language: str
     target_language: str
 
-    def is_of(self, sources: Sequence[Path], targets: Sequence[Path]) -> bool:
+    def is_of(self, sources: Sequence[Path], targets: Sequence[Path], links: Sequence[Path] = ()) -> bool:
         """Whether it was prepared from these files, as far as their names and sizes tell."""
-        return (self.info["source_files"], self.info["target_files"]) == (_describe(sources), _describe(targets))
+        files = self.info["source_files"], self.info["target_files"], self.info.get("link_files", [])
+        return files == (_describe(sources), _describe(targets), _describe(links))
 
     def summary(self) -> list[str]:
         """What was read and dropped, and what share of the running words each shortlist covers, for a reader."""
@@ -65,6 +71,8 @@ class PreparedData:
             if "pieces" in words:
                 known = f"cut into {words['pieces']:,} pieces, {words['vocabulary']:,} distinct"
             lines.append(f"{side} ({language}): {words['words']:,} words, {words['distinct_words']:,} distinct; {known}")
+        if self.links is not None:
+            lines.append(f"{self.info['links']:,} links of words")
         return lines
 
 
@@ -74,13 +82,15 @@ def prepare(
     folder: Path,
     config: DataConfig,
     *,
+    links: Sequence[Path] = (),
     vocabularies: tuple[Vocabulary, Vocabulary] | None = None,
     progress: Progress | None = None,
     processes: int | None = None,
 ) -> PreparedData:
     """Prepare the text of `sources` and `targets`, translations line by line, into `folder`.
 
-    With `vocabularies`, those of a trained model, the text is written in them; else they are learned from it.
+    `links`, if given, are as many files of word alignments (`0-0 1-2 …`, source–target, by the tokenised words). With
+    `vocabularies`, those of a trained model, the text is written in them; else they are learned from it.
     The same text and settings give the same files, byte for byte. If it fails or is interrupted, `folder` is as
     it was before. `progress` is called now and then with the stage ("read", then "write") and the pairs done
     so far. `processes` tokenise (by default one a core).
@@ -94,12 +104,14 @@ def prepare(
     source_tokenizer = Tokenizer(config.tokenizer, config.source_language)
     target_tokenizer = Tokenizer(config.tokenizer, config.target_language)
     report = progress or (lambda stage, pairs: None)
+    if links and len(links) != len(sources):
+        raise RnnsearchError(f"{len(links)} files of links for {len(sources)} of text; give one for each, in the same order")
     with _staging(folder) as staging:
-        cleaner = Cleaner(config)
+        cleaner, kept = Cleaner(config), bytearray()
         source_words, target_words = _Numbering(), _Numbering()
         lines = read_pairs(sources, targets)
         pairs = tokenize_pairs(source_tokenizer, target_tokenizer, lines, processes=processes)
-        blocks = _number(pairs, cleaner, source_words, target_words, report)
+        blocks = _number(pairs, cleaner, kept, source_words, target_words, report)
         numbered = staging / "numbered.arrow"
         no_limit = np.iinfo(np.int32).max
         write_packed(numbered, blocks, source_size=no_limit, target_size=no_limit)
@@ -119,11 +131,22 @@ def prepare(
             source_size=len(source.vocabulary),
             target_size=len(target.vocabulary),
         )
+        found = 0
+        if links:
+            write_packed(
+                staging / "in-order.arrow", _read_links(links, kept, corpus), source_size=no_limit, target_size=no_limit
+            )
+            in_order = PackedCorpus.open(staging / "in-order.arrow")
+            found = int(in_order.lengths()[0].sum())
+            blocks = (in_order.take(pairs) for pairs in _slices(_order(corpus, config.seed)))
+            write_packed(staging / _LINKS, blocks, source_size=no_limit, target_size=no_limit)
         info = {
             "format": _FORMAT,
             "data": asdict(config),
             "source_files": _describe(sources),
             "target_files": _describe(targets),
+            "link_files": _describe(links),
+            "links": found,
             "cleaning": asdict(cleaner.report),
             "pairs": len(corpus),
             "source": source.info,
@@ -156,7 +179,10 @@ def open_prepared(folder: Path) -> PreparedData:
             f"{folder}: pairs and vocabulary sizes are {found}, but {_INFO} says {stated}: "
             "its files do not belong together; prepare the data again"
         )
-    return PreparedData(folder, source, target, corpus, info, *languages)
+    links = PackedCorpus.open(folder / _LINKS) if (folder / _LINKS).exists() else None
+    if links is not None and len(links) != len(corpus):
+        raise RnnsearchError(f"{folder / _LINKS}: of {len(links)} pairs, not {len(corpus)}; prepare the data again")
+    return PreparedData(folder, source, target, corpus, links, info, *languages)
 
 
 def _language(side: Literal["source", "target"], files: Sequence[Path], setting: str, tokenizer: str) -> str:
@@ -187,9 +213,9 @@ def _staging(folder: Path) -> Iterator[Path]:
         yield staging
         # From here until it is back, the folder counts as incomplete.
         (folder / _INFO).unlink(missing_ok=True)
-        for name in (_SOURCE_SUBWORDS, _TARGET_SUBWORDS):
+        for name in _OPTIONAL:
             (folder / name).unlink(missing_ok=True)
-        for name in (_CORPUS, _SOURCE_VOCABULARY, _TARGET_VOCABULARY, _SOURCE_SUBWORDS, _TARGET_SUBWORDS, _INFO):
+        for name in (_CORPUS, _SOURCE_VOCABULARY, _TARGET_VOCABULARY, *_OPTIONAL, _INFO):
             if (staging / name).exists():
                 (staging / name).replace(folder / name)
     except OSError as error:
@@ -230,14 +256,16 @@ class _Growing:
 def _number(
     pairs: Iterable[tuple[list[str], list[str]]],
     cleaner: Cleaner,
+    kept: bytearray,
     source_words: _Numbering,
     target_words: _Numbering,
     report: Progress,
 ) -> Iterator[tuple[Sentences, Sentences]]:
-    """The pairs that the cleaner keeps, in blocks, with the numbers of their words."""
+    """The pairs that the cleaner keeps, in blocks, by the numbers of their words; `kept` gets a 1 for each, 0 for others."""
     source, target = _Growing(), _Growing()
     for count, (source_sentence, target_sentence) in enumerate(pairs, 1):
-        if cleaner.keep(source_sentence, target_sentence):
+        kept.append(cleaner.keep(source_sentence, target_sentence))
+        if kept[-1]:
             source.add(map(source_words.__getitem__, source_sentence))
             target.add(map(target_words.__getitem__, target_sentence))
             if len(source.lengths) == _BLOCK_PAIRS or max(len(source.ids), len(target.ids)) > _BLOCK_WORDS:
@@ -248,6 +276,41 @@ def _number(
     report("read", cleaner.report.read)
     if source.lengths:
         yield source.sentences(), target.sentences()
+
+
+def _read_links(files: Sequence[Path], kept: bytearray, corpus: PackedCorpus) -> Iterator[tuple[Sentences, Sentences]]:
+    """The links of the pairs that were kept, in blocks: their source words' places, and their target words'."""
+    source_lengths, target_lengths = corpus.lengths()
+    ends = _Growing(), _Growing()
+    read = pair = 0
+    for file in files:
+        for number, line in enumerate(read_lines(file), 1):
+            if read == len(kept):
+                raise RnnsearchError(f"{file}:{number}: a line of links too many: the text has {len(kept)} pairs")
+            read += 1
+            if not kept[read - 1]:
+                continue
+            try:
+                links = sorted(parse_gold(line).possible)
+            except RnnsearchError as error:
+                raise RnnsearchError(f"{file}:{number}: {error}") from None
+            lengths = int(source_lengths[pair]), int(target_lengths[pair])
+            for source, target in links:
+                if source >= lengths[0] or target >= lengths[1]:
+                    raise RnnsearchError(
+                        f"{file}:{number}: a link {source}-{target}, but the tokenised pair has {lengths[0]} and "
+                        f"{lengths[1]} words; links count words from 0, source first"
+                    )
+            for side in (0, 1):
+                ends[side].add(link[side] for link in links)
+            pair += 1
+            if len(ends[0].lengths) == _BLOCK_PAIRS:
+                yield ends[0].sentences(), ends[1].sentences()
+                ends = _Growing(), _Growing()
+    if read < len(kept):
+        raise RnnsearchError(f"{files[-1]}: only {read} lines of links for {len(kept)} pairs of text")
+    if ends[0].lengths:
+        yield ends[0].sentences(), ends[1].sentences()
 
 
 @dataclass(frozen=True)
@@ -333,13 +396,16 @@ def _shuffle(
     corpus: PackedCorpus, source: _Spelling, target: _Spelling, seed: int, report: Progress
 ) -> Iterator[tuple[Sentences, Sentences]]:
     """The numbered pairs in the order that every training reads them in, with their words' ids."""
-    order = np.random.Generator(np.random.PCG64(seed)).permutation(len(corpus))
     written = 0
-    for pairs in _slices(order):
+    for pairs in _slices(_order(corpus, seed)):
         sources, targets = corpus.take(pairs)
         yield source.of(sources), target.of(targets)
         written += len(pairs)
         report("write", written)
+
+
+def _order(corpus: PackedCorpus, seed: int) -> Positions:
+    return np.random.Generator(np.random.PCG64(seed)).permutation(len(corpus))
 
 
 def _slices(pairs: Positions) -> Iterator[Positions]:

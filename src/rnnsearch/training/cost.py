@@ -17,12 +17,14 @@ ROWS: dict[Precision, int] = {"fp32": 256, "bf16": 1024}
 """Target positions whose logits are there at one time. Every block adds to all of W_o's gradient, and rounds it in bf16."""
 
 
-def training_cost(forced: Forced, sentences: int, config: TrainingConfig) -> tuple[Tensor, Tensor]:
+def training_cost(
+    forced: Forced, divisor: float, config: TrainingConfig, guide_BTS: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """The cost to differentiate, and the plain NLL in nats summed over the minibatch's words, both scalars.
 
-    They differ by label smoothing and by what the sum is divided by (`loss_normalization`).
+    They differ by label smoothing, by the divisor, and, where links are given as `guide` (see `Batch`), by the alignment's
+    cross-entropy against them, −Σ guide · log α, weighted (Chen et al. 2016; Mi et al. 2016).
     """
-    divisor = {"sum": 1, "sentences": sentences, "tokens": len(forced.words_P)}[config.loss_normalization]
     cost, nll = _SmoothedNLL.apply(
         forced.readout_QL.to(forced.readout.W_o.dtype),
         forced.readout.W_o,
@@ -32,7 +34,16 @@ def training_cost(forced: Forced, sentences: int, config: TrainingConfig) -> tup
         1 / divisor,
         config.precision,
     )
+    if guide_BTS is not None and forced.decoded.alpha_TBS is not None:
+        alpha_BTS = forced.decoded.alpha_TBS.transpose(0, 1)
+        log_alpha_BTS = (alpha_BTS + torch.finfo(torch.float32).tiny).log()
+        cost = cost - config.guided_alignment / divisor * (guide_BTS * log_alpha_BTS).sum()
     return cost, nll
+
+
+def cost_divisor(sentences: int, words: int, config: TrainingConfig) -> int:
+    """What the cost of an update with so many sentences and target words is divided by (`loss_normalization`)."""
+    return {"sum": 1, "sentences": sentences, "tokens": words}[config.loss_normalization]
 
 
 class _SmoothedNLL(torch.autograd.Function):

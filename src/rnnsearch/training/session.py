@@ -41,6 +41,7 @@ def train(
     *,
     sources: Paths = (),
     targets: Paths = (),
+    links: Paths = (),
     data: str | os.PathLike[str] | None = None,
     valid_source: str | os.PathLike[str],
     valid_target: str | os.PathLike[str],
@@ -50,7 +51,8 @@ def train(
 ) -> Translator:
     """Train a system in the folder `output`, and return it as a translator.
 
-    The text is either raw parallel files, `sources` and `targets`, or a folder that `prepare` has made, `data`. With
+    The text is either raw parallel files, `sources` and `targets`, with their word alignments in files of `links` if there
+    are some to guide the alignment, or a folder that `prepare` has made, `data`. With
     `start`, the weights, the vocabularies and the settings of model and data are those of that model: fine-tuning. With
     `resume`, a run that was stopped or killed goes on from its last checkpoint to bit for bit the weights it would have
     had. SIGINT and SIGTERM make it write a checkpoint and raise `Interrupted`; a second SIGINT ends it at once.
@@ -64,7 +66,7 @@ def train(
         config = replace(config, data=begun.config.data, model=begun.config.model)
     if resuming:
         config = _resumed_settings(read_json(folder / CONFIG), config, folder, compare_data=data is None)
-    prepared = _data(folder, config, sources, targets, data, resuming, begun, console)
+    prepared = _data(folder, config, (sources, targets, links), data, resuming, begun, console)
     config = _with_data_settings(config, prepared)
 
     system = new_system(config, prepared.source_vocabulary, prepared.target_vocabulary)
@@ -74,7 +76,7 @@ def train(
     save_settings(folder, system)
     _describe(console, system, prepared)
 
-    trainer = Trainer(system, prepared.corpus, development, folder)
+    trainer = Trainer(system, prepared.corpus, development, folder, prepared.links)
     if resuming:
         trainer.resume()
     with Display(console, folder / "tensorboard", trainer) as display, _stopping(trainer, console):
@@ -174,8 +176,7 @@ def _resumed_settings(saved: Config, asked: Config, folder: Path, compare_data: 
 def _data(
     folder: Path,
     config: Config,
-    sources: Paths,
-    targets: Paths,
+    text: tuple[Paths, Paths, Paths],
     data: str | os.PathLike[str] | None,
     resuming: bool,
     begun: System | None,
@@ -194,11 +195,11 @@ def _data(
                 "`prepare --vocabulary-of MODEL`, or give raw text"
             )
         return prepared
-    source_paths, target_paths = [Path(path) for path in sources], [Path(path) for path in targets]
+    source_paths, target_paths, link_paths = ([Path(path) for path in paths] for paths in text)
     if resuming:
         prepared = open_prepared(folder / "data")
-        if source_paths and not prepared.is_of(source_paths, target_paths):
-            names = ", ".join(path.name for path in source_paths + target_paths)
+        if source_paths and not prepared.is_of(source_paths, target_paths, link_paths):
+            names = ", ".join(path.name for path in source_paths + target_paths + link_paths)
             raise RnnsearchError(
                 f"{folder}: the run to resume was not started on {names}, or they have changed since; give the files it "
                 "was started on, or another --output"
@@ -212,6 +213,7 @@ def _data(
             target_paths,
             folder / "data",
             config.data,
+            links=link_paths,
             vocabularies=vocabularies,
             progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),
         )

@@ -5,19 +5,20 @@ from __future__ import annotations
 import contextlib
 import math
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
 
 from rnnsearch.config import TrainingConfig
-from rnnsearch.corpus.batches import Batch, BatchStream, SubwordSampling
+from rnnsearch.corpus.batches import Batch, BatchStream, Guide, SubwordSampling
 from rnnsearch.corpus.pack import PackedCorpus
 from rnnsearch.engine import choose_engine, fast_products, precision_of
 from rnnsearch.folder import WEIGHTS, System, save_weights
 from rnnsearch.training.average import WeightAverage
 from rnnsearch.training.checkpoint import Progress, load_checkpoint, save_checkpoint
-from rnnsearch.training.cost import training_cost
+from rnnsearch.training.cost import cost_divisor, training_cost
 from rnnsearch.training.optimizer import gradient_norm, learning_rate, make_optimizer
 from rnnsearch.training.validation import DevelopmentSet, validate
 
@@ -49,7 +50,9 @@ class Trainer:
         corpus: PackedCorpus,
         development: DevelopmentSet,
         folder: Path,
+        links: PackedCorpus | None = None,
     ) -> None:
+        """`links` are those of the corpus's pairs, where there are some, to guide the alignment."""
         self.system = system
         self.settings: TrainingConfig = system.config.training
         self.development = development
@@ -66,6 +69,9 @@ class Trainer:
         recut, variety = None, self.settings.subword_sampling
         if variety:
             recut = SubwordSampling(system.source_vocabulary, system.target_vocabulary, variety, self.settings.seed)
+        guide = None
+        if links is not None and self.settings.guided_alignment and system.model.aligns:
+            guide = Guide(links, system.source_vocabulary, system.target_vocabulary)
         self.batches = BatchStream(
             corpus,
             batch_size=self.settings.batch_size,
@@ -73,6 +79,7 @@ class Trainer:
             shuffle=self.settings.shuffle,
             seed=self.settings.seed,
             recut=recut,
+            guide=guide,
         )
         torch.manual_seed(self.settings.seed)
 
@@ -81,13 +88,14 @@ class Trainer:
         """The update that the run ends with unless it stops early."""
         planned = self.settings.max_updates
         if self.settings.max_epochs:
-            planned = min(planned, self.settings.max_epochs * self.batches.batches_per_epoch)
+            minibatches = self.settings.max_epochs * self.batches.batches_per_epoch
+            planned = min(planned, -(-minibatches // self.settings.accumulate))
         return planned
 
     @property
     def epochs(self) -> float:
         """Passes over the corpus so far."""
-        return self.progress.update / self.batches.batches_per_epoch
+        return self.progress.update * self.settings.accumulate / self.batches.batches_per_epoch
 
     def resume(self) -> None:
         """Go back to where the checkpoint was written; the reasons a finished run ended are looked at afresh."""
@@ -105,7 +113,8 @@ class Trainer:
         began = time.monotonic() - progress.seconds
         progress.finished = self._reason_to_finish()
         while not progress.finished and not self.stop_requested:
-            self._update(self.batches.batch(progress.update))
+            first = progress.update * settings.accumulate
+            self._update([self.batches.batch(number) for number in range(first, first + settings.accumulate)])
             progress.seconds = time.monotonic() - began
             progress.finished = self._reason_to_finish()
             if progress.update % settings.validate_every == 0 or progress.finished:
@@ -122,28 +131,33 @@ class Trainer:
         """Write the checkpoint."""
         save_checkpoint(self.folder / CHECKPOINT, self.system.model, self.optimizer, self.average, self.progress)
 
-    def _update(self, batch: Batch) -> None:
-        """One minibatch: cost, gradient, clipping, step."""
-        progress, model = self.progress, self.system.model
+    def _update(self, batches: Sequence[Batch]) -> None:
+        """One update: cost and gradient of every minibatch, added up; clipping; step."""
+        progress, model, settings = self.progress, self.system.model, self.settings
         device = next(model.parameters()).device
-        arrays = (batch.source_BS, batch.source_lengths_B, batch.target_BT, batch.target_lengths_B)
+        sentences = sum(len(batch.source_BS) for batch in batches)
+        words = sum(int(batch.target_lengths_B.sum()) for batch in batches)
+        divisor, nll = cost_divisor(sentences, words, settings), 0.0
         model.train()
-        with precision_of(device, self.settings.precision):
-            forced = model(*(torch.from_numpy(array).to(device) for array in arrays), dropout=self.settings.dropout)
-        cost, nll = training_cost(forced, len(batch.source_BS), self.settings)
-        words = len(forced.words_P)
-        cost.backward()
+        for batch in batches:
+            arrays = (batch.source_BS, batch.source_lengths_B, batch.target_BT, batch.target_lengths_B)
+            with precision_of(device, settings.precision):
+                forced = model(*(torch.from_numpy(array).to(device) for array in arrays), dropout=settings.dropout)
+            guide = None if batch.guide_BTS is None else torch.from_numpy(batch.guide_BTS).to(device)
+            cost, nll_of_batch = training_cost(forced, divisor, settings, guide)
+            cost.backward()
+            nll += float(nll_of_batch)
         norm = gradient_norm(model.parameters())
 
         progress.update += 1
-        if math.isfinite(norm) and math.isfinite(float(nll)):
+        if math.isfinite(norm) and math.isfinite(nll):
             for group in self.optimizer.param_groups:
-                group["lr"] = learning_rate(progress.update, self.last_update, progress.plateau_factor, self.settings)
-            clip = self.settings.clip_norm or math.inf
+                group["lr"] = learning_rate(progress.update, self.last_update, progress.plateau_factor, settings)
+            clip = settings.clip_norm or math.inf
             self.optimizer.step(scale=min(1.0, clip / max(norm, 1e-12)))
             if self.average:
                 self.average.updated(progress.update)
-            progress.interval_nll += float(nll)
+            progress.interval_nll += nll
             progress.interval_words += words
         else:
             progress.skipped += 1
@@ -152,7 +166,7 @@ class Trainer:
             )
         self.optimizer.zero_grad()  # now, not before the next gradient: the next minibatch has use for the memory
         progress.target_words += words
-        self.listener.updated(progress, float(nll) / words, words)
+        self.listener.updated(progress, nll / words, words)
 
     def _validate(self) -> None:
         """Score the development set, keep the model if it is the best, and see whether the run has stalled."""

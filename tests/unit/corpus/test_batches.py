@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rnnsearch.corpus import Batch, BatchStream, PackedCorpus, make_batch
-from rnnsearch.corpus.batches import WIDTH_MULTIPLE, SubwordSampling
+from rnnsearch.corpus.batches import WIDTH_MULTIPLE, Guide, SubwordSampling
 from rnnsearch.corpus.pack import Sentences, write_packed
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text import Subwords, Vocabulary
@@ -59,7 +59,7 @@ def test_sentences_end_and_are_padded_with_the_end_symbol() -> None:
     assert batch.target_BT.tolist() == [[8, 0, 0, 0], [3, 4, 0, 0], [0, 0, 0, 0]]
     assert batch.target_lengths_B.tolist() == [2, 3, 1]
     assert batch.source_BS.shape[1] % WIDTH_MULTIPLE == batch.target_BT.shape[1] % WIDTH_MULTIPLE == 0
-    assert all(value.dtype == np.int64 for value in vars(batch).values())
+    assert all(value.dtype == np.int64 for value in vars(batch).values() if value is not None)
 
 
 @pytest.mark.parametrize("shuffle", ["once", "epoch"])
@@ -180,3 +180,46 @@ def test_sampled_cuts_are_of_the_same_words_and_depend_on_the_number_alone(
 def test_whole_words_cannot_be_cut_anew() -> None:
     with pytest.raises(RnnsearchError, match=r"subword_sampling = 0\.1: these words are not cut"):
         SubwordSampling(Vocabulary(["a"]), Vocabulary(["b"]), 0.1, seed=1)
+
+
+@pytest.mark.parametrize("recut", [False, True])
+def test_a_guide_links_the_pieces_of_linked_words(
+    in_pieces: tuple[PackedCorpus, Vocabulary], tmp_path: Path, recut: bool
+) -> None:
+    """Whatever the cut, and whatever the order in the minibatch."""
+    corpus, vocabulary = in_pieces
+    random, words, links = np.random.default_rng(1), [], []
+    for number in range(len(corpus)):
+        source, target = (vocabulary.join(side.tolist())[0] for side in corpus.pair(number))
+        words.append((source, target))
+        chosen = {(int(random.integers(len(source))), int(random.integers(len(target)))) for _ in range(3)}
+        links.append(sorted(chosen))
+    ends = [
+        Sentences(
+            np.array([link[side] for of_pair in links for link in of_pair], np.int32),
+            np.array([len(of_pair) for of_pair in links], np.int32),
+        )
+        for side in (0, 1)
+    ]
+    write_packed(tmp_path / "links.arrow", [(ends[0], ends[1])], source_size=100, target_size=100)
+    guide = Guide(PackedCorpus.open(tmp_path / "links.arrow"), vocabulary, vocabulary)
+    sampling = SubwordSampling(vocabulary, vocabulary, 0.3, 1) if recut else None
+    batches = BatchStream(
+        corpus, batch_size=BATCH, pool_batches=POOL, shuffle="epoch", seed=1, recut=sampling, guide=guide
+    )
+    seen = 0
+    for number in range(BATCHES):
+        batch = batches.batch(number)
+        assert batch.guide_BTS is not None
+        for b, guide_TS in enumerate(batch.guide_BTS):
+            S, T = batch.source_lengths_B[b] - 1, batch.target_lengths_B[b] - 1
+            source, of_source = vocabulary.join(batch.source_BS[b, :S].tolist())
+            target, of_target = vocabulary.join(batch.target_BT[b, :T].tolist())
+            of_pair = set(links[words.index((source, target))])
+            assert not guide_TS[T:].any()
+            assert not guide_TS[:, S:].any()
+            for t in range(T):
+                wanted = np.array([(of_source[j], of_target[t]) in of_pair for j in range(S)], np.float32)
+                np.testing.assert_allclose(guide_TS[t, :S], wanted / max(wanted.sum(), 1), rtol=0, atol=1e-6)
+                seen += int(wanted.sum())
+    assert seen > PAIRS

@@ -237,3 +237,43 @@ def test_subwords(tmp_path: Path, kind: Literal["bpe", "unigram"], joint: bool) 
     assert same == joint
     prepare([sides[0]], [sides[1]], tmp_path / "data", replace(config, subwords="none"))
     assert not (tmp_path / "data" / "source.subwords").exists(), "left over from the preparation before"
+
+
+def test_links_go_with_their_pairs(text: Path, tmp_path: Path) -> None:
+    """Word i of these pairs is the translation of word i: so it must be after cleaning and shuffling, too."""
+    links = tmp_path / "train.links"
+    lengths = [len(line.removesuffix(".").split()) + 1 for line in (text / "train.en").read_text().splitlines()]
+    links.write_text("".join(" ".join(f"{i}-{i}" for i in range(n)) + "\n" for n in lengths))
+    data = prepare([text / "train.en"], [text / "train.fr"], tmp_path / "data", CONFIG, links=[links])
+    assert data.links is not None
+    assert len(data.links) == len(data.corpus)
+    for number in range(0, len(data.corpus), 7):
+        sources, targets = data.links.pair(number)
+        assert sources.tolist() == targets.tolist() == list(range(len(data.corpus.pair(number)[0])))
+    assert data.info["links"] == int(data.corpus.lengths()[0].sum())
+    assert data.is_of([text / "train.en"], [text / "train.fr"], [links])
+    assert not data.is_of([text / "train.en"], [text / "train.fr"])
+    assert sorted(path.name for path in (tmp_path / "data").iterdir()) == [
+        "links.arrow", "prepare.json", "source.vocab", "target.vocab", "train.arrow"
+    ]  # fmt: skip
+    again = prepare([text / "train.en"], [text / "train.fr"], tmp_path / "data", CONFIG)
+    assert again.links is None
+    assert not (tmp_path / "data" / "links.arrow").exists()
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["0-0", "0-1"], r"train.links:2: a link 0-1, but the tokenised pair has 2 and 1 words"),
+        (["0-0"], r"train.links: only 1 lines of links for 2 pairs of text"),
+        (["0-0", "0-0", "0-0"], r"train.links:3: a line of links too many: the text has 2 pairs"),
+        (["0-0", "zero"], r"train.links:2: 'zero' is not an alignment link"),
+    ],
+)
+def test_links_that_do_not_fit_are_told(tmp_path: Path, lines: list[str], message: str) -> None:
+    sources, targets = pair_of_files(tmp_path, "one two\nthree four\n", "un\ntrois\n")
+    links = tmp_path / "train.links"
+    links.write_text("\n".join(lines) + "\n")
+    with pytest.raises(RnnsearchError, match=message):
+        prepare(sources, targets, tmp_path / "data", DataConfig(tokenizer="whitespace"), links=[links])
+    assert not (tmp_path / "data").exists()

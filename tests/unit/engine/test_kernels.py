@@ -57,14 +57,14 @@ def test_cost_and_gradients(
         alignment=alignment,
         decoder_order=order,
     )
-    training = TrainingConfig(label_smoothing=smoothing, loss_normalization="tokens")
+    training, words = TrainingConfig(label_smoothing=smoothing), sum(T + 1 for _, T in lengths)
     model = random_model(config, 17, 23, seed, scale=0.3)
     batch = batch_of(random_pairs(seed, lengths, 17, 23))
     found = []
     for engine, dtype in ((Fused(), torch.float32), (Reference(), torch.float64)):
         model.to(dtype).zero_grad()
         model.engine = engine
-        total, nll = training_cost(model(*batch), len(lengths), training)
+        total, nll = training_cost(model(*batch), words, training)
         total.backward()
         gradients = {name: p.grad.double() for name, p in model.named_parameters() if p.grad is not None}
         found.append((total.detach().double(), nll.double(), gradients))

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from rnnsearch.config import ModelConfig, TrainingConfig
-from rnnsearch.engine import Decoded, kernels
+from rnnsearch.engine import Decoded, Fused, Reference, kernels
 from rnnsearch.model import Forced
 from rnnsearch.model.readout import Readout
-from rnnsearch.training.cost import ROWS, training_cost
+from rnnsearch.training.cost import ROWS, cost_divisor, training_cost
+from toy import ORDERS, batch_of, random_model, random_pairs
 
 Normalization = Literal["sum", "sentences", "tokens"]
 
@@ -53,7 +54,7 @@ def test_cost_and_gradient(
     target = torch.randint(words, (positions,), generator=generator)
     config = TrainingConfig(label_smoothing=smoothing, loss_normalization=normalization)
 
-    cost, nll = training_cost(forced(logits, target), sentences, config)
+    cost, nll = training_cost(forced(logits, target), cost_divisor(sentences, positions, config), config)
     (gradient,) = torch.autograd.grad(3 * cost, logits)
 
     cross_entropy = torch.nn.functional.cross_entropy
@@ -68,11 +69,11 @@ def test_cost_and_gradient(
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.2])
 def test_gradcheck(smoothing: float) -> None:
-    config = TrainingConfig(label_smoothing=smoothing, loss_normalization="tokens")
+    config = TrainingConfig(label_smoothing=smoothing)
     target = torch.tensor([0, 3, 3])
 
     def cost(logits: Tensor) -> Tensor:
-        return training_cost(forced(logits, target), 2, config)[0]
+        return training_cost(forced(logits, target), 3, config)[0]
 
     logits = torch.randn(3, 4, dtype=torch.float64, generator=torch.Generator().manual_seed(1), requires_grad=True)
     assert torch.autograd.gradcheck(cost, (logits,))
@@ -81,7 +82,7 @@ def test_gradcheck(smoothing: float) -> None:
 def test_the_logits_stay_as_they_are() -> None:
     logits = torch.randn(3, 4, generator=torch.Generator().manual_seed(1), requires_grad=True)
     before = logits.detach().clone()
-    cost, _ = training_cost(forced(logits, torch.tensor([0, 1, 2])), 3, TrainingConfig(label_smoothing=0.1))
+    cost, _ = training_cost(forced(logits, torch.tensor([0, 1, 2])), 1, TrainingConfig(label_smoothing=0.1))
     first = torch.autograd.grad(cost, logits, retain_graph=True)[0]
     second = torch.autograd.grad(cost, logits)[0]
     assert torch.equal(first, second)
@@ -105,7 +106,7 @@ def test_in_bfloat16_only_the_gradient_is_rounded(
     given = forced(logits, target)
     with torch.no_grad():
         given.readout.b_w.copy_(bias)
-    cost, nll = training_cost(given, rows, config)
+    cost, nll = training_cost(given, 1, config)
     cost.backward()
 
     exact = (logits.detach().double() + bias).requires_grad_()
@@ -122,3 +123,26 @@ def test_in_bfloat16_only_the_gradient_is_rounded(
     d_W_o, expected_d_W_o = given.readout.W_o.grad, exact.grad.T @ logits.detach().double()
     assert d_W_o is not None
     assert (d_W_o.double() - expected_d_W_o).norm() < 0.01 * expected_d_W_o.norm()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_guide_costs_the_alignments_cross_entropy(order: str) -> None:
+    sizes = {"embedding_size": 3, "hidden_size": 4, "alignment_size": 3, "maxout_size": 2}
+    model = random_model(ModelConfig(**sizes, decoder_order=order), 7, 6, 1)  # type: ignore[arg-type]
+    x, x_lengths, y, y_lengths = batch_of(random_pairs(1, [(3, 5), (4, 2)], 7, 6))
+    guide = torch.zeros(2, y.shape[1], x.shape[1], dtype=torch.float64)
+    guide[0, 1, 2], guide[0, 4, :2], guide[1, 0, 3] = 1, 0.5, 1
+    found = []
+    for engine in (Fused(), Reference()):
+        model.engine = engine
+        model.zero_grad()
+        forced = model(x, x_lengths, y, y_lengths)
+        assert forced.decoded.alpha_TBS is not None
+        alpha = forced.decoded.alpha_TBS.detach()
+        cost, nll = training_cost(forced, 2, TrainingConfig(guided_alignment=0.3), guide)
+        cost.backward()
+        log_alpha = alpha[1, 0, 2].log() + (alpha[4, 0, 0].log() + alpha[4, 0, 1].log()) / 2 + alpha[0, 1, 3].log()
+        torch.testing.assert_close(cost.detach(), (nll - 0.3 * log_alpha) / 2, rtol=1e-10, atol=0)
+        found.append({name: parameter.grad for name, parameter in model.named_parameters()})
+    for name, gradient in found[0].items():
+        torch.testing.assert_close(gradient, found[1][name], rtol=1e-9, atol=1e-10, msg=name)
