@@ -156,6 +156,15 @@ class SearchConfig:
     """Hypotheses kept for a sentence."""
     length_normalization: float = Field(default=1.0, ge=0)
     """Finished hypotheses are ranked by log p / length^this; 0 ranks by plain log-probability, as the paper does."""
+    coverage: float = Field(default=0.0, ge=0)
+    """Finished hypotheses lose this times −log of what each source word was read, up to 1 (Wu et al. 2016); 0 is off."""
+    diversity: float = Field(default=0.0, ge=0)
+    """The second-best word after a hypothesis competes with this less log-probability, the third with twice as much, and so
+    on, so that the beam holds more different translations (Li et al. 2016)."""
+    temperature: float = Field(default=0.0, ge=0)
+    """Above 0, words are drawn at random with probabilities proportional to p^(1/temperature), in place of a search."""
+    seed: int = Field(default=1, ge=0)
+    """Seed of what is drawn. A sentence's draws depend on nothing else."""
     forbid_unk: bool = False
     """Never write `[UNK]`."""
     replace_unk: bool = False

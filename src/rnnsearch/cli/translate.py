@@ -22,6 +22,9 @@ def command(
     replace_unk: Annotated[
         bool, typer.Option("--replace-unk", help="For `[UNK]`, write the source word's entry in the lexicon, or copy it.")
     ] = False,
+    prefix: Annotated[
+        Path | None, typer.Option("--prefix", metavar="FILE", help="How each translation begins, a line each; may be blank.")
+    ] = None,
     format_: Annotated[
         Literal["text", "json", "pharaoh"],
         typer.Option("--format", help="`text`; `json` lines with tokens, scores and alignments; or `pharaoh` links."),
@@ -55,13 +58,14 @@ def command(
             hint = f"`rnnsearch lexicon --model {model[0]} --source TEXT --target TEXT` learns one"
             print(f"rnnsearch: the model has no lexicon, so unknown words are copied; {hint}", file=sys.stderr)
     write = FORMATS[format_]
+    prefixes = None if prefix is None else read_lines(prefix)
     unfinished = 0
     replaced: Counter[str] = Counter()
     with ExitStack() as stack:
         out = sys.stdout
         if output is not None:
             out = stack.enter_context(stack.enter_context(whole_file(output)).open("w", encoding="utf-8", newline="\n"))
-        for number, translations in enumerate(translator.stream(read_lines(file), n_best, **settings)):
+        for number, translations in enumerate(translator.stream(read_lines(file), n_best, prefixes, **settings)):
             out.write(write(translations, number, n_best > 1) + "\n")
             if output is None:
                 out.flush()

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from rnnsearch.engine.search_kernels import best_words
+from rnnsearch.text.vocabulary import END, UNK
 
 if TYPE_CHECKING:
     from rnnsearch.model.alignment import Source
@@ -51,16 +52,48 @@ class Prediction:
     def best(self, count: int, no_end_R: NDArray[np.bool_], no_unk: bool) -> tuple[NDArray[np.float64], Integers]:
         """The `count` most probable words of each row: log p, the highest first, and the words, both (R, count).
 
-        Without the end symbol where `no_end` is true, without `[UNK]` if `no_unk`; where fewer are left, log p is −inf.
+        Without the end symbol where `no_end` is true, without `[UNK]` if `no_unk`; where fewer are left, log p is −inf. The
+        logits may be overwritten: ask the other questions first.
         """
         device = self.product_RV.device
         no_end = torch.from_numpy(no_end_R).to(device)
         log_p_RW, words_RW = best_words(self.product_RV, self.factor_R, self.bias_V, count, no_end, no_unk)
-        if self.candidates_RX is not None:
-            frequent = self.product_RV.shape[1] - self.candidates_RX.shape[1]
-            own_RW = self.candidates_RX.gather(1, (words_RW - frequent).clamp(min=0))
-            words_RW = torch.where(words_RW < frequent, words_RW, own_RW)
-        return log_p_RW.double().cpu().numpy(), words_RW.cpu().numpy()
+        return log_p_RW.double().cpu().numpy(), self._of_columns(words_RW).cpu().numpy()
+
+    def draw(
+        self, chances_RX: NDArray[np.float64], temperature: float, no_end_R: NDArray[np.bool_], no_unk: bool
+    ) -> tuple[NDArray[np.float64], Integers]:
+        """Words of each row, drawn with probabilities proportional to p^(1/temperature): log p and the words, both (R, X).
+
+        `chances`, each uniform from 0 to 1, decide which. What is left out, and where nothing is left, as for `best`.
+        """
+        log_p_RV = self._log_p()
+        log_p_RV[:, END].masked_fill_(torch.from_numpy(no_end_R).to(log_p_RV.device), -torch.inf)
+        if no_unk:
+            log_p_RV[:, UNK] = -torch.inf
+        up_to_RV = torch.softmax(log_p_RV / temperature, 1).nan_to_num(0).cumsum(1)
+        chances = torch.from_numpy(chances_RX).to(log_p_RV.device) * up_to_RV[:, -1:]
+        columns_RX = torch.searchsorted(up_to_RV, chances, right=True).clamp(max=up_to_RV.shape[1] - 1)
+        return log_p_RV.gather(1, columns_RX).cpu().numpy(), self._of_columns(columns_RX).cpu().numpy()
+
+    def given(self, words_R: Integers) -> NDArray[np.float64]:
+        """log p of one given word of each row; there may be no shortlist."""
+        words = torch.from_numpy(words_R).to(self.product_RV.device)
+        log_p_R: NDArray[np.float64] = self._log_p().gather(1, words.unsqueeze(1)).squeeze(1).cpu().numpy()
+        return log_p_R
+
+    def _log_p(self) -> Tensor:
+        """log p (R, V), in double precision."""
+        logits_RV = self.product_RV.double() * self.factor_R.double().unsqueeze(1) + self.bias_V.double()
+        return torch.log_softmax(logits_RV, 1)
+
+    def _of_columns(self, columns_RX: Tensor) -> Tensor:
+        """The words that some columns stand for."""
+        if self.candidates_RX is None:
+            return columns_RX
+        frequent = self.product_RV.shape[1] - self.candidates_RX.shape[1]
+        own_RX = self.candidates_RX.gather(1, (columns_RX - frequent).clamp(min=0))
+        return torch.where(columns_RX < frequent, columns_RX, own_RX)
 
 
 class Decoding(Protocol):

@@ -32,7 +32,7 @@ class Evaluation:
 
 
 def evaluate(
-    translator: Translator, sources: list[str], references: list[str], **settings: object
+    translator: Translator, sources: list[str], references: list[str], **settings: Any
 ) -> Evaluation:
     """Translate `sources` and compare with `references`, raw lines both; `settings` are the search's."""
     began = time.monotonic()

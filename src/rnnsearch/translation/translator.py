@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import overload
 
@@ -49,51 +50,77 @@ class Translator:
         self._target = Tokenizer(data.tokenizer, data.target_language)
 
     @overload
-    def translate(self, lines: str, **settings: object) -> Translation: ...
+    def translate(self, lines: str, *, prefix: str = "", **settings: object) -> Translation: ...
     @overload
-    def translate(self, lines: list[str] | tuple[str, ...], **settings: object) -> list[Translation]: ...
-    def translate(self, lines: str | list[str] | tuple[str, ...], **settings: object) -> Translation | list[Translation]:
+    def translate(
+        self, lines: list[str] | tuple[str, ...], *, prefix: Sequence[str] = (), **settings: object
+    ) -> list[Translation]: ...
+    def translate(
+        self, lines: str | list[str] | tuple[str, ...], *, prefix: str | Sequence[str] = "", **settings: object
+    ) -> Translation | list[Translation]:
         """The best translation of a line, or of each of several lines.
 
-        `settings` are those of `SearchConfig` (`beam=12`, `forbid_unk=True`, …) where they differ from the model's.
+        `settings` are those of `SearchConfig` (`beam=12`, `forbid_unk=True`, …) where they differ from the model's. With a
+        `prefix`, or one for each line, the translation begins so.
         """
         if isinstance(lines, str):
-            return self.n_best([lines], 1, **settings)[0][0]
-        return [translations[0] for translations in self.n_best(lines, 1, **settings)]
+            return self.n_best([lines], 1, [prefix] if isinstance(prefix, str) else prefix, **settings)[0][0]
+        if isinstance(prefix, str) and prefix:
+            raise TypeError("several lines have a list of prefixes, one each")
+        return [translations[0] for translations in self.n_best(lines, 1, list(prefix), **settings)]
 
-    def n_best(self, lines: Sequence[str], n: int, **settings: object) -> list[list[Translation]]:
+    def n_best(
+        self, lines: Sequence[str], n: int, prefixes: Sequence[str] = (), **settings: object
+    ) -> list[list[Translation]]:
         """For each line its translations, best first: at most `n`, and at most as many as the beam finished.
 
-        The beam is at least `n` wide. A blank line, and a line so long that it is cut into segments, has one.
+        The beam is at least `n` wide; with a temperature, `n` are drawn, or `beam` to choose from by minimum Bayes risk. A
+        blank line, and a line so long that it is cut into segments, has one. If there are `prefixes`, one a line,
+        translations begin with them.
         """
         search = self._search(settings)
-        search = replace(search, beam=max(search.beam, n))
+        search = replace(search, beam=n if search.temperature and not search.minimum_bayes_risk else max(search.beam, n))
         pieces_of_line = [split_line(self.source_words(line), search.max_segment) for line in lines]
         pieces = [piece for pieces in pieces_of_line for piece in pieces]
         encoded = [self.system.source_vocabulary.encode(piece) for piece in pieces]
-        found = beam_search(self._stepper(search), encoded, search)
+        beginnings = self._beginnings(prefixes, pieces_of_line)
+        if any(beginnings) and search.shortlist:
+            raise RnnsearchError(
+                f"search.shortlist = {search.shortlist}: the words of a given beginning need not be on it; set it to 0"
+            )
+        begun = [self.system.target_vocabulary.encode(words) for words in beginnings]
+        found = beam_search(self._stepper(search), encoded, search, prefixes=begun)
         results, first = [], 0
         for pieces in pieces_of_line:
             of_line = found[first : first + len(pieces)]
             wanted = search.beam if search.minimum_bayes_risk else n
             ranks = min(wanted, len(of_line[0])) if len(pieces) == 1 else 1
             translations = [
-                self._translation(pieces, [hypotheses[rank] for hypotheses in of_line], search.replace_unk)
+                self._translation(
+                    pieces,
+                    [hypotheses[rank] for hypotheses in of_line],
+                    beginnings[first : first + len(pieces)],
+                    search.replace_unk,
+                )
                 for rank in range(ranks)
             ]
             results.append(by_risk(translations)[:n] if search.minimum_bayes_risk else translations)
             first += len(pieces)
         return results
 
-    def stream(self, lines: Iterable[str], n: int = 1, **settings: object) -> Iterator[list[Translation]]:
-        """`n_best` for a stream of lines of any length, in order.
+    def stream(
+        self, lines: Iterable[str], n: int = 1, prefixes: Iterable[str] | None = None, **settings: object
+    ) -> Iterator[list[Translation]]:
+        """`n_best` for a stream of lines of any length, in order, with as many `prefixes`, if there are any.
 
         Takes what has arrived, up to a thousand lines, at a time: a file is translated in large groups, and a person
         who types a line gets its translation at once.
         """
         self._search(settings)
+        given = None if prefixes is None else iter(prefixes)
         for group in _arriving(lines, 1000):
-            yield from self.n_best(group, n, **settings)
+            of_group = () if given is None else list(islice(given, len(group)))
+            yield from self.n_best(group, n, of_group, **settings)
 
     def score(self, sources: Sequence[str], targets: Sequence[str], *, tokenized: bool = False) -> list[ScoredPair]:
         """The log-probability and the alignment of given pairs of lines; of `tokenized` ones, spaces separate the words."""
@@ -111,9 +138,22 @@ class Translator:
         """The words of a target line."""
         return self._target.tokenize(line)
 
+    def _beginnings(self, prefixes: Sequence[str], pieces_of_line: list[list[list[str]]]) -> list[list[str]]:
+        """For each piece of a line the words that its translation begins with: the line's first piece has its prefix."""
+        if prefixes and len(prefixes) != len(pieces_of_line):
+            raise RnnsearchError(f"{len(prefixes)} prefixes for {len(pieces_of_line)} lines; give one for each, if empty")
+        of_line = map(self.target_words, prefixes) if prefixes else iter([[]] * len(pieces_of_line))
+        return [
+            beginning if place == 0 else []
+            for pieces, beginning in zip(pieces_of_line, of_line, strict=True)
+            for place in range(len(pieces))
+        ]
+
     def _search(self, settings: dict[str, object]) -> SearchConfig:
         own = {key: value for key, value in vars(self.system.config.search).items() if not key.startswith("_")}
         search = from_dict({"search": {**own, **settings}}, "search").search
+        if search.coverage and not self.system.model.aligns:
+            raise RnnsearchError("search.coverage: an RNNencdec has no alignment to say which words were read")
         if not search.replace_unk:
             return search
         if not self.system.model.aligns:
@@ -158,12 +198,18 @@ class Translator:
             self._steppers[key] = Ensemble(steppers) if self.others else steppers[0]
         return self._steppers[key]
 
-    def _translation(self, pieces: list[list[str]], hypotheses: list[Hypothesis], replace_unk: bool) -> Translation:
+    def _translation(
+        self, pieces: list[list[str]], hypotheses: list[Hypothesis], beginnings: list[list[str]], replace_unk: bool
+    ) -> Translation:
         segments: list[Segment] = []
         replacements: list[Replacement] = []
         source_start = target_start = 0
-        for piece, hypothesis in zip(pieces, hypotheses, strict=True):
+        for piece, hypothesis, beginning in zip(pieces, hypotheses, beginnings, strict=True):
             tokens, owners = self.system.target_vocabulary.join(hypothesis.words)
+            # What was given is written as it was given, though the model may not know the word.
+            given = len(self.system.target_vocabulary.encode(beginning))
+            if given and owners[given - 1] + 1 == len(beginning):
+                tokens[: len(beginning)] = beginning
             alignment = hypothesis.alignment
             if alignment is not None:
                 alignment = by_words(alignment, owners, self.system.source_vocabulary.owners(piece))

@@ -57,6 +57,19 @@ def test_translate_a_file(rnnsearch: Run, model_folder: Folders, tmp_path: Path)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["in.en", "out.fr"]
 
 
+def test_translate_with_prefixes(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    source, prefix = tmp_path / "in.en", tmp_path / "begin.fr"
+    source.write_text("the dog sees a cat .\nthe dog sees a cat .\n")
+    prefix.write_text("\nun Zbigniew\n")
+    done = rnnsearch("translate", "--model", model_folder("mlp"), source, "--prefix", prefix)
+    assert done.status == 0, done.err
+    plain, begun = done.out.splitlines()
+    assert begun.startswith("un Zbigniew")
+    assert rnnsearch("translate", "--model", model_folder("mlp"), source).out.splitlines() == [plain, plain]
+    prefix.write_text("un\n")
+    refused(rnnsearch("translate", "--model", model_folder("mlp"), source, "--prefix", prefix), "1 prefixes for 2 lines")
+
+
 def test_translate_formats(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
     path = tmp_path / "in.en"
     path.write_text("the dog sees a cat .\n\na man has Name5 .\n")

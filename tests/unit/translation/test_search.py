@@ -42,11 +42,18 @@ def model_of(
 
 
 def search(
-    model: RNNsearch, sentences: list[list[int]], config: SearchConfig, steps: int | None = None
+    model: RNNsearch,
+    sentences: list[list[int]],
+    config: SearchConfig,
+    steps: int | None = None,
+    prefixes: list[list[int]] | None = None,
 ) -> list[list[Hypothesis]]:
     """By the plain stepper; the fast one is to find the same."""
-    found = beam_search(PlainStepper(model), sentences, config, max_steps=steps)
-    for fast, plain in zip(beam_search(FastStepper(model), sentences, config, max_steps=steps), found, strict=True):
+    found, by_fast = (
+        beam_search(stepper, sentences, config, max_steps=steps, prefixes=prefixes)
+        for stepper in (PlainStepper(model), FastStepper(model))
+    )
+    for fast, plain in zip(by_fast, found, strict=True):
         same(fast, [(hypothesis.words, hypothesis.score, hypothesis.finished) for hypothesis in plain])
         for one, other in zip(fast, plain, strict=True):
             assert (one.alignment is None) == (other.alignment is None)
@@ -73,11 +80,11 @@ def log_p(model: RNNsearch, source: list[int], words: list[int], finished: bool 
 
 
 def literal_beam_search(
-    model: RNNsearch, source: list[int], config: SearchConfig, steps: int | None = None
+    model: RNNsearch, source: list[int], config: SearchConfig, prefix: list[int] | None = None
 ) -> list[tuple[list[int], float, bool]]:
     """As the paper's authors do it: the beam shrinks by one for each hypothesis that ends."""
-    length = len(source) + 1
-    longest = steps or max(1, int(config.maximum_length_ratio * length))
+    length, prefix = len(source) + 1, prefix or []
+    longest = max(1, int(config.maximum_length_ratio * length)) + len(prefix)
     width = config.beam
     going: list[tuple[list[int], float]] = [([], 0.0)]
     ended: list[tuple[list[int], float, bool]] = []
@@ -89,15 +96,22 @@ def literal_beam_search(
                 of_next[END] = -np.inf
             if config.forbid_unk:
                 of_next[UNK] = -np.inf
-            candidates += [(score + p, [*words, word]) for word, p in enumerate(of_next) if p > -np.inf]
+            if step < len(prefix):
+                candidates.append((0.0, next_log_p(model, source, words)[0][prefix[step]] + score, [*words, prefix[step]]))
+                continue
+            by_p = sorted((-p, word) for word, p in enumerate(of_next) if p > -np.inf)
+            candidates += [
+                (score - minus_p - rank * config.diversity, score - minus_p, [*words, word])
+                for rank, (minus_p, word) in enumerate(by_p)
+            ]
         candidates.sort(key=lambda candidate: -candidate[0])
         going = []
-        for score, words in candidates[:width]:
+        for _, score, words in candidates[:width]:
             if words[-1] == END:
                 ended.append((words[:-1], score, True))
             else:
                 going.append((words, score))
-        width -= sum(words[-1] == END for _, words in candidates[:width])
+        width -= sum(words[-1] == END for _, _, words in candidates[:width])
         if not going or width == 0:
             break
     if not ended:
@@ -121,6 +135,8 @@ def same(found: list[Hypothesis], expected: list[tuple[list[int], float, bool]])
     normalization=st.sampled_from((0.0, 0.6, 1.0)),
     forbid_unk=st.booleans(),
     minimum=st.sampled_from((0.0, 0.5, 1.0)),
+    diversity=st.sampled_from((0.0, 0.0, 0.7)),
+    prefix=st.lists(st.integers(1, 6), max_size=3),
     seed=seeds,
 )
 def test_it_finds_what_a_literal_search_finds(
@@ -132,6 +148,8 @@ def test_it_finds_what_a_literal_search_finds(
     normalization: float,
     forbid_unk: bool,
     minimum: float,
+    diversity: float,
+    prefix: list[int],
     seed: int,
 ) -> None:
     model = model_of(seed, cell=cell, alignment=alignment, order=order)
@@ -141,9 +159,12 @@ def test_it_finds_what_a_literal_search_finds(
         forbid_unk=forbid_unk,
         minimum_length_ratio=minimum,
         maximum_length_ratio=1.5,
+        diversity=diversity,
     )
-    for sentence, found in zip(sentences, search(model, sentences, config), strict=True):
-        same(found, literal_beam_search(model, sentence, config))
+    prefixes = [prefix, *([] for _ in sentences[1:])]
+    of_sentence = zip(sentences, prefixes, search(model, sentences, config, prefixes=prefixes), strict=True)
+    for sentence, given_words, found in of_sentence:
+        same(found, literal_beam_search(model, sentence, config, given_words))
         for hypothesis in found:
             alpha = next_log_p(model, sentence, hypothesis.words)[1]
             if alpha is None:
@@ -254,6 +275,70 @@ def test_rank() -> None:
     assert short.rank(1.0) < long.rank(1.0)
     assert (short.rank(1.0), long.rank(1.0)) == (-1.0, -0.75)
     assert Hypothesis([], -0.5, True, None).rank(1.0) == -0.5
+
+
+def test_coverage() -> None:
+    """A source word that was read half costs log 2, one that was read twice costs nothing, the end symbol never does."""
+    alignment = np.array([[0.5, 1, 0], [0, 1, 0]], np.float32)
+    assert Hypothesis([5, 6], -3.0, True, alignment).rank(1.0, 0.2) == pytest.approx(-1 - 0.2 * np.log(2))
+    unread = Hypothesis([5], -2.0, True, np.array([[0, 0, 1]], np.float32)).rank(1.0, 0.2)
+    assert -np.inf < unread < -2
+    assert Hypothesis([5], -2.0, True, None).rank(1.0, 0.2) == -1
+
+
+@settings(max_examples=15)
+@given(sentences=sources, seed=seeds)
+def test_coverage_decides_among_what_was_found(sentences: list[list[int]], seed: int) -> None:
+    model = model_of(seed)
+    plain, covered = (search(model, sentences, replace(PLAIN, coverage=coverage)) for coverage in (0.0, 3.0))
+    for one, other in zip(plain, covered, strict=True):
+        assert sorted(h.words for h in one) == sorted(h.words for h in other)
+        ranks = [hypothesis.rank(0.0, 3.0) for hypothesis in other]
+        assert ranks == sorted(ranks, reverse=True)
+
+
+@settings(max_examples=15)
+@given(sentences=sources, beam=st.integers(1, 5), seats=st.integers(1, 4), temperature=st.sampled_from((0.7, 2)), seed=seeds)
+def test_what_is_drawn_depends_on_nothing_but_sentence_and_seed(
+    sentences: list[list[int]], beam: int, seats: int, temperature: float, seed: int
+) -> None:
+    model = model_of(seed)
+    config = replace(PLAIN, beam=beam, temperature=temperature, seed=3)
+    together = search(model, sentences, replace(config, batch_sentences=seats))
+    for sentence, found in zip(sentences, together, strict=True):
+        (alone,) = search(model, [sentence], config)
+        same(found, [(h.words, h.score, h.finished) for h in alone])
+        for hypothesis in found:
+            expected = log_p(model, sentence, hypothesis.words, hypothesis.finished)
+            assert hypothesis.score == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0])
+def test_words_are_drawn_as_often_as_they_are_probable(temperature: float) -> None:
+    model, draws = model_of(1), 20_000
+    config = replace(PLAIN, beam=draws, temperature=temperature, forbid_unk=True)
+    (found,) = search(model, [[2, 3, 4]], config, steps=1)
+    p = np.exp(next_log_p(model, [2, 3, 4], [])[0] / temperature)
+    p[UNK] = 0
+    p /= p.sum()
+    # What ends at once has no words; what goes on is cut off after one, and is only there if nothing has ended.
+    ended = sum(hypothesis.finished for hypothesis in found)
+    assert ended / draws == pytest.approx(p[END], abs=4 * (p[END] / draws) ** 0.5)
+    (found,) = search(model, [[2, 3, 4]], replace(config, minimum_length_ratio=1.0), steps=1)
+    times = np.bincount([hypothesis.words[0] for hypothesis in found], minlength=len(p))
+    p[END] = 0
+    np.testing.assert_allclose(times / draws, p / p.sum(), rtol=0, atol=0.02)
+    assert times[UNK] == 0
+
+
+def test_another_seed_draws_others_and_hardly_any_temperature_draws_the_best() -> None:
+    model, config = model_of(2), replace(PLAIN, beam=20, temperature=1.0)
+    drawn = [search(model, [[2, 3, 4]], replace(config, seed=seed))[0] for seed in (1, 2)]
+    assert [h.words for h in drawn[0]] != [h.words for h in drawn[1]]
+    assert len({tuple(h.words) for h in drawn[0]}) > 3
+    greedy = search(model, [[2, 3, 4]], replace(PLAIN, beam=1))[0]
+    cold = search(model, [[2, 3, 4]], replace(PLAIN, beam=1, temperature=1e-4))[0]
+    assert [h.words for h in cold] == [h.words for h in greedy]
 
 
 @pytest.mark.parametrize("beam", [1, 3])

@@ -177,6 +177,61 @@ def test_what_is_cut_off_is_marked(translator: Translator) -> None:
     assert found[1].finished
 
 
+@settings(max_examples=10)
+@given(
+    prefix=st.lists(st.sampled_from([*TARGET_WORDS, "Zbigniew"]), max_size=5).map(" ".join),
+    place=st.integers(0, 2),
+    how=st.sampled_from(({}, {"temperature": 1.0}, {"forbid_unk": True, "beam": 2})),
+)
+def test_a_prefix_is_written_as_it_was_given(trained: Trained, prefix: str, place: int, how: dict[str, object]) -> None:
+    """Words the model does not know included; the other lines are as without it."""
+    translator = trained("gated", "mlp")
+    lines = [LINE, "", "a man finds the tree ."]
+    prefixes = [prefix if i == place else "" for i in range(3)]
+    found = translator.translate(lines, prefix=prefixes, **how)
+    for line, translation, beginning in zip(lines, found, prefixes, strict=True):
+        if line:
+            assert translation.text.split()[: len(beginning.split())] == beginning.split()
+            assert translation.alignment is not None
+            assert len(translation.alignment) == len(translation.tokens)
+        if not beginning:
+            assert translation.text == translator.translate(line, **how).text
+
+
+def test_a_translation_of_its_own_beginning_is_itself(translator: Translator) -> None:
+    whole = translator.translate(LINE)
+    for words in range(len(whole.tokens) + 1):
+        again = translator.translate(LINE, prefix=" ".join(whole.tokens[:words]))
+        assert again.text == whole.text
+        assert again.score == pytest.approx(whole.score, abs=1e-4)
+
+
+def test_prefixes_that_do_not_fit(translator: Translator) -> None:
+    with pytest.raises(RnnsearchError, match="1 prefixes for 2 lines"):
+        translator.translate([LINE, LINE], prefix=["le"])
+    with pytest.raises(TypeError, match="one each"):
+        translator.translate([LINE, LINE], prefix="le")
+    with pytest.raises(RnnsearchError, match=r"search\.shortlist = 3: the words of a given beginning"):
+        translator.translate(LINE, prefix="le", shortlist=3)
+
+
+def test_draws(translator: Translator) -> None:
+    """As many as are asked for; a search among them by minimum Bayes risk takes as many as the beam is wide."""
+    (five,) = translator.n_best([LINE], 5, temperature=2.0)
+    assert len(five) == 5
+    assert len({t.text for t in five}) > 1
+    by_seed = [[translator.translate(LINE, temperature=2.0, seed=seed).text for seed in range(8)] for _ in range(2)]
+    assert by_seed[0] == by_seed[1]
+    assert len(set(by_seed[0])) > 1
+    risk = translator.translate(LINE, temperature=0.7, minimum_bayes_risk=True, beam=20)
+    assert risk.text in {t.text for t in translator.n_best([LINE], 20, temperature=0.7)[0]}
+
+
+def test_rnnencdec_has_no_coverage(trained: Trained) -> None:
+    with pytest.raises(RnnsearchError, match=r"search\.coverage: an RNNencdec has no alignment"):
+        trained("gated", "none").translate(LINE, coverage=0.2)
+
+
 @pytest.mark.parametrize(("setting", "value"), [("beem", 3), ("beam", 0), ("beam", "many"), ("max_segment", -1)])
 def test_a_wrong_setting_is_named(translator: Translator, setting: str, value: object) -> None:
     for translate in (translator.translate, lambda line, **wrong: list(translator.stream([line], **wrong))):
