@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from rnnsearch.config import from_dict
+from rnnsearch.config import from_dict, to_dict
 from rnnsearch.corpus.builtin import write_corpus
 from rnnsearch.corpus.prepare import open_prepared, prepare
 from rnnsearch.corpus.read import read_lines
@@ -183,6 +183,8 @@ class Reproduction:
             write_json(place, here)
             return
         there = json.loads(place.read_text(encoding="utf-8"))
+        # Settings that have been added since have the values that were the only ones before.
+        there["config"] = to_dict(from_dict(there["config"], str(place)))
         different = [key for key in here if there.get(key) != here[key]]
         if different:
             raise RnnsearchError(

@@ -1,0 +1,95 @@
+"""Keeps what `rnnsearch reproduce` found, and renders `docs/reference/results.md` from all that was kept.
+
+    rnnsearch reproduce --scale builtin --output FOLDER
+    python benchmarks/reproduction.py FOLDER
+
+Writes `results/reproduction-SCALE.json` (Tables 1 and 2, BLEU by length, the claims) and `docs/images/figure-2-SCALE.png`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from record import RESULTS, machine, write_result
+
+from rnnsearch.files import write_text
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE = DOCS / "reference" / "results.md"
+TITLES = {
+    "builtin": "The built-in corpus",
+    "multi30k": "Multi30k: image captions, English–French",
+    "files": "Other text",
+    "wmt14": "WMT 14: the paper's own",
+}
+INTRODUCTION = """# The paper's experiment again
+
+Systems are named by the length limit of their training sentences, in words; the one with a star was trained longer. Each table
+is from one run of `rnnsearch reproduce`, kept by `benchmarks/reproduction.py`. BLEU is sacreBLEU's. *No UNK* is on the sentences
+without unknown words, with `[UNK]` forbidden. *The paper's* is what its counterpart there has, on other text: newstest2014.
+"""
+
+
+def main() -> None:
+    """Keep one reproduction, render all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="the --output of a finished `rnnsearch reproduce`")
+    folder = parser.parse_args().folder
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    kept = ("name", "paper", "all", "no_unk", "by_length", "training", "aer", "unfinished")
+    write_result(
+        f"reproduction-{results['scale']}",
+        machine=machine(),
+        introduction=results["introduction"],
+        settings=results["settings"],
+        systems=[{key: system[key] for key in kept} for system in results["systems"]],
+        paper=results["paper"],
+        comparison=results["comparison"],
+        claims=results["claims"],
+    )
+    shutil.copy(folder / "figures" / "figure-2.png", DOCS / "images" / f"figure-2-{results['scale']}.png")
+    sections = [INTRODUCTION]
+    for scale, title in TITLES.items():
+        path = RESULTS / f"reproduction-{scale}.json"
+        if path.exists():
+            sections.append(section(scale, title, json.loads(path.read_text(encoding="utf-8"))))
+    write_text(PAGE, "\n".join(sections))
+    print(f"wrote {PAGE}")
+
+
+def section(scale: str, title: str, found: dict[str, Any]) -> str:
+    """One scale: its table, its claims, its figure."""
+    lines = [f"## {title}", "", found["introduction"], ""]
+    lines += ["| system | BLEU, all | No UNK | updates | hours | AER | the paper's, all | No UNK |", "|---|" + "---:|" * 7]
+    for system in found["systems"]:
+        paper = found["paper"].get(system["paper"])
+        training, aer = system["training"], system["aer"]
+        cells = [
+            system["name"],
+            _two(system["all"]["bleu"]),
+            _two(system["no_unk"] and system["no_unk"]["bleu"]),
+            f"{training['updates']:,}" if training else "",
+            _two(training and training["hours"]),
+            _two(aer and aer["aer"]),
+            _two(paper and paper["all"]),
+            _two(paper and paper["no_unk"]),
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    lines.append("")
+    for claim in found["claims"]:
+        verdict = {True: "holds", False: "does not hold", None: "cannot be told here"}[claim["held"]]
+        lines += [f"- **{claim['statement']}**: {verdict}.", *(f"  - {figure}" for figure in claim["figures"])]
+    lines += ["", f"![BLEU by length](../images/figure-2-{scale}.png)", ""]
+    return "\n".join(lines)
+
+
+def _two(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+if __name__ == "__main__":
+    main()
