@@ -1,8 +1,10 @@
-"""RNNsearch or RNNencdec on Multi30k English–French: the plain `train` and `evaluate` commands, and what came of them.
+"""RNNsearch or RNNencdec on Multi30k: the plain `train` and `evaluate` commands, and what came of them.
 
-    python benchmarks/multi30k.py --data DATA --output RUNS [--model rnnencdec] [--resume]
+    python benchmarks/multi30k.py --data DATA --output RUNS [--model rnnencdec] [--preset best] [--language de] [--models 3]
 
-The settings are the preset's, chosen on `val`; `test_2016_flickr` is translated once, by the best model on `val`.
+The settings are the preset's, chosen on `val`; `test_2016_flickr` is translated once, by the best model on `val`. With
+`--models`, so many are trained, from different seeds, and also translate together. BLEU is sacreBLEU's, cased; *lower-cased,
+tokenised* is the figure that most papers on this text print: Moses tokens of both sides in lower case.
 """
 
 from __future__ import annotations
@@ -11,10 +13,15 @@ import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from record import machine, write_result
+from sacrebleu.metrics.bleu import BLEU
+
+from rnnsearch.corpus.read import read_lines
+from rnnsearch.text import Tokenizer
 
 
 def main() -> None:
@@ -24,32 +31,41 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True, help="where the trained models go")
     parser.add_argument("--model", choices=("rnnsearch", "rnnencdec"), default="rnnsearch")
     parser.add_argument("--preset", default="small")
+    parser.add_argument("--language", choices=("fr", "de"), default="fr", help="the language translated into")
+    parser.add_argument("--models", type=int, default=1, help="how many to train")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a further setting of the trainings")
     parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
     arguments = parser.parse_args()
 
-    on = machine()
-    name = f"multi30k-{arguments.model}-{arguments.preset}"
-    model = arguments.output / name
-    settings = ("model.alignment=none",) if arguments.model == "rnnencdec" else ()
-    command = train_command(arguments.data, model, arguments.preset, settings)
-    train(command, model, resume=arguments.resume)
-    scores = {test: evaluate(arguments.data, model, test) for test in ("val", "test_2016_flickr")}
-    write_result(
-        name,
-        machine=on,
-        command=" ".join(["rnnsearch", *command])
-        .replace(str(arguments.data), "DATA")
-        .replace(str(arguments.output), "RUNS"),
-        training=json.loads((model / "training.json").read_text()),
-        evaluation=scores,
-    )
+    on, data, language = machine(), arguments.data, arguments.language
+    name = f"multi30k-{arguments.model}-{arguments.preset}{'' if language == 'fr' else f'-{language}'}"
+    settings = [*(["model.alignment=none"] if arguments.model == "rnnencdec" else []), *arguments.set]
+    models, trained = [], []
+    for seed in range(1, arguments.models + 1):
+        model = arguments.output / (name if seed == 1 else f"{name}-{seed}")
+        of_seed = settings if seed == 1 else [*settings, f"training.seed={seed}"]
+        command = train_command(data, model, arguments.preset, of_seed, language)
+        train(command, model, resume=arguments.resume and model.exists())
+        models.append(model)
+        trained.append(
+            {
+                "command": " ".join(["rnnsearch", *command])
+                .replace(str(data), "DATA")
+                .replace(str(arguments.output), "RUNS"),
+                "training": json.loads((model / "training.json").read_text()),
+                "evaluation": evaluate_both(data, [model], language),
+            }
+        )
+    first, *others = trained
+    more = {"others": others, "ensemble": evaluate_both(data, models, language)} if others else {}
+    write_result(name, machine=on, **first, **more)
 
 
-def train_command(data: Path, model: Path, preset: str, settings: tuple[str, ...] = ()) -> list[str]:
+def train_command(data: Path, model: Path, preset: str, settings: Sequence[str] = (), language: str = "fr") -> list[str]:
     """The command that trains a model on Multi30k."""
     text = data / "multi30k"
-    command: list[object] = ["train", "--source", text / "train.en.gz", "--target", text / "train.fr.gz"]
-    command += ["--valid-source", text / "val.en.gz", "--valid-target", text / "val.fr.gz"]
+    command: list[object] = ["train", "--source", text / "train.en.gz", "--target", text / f"train.{language}.gz"]
+    command += ["--valid-source", text / "val.en.gz", "--valid-target", text / f"val.{language}.gz"]
     command += ["--output", model, "--preset", preset]
     return [str(part) for part in command] + [part for setting in settings for part in ("--set", setting)]
 
@@ -60,14 +76,33 @@ def train(command: list[str], model: Path, resume: bool = False) -> None:
         run(*command, *(["--resume"] if resume else []))
 
 
-def evaluate(data: Path, model: Path, test: str, settings: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The scores of a model on `val` or `test_2016_flickr`, its translations left beside it."""
-    text, written = data / "multi30k", model / f"{'-'.join([test, *settings])}.json"
-    sets = ["--source", text / f"{test}.en.gz", "--reference", text / f"{test}.fr.gz"]
+def evaluate_both(data: Path, models: Sequence[Path], language: str) -> dict[str, Any]:
+    """The scores on both sets."""
+    return {test: evaluate(data, models, test, language=language) for test in ("val", "test_2016_flickr")}
+
+
+def evaluate(
+    data: Path, models: Sequence[Path], test: str, settings: Sequence[str] = (), language: str = "fr"
+) -> dict[str, Any]:
+    """The scores of a model, or of several together, on `val` or `test_2016_flickr`; the translations are left beside it."""
+    together = [f"{len(models)}-models"] if len(models) > 1 else []
+    written = models[0] / f"{'-'.join([test, *together, *settings])}.json"
+    reference = data / "multi30k" / f"{test}.{language}.gz"
+    sets = ["--source", data / "multi30k" / f"{test}.en.gz", "--reference", reference]
     sets += [part for setting in settings for part in ("--set", setting)]
-    run("evaluate", "--model", model, *sets, "--json", written, "--output", written.with_suffix(".fr"))
+    named = [part for model in models for part in ("--model", model)]
+    run("evaluate", *named, *sets, "--json", written, "--output", written.with_suffix(f".{language}"))
     found = json.loads(written.read_text())
-    return {key: value for key, value in found.items() if key not in ("model", "source")}
+    kept = {key: value for key, value in found.items() if key not in ("model", "source")}
+    return kept | {"lower-cased, tokenised": lower_tokenized(written.with_suffix(f".{language}"), reference, language)}
+
+
+def lower_tokenized(hypothesis: Path, reference: Path, language: str) -> dict[str, Any]:
+    """BLEU of Moses tokens in lower case."""
+    tokenizer, metric = Tokenizer("moses", language), BLEU(tokenize="none", lowercase=True, force=True)
+    ours, theirs = ([" ".join(tokenizer.tokenize(line)) for line in read_lines(path)] for path in (hypothesis, reference))
+    score = metric.corpus_score(ours, [theirs]).score
+    return {"bleu": score, "signature": str(metric.get_signature()), "tokens": "moses"}
 
 
 def run(*command: object) -> None:

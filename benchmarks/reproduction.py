@@ -28,9 +28,10 @@ TITLES = {
 }
 INTRODUCTION = """# The paper's experiment again
 
-Systems are named by the length limit of their training sentences, in words; the one with a star was trained longer. Each table
-is from one run of `rnnsearch reproduce`, kept by `benchmarks/reproduction.py`. BLEU is sacreBLEU's. *No UNK* is on the sentences
-without unknown words, with `[UNK]` forbidden. *The paper's* is what its counterpart there has, on other text: newstest2014.
+Systems are named by the length limit of their training sentences, in words; the one with a star was trained longer. Each
+table is from one run of `rnnsearch reproduce`, kept by `benchmarks/reproduction.py`. BLEU is sacreBLEU's. *No UNK* is on the
+sentences without unknown words, with `[UNK]` forbidden. *The paper's* is what its counterpart there has, on other text:
+newstest2014.
 """
 
 

@@ -44,8 +44,8 @@ def main() -> None:
     model, text = models["fp32"], data / "multi30k"
     if not (model / "lexicon.tsv").exists():
         run("lexicon", "--model", model, "--source", text / "train.en.gz", "--target", text / "train.fr.gz")
-    scores = {f"fp32, {mode}": evaluate(data, model, "val", settings) for mode, settings in SEARCH.items()}
-    scores["bf16, exact"] = evaluate(data, models["bf16"], "val")
+    scores = {f"fp32, {mode}": evaluate(data, [model], "val", settings) for mode, settings in SEARCH.items()}
+    scores["bf16, exact"] = evaluate(data, [models["bf16"]], "val")
     write_result("rounding", machine=on, trainings=trainings, evaluation=scores)
     for mode, found in scores.items():
         print(f"{mode:30} {found['all']['bleu']:.2f}")

@@ -1,0 +1,107 @@
+"""What each choice is worth: Multi30k `val`, the preset `best` with one thing changed at a time.
+
+    python benchmarks/ablation.py --data DATA --output RUNS [--epochs 10] [--only NAME …] [--set KEY=VALUE …]
+
+Every training is shorter than one that is meant to be used, and all are equally long: the rate falls to zero over `--epochs`
+passes. Two run side by side, a thread each. What has been trained is not trained again; one that was stopped goes on.
+Differences of half a BLEU between two single trainings mean nothing: the row `another seed` says how much they vary.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from multi30k import evaluate, train_command
+from record import RESULTS, machine, write_result
+
+TRAININGS: dict[str, tuple[str, ...]] = {
+    "best": (),
+    "another seed": ("training.seed=2",),
+    "whole words (shortlists of 10,000)": ("data.subwords=none", "training.subword_sampling=0"),
+    "words always cut alike (no BPE-dropout)": ("training.subword_sampling=0",),
+    "target embedding and softmax not tied": ("model.tied_embedding=false",),
+    "no label smoothing": ("training.label_smoothing=0",),
+    "no moving average of the weights": ("training.weight_average=0",),
+    "no dropout": ("training.dropout=0",),
+    "the rate does not decay": ("training.decay=none",),
+    "no warm-up": ("training.warmup_updates=0",),
+    "the paper's initial weights": ("training.initialization=paper",),
+    "the paper's optimizer, Adadelta": ("training.optimizer=adadelta", "training.learning_rate=1", "training.decay=none"),
+    "minibatches twice as large": ("training.accumulate=2",),
+    "layer normalisation": ("model.layer_norm=true",),
+    "two encoder layers": ("model.encoder_layers=2", "model.layer_norm=true"),
+    "two decoder layers": ("model.decoder_layers=2", "model.layer_norm=true"),
+    "LSTM": ("model.cell=lstm",),
+    "update before predicting (Eq. 4)": ("model.decoder_order=look-update-generate",),
+    "no alignment: RNNencdec": ("model.alignment=none",),
+}
+"""By name, what differs from the preset."""
+
+SEARCHES: dict[str, tuple[str, ...]] = {
+    "beam 1": ("search.beam=1",),
+    "beam 12": ("search.beam=12",),
+    "no length normalisation": ("search.length_normalization=0",),
+    "coverage 0.2": ("search.coverage=0.2",),
+    "minimum Bayes risk, beam 12": ("search.minimum_bayes_risk=true", "search.beam=12"),
+    "sampled, temperature 1": ("search.temperature=1",),
+    "int8 weights": ("search.precision=int8",),
+}
+"""By name, how the first row's model is searched otherwise."""
+
+
+def main() -> None:
+    """Train what is missing, translate `val`, record."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="a folder with multi30k/ in it")
+    parser.add_argument("--output", type=Path, required=True, help="where the trained models go")
+    parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--only", nargs="+", choices=TRAININGS, default=list(TRAININGS), help="only these rows")
+    parser.add_argument("--jobs", type=int, default=2, help="trainings side by side")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a further setting of all")
+    arguments = parser.parse_args()
+
+    on, data, folder = machine(), arguments.data, arguments.output / f"ablation-{arguments.epochs}"
+
+    def row(name: str) -> dict[str, Any]:
+        model = folder / name.replace(" ", "-").replace("/", "-")
+        settings = (f"training.max_epochs={arguments.epochs}", *arguments.set, *TRAININGS[name])
+        if not (model / "training.json").exists():
+            command = train_command(data, model, "best", settings)
+            resume = ["--resume"] if model.exists() else []
+            log = model.with_suffix(".log")
+            log.parent.mkdir(parents=True, exist_ok=True)
+            threads = str(max(1, (os.cpu_count() or 1) // arguments.jobs))
+            with log.open("a") as out:
+                subprocess.run(
+                    [sys.executable, "-m", "rnnsearch", *command, *resume],
+                    env={**os.environ, "OMP_NUM_THREADS": threads},
+                    stderr=out,
+                    check=True,
+                )
+        training = json.loads((model / "training.json").read_text())
+        found: dict[str, Any] = {"settings": TRAININGS[name], "bleu": {"beam 5": bleu(model, ())}}
+        if name == "best":
+            found["bleu"] |= {search: bleu(model, how) for search, how in SEARCHES.items()}
+        found |= {key: training[key] for key in ("updates", "hours", "dev_nll_per_word", "parameters")}
+        print(f"{name:45} {found['bleu']['beam 5']:.2f}", flush=True)
+        return found
+
+    def bleu(model: Path, how: tuple[str, ...]) -> float:
+        return round(float(evaluate(data, [model], "val", how)["all"]["bleu"]), 2)
+
+    with ThreadPoolExecutor(max_workers=arguments.jobs) as pool:
+        rows = dict(zip(arguments.only, pool.map(row, arguments.only), strict=True))
+    path = RESULTS / "ablation.json"
+    before = json.loads(path.read_text())["rows"] if path.exists() and len(rows) < len(TRAININGS) else {}
+    write_result("ablation", machine=on, epochs=arguments.epochs, settings=arguments.set, rows={**before, **rows})
+
+
+if __name__ == "__main__":
+    main()
