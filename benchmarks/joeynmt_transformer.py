@@ -1,0 +1,191 @@
+"""A Transformer by JoeyNMT on Multi30k, in the hours that we train: the side by side of `multi30k.py --preset best`.
+
+    python benchmarks/joeynmt_transformer.py --data DATA --output RUNS --peers PEERS --hours 1 [--language de] [--size tiny]
+
+It has the text exactly as our preset `best` has it: Moses tokens in the same pieces of words. `tiny` is the Transformer that
+Wu et al. (2021) found the best one for this text (4 layers of 128, 256 and 4 heads, dropout 0.3), `small` twice as wide. Adam
+with warm-up, label smoothing 0.1, one embedding for all. It is validated on `val`; when the hours are over, its best checkpoint
+translates both sets with beam 5, and is scored as ours is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from multi30k import lower_tokenized
+from peers import PEERS, python_of
+from record import machine, write_result
+
+from rnnsearch.config import from_preset
+from rnnsearch.corpus.prepare import prepare
+from rnnsearch.corpus.read import read_lines
+from rnnsearch.evaluation.bleu import corpus_score
+from rnnsearch.files import write_json, write_text
+from rnnsearch.text import Tokenizer
+from rnnsearch.text.subwords import Subwords, join
+
+WIDTHS = {"tiny": 128, "small": 256}
+SETS = {"val": "dev", "test_2016_flickr": "test"}
+"""The sets, and what JoeyNMT's files of them are called."""
+
+
+def main() -> None:
+    """Prepare, train, translate, score, record."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="a folder with multi30k/ in it")
+    parser.add_argument("--output", type=Path, required=True, help="where texts and models go")
+    parser.add_argument("--peers", type=Path, required=True, help="the folder that peers.py wrote")
+    parser.add_argument("--hours", type=float, required=True, help="training time")
+    parser.add_argument("--language", choices=("fr", "de"), default="fr", help="the language translated into")
+    parser.add_argument("--size", choices=WIDTHS, default="tiny")
+    arguments = parser.parse_args()
+
+    on, language = machine(), arguments.language
+    name = f"joeynmt-transformer-{arguments.size}{'' if language == 'fr' else f'-{language}'}"
+    folder = arguments.output / name
+    write_texts(arguments.data / "multi30k", folder, language)
+    settings = settings_of(folder, language, WIDTHS[arguments.size])
+    write_json(folder / "settings.yaml", settings)  # JSON is YAML
+    joeynmt = [str(python_of(arguments.peers, "joeynmt")), "-m", "joeynmt"]
+    if not (folder / "model" / "best.ckpt").exists():
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            train = [*joeynmt, "train", str(folder / "settings.yaml"), "--skip-test"]
+            subprocess.run(train, check=True, timeout=3600 * arguments.hours)
+    scores = {}
+    for test, file in SETS.items():
+        written = folder / f"{test}.pieces"
+        with (folder / f"{file}.en").open() as source:
+            translate = [*joeynmt, "translate", str(folder / "settings.yaml"), "--output-path", str(written)]
+            subprocess.run(translate, check=True, stdin=source)
+        reference = arguments.data / "multi30k" / f"{test}.{language}.gz"
+        scores[test] = scored(written, reference, language)
+        print(test, round(scores[test]["all"]["bleu"], 2), round(scores[test]["lower-cased, tokenised"]["bleu"], 2))
+    write_result(
+        name,
+        machine=on,
+        version=PEERS["joeynmt"].version,
+        hours=arguments.hours,
+        settings=json.loads(json.dumps(settings).replace(str(folder), "RUN")),
+        evaluation=scores,
+    )
+
+
+def write_texts(text: Path, folder: Path, language: str) -> None:
+    """The three parts, in pieces, and the pieces as a vocabulary."""
+    if (folder / "pieces.vocab").exists():
+        return
+    data = from_preset("best").data
+    prepare([text / "train.en.gz"], [text / f"train.{language}.gz"], folder / "prepared", data)
+    for side in ("en", language):
+        tokenizer = Tokenizer("moses", side)
+        subwords = Subwords.load(folder / "prepared" / f"{'source' if side == 'en' else 'target'}.subwords")
+        for part, file in {"train": "train", **SETS}.items():
+            cut = (
+                " ".join(piece for word in tokenizer.tokenize(line) for piece in subwords.split(word))
+                for line in read_lines(text / f"{part}.{side}.gz")
+            )
+            write_text(folder / f"{file}.{side}", "".join(f"{line}\n" for line in cut))
+    pieces = ["<unk>", "<pad>", "<s>", "</s>", *subwords.pieces]
+    write_text(folder / "pieces.vocab", "".join(f"{piece}\n" for piece in pieces))
+
+
+def settings_of(folder: Path, language: str, width: int) -> dict[str, Any]:
+    """JoeyNMT's settings."""
+
+    def side(name: str) -> dict[str, Any]:
+        # At the level of words, its tokenizer called "sentencepiece" only cuts at spaces.
+        return {
+            "lang": name,
+            "level": "word",
+            "lowercase": False,
+            "max_length": 200,
+            "voc_file": str(folder / "pieces.vocab"),
+            "tokenizer_type": "sentencepiece",
+        }
+
+    layers = {
+        "type": "transformer",
+        "num_layers": 4,
+        "num_heads": 4,
+        "embeddings": {"embedding_dim": width, "scale": True, "dropout": 0.0},
+        "hidden_size": width,
+        "ff_size": 2 * width,
+        "dropout": 0.3,
+        "layer_norm": "pre",
+    }
+    return {
+        "name": "multi30k",
+        "joeynmt_version": PEERS["joeynmt"].version,
+        "model_dir": str(folder / "model"),
+        "use_cuda": False,
+        "random_seed": 1,
+        "data": {
+            "train": str(folder / "train"),
+            "dev": str(folder / "dev"),
+            "dataset_type": "plain",
+            "src": side("en"),
+            "trg": side(language),
+        },
+        "testing": {
+            "beam_size": 5,
+            "beam_alpha": 1.0,
+            "n_best": 1,
+            "max_output_length": 150,
+            "batch_size": 1024,
+            "batch_type": "token",
+            "eval_metrics": ["bleu"],
+            "sacrebleu_cfg": {"tokenize": "none"},
+        },
+        "training": {
+            "optimizer": "adamw",
+            "adam_betas": [0.9, 0.98],
+            "learning_rate": 0.005,
+            "learning_rate_min": 1e-9,
+            "learning_rate_warmup": 2000,
+            "scheduling": "warmupinversesquareroot",
+            "label_smoothing": 0.1,
+            "loss": "crossentropy",
+            "normalization": "tokens",
+            "batch_size": 4096,
+            "batch_type": "token",
+            "early_stopping_metric": "bleu",
+            "epochs": 100_000,
+            "validation_freq": 500,
+            "logging_freq": 100,
+            "overwrite": True,
+            "shuffle": True,
+            "print_valid_sents": [0],
+            "keep_best_ckpts": 1,
+        },
+        "model": {
+            "initializer": "xavier_uniform",
+            "embed_initializer": "xavier_uniform",
+            "bias_initializer": "zeros",
+            "tied_embeddings": True,
+            "tied_softmax": True,
+            "encoder": layers,
+            "decoder": layers,
+        },
+    }
+
+
+def scored(written: Path, reference: Path, language: str) -> dict[str, Any]:
+    """BLEU of translations in pieces, put together as ours are."""
+    tokenizer = Tokenizer("moses", language)
+    lines = [tokenizer.detokenize(join(line.split())[0]) for line in read_lines(written)]
+    text = written.with_suffix(f".{language}")
+    write_text(text, "".join(f"{line}\n" for line in lines))
+    score = corpus_score(lines, list(read_lines(reference)))
+    return {
+        "all": {"bleu": score.bleu, "bleu_signature": score.bleu_signature},
+        "lower-cased, tokenised": lower_tokenized(text, reference, language),
+    }
+
+
+if __name__ == "__main__":
+    main()
