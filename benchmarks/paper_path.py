@@ -3,7 +3,7 @@
     python benchmarks/paper_path.py --against COMMIT [--updates 200]
 
 Both train on the built-in corpus, at the sizes of the paper, from one seed. The loss over all updates, and every weight
-after them, are to be the same bits. The earlier version is checked out beside the repository, in a folder that is removed again.
+after them, are to be the same bits. The earlier version is checked out in a folder of its own, which is removed again.
 """
 
 from __future__ import annotations
