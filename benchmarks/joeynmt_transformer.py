@@ -3,7 +3,7 @@
     python benchmarks/joeynmt_transformer.py --data DATA --output RUNS --peers PEERS --hours 1 [--language de] [--size tiny]
 
 It has the text exactly as our preset `best` has it: Moses tokens in the same pieces of words. `tiny` is the Transformer that
-Wu et al. (2021) found the best one for this text (4 layers of 128, 256 and 4 heads, dropout 0.3), `small` twice as wide. Adam
+Wu et al. (2021) found best for this text (4 layers of 128, 256 and 4 heads, dropout 0.3), `small` twice as wide. Adam
 with warm-up, label smoothing 0.1, one embedding for all. It is validated on `val`; when the hours are over, its best
 checkpoint translates both sets with beam 5, and is scored as ours is.
 """
