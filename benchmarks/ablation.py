@@ -30,6 +30,7 @@ TRAININGS: dict[str, tuple[str, ...]] = {
     "no label smoothing": ("training.label_smoothing=0",),
     "no moving average of the weights": ("training.weight_average=0",),
     "no dropout": ("training.dropout=0",),
+    "recurrent dropout 0.2": ("training.recurrent_dropout=0.2",),
     "the rate does not decay": ("training.decay=none",),
     "no warm-up": ("training.warmup_updates=0",),
     "the paper's initial weights": ("training.initialization=paper",),

@@ -115,6 +115,8 @@ class TrainingConfig:
     """What the summed word NLLs of a minibatch are divided by; it decides how often the gradient is clipped."""
     dropout: float = Field(default=0.0, ge=0, lt=1)
     """Dropout on embeddings, annotations, the decoder's state in the readout, and the maxout layer."""
+    recurrent_dropout: float = Field(default=0.0, ge=0, lt=1)
+    """Dropout on the recurrent matrices, one mask for whole sequences (DropConnect; Merity et al. 2018)."""
     label_smoothing: float = Field(default=0.0, ge=0, lt=1)
     """Probability mass spread evenly over the target vocabulary in the training cost."""
     subword_sampling: float = Field(default=0.0, ge=0, lt=1)

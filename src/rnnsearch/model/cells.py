@@ -11,6 +11,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from rnnsearch.engine import drop
+
 
 class Cell(nn.Module):
     """s_i = f(s_{i-1}, x_i, c_i).
@@ -27,6 +29,8 @@ class Cell(nn.Module):
     def __init__(self, input_size: int, hidden_size: int, context_size: int = 0) -> None:
         super().__init__()
         self.hidden_size = hidden_size
+        self.recurrent_dropout = 0.0
+        """While training, each number of U is zeroed with this probability, the same ones at all steps of a sequence."""
         for gate in self.gates:
             self._declare("W", gate, hidden_size, input_size)
             self._declare("U", gate, hidden_size, hidden_size)
@@ -57,8 +61,11 @@ class Cell(nn.Module):
         return nn.functional.linear(c, self.stacked("C"))
 
     def recurrent_weights(self) -> tuple[Tensor, ...]:
-        """The matrices `step` needs, stacked once for a whole sequence."""
-        return (self.stacked("U"),)
+        """The matrices `step` needs, stacked once for a whole sequence, and dropout applied to them."""
+        return (self._dropped(self.stacked("U")),)
+
+    def _dropped(self, U: Tensor) -> Tensor:
+        return drop(U, self.recurrent_dropout) if self.training else U
 
     def step(self, weights: tuple[Tensor, ...], state: Tensor, inputs: Tensor) -> Tensor:
         """One step of the recurrence: states (…, D), summed projections (…, G), to the next states (…, D)."""
@@ -90,7 +97,7 @@ class GatedCell(Cell):
     gates = ("", "z", "r")
 
     def recurrent_weights(self) -> tuple[Tensor, ...]:
-        return self.get_parameter("U"), self.stacked("U", "z", "r")
+        return self._dropped(self.get_parameter("U")), self._dropped(self.stacked("U", "z", "r"))
 
     def step(self, weights: tuple[Tensor, ...], state: Tensor, inputs: Tensor) -> Tensor:
         U, U_zr = weights

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from rnnsearch.config import ModelConfig
 from rnnsearch.engine import Decoded, Engine, Fused, distinct_rows, drop
 from rnnsearch.model.alignment import MLPAlignment, Source
+from rnnsearch.model.cells import Cell
 from rnnsearch.model.decoder import Decoder
 from rnnsearch.model.encoder import Encoder
 from rnnsearch.model.readout import Readout
@@ -103,6 +104,12 @@ class RNNsearch(nn.Module):
         """Whether the gradients of the word embeddings hold only the rows of words that were read."""
         self.encoder.sparse_gradient = wanted
         self.decoder.sparse_gradient = wanted and not self.config.tied_embedding
+
+    def recurrent_dropout(self, probability: float) -> None:
+        """Dropout on the recurrent matrices of all cells, while training."""
+        for module in self.modules():
+            if isinstance(module, Cell):
+                module.recurrent_dropout = probability
 
     def encode(self, x_BS: Tensor, lengths_B: Tensor, dropout: float = 0.0) -> Source:
         """Annotate source sentences: word ids (B, S) with the end symbol and padding after it, lengths (B)."""

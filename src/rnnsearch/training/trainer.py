@@ -64,6 +64,7 @@ class Trainer:
         system.model.engine = choose_engine(self.settings.engine, device, self.settings.precision)
         # Whole gradients are quicker on a GPU, where memory is.
         system.model.sparse_gradients(device.type == "cpu")
+        system.model.recurrent_dropout(self.settings.recurrent_dropout)
         self.optimizer = make_optimizer(system.model.parameters(), self.settings)
         self.average = WeightAverage(system.model, self.settings.weight_average) if self.settings.weight_average else None
         recut, variety = None, self.settings.subword_sampling

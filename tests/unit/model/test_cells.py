@@ -115,3 +115,17 @@ def test_first_state_has_an_empty_memory(name: str) -> None:
     assert state.shape == (B, cell.state_width * N)
     assert torch.equal(cell.hidden(state), hidden)
     assert (state[:, N:] == 0).all()
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_recurrent_dropout_is_of_training_alone_and_the_same_at_all_steps(name: str) -> None:
+    cell, _ = random_cell(name, 1)
+    plain = [weight.clone() for weight in cell.recurrent_weights()]
+    cell.recurrent_dropout = 0.4
+    torch.manual_seed(1)
+    for weight, dropped in zip(plain, cell.train().recurrent_weights(), strict=True):
+        zero = dropped == 0
+        assert 0.1 < float(zero.double().mean()) < 0.7
+        torch.testing.assert_close(dropped[~zero], weight[~zero] / 0.6)
+    for weight, kept in zip(plain, cell.eval().recurrent_weights(), strict=True):
+        assert torch.equal(weight, kept)
