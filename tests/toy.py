@@ -153,6 +153,32 @@ def toy_trainer(folder: Path, config: Config, pairs: int = 100, links: PackedCor
     return Trainer(toy_system(config), corpus, development, folder, links)
 
 
+def trainer_of(folder: Path, pairs: int = 100, model: dict[str, Any] | None = None, **training: object) -> Trainer:
+    """A trainer of a fresh system, with these settings."""
+    return toy_trainer(folder, toy_config(training=training, model=model or {}), pairs=pairs)
+
+
+def weights_of(trainer: Trainer) -> dict[str, torch.Tensor]:
+    """The weights as they are now."""
+    return {name: parameter.detach().clone() for name, parameter in trainer.system.model.named_parameters()}
+
+
+class StopAt(Recorder):
+    """Asks the trainer to stop after some update, or at a validation."""
+
+    def __init__(self, trainer: Trainer, update: int = 0, validation: int = 0) -> None:
+        super().__init__()
+        self.trainer, self.update, self.validation = trainer, update, validation
+
+    def updated(self, progress: Progress, nll_per_word: float, words: int) -> None:
+        super().updated(progress, nll_per_word, words)
+        self.trainer.stop_requested |= progress.update == self.update
+
+    def validated(self, row: dict[str, Any], best: bool) -> None:
+        super().validated(row, best)
+        self.trainer.stop_requested |= len(self.rows) == self.validation
+
+
 def trained_system(folder: Path, cell: str, alignment: str, order: str = ORDERS[0], updates: int = 300) -> System:
     """A system that has learned something of the toy language, in a few seconds."""
     config = toy_config(

@@ -7,7 +7,7 @@ minibatch gathers pairs from all over the corpus.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,9 @@ from rnnsearch.files import whole_file
 
 Ids = NDArray[np.int32]
 Positions = NDArray[np.int64]
+
+BLOCK_PAIRS = 16384
+"""So many pairs are read and written together."""
 
 _SIDES = ("source", "target")
 
@@ -112,6 +115,11 @@ class PackedCorpus:
                 )
             taken.append(sentences)
         return taken[0], taken[1]
+
+    def in_blocks(self, pairs: Positions) -> Iterator[tuple[Sentences, Sentences]]:
+        """The sentences of these pairs, in this order, some thousands at a time."""
+        for start in range(0, len(pairs), BLOCK_PAIRS):
+            yield self.take(pairs[start : start + BLOCK_PAIRS])
 
     def _locate(self, pairs: Positions) -> tuple[Positions, Positions]:
         """The block of each pair, and its row there."""

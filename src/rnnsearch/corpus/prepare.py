@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import shutil
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -22,11 +21,12 @@ import numpy as np
 from rnnsearch.config import DataConfig
 from rnnsearch.corpus.clean import Cleaner, CleaningReport
 from rnnsearch.corpus.links import parse_gold
-from rnnsearch.corpus.pack import Ids, PackedCorpus, Positions, Sentences, write_packed
+from rnnsearch.corpus.pack import BLOCK_PAIRS, PackedCorpus, Positions, Sentences, write_packed
 from rnnsearch.corpus.read import read_lines, read_pairs
+from rnnsearch.corpus.spelling import Spelling, spellings
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.files import write_json
-from rnnsearch.text import UNK, Subwords, Tokenizer, Vocabulary, language_of, tokenize_pairs
+from rnnsearch.text import Subwords, Tokenizer, Vocabulary, language_of, tokenize_pairs
 
 Progress = Callable[[str, int], None]
 
@@ -37,7 +37,6 @@ _INFO = "prepare.json"
 _OPTIONAL = (_SOURCE_SUBWORDS, _TARGET_SUBWORDS, _LINKS)
 _FORMAT = 1
 
-_BLOCK_PAIRS = 16384
 _BLOCK_WORDS = 1 << 22
 _PROGRESS_PAIRS = 1000
 
@@ -119,7 +118,7 @@ def prepare(
             raise RnnsearchError(_nothing_left(sources, targets, cleaner, config))
 
         corpus = PackedCorpus.open(numbered)
-        source, target = _spellings(corpus, source_words, target_words, config, vocabularies)
+        source, target = spellings(corpus, source_words, target_words, config, vocabularies)
         source.vocabulary.save(staging / _SOURCE_VOCABULARY)
         target.vocabulary.save(staging / _TARGET_VOCABULARY)
         for side, name in ((source, _SOURCE_SUBWORDS), (target, _TARGET_SUBWORDS)):
@@ -138,7 +137,7 @@ def prepare(
             )
             in_order = PackedCorpus.open(staging / "in-order.arrow")
             found = int(in_order.lengths()[0].sum())
-            blocks = (in_order.take(pairs) for pairs in _slices(_order(corpus, config.seed)))
+            blocks = in_order.in_blocks(_order(corpus, config.seed))
             write_packed(staging / _LINKS, blocks, source_size=no_limit, target_size=no_limit)
         info = {
             "format": _FORMAT,
@@ -268,7 +267,7 @@ def _number(
         if kept[-1]:
             source.add(map(source_words.__getitem__, source_sentence))
             target.add(map(target_words.__getitem__, target_sentence))
-            if len(source.lengths) == _BLOCK_PAIRS or max(len(source.ids), len(target.ids)) > _BLOCK_WORDS:
+            if len(source.lengths) == BLOCK_PAIRS or max(len(source.ids), len(target.ids)) > _BLOCK_WORDS:
                 yield source.sentences(), target.sentences()
                 source, target = _Growing(), _Growing()
         if count % _PROGRESS_PAIRS == 0:
@@ -304,7 +303,7 @@ def _read_links(files: Sequence[Path], kept: bytearray, corpus: PackedCorpus) ->
             for side in (0, 1):
                 ends[side].add(link[side] for link in links)
             pair += 1
-            if len(ends[0].lengths) == _BLOCK_PAIRS:
+            if len(ends[0].lengths) == BLOCK_PAIRS:
                 yield ends[0].sentences(), ends[1].sentences()
                 ends = _Growing(), _Growing()
     if read < len(kept):
@@ -313,104 +312,19 @@ def _read_links(files: Sequence[Path], kept: bytearray, corpus: PackedCorpus) ->
         yield ends[0].sentences(), ends[1].sentences()
 
 
-@dataclass(frozen=True)
-class _Spelling:
-    """What the numbered words of one side become."""
-
-    vocabulary: Vocabulary
-    ids: Ids
-    """The ids of every word by its number, end to end."""
-    starts: Positions
-    """Where those of a word begin; one longer than the words."""
-    info: dict[str, Any]
-
-    def of(self, sentences: Sentences) -> Sentences:
-        """Sentences of numbers as sentences of ids."""
-        starts = self.starts[sentences.ids]
-        counts = self.starts[sentences.ids + 1] - starts
-        written = np.concatenate([[0], np.cumsum(counts)])
-        places = np.repeat(starts - written[:-1], counts) + np.arange(written[-1])
-        ends = np.cumsum(sentences.lengths, dtype=np.int64)
-        lengths = written[ends] - written[ends - sentences.lengths]
-        return Sentences(self.ids[places], lengths.astype(np.int32))
-
-
-def _spellings(
-    corpus: PackedCorpus,
-    source_words: _Numbering,
-    target_words: _Numbering,
-    config: DataConfig,
-    vocabularies: tuple[Vocabulary, Vocabulary] | None,
-) -> tuple[_Spelling, _Spelling]:
-    totals = [np.zeros(len(words), dtype=np.int64) for words in (source_words, target_words)]
-    for pairs in _slices(np.arange(len(corpus))):
-        for total, sentences in zip(totals, corpus.take(pairs), strict=True):
-            numbers, times = np.unique(sentences.ids, return_counts=True)
-            total[numbers] += times
-    source, target = (
-        Counter(dict(zip(words, total.tolist(), strict=True)))
-        for words, total in zip((source_words, target_words), totals, strict=True)
-    )
-    if vocabularies is not None:
-        return _spelling(source, vocabularies[0]), _spelling(target, vocabularies[1])
-    if config.subwords == "none":
-        return (
-            _spelling(source, Vocabulary.from_counts(source, config.source_words, config.minimum_count)),
-            _spelling(target, Vocabulary.from_counts(target, config.target_words, config.minimum_count)),
-        )
-    if config.joint_subwords:
-        both = Subwords.train(source + target, config.subwords, config.subword_pieces)
-        return _cut(source, both), _cut(target, both)
-    return (
-        _cut(source, Subwords.train(source, config.subwords, config.subword_pieces)),
-        _cut(target, Subwords.train(target, config.subwords, config.subword_pieces)),
-    )
-
-
-def _cut(counts: Counter[str], subwords: Subwords) -> _Spelling:
-    """One side's words in pieces; its vocabulary holds all of them, for another cut of the same words may need them."""
-    pieces = Counter(dict.fromkeys(subwords.pieces, 0))
-    for word, count in counts.items():
-        for piece in subwords.split(word):
-            pieces[piece] += count
-    return _spelling(counts, Vocabulary.from_counts(pieces, len(pieces), minimum_count=0, subwords=subwords))
-
-
-def _spelling(counts: Counter[str], vocabulary: Vocabulary) -> _Spelling:
-    of_word = [vocabulary.encode([word]) for word in counts]
-    lengths = np.array([len(ids) for ids in of_word], dtype=np.int64)
-    ids = np.array([i for ids in of_word for i in ids], dtype=np.int32)
-    times = np.repeat(np.array(list(counts.values()), dtype=np.int64), lengths)
-    running = int(times.sum())
-    info = {
-        "words": counts.total(),
-        "distinct_words": len(counts),
-        "vocabulary": len(vocabulary),
-        "coverage_percent": round(100 * int(times[ids != UNK].sum()) / running, 3),
-        **({"pieces": running} if vocabulary.subwords else {}),
-    }
-    return _Spelling(vocabulary, ids, np.concatenate([[0], np.cumsum(lengths)]), info)
-
-
 def _shuffle(
-    corpus: PackedCorpus, source: _Spelling, target: _Spelling, seed: int, report: Progress
+    corpus: PackedCorpus, source: Spelling, target: Spelling, seed: int, report: Progress
 ) -> Iterator[tuple[Sentences, Sentences]]:
     """The numbered pairs in the order that every training reads them in, with their words' ids."""
     written = 0
-    for pairs in _slices(_order(corpus, seed)):
-        sources, targets = corpus.take(pairs)
+    for sources, targets in corpus.in_blocks(_order(corpus, seed)):
         yield source.of(sources), target.of(targets)
-        written += len(pairs)
+        written += len(sources.lengths)
         report("write", written)
 
 
 def _order(corpus: PackedCorpus, seed: int) -> Positions:
     return np.random.Generator(np.random.PCG64(seed)).permutation(len(corpus))
-
-
-def _slices(pairs: Positions) -> Iterator[Positions]:
-    for start in range(0, len(pairs), _BLOCK_PAIRS):
-        yield pairs[start : start + _BLOCK_PAIRS]
 
 
 def _describe(files: Sequence[Path]) -> list[dict[str, Any]]:

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
 
 from rnnsearch.corpus.batches import Batch
-from rnnsearch.corpus.pack import PackedCorpus, Sentences, write_packed
 from rnnsearch.engine import Fused, Reference
 from rnnsearch.folder import WEIGHTS
 from rnnsearch.training import trainer as trainer_module
 from rnnsearch.training.checkpoint import Progress
 from rnnsearch.training.trainer import CHECKPOINT, Trainer
 from rnnsearch.training.validation import NLL, Validation
-from rnnsearch.translation.scoring import score_pairs
-from toy import CELLS, Recorder, toy_config, toy_pairs, toy_system, toy_trainer
-
-
-def trainer_of(folder: Path, pairs: int = 100, model: dict[str, Any] | None = None, **training: object) -> Trainer:
-    return toy_trainer(folder, toy_config(training=training, model=model or {}), pairs=pairs)
-
-
-def weights_of(trainer: Trainer) -> dict[str, torch.Tensor]:
-    return {name: parameter.detach().clone() for name, parameter in trainer.system.model.named_parameters()}
+from toy import CELLS, Recorder, StopAt, toy_system, trainer_of, weights_of
 
 
 def scores(monkeypatch: pytest.MonkeyPatch, *bleu: float) -> None:
@@ -51,22 +39,6 @@ def watch(trainer: Trainer, seen: list[int]) -> None:
         return batch(number)
 
     trainer.batches.batch = watched  # type: ignore[method-assign]
-
-
-class StopAt(Recorder):
-    """Asks the trainer to stop after some update, or at a validation."""
-
-    def __init__(self, trainer: Trainer, update: int = 0, validation: int = 0) -> None:
-        super().__init__()
-        self.trainer, self.update, self.validation = trainer, update, validation
-
-    def updated(self, progress: Progress, nll_per_word: float, words: int) -> None:
-        super().updated(progress, nll_per_word, words)
-        self.trainer.stop_requested |= progress.update == self.update
-
-    def validated(self, row: dict[str, Any], best: bool) -> None:
-        super().validated(row, best)
-        self.trainer.stop_requested |= len(self.rows) == self.validation
 
 
 def test_it_learns(tmp_path: Path) -> None:
@@ -374,60 +346,3 @@ def test_untrained_and_trained_weights_differ_in_every_tensor(tmp_path: Path) ->
     trainer.run(Recorder())
     for name, tensor in weights_of(trainer).items():
         assert not torch.equal(tensor, before[name]), f"{name} is never trained"
-
-
-@pytest.mark.parametrize("normalization", ["sum", "sentences", "tokens"])
-def test_accumulated_minibatches_are_one_large_one(tmp_path: Path, normalization: str) -> None:
-    """Four of eight pairs are one of thirty-two, where these are the same pairs: the whole corpus."""
-    common = {"max_updates": 5, "loss_normalization": normalization, "optimizer": "adadelta", "learning_rate": 1.0}
-    once = trainer_of(tmp_path / "once", pairs=32, batch_size=32, **common)
-    parts = trainer_of(tmp_path / "parts", pairs=32, batch_size=8, accumulate=4, **common)
-    losses = []
-    for trainer in (once, parts):
-        recorder = Recorder()
-        trainer.run(recorder)
-        losses.append(recorder.losses)
-        assert trainer.epochs == 5
-    assert losses[0] == pytest.approx(losses[1], rel=1e-4)
-    for name, weight in weights_of(once).items():
-        torch.testing.assert_close(weights_of(parts)[name], weight, rtol=1e-3, atol=1e-5, msg=name)
-
-
-def test_accumulating_can_be_interrupted(tmp_path: Path) -> None:
-    def trainer(name: str) -> Trainer:
-        return trainer_of(tmp_path / name, pairs=50, accumulate=3, max_epochs=5, shuffle="epoch", dropout=0.1)
-
-    whole = trainer("whole")
-    whole.run(Recorder())
-    assert whole.progress.update == whole.last_update == 7, "20 minibatches, by threes"
-    cut = trainer("cut")
-    cut.run(StopAt(cut, update=4))
-    again = trainer("cut")
-    again.resume()
-    again.run(Recorder())
-    for name, weight in weights_of(whole).items():
-        assert torch.equal(weight, weights_of(again)[name]), name
-
-
-def test_a_guided_alignment_goes_where_it_is_told(tmp_path: Path) -> None:
-    """Links nobody would think of: every target word to the first source word."""
-    folder = tmp_path / "links"
-    folder.mkdir()
-    lengths = [len(target.split()) for _, target in toy_pairs(100, seed=1)]
-    ends = [
-        Sentences(np.concatenate(places).astype(np.int32), np.array(lengths, np.int32))
-        for places in ([np.zeros(T) for T in lengths], [np.arange(T) for T in lengths])
-    ]
-    write_packed(folder / "links.arrow", [(ends[0], ends[1])], source_size=1, target_size=100)
-    links = PackedCorpus.open(folder / "links.arrow")
-    source, target = toy_pairs(1, seed=5)[0]
-    first = []
-    for given in (None, links):
-        config = toy_config(training={"max_updates": 150, "guided_alignment": 1.0})
-        trainer = toy_trainer(tmp_path / str(len(first)), config, links=given)
-        trainer.run(Recorder())
-        (pair,) = score_pairs(trainer.system, [source.split()], [target.split()])
-        assert pair.alignment is not None
-        first.append(float(pair.alignment[:, 0].mean()))
-    assert first[0] < 0.5
-    assert first[1] > 0.9
