@@ -94,7 +94,7 @@ def test_what_may_be_chance_is_said_so() -> None:
 def test_falling_with_length(lengths: dict[str, list[float]], held: bool) -> None:
     claim = check_claims(systems(the_papers(), lengths), comparison())[2]
     assert claim.held is held
-    assert len([figure for figure in claim.figures if "words" in figure]) == 4
+    assert len([figure for figure in claim.figures if "words" in figure]) == len(NAMES)
 
 
 def test_the_longest_bin_is_compared_with_the_middle_one() -> None:
@@ -114,3 +114,10 @@ def test_too_short_a_test_set_cannot_tell() -> None:
     claim = check_claims(systems(the_papers(), sentences=[100, 100, 100, 5, 0, 0, 0]), comparison())[2]
     assert claim.held is None
     assert "20 sentences" in claim.figures[0]
+
+
+def test_moses_stands_beside_the_claim_about_length() -> None:
+    with_moses = systems({**the_papers(), "Moses": 33.3}, {"Moses": FLAT})
+    figures = check_claims(with_moses, comparison())[2].figures
+    assert any(figure.startswith("Moses: 27.0 at") for figure in figures)
+    assert not any("Moses" in figure for figure in check_claims(systems(the_papers()), comparison())[2].figures)
