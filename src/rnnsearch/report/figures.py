@@ -89,9 +89,13 @@ def start_at_zero(axes: Axes) -> None:
     axes.set_ylim(0, max(1.0, 1.1 * axes.dataLim.y1))
 
 
-def add_legend(axes: Axes) -> None:
-    """Say which line is which, frameless, where it covers least."""
-    legend = axes.legend(frameon=False, labelcolor=INK, handlelength=2.4)
+def add_legend(axes: Axes, above: bool = False) -> None:
+    """Say which line is which, frameless: where it covers least, or `above` the axes, where it covers nothing."""
+    style: dict[str, Any] = {"frameon": False, "labelcolor": INK, "handlelength": 2.4}
+    if above:
+        legend = axes.figure.legend(loc="outside upper center", ncols=3, **style)
+    else:
+        legend = axes.legend(**style)
     for text in legend.get_texts():
         text.set(parse_math=False, fontfamily=font_families())
 

@@ -49,7 +49,7 @@ def plot_bleu_by_length(
                 f"BLEU by length: '{name}' was cut into other bins than '{next(iter(systems))}'; "
                 "score both on the same test set with the same edges"
             )
-    figure = new_figure(5.4, 3.4)
+    figure = new_figure(5.4, 3.6)
     figure.set_layout_engine("constrained")
     axes = figure.add_subplot()
     places = range(len(layout))
@@ -66,7 +66,7 @@ def plot_bleu_by_length(
     if title is not None:
         axes.set_title(printable(title), parse_math=False, fontfamily=font_families(), color=INK)
     if len(systems) > 1:
-        add_legend(axes)
+        add_legend(axes, above=True)
     if path is not None:
         save_figure(figure, path)
     return figure
