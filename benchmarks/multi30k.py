@@ -1,6 +1,6 @@
 """RNNsearch or RNNencdec on Multi30k: the plain `train` and `evaluate` commands, and what came of them.
 
-    python benchmarks/multi30k.py --data DATA --output RUNS [--model rnnencdec] [--preset best] [--language de] [--models 3]
+    python benchmarks/multi30k.py --data DATA --output RUNS [--model rnnencdec] [--language de] [--models 3]
 
 The settings are the preset's, chosen on `val`; `test_2016_flickr` is translated once, by the best model on `val`. With
 `--models`, so many are trained, from different seeds, and also translate together. BLEU is sacreBLEU's, cased; *lower-cased,

@@ -92,10 +92,8 @@ def start_at_zero(axes: Axes) -> None:
 def add_legend(axes: Axes, above: bool = False) -> None:
     """Say which line is which, frameless: where it covers least, or `above` the axes, where it covers nothing."""
     style: dict[str, Any] = {"frameon": False, "labelcolor": INK, "handlelength": 2.4}
-    if above:
-        legend = axes.figure.legend(loc="outside upper center", ncols=3, **style)
-    else:
-        legend = axes.legend(**style)
+    place = {"loc": "outside upper center", "ncols": 3} if above else {}
+    legend = (axes.figure if above else axes).legend(**place, **style)
     for text in legend.get_texts():
         text.set(parse_math=False, fontfamily=font_families())
 
