@@ -115,8 +115,13 @@ class TrainingConfig:
     """What the summed word NLLs of a minibatch are divided by; it decides how often the gradient is clipped."""
     dropout: float = Field(default=0.0, ge=0, lt=1)
     """Dropout on embeddings, annotations, the decoder's state in the readout, and the maxout layer."""
+    word_dropout: float = Field(default=0.0, ge=0, lt=1)
+    """Whole words left out of what is read, on both sides, so that none is relied on alone (Gal & Ghahramani 2016)."""
     recurrent_dropout: float = Field(default=0.0, ge=0, lt=1)
     """Dropout on the recurrent matrices, one mask for whole sequences (DropConnect; Merity et al. 2018)."""
+    consistency: float = Field(default=0.0, ge=0)
+    """Weight of how much two readings of each pair, with different dropout, disagree on its words. Both are trained on, and
+    an update takes twice as long (R-Drop; Liang et al. 2021). 0 is off; 5 is usual."""
     label_smoothing: float = Field(default=0.0, ge=0, lt=1)
     """Probability mass spread evenly over the target vocabulary in the training cost."""
     subword_sampling: float = Field(default=0.0, ge=0, lt=1)

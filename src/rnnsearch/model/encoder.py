@@ -11,6 +11,7 @@ from rnnsearch.config import ModelConfig
 from rnnsearch.engine import Engine, drop
 from rnnsearch.model.alignment import Source
 from rnnsearch.model.cells import CELLS
+from rnnsearch.model.embedding import read_words
 from rnnsearch.model.layers import EncoderLayer, normalization, read_both_ways
 
 
@@ -37,7 +38,9 @@ class Encoder(nn.Module):
         """C, the size of an annotation."""
         return self.forward_cell.hidden_size * (1 if self.backward_cell is None else 2)
 
-    def forward(self, x_BS: Tensor, lengths_B: Tensor, engine: Engine, dropout: float = 0.0) -> Source:
+    def forward(
+        self, x_BS: Tensor, lengths_B: Tensor, engine: Engine, dropout: float = 0.0, word_dropout: float = 0.0
+    ) -> Source:
         """Encode word ids (B, S), each sentence ending with the end symbol and padded after it."""
         B, S = x_BS.shape
         # The longest first: engines then stop early with those that end early. The sentences' own order is restored below.
@@ -45,8 +48,7 @@ class Encoder(nn.Module):
         place_B = torch.argsort(order_B)
         x_BS, lengths_B = x_BS[order_B], lengths_B[order_B]
         real_SB = torch.arange(S, device=x_BS.device).unsqueeze(1) < lengths_B
-        x_SBE = nn.functional.embedding(x_BS.T, self.E, sparse=self.sparse_gradient)
-        x_SBE = drop(x_SBE, dropout)
+        x_SBE = read_words(x_BS.T, self.E, self.sparse_gradient, dropout, word_dropout)
 
         h_SBC = read_both_ways(self.forward_cell, self.backward_cell, x_SBE, real_SB, engine)
         for layer in self.above:

@@ -16,6 +16,7 @@ from rnnsearch.engine import Decoded, Engine, Fused, distinct_rows, drop
 from rnnsearch.model.alignment import MLPAlignment, Source
 from rnnsearch.model.cells import Cell
 from rnnsearch.model.decoder import Decoder
+from rnnsearch.model.embedding import read_words
 from rnnsearch.model.encoder import Encoder
 from rnnsearch.model.readout import Readout
 
@@ -111,22 +112,27 @@ class RNNsearch(nn.Module):
             if isinstance(module, Cell):
                 module.recurrent_dropout = probability
 
-    def encode(self, x_BS: Tensor, lengths_B: Tensor, dropout: float = 0.0) -> Source:
+    def encode(self, x_BS: Tensor, lengths_B: Tensor, dropout: float = 0.0, word_dropout: float = 0.0) -> Source:
         """Annotate source sentences: word ids (B, S) with the end symbol and padding after it, lengths (B)."""
-        source: Source = self.encoder(x_BS, lengths_B, self.engine, dropout)
+        source: Source = self.encoder(x_BS, lengths_B, self.engine, dropout, word_dropout)
         source.keys_BSA = self.decoder.alignment.keys(source.annotations_BSC)
         return source
 
     def forward(
-        self, x_BS: Tensor, x_lengths_B: Tensor, y_BT: Tensor, y_lengths_B: Tensor, dropout: float = 0.0
+        self,
+        x_BS: Tensor,
+        x_lengths_B: Tensor,
+        y_BT: Tensor,
+        y_lengths_B: Tensor,
+        dropout: float = 0.0,
+        word_dropout: float = 0.0,
     ) -> Forced:
         """Read the translations `y` of the sources `x`; both hold word ids, end symbol included, lengths counting it."""
-        source = self.encode(x_BS, x_lengths_B, dropout)
+        source = self.encode(x_BS, x_lengths_B, dropout, word_dropout)
 
         y_TB = y_BT.T
         T, B = y_TB.shape
-        written_TBE = nn.functional.embedding(y_TB, self.decoder.E, sparse=self.decoder.sparse_gradient)
-        written_TBE = drop(written_TBE, dropout)
+        written_TBE = read_words(y_TB, self.decoder.E, self.decoder.sparse_gradient, dropout, word_dropout)
         previous_TBE = nn.functional.pad(written_TBE[:-1], (0, 0, 0, 0, 1, 0))  # no word before the first: zero
 
         read_TBE = written_TBE if self.generates_first else previous_TBE

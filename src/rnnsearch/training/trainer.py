@@ -138,16 +138,21 @@ class Trainer:
         device = next(model.parameters()).device
         sentences = sum(len(batch.source_BS) for batch in batches)
         words = sum(int(batch.target_lengths_B.sum()) for batch in batches)
-        divisor, nll = cost_divisor(sentences, words, settings), 0.0
+        readings = 2 if settings.consistency else 1
+        divisor, nll = cost_divisor(readings * sentences, readings * words, settings), 0.0
         model.train()
         for batch in batches:
             arrays = (batch.source_BS, batch.source_lengths_B, batch.target_BT, batch.target_lengths_B)
             with precision_of(device, settings.precision):
-                forced = model(*(torch.from_numpy(array).to(device) for array in arrays), dropout=settings.dropout)
-            guide = None if batch.guide_BTS is None else torch.from_numpy(batch.guide_BTS).to(device)
+                forced = model(
+                    *(torch.from_numpy(array.repeat(readings, 0)).to(device) for array in arrays),
+                    dropout=settings.dropout,
+                    word_dropout=settings.word_dropout,
+                )
+            guide = None if batch.guide_BTS is None else torch.from_numpy(batch.guide_BTS.repeat(readings, 0)).to(device)
             cost, nll_of_batch = training_cost(forced, divisor, settings, guide)
             cost.backward()
-            nll += float(nll_of_batch)
+            nll += float(nll_of_batch) / readings
         norm = gradient_norm(model.parameters())
 
         progress.update += 1

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rnnsearch.config import ModelConfig, TrainingConfig, from_dict
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import PAPER_NAMES, RNNsearch
+from rnnsearch.model.embedding import read_words
 from rnnsearch.training.cost import training_cost
 from toy import ALIGNMENTS, CELLS, ORDERS, batch_of, models_more, random_model, random_pairs
 
@@ -177,6 +178,20 @@ def test_no_dropout_unless_asked() -> None:
         plain = model(*batch).logits_PV
         assert torch.equal(model(*batch).logits_PV, plain)
         assert not torch.equal(model(*batch, dropout=0.5).logits_PV, plain)
+
+
+def test_word_dropout_leaves_out_whole_words() -> None:
+    torch.manual_seed(1)
+    E = torch.randn(7, 5, requires_grad=True)
+    ids = torch.randint(7, (300, 4))
+    x = read_words(ids, E, word_dropout=0.25)
+    left_out = (x == 0).all(-1)
+    assert 0.2 < float(left_out.double().mean()) < 0.3
+    torch.testing.assert_close(x[~left_out], E[ids][~left_out] / 0.75)
+    x.sum().backward()
+    assert E.grad is not None
+    torch.testing.assert_close(E.grad[:, 0], torch.bincount(ids[~left_out], minlength=7) / 0.75)
+    assert torch.equal(read_words(ids, E), E[ids])
 
 
 @pytest.mark.parametrize("alignment", ALIGNMENTS)

@@ -303,6 +303,28 @@ def test_both_engines_train_alike(tmp_path: Path, alignment: str) -> None:
     assert losses[0][-1] < losses[0][0]
 
 
+@pytest.mark.parametrize("accumulate", [1, 2])
+def test_two_readings_differ_by_dropout_alone(tmp_path: Path, accumulate: int) -> None:
+    losses, words = {}, set()
+    for dropout in (0.0, 0.3):
+        for consistency in (0.0, 5.0):
+            trainer = trainer_of(
+                tmp_path / f"{dropout} {consistency}",
+                dropout=dropout,
+                consistency=consistency,
+                accumulate=accumulate,
+                max_updates=8,
+                loss_normalization="tokens",
+            )
+            trainer.system.model.double()
+            recorder = Recorder()
+            words.add(trainer.run(recorder).target_words)
+            losses[dropout, consistency] = recorder.losses
+    assert len(words) == 1, "a pair that is read twice is one pair"
+    assert losses[0, 5] == pytest.approx(losses[0, 0], rel=1e-9), "two equal readings cost what one costs"
+    assert losses[0.3, 5] != pytest.approx(losses[0.3, 0], rel=1e-3)
+
+
 def test_the_seed_decides(tmp_path: Path) -> None:
     def losses(name: str, seed: int) -> list[float]:
         trainer = trainer_of(tmp_path / name, seed=seed, max_updates=5, dropout=0.1)
