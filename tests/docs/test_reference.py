@@ -42,14 +42,16 @@ def test_shapes_are_those_of_the_code(alignment: str) -> None:
         assert tuple(parameter.shape) == tuple(sizes[size] for size in rows[name].strip("()").split(", ")), name
 
 
-def test_settings_page_is_up_to_date() -> None:
-    spec = importlib.util.spec_from_file_location("make_settings", DOCS / "make_settings.py")
+@pytest.mark.parametrize("script", ["docs/make_settings.py", "benchmarks/quality.py"])
+def test_rendered_pages_are_up_to_date(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = DOCS.parent / script
+    monkeypatch.syspath_prepend(path.parent)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
-    make_settings = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(make_settings)
-    page = make_settings.PAGE.read_text(encoding="utf-8")
-    assert page == make_settings.page(), "run: python docs/make_settings.py"
+    rendering = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(rendering)
+    assert rendering.PAGE.read_text(encoding="utf-8") == rendering.page(), f"run: python {script}"
 
 
 def test_training_record_is_described(tmp_path: Path) -> None:

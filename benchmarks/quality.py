@@ -1,0 +1,175 @@
+"""Renders `docs/reference/quality.md`: what the translations and alignments are worth, and what each choice adds.
+
+    python benchmarks/quality.py
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from record import RESULTS
+
+from rnnsearch.files import write_text
+
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "quality.md"
+
+HEAD = """# Quality
+
+<!-- Written by benchmarks/quality.py from benchmarks/results: run it again when they change. -->
+
+What the scripts in [benchmarks](../../benchmarks/README.md) recorded. BLEU is sacreBLEU's: cased, detokenised, `13a`;
+*lower-cased, tokenised* is BLEU of Moses tokens in lower case, the figure that most papers on Multi30k print. Settings were
+chosen on `val`, never on a test set.
+"""
+
+HOURS = """\
+*Hours* are those of one model's training, by the clock; an *ensemble* has as many models as it says, from as many seeds. Wu
+et al. (ACL 2021) print 61.8 (French) and 41.0 (German), lower-cased and tokenised, for a text-only Transformer on this text.
+"""
+
+ABLATION = """\
+The preset `small` with one thing changed, each trained for {epochs} epochs in all, over which the rate falls to zero, on one
+thread ({settings}). That is less than half of what the preset trains for, and what keeps a model from learning its text by
+heart is worth more the longer it is trained. *Another seed* says how far two trainings of the same are apart.
+"""
+
+UNKNOWN = """\
+A model with a shortlist writes `[UNK]` for what is not on it. It is left, forbidden, or replaced: by the source word that it
+was read from, or by what the lexicon has for that word, if it has it. A word is *right* if it is the one that the reference
+has for the same source word, by the gold links; where the reference has none for it, it is wrong.
+"""
+
+LANGUAGES = {"fr": "English–French", "de": "English–German"}
+
+
+def main() -> None:
+    """Write the page."""
+    write_text(PAGE, page())
+    print(f"wrote {PAGE}")
+
+
+def page() -> str:
+    """The whole page, as Markdown."""
+    return "\n".join([HEAD, *(part for section in (multi30k, ablation, unknown_words, alignment) for part in section())])
+
+
+def multi30k() -> Iterable[str]:
+    """The systems, by language."""
+    for language, name in LANGUAGES.items():
+        rows = list(systems(language))
+        if rows:
+            yield f"## Multi30k {name}, `test_2016_flickr`\n"
+            yield table(("system", "BLEU, `val`", "BLEU", "lower-cased, tokenised", "parameters", "hours", "on"), rows)
+    yield HOURS
+
+
+def systems(language: str) -> Iterable[tuple[object, ...]]:
+    """A row for every record of a system that translates into this language."""
+    for path in sorted(RESULTS.glob("multi30k-*.json")):
+        record, name = read(path.stem), path.stem.removeprefix("multi30k-")
+        if name.endswith("-de") != (language == "de"):
+            continue
+        model, preset = name.removesuffix("-de").replace("rnn", "RNN").split("-", 1)
+        name = f"{model}, {preset}"
+        runs, where = [record, *record.get("others", [])], record["machine"]["cpu"]
+        for seed, run in enumerate(runs, 1):
+            training = run["training"]
+            numbers = (f"{training['parameters'] / 1e6:.1f} M", f"{training['hours']:.1f}", where)
+            yield (f"{name}, seed {seed}" if len(runs) > 1 else name, *bleus(run["evaluation"]), *numbers)
+        if "ensemble" in record:
+            yield (f"**{name}, ensemble of {len(runs)}**", *bleus(record["ensemble"]), "", "", where)
+    for path in sorted(RESULTS.glob("joeynmt-transformer-*.json")):
+        record, size = read(path.stem), path.stem.removeprefix("joeynmt-transformer-")
+        if size.endswith("-de") == (language == "de"):
+            name = f"Transformer, {size.removesuffix('-de')} (JoeyNMT {record['version']})"
+            yield (name, *bleus(record["evaluation"]), "", f"{record['hours']:.1f}", record["machine"]["cpu"])
+
+
+def bleus(evaluation: dict[str, Any]) -> tuple[str, str, str]:
+    """BLEU on `val`, and both kinds of it on the test set."""
+    tokenised = evaluation["test_2016_flickr"].get("lower-cased, tokenised")
+    cased = (f"{evaluation[test]['all']['bleu']:.2f}" for test in ("val", "test_2016_flickr"))
+    return (*cased, f"{tokenised['bleu']:.2f}" if tokenised else "–")  # type: ignore[return-value]
+
+
+def ablation() -> Iterable[str]:
+    """What each choice is worth."""
+    record = read("ablation")
+    if record:
+        rows = record["rows"]
+        base = rows["small"]["bleu"]["beam 5"]
+        yield "## What each choice is worth: Multi30k English–French, `val`\n"
+        shared = ", ".join(f"`{setting}`" for setting in record["settings"])
+        yield ABLATION.format(epochs=record["epochs"], settings=shared)
+        yield table(
+            ("training", "settings", "BLEU", "difference", "NLL a word", "parameters"),
+            (
+                (
+                    *(name, " ".join(f"`{setting}`" for setting in row["settings"]), f"{row['bleu']['beam 5']:.2f}"),
+                    "" if name == "small" else f"{row['bleu']['beam 5'] - base:+.2f}",
+                    *(f"{row['dev_nll_per_word']:.3f}", f"{row['parameters'] / 1e6:.1f} M"),
+                )
+                for name, row in rows.items()
+            ),
+        )
+        yield "The first row's model, searched otherwise:\n"
+        searches = rows["small"]["bleu"].items()
+        found = ((name, f"{bleu:.2f}", f"{bleu - base:+.2f}") for name, bleu in searches)
+        yield table(("search", "BLEU", "difference"), found)
+
+
+def unknown_words() -> Iterable[str]:
+    """What replacing `[UNK]` is worth."""
+    record = read("unknown-words")
+    names = {"built-in": "the built-in corpus", "multi30k": "Multi30k English–French, `val`"}
+    if record:
+        yield "## Unknown words\n"
+        yield UNKNOWN
+        for corpus, ways in record["found"].items():
+            rows = []
+            for way, row in ways.items():
+                written, right = row["written_by"], row.get("right")
+                replaced = ", ".join(f"{count:,} {by}" for by, count in written.items()) or "–"
+                judged = ", ".join(f"{right.get(by, 0) / count:.0%} {by}" for by, count in written.items()) if right else "–"
+                rows.append((way, f"{row['bleu']:.2f}", replaced, judged or "–"))
+            yield f"On {names[corpus]}, with shortlists of {record['words'][corpus]:,} words:\n"
+            yield table(("`[UNK]`", "BLEU", "words written for it", "of them right"), rows)
+
+
+def alignment() -> Iterable[str]:
+    """Alignment error rates."""
+    record = read("alignment-error")
+    names = {"built-in": "the built-in corpus", "novels": "five novels (alibi), with a model of Multi30k"}
+    if record:
+        yield "## Alignment error rate\n"
+        yield "Lower is better. *Intersection* and *grow-diag* are of two models, one a direction.\n"
+        for corpus, found in record["found"].items():
+            yield f"On {names[corpus]}, {found['pairs']:,} sentence pairs:\n"
+            yield table(
+                ("aligner", "AER", "precision", "recall"),
+                (
+                    (name, *(f"{score[key]:.3f}" for key in ("aer", "precision", "recall")))
+                    for name, score in found.items()
+                    if name != "pairs"
+                ),
+            )
+
+
+def read(name: str) -> dict[str, Any]:
+    """A record; empty if there is none."""
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def table(heads: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
+    """A Markdown table; all columns but the first are aligned to the right."""
+    heads = list(heads)
+    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
+    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
+
+
+if __name__ == "__main__":
+    main()
