@@ -66,7 +66,7 @@ def _stays_float32() -> bool:
 def product(W: Tensor, precision: Precision = "fp32", add: bool = False) -> Callable[[Tensor, Tensor], None]:
     """A function of x and y that puts x W into y, or adds it to y; for use in a loop, where W stays the same."""
     if precision == "bf16":
-        W_16 = W.bfloat16().contiguous()
+        W_16 = W.bfloat16()  # a transposed view stays one: copying it takes longer than its products gain
         if add:
             return lambda x, y: y.add_(x.bfloat16() @ W_16)  # type: ignore[return-value]
         return lambda x, y: y.copy_(x.bfloat16() @ W_16)  # type: ignore[return-value]
