@@ -5,7 +5,8 @@
 On the built-in corpus, whose gold links are the grammar's: two models of the preset `demo` are trained, one a direction, and
 align its test set. With a model trained elsewhere (by `multi30k.py`, say), also the five novels of `DATA/alibi`, which are
 another kind of text than its own. The aligner is eflomal (Östling and Tiedemann 2016), where `--eflomal` names its program:
-it aligns the test set together with the training text of the models, the same words.
+it aligns the test set together with the training text of the models, the same words. Its links of the built-in corpus's
+training text then guide the attention of a third model (`train --links`).
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ from record import machine, write_result
 
 from rnnsearch.config import from_preset
 from rnnsearch.corpus.builtin import write_corpus
-from rnnsearch.corpus.links import GoldLinks, Links, hard_links, parse_gold, read_gold, symmetrize
+from rnnsearch.corpus.links import GoldLinks, Links, hard_links, parse_gold, read_gold, symmetrize, to_pharaoh
 from rnnsearch.corpus.read import read_lines
 from rnnsearch.evaluation.aer import alignment_error_rate
+from rnnsearch.files import write_text
 from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.translation import Translator, load
 
@@ -60,7 +62,7 @@ def main() -> None:
         test, model = novels(arguments.data / "alibi"), load(arguments.model)
         found["novels"] = {"pairs": len(test.gold), "attention": scored(test, links_of(model, test))}
         if arguments.eflomal:
-            found["novels"] |= eflomal(arguments.eflomal, training, test)
+            found["novels"] |= eflomal(arguments.eflomal, training, test)[0]
     write_result("alignment-error", machine=on, found=found)
     for name, rows in found.items():
         for aligner, score in rows.items():
@@ -72,15 +74,8 @@ def built_in(folder: Path, program: Path | None) -> dict[str, Any]:
     corpus = folder / "corpus"
     if not (corpus / "test.gold").exists():
         write_corpus(corpus, train=PAIRS, valid=TESTED, test=TESTED, seed=1)
-    models = []
-    for source, target in (("en", "fr"), ("fr", "en")):
-        model = folder / f"{source}-{target}"
-        text = {"source": f"train.{source}", "target": f"train.{target}"}
-        text |= {"valid-source": f"valid.{source}", "valid-target": f"valid.{target}"}
-        options = [part for side, name in text.items() for part in (f"--{side}", corpus / name)]
-        if not (model / "training.json").exists():
-            run("train", *options, "--output", model, "--preset", "demo")
-        models.append(load(model))
+    both_ways = (("en", "fr"), ("fr", "en"))
+    models = [trained(folder / f"{source}-{target}", corpus, source, target) for source, target in both_ways]
     tokenizers = [Tokenizer(from_preset("demo").data.tokenizer, language) for language in ("en", "fr")]
     test = Aligned(
         *(
@@ -101,8 +96,23 @@ def built_in(folder: Path, program: Path | None) -> dict[str, Any]:
         "attention, grow-diag": scored(test, both(forward, backward, "grow-diag")),
     }
     if program:
-        found |= eflomal(program, (corpus / "train.en", corpus / "train.fr"), test)
+        scores, of_training = eflomal(program, (corpus / "train.en", corpus / "train.fr"), test)
+        links = folder / "train.links"
+        write_text(links, "".join(f"{to_pharaoh(pair)}\n" for pair in of_training))
+        guided = trained(folder / "en-fr-guided", corpus, "en", "fr", links)
+        found |= {"attention, guided by eflomal": scored(test, links_of(guided, test)), **scores}
     return found
+
+
+def trained(model: Path, corpus: Path, source: str, target: str, links: Path | None = None) -> Translator:
+    """A model of the built-in corpus, trained unless it has been."""
+    text = {"source": f"train.{source}", "target": f"train.{target}"}
+    text |= {"valid-source": f"valid.{source}", "valid-target": f"valid.{target}"}
+    options = [part for side, name in text.items() for part in (f"--{side}", corpus / name)]
+    options += ["--links", links] if links else []
+    if not (model / "training.json").exists():
+        run("train", *options, "--output", model, "--preset", "demo")
+    return load(model)
 
 
 def novels(folder: Path) -> Aligned:
@@ -134,8 +144,8 @@ def both(forward: Sequence[Links], backward: Sequence[Links], how: Any) -> list[
     return [symmetrize(one, other, how) for one, other in zip(forward, backward, strict=True)]
 
 
-def eflomal(program: Path, training: tuple[Path, Path], test: Aligned) -> dict[str, Any]:
-    """The aligner's links, in both directions and together."""
+def eflomal(program: Path, training: tuple[Path, Path], test: Aligned) -> tuple[dict[str, Any], list[Links]]:
+    """The aligner's scores, in both directions and together, and its links of the training text, of both together."""
     tokenizers = [Tokenizer("moses", language) for language in ("en", "fr")]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -146,14 +156,15 @@ def eflomal(program: Path, training: tuple[Path, Path], test: Aligned) -> dict[s
         files = ["-s", folder / "s", "-t", folder / "t", "-f", folder / "forward", "-r", folder / "backward"]
         subprocess.run([program, *files], check=True, stdout=subprocess.DEVNULL)
         forward, backward = (
-            [parse_gold(line).sure for line in read_lines(folder / direction)][: len(test.gold)]
-            for direction in ("forward", "backward")
+            [parse_gold(line).sure for line in read_lines(folder / direction)] for direction in ("forward", "backward")
         )
-    return {
-        "eflomal": scored(test, forward),
-        "eflomal, intersection": scored(test, both(forward, backward, "intersection")),
-        "eflomal, grow-diag": scored(test, both(forward, backward, "grow-diag")),
+    tested, grown = len(test.gold), both(forward, backward, "grow-diag")
+    scores = {
+        "eflomal": scored(test, forward[:tested]),
+        "eflomal, intersection": scored(test, both(forward[:tested], backward[:tested], "intersection")),
+        "eflomal, grow-diag": scored(test, grown[:tested]),
     }
+    return scores, grown[tested:]
 
 
 def scored(test: Aligned, links: Sequence[Links]) -> dict[str, Any]:
