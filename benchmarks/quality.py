@@ -125,6 +125,7 @@ def unknown_words() -> Iterable[str]:
     """What replacing `[UNK]` is worth."""
     record = read("unknown-words")
     names = {"built-in": "the built-in corpus", "multi30k": "Multi30k English–French, `val`"}
+    named = {"lexicon": "from the lexicon", "copy": "copied"}
     if record:
         yield "## Unknown words\n"
         yield UNKNOWN
@@ -132,9 +133,9 @@ def unknown_words() -> Iterable[str]:
             rows = []
             for way, row in ways.items():
                 written, right = row["written_by"], row.get("right")
-                replaced = ", ".join(f"{count:,} {by}" for by, count in written.items()) or "–"
-                judged = ", ".join(f"{right.get(by, 0) / count:.0%} {by}" for by, count in written.items()) if right else "–"
-                rows.append((way, f"{row['bleu']:.2f}", replaced, judged or "–"))
+                replaced = ", ".join(f"{count:,} {named[by]}" for by, count in written.items())
+                judged = ", ".join(f"{right[by]:,}" for by in written) if right else ""
+                rows.append((way, f"{row['bleu']:.2f}", replaced or "–", judged or "–"))
             yield f"On {names[corpus]}, with shortlists of {record['words'][corpus]:,} words:\n"
             yield table(("`[UNK]`", "BLEU", "words written for it", "of them right"), rows)
 
