@@ -11,14 +11,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from multi30k import evaluate, train_command
+from multi30k import evaluate, train, train_command
 from record import RESULTS, machine, write_result
 
 PIECES = ("data.subwords=bpe", "data.subword_pieces=5000")
@@ -77,19 +74,7 @@ def main() -> None:
     def row(name: str) -> dict[str, Any]:
         model = folder / name.replace(" ", "-").replace("/", "-")
         settings = (f"training.max_epochs={arguments.epochs}", *arguments.set, *TRAININGS[name])
-        if not (model / "training.json").exists():
-            command = train_command(data, model, "small", settings)
-            resume = ["--resume"] if model.exists() else []
-            log = model.with_suffix(".log")
-            log.parent.mkdir(parents=True, exist_ok=True)
-            threads = str(max(1, (os.cpu_count() or 1) // arguments.jobs))
-            with log.open("a") as out:
-                subprocess.run(
-                    [sys.executable, "-m", "rnnsearch", *command, *resume],
-                    env={**os.environ, "OMP_NUM_THREADS": threads},
-                    stderr=out,
-                    check=True,
-                )
+        train(train_command(data, model, "small", settings), model, resume=True, jobs=arguments.jobs)
         training = json.loads((model / "training.json").read_text())
         found: dict[str, Any] = {"settings": TRAININGS[name], "bleu": {"beam 5": bleu(model, ())}}
         if name == "small":

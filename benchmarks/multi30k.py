@@ -1,9 +1,10 @@
 """RNNsearch or RNNencdec on Multi30k: the plain `train` and `evaluate` commands, and what came of them.
 
-    python benchmarks/multi30k.py --data DATA --output RUNS [--model rnnencdec] [--language de] [--models 3]
+    python benchmarks/multi30k.py --data DATA --output RUNS [--model rnnencdec] [--language de] [--models 3 --jobs 2]
 
 The settings are the preset's, chosen on `val`; `test_2016_flickr` is translated once, by the best model on `val`. With
-`--models`, so many are trained, from different seeds, and also translate together. BLEU is sacreBLEU's, cased; *lower-cased,
+`--models`, so many are trained, from different seeds, and also translate together; with `--jobs`, side by side, the cores
+shared out. BLEU is sacreBLEU's, cased; *lower-cased,
 tokenised* is the figure that most papers on this text print: Moses tokens of both sides in lower case.
 """
 
@@ -11,9 +12,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +36,7 @@ def main() -> None:
     parser.add_argument("--preset", default="small")
     parser.add_argument("--language", choices=("fr", "de"), default="fr", help="the language translated into")
     parser.add_argument("--models", type=int, default=1, help="how many to train")
+    parser.add_argument("--jobs", type=int, default=1, help="trainings side by side")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a further setting of the trainings")
     parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
     arguments = parser.parse_args()
@@ -40,25 +44,26 @@ def main() -> None:
     on, data, language = machine(), arguments.data, arguments.language
     name = f"multi30k-{arguments.model}-{arguments.preset}{'' if language == 'fr' else f'-{language}'}"
     settings = [*(["model.alignment=none"] if arguments.model == "rnnencdec" else []), *arguments.set]
-    models, trained = [], []
-    for seed in range(1, arguments.models + 1):
-        model = arguments.output / (name if seed == 1 else f"{name}-{seed}")
-        of_seed = settings if seed == 1 else [*settings, f"training.seed={seed}"]
-        command = train_command(data, model, arguments.preset, of_seed, language)
-        train(command, model, resume=arguments.resume and model.exists())
-        models.append(model)
-        trained.append(
-            {
-                "command": " ".join(["rnnsearch", *command])
-                .replace(str(data), "DATA")
-                .replace(str(arguments.output), "RUNS"),
-                "training": json.loads((model / "training.json").read_text()),
-                "evaluation": evaluate_both(data, [model], language),
-            }
-        )
-    first, *others = trained
+    seeds = range(1, arguments.models + 1)
+    models = [arguments.output / (name if seed == 1 else f"{name}-{seed}") for seed in seeds]
+    of_seeds = [settings if seed == 1 else [*settings, f"training.seed={seed}"] for seed in seeds]
+    commands = [
+        train_command(data, model, arguments.preset, of_seed, language)
+        for model, of_seed in zip(models, of_seeds, strict=True)
+    ]
+    with ThreadPoolExecutor(max_workers=arguments.jobs) as pool:
+        resume, jobs = [arguments.resume] * len(models), [arguments.jobs] * len(models)
+        list(pool.map(train, commands, models, resume, jobs))
+    first, *others = (
+        {
+            "command": " ".join(["rnnsearch", *command]).replace(str(data), "DATA").replace(str(arguments.output), "RUNS"),
+            "training": json.loads((model / "training.json").read_text()),
+            "evaluation": evaluate_both(data, [model], language),
+        }
+        for command, model in zip(commands, models, strict=True)
+    )
     more = {"others": others, "ensemble": evaluate_both(data, models, language)} if others else {}
-    write_result(name, machine=on, **first, **more)
+    write_result(name, machine=on, side_by_side=arguments.jobs, **first, **more)
 
 
 def train_command(data: Path, model: Path, preset: str, settings: Sequence[str] = (), language: str = "fr") -> list[str]:
@@ -70,10 +75,19 @@ def train_command(data: Path, model: Path, preset: str, settings: Sequence[str] 
     return [str(part) for part in command] + [part for setting in settings for part in ("--set", setting)]
 
 
-def train(command: list[str], model: Path, resume: bool = False) -> None:
-    """Train, unless it has been done."""
-    if not (model / "training.json").exists():
-        run(*command, *(["--resume"] if resume else []))
+def train(command: list[str], model: Path, resume: bool = False, jobs: int = 1) -> None:
+    """Train, unless it has been done; one of so many `jobs` side by side tells how it goes in a file beside the model."""
+    if (model / "training.json").exists():
+        return
+    command = [sys.executable, "-m", "rnnsearch", *command, *(["--resume"] if resume and model.exists() else [])]
+    if jobs == 1:
+        subprocess.run(command, check=True)
+        return
+    log = model.with_name(f"{model.name}.log")
+    log.parent.mkdir(parents=True, exist_ok=True)
+    threads = str(max(1, (os.cpu_count() or 1) // jobs))
+    with log.open("a") as out:
+        subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": threads}, stderr=out, check=True)
 
 
 def evaluate_both(data: Path, models: Sequence[Path], language: str) -> dict[str, Any]:

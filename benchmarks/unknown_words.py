@@ -77,7 +77,7 @@ def measured(
 ) -> dict[str, dict[str, Any]]:
     """Train, and translate the test set in every way."""
     model = Path(command[command.index("--output") + 1])
-    train(command, model, resume=resume and model.exists())
+    train(command, model, resume)
     sources, references = (list(read_lines(path)) for path in test)
     gold_file = test[0].with_name("test.gold")
     gold = read_gold(gold_file) if gold_file.exists() else None
