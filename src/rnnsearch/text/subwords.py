@@ -62,6 +62,8 @@ class Subwords:
                     max_sentence_length=1 << 16,
                     bos_id=-1,
                     eos_id=-1,
+                    split_by_unicode_script=False,  # else "l'" or "mp3" would never be one piece
+                    split_by_number=False,
                     minloglevel=2,
                 )
             except RuntimeError as error:

@@ -55,6 +55,13 @@ def test_frequent_words_are_whole_and_rare_ones_are_not() -> None:
     assert len(subwords.split("zoologie")) > 2
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("word", [".", "l'", "40", "T-shirt", "mp3", "x²", "日本語"])
+def test_a_frequent_word_is_whole_whatever_its_signs(kind: SubwordKind, word: str) -> None:
+    subwords = Subwords.train(COUNTS + Counter({word: 100_000}), kind, 80)
+    assert subwords.split(word) == (BEGIN + word,)
+
+
 def test_no_word_of_known_letters_is_unknown(subwords: Subwords) -> None:
     pieces = Counter(piece for word in COUNTS for piece in subwords.split(word))
     vocabulary = Vocabulary.from_counts(pieces, len(pieces), subwords=subwords)
