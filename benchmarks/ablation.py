@@ -18,12 +18,12 @@ from typing import Any
 from multi30k import evaluate, train, train_command
 from record import RESULTS, machine, write_result
 
-PIECES = ("data.subwords=bpe", "data.subword_pieces=5000")
+PIECES = ("data.subwords=bpe",)
 
 TRAININGS: dict[str, tuple[str, ...]] = {
     "small": (),
     "another seed": ("training.seed=2",),
-    "5,000 pieces of words": PIECES,
+    "pieces of words": PIECES,
     "pieces, BPE-dropout 0.05": (*PIECES, "training.subword_sampling=0.05"),
     "pieces, target embedding and softmax tied": (*PIECES, "model.tied_embedding=true"),
     "two readings alike (R-Drop)": ("training.consistency=5",),

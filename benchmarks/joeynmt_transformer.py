@@ -2,7 +2,7 @@
 
     python benchmarks/joeynmt_transformer.py --data DATA --output RUNS --peers PEERS --hours 1 [--language de] [--size tiny]
 
-It has the text as ours: Moses tokens, in the 5,000 pieces that `data.subwords=bpe data.subword_pieces=5000` cuts words into.
+It has the text as ours: Moses tokens, in the pieces that `data.subwords=bpe` cuts words into.
 `tiny` is the Transformer that Wu et al. (2021) found best for this text (4 layers of 128, 256 and 4 heads, dropout 0.3),
 `small` twice as wide. Adam with warm-up, label smoothing 0.1, one embedding for all. It is validated on `val`; when the
 hours are over, its best checkpoint translates both sets with beam 5, and is scored as ours is.
@@ -79,7 +79,7 @@ def write_texts(text: Path, folder: Path, language: str) -> None:
     """The three parts, in pieces, and the pieces as a vocabulary."""
     if (folder / "pieces.vocab").exists():
         return
-    data = from_preset("small", {"data": {"subwords": "bpe", "subword_pieces": 5000}}).data
+    data = from_preset("small", {"data": {"subwords": "bpe"}}).data
     prepare([text / "train.en.gz"], [text / f"train.{language}.gz"], folder / "prepared", data)
     for side in ("en", language):
         tokenizer = Tokenizer("moses", side)
