@@ -53,7 +53,8 @@ def main() -> None:
     }
     if arguments.data:
         data = arguments.data / "multi30k"
-        command = train_command(arguments.data, folder / "multi30k", "small") + shortlist("multi30k", arguments.set)
+        words = ["data.subwords=none", *arguments.set]
+        command = train_command(arguments.data, folder / "multi30k", "best") + shortlist("multi30k", words)
         found["multi30k"] = measured(
             command,
             (data / "train.en.gz", data / "train.fr.gz"),
