@@ -2,7 +2,7 @@
 
     python benchmarks/joeynmt_transformer.py --data DATA --output RUNS --peers PEERS --hours 1 [--language de] [--size tiny]
 
-It has the text as ours: Moses tokens, in the pieces that `data.subwords=bpe` cuts words into.
+It has the text as ours: Moses tokens, in the pieces that the preset `best` cuts words into.
 `tiny` is the Transformer that Wu et al. (2021) found best for this text (4 layers of 128, 256 and 4 heads, dropout 0.3),
 `small` twice as wide. Adam with warm-up, label smoothing 0.1, one embedding for all. Theirs had minibatches of 4,096
 tokens, a rate of 0.005 and 2,000 updates of warm-up: in a laptop's hours it would hardly have begun. So it has minibatches
@@ -81,7 +81,7 @@ def write_texts(text: Path, folder: Path, language: str) -> None:
     """The three parts, in pieces, and the pieces as a vocabulary."""
     if (folder / "pieces.vocab").exists():
         return
-    data = from_preset("small", {"data": {"subwords": "bpe"}}).data
+    data = from_preset("best").data
     prepare([text / "train.en.gz"], [text / f"train.{language}.gz"], folder / "prepared", data)
     for side in ("en", language):
         tokenizer = Tokenizer("moses", side)
