@@ -1,6 +1,6 @@
 """A Transformer by JoeyNMT on Multi30k, in the hours that we train: the side by side of `multi30k.py`.
 
-    python benchmarks/joeynmt_transformer.py --data DATA --output RUNS --peers PEERS --hours 1 [--language de] [--size tiny]
+    python benchmarks/joeynmt_transformer.py --data DATA --output RUNS --peers PEERS --hours 1 [--language de] [--threads 1]
 
 It has the text as ours: Moses tokens, in the pieces that the preset `best` cuts words into.
 `tiny` is the Transformer that Wu et al. (2021) found best for this text (4 layers of 128, 256 and 4 heads, dropout 0.3),
@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,7 @@ def main() -> None:
     parser.add_argument("--hours", type=float, required=True, help="training time")
     parser.add_argument("--language", choices=("fr", "de"), default="fr", help="the language translated into")
     parser.add_argument("--size", choices=WIDTHS, default="tiny")
+    parser.add_argument("--threads", type=int, default=1, help="as many as ours had: one where two train side by side")
     arguments = parser.parse_args()
 
     on, language = machine(), arguments.language
@@ -53,17 +55,18 @@ def main() -> None:
     write_texts(arguments.data / "multi30k", folder, language)
     settings = settings_of(folder, language, WIDTHS[arguments.size])
     write_json(folder / "settings.yaml", settings)  # JSON is YAML
+    environment = {**os.environ, "OMP_NUM_THREADS": str(arguments.threads)}
     joeynmt = [str(python_of(arguments.peers, "joeynmt")), "-m", "joeynmt"]
     if not (folder / "model" / "best.ckpt").exists():
         with contextlib.suppress(subprocess.TimeoutExpired):
             train = [*joeynmt, "train", str(folder / "settings.yaml"), "--skip-test"]
-            subprocess.run(train, check=True, timeout=3600 * arguments.hours)
+            subprocess.run(train, check=True, timeout=3600 * arguments.hours, env=environment)
     scores = {}
     for test, file in SETS.items():
         written = folder / f"{test}.pieces"
         with (folder / f"{file}.en").open() as source:
             translate = [*joeynmt, "translate", str(folder / "settings.yaml"), "--output-path", str(written)]
-            subprocess.run(translate, check=True, stdin=source)
+            subprocess.run(translate, check=True, stdin=source, env=environment)
         reference = arguments.data / "multi30k" / f"{test}.{language}.gz"
         scores[test] = scored(written, reference, language)
         print(test, round(scores[test]["all"]["bleu"], 2), round(scores[test]["lower-cased, tokenised"]["bleu"], 2))
@@ -72,6 +75,7 @@ def main() -> None:
         machine=on,
         version=PEERS["joeynmt"].version,
         hours=arguments.hours,
+        threads=arguments.threads,
         settings=json.loads(json.dumps(settings).replace(str(folder), "RUN")),
         evaluation=scores,
     )
