@@ -1,9 +1,10 @@
 """What each choice is worth: Multi30k `val`, the preset `best` with one thing changed at a time.
 
-    python benchmarks/ablation.py --data DATA --output RUNS [--epochs 10] [--only NAME …] [--set KEY=VALUE …]
+    python benchmarks/ablation.py --data DATA --output RUNS [--epochs 4] [--only NAME …] [--set KEY=VALUE …]
 
 Every training is shorter than one that is meant to be used, and all are equally long: the rate falls to zero over `--epochs`
-passes. Two run side by side, a thread each. What has been trained is not trained again; one that was stopped goes on.
+passes. Two run side by side, a thread each. What has been trained is not trained again; one that was stopped goes on. With
+`--only`, the record keeps its other rows, if they were trained for as long and alike.
 Differences of half a BLEU between two single trainings mean nothing: the row `another seed` says how much they vary.
 """
 
@@ -67,7 +68,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="a folder with multi30k/ in it")
     parser.add_argument("--output", type=Path, required=True, help="where the trained models go")
-    parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--only", nargs="+", choices=TRAININGS, default=list(TRAININGS), help="only these rows")
     parser.add_argument("--jobs", type=int, default=2, help="trainings side by side")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a further setting of all")
@@ -92,9 +93,12 @@ def main() -> None:
 
     with ThreadPoolExecutor(max_workers=arguments.jobs) as pool:
         rows = dict(zip(arguments.only, pool.map(row, arguments.only), strict=True))
+    shared = {"epochs": arguments.epochs, "settings": arguments.set}
     path = RESULTS / "ablation.json"
-    before = json.loads(path.read_text())["rows"] if path.exists() and len(rows) < len(TRAININGS) else {}
-    write_result("ablation", machine=on, epochs=arguments.epochs, settings=arguments.set, rows={**before, **rows})
+    before = json.loads(path.read_text()) if path.exists() else {}
+    if before and all(before[key] == value for key, value in shared.items()):
+        rows = {**before["rows"], **rows}
+    write_result("ablation", machine=on, **shared, rows={name: rows[name] for name in TRAININGS if name in rows})
 
 
 if __name__ == "__main__":

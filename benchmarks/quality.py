@@ -12,6 +12,7 @@ from typing import Any
 
 from record import RESULTS
 
+from rnnsearch.config import from_preset
 from rnnsearch.files import write_text
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "quality.md"
@@ -34,8 +35,8 @@ loss was still falling.
 
 ABLATION = """\
 The preset `best` with one thing changed, each trained for {epochs} epochs in all, over which the rate falls to zero, on one
-thread ({settings}). That is less than half of what the preset trains for, and what keeps a model from learning its text by
-heart is worth more the longer it is trained. *Another seed* says how far two trainings of the same are apart.
+thread ({settings}). The preset itself trains for {preset}; what keeps a model from learning its text by heart is worth more
+the longer it is trained, and may cost in so few. *Another seed* says how far two trainings of the same are apart.
 """
 
 UNKNOWN = """\
@@ -105,7 +106,8 @@ def ablation() -> Iterable[str]:
         base = rows["best"]["bleu"]["beam 5"]
         yield "## What each choice is worth: Multi30k English–French, `val`\n"
         shared = ", ".join(f"`{setting}`" for setting in record["settings"])
-        yield ABLATION.format(epochs=record["epochs"], settings=shared)
+        preset = from_preset("best").training.max_epochs
+        yield ABLATION.format(epochs=record["epochs"], settings=shared, preset=preset)
         yield table(
             ("training", "settings", "BLEU", "difference", "NLL a word", "parameters"),
             (
