@@ -30,8 +30,8 @@ HOURS = """\
 *Hours* are those of one model's training, by the clock; an *ensemble* has as many models as it says, from as many seeds. Wu
 et al. (ACL 2021) print 61.8 (French) and 41.0 (German), lower-cased and tokenised, for a text-only Transformer on this text.
 JoeyNMT's, of the same size, had the hours and the one thread that the first `best` had: when they were over, its validation
-loss was still falling. Its settings are those of Wu et al. but for smaller minibatches, a lower rate and less warm-up, chosen
-for so few hours by rule of thumb; unlike ours, they were not tuned on `val`.
+loss was still falling. Its settings are those of Wu et al. but for smaller minibatches, a lower rate and less warm-up, by
+rule of thumb for so few hours; unlike ours, they were not tuned on `val`.
 """
 
 ABLATION = """\
