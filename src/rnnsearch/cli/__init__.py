@@ -5,6 +5,7 @@ A command parses, calls and prints. It imports what is slow to import when it ru
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import Annotated
@@ -71,7 +72,10 @@ def main() -> None:
     # times. A few turns of the loop are as fast on an idle machine. It is read when PyTorch is first imported.
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except RnnsearchError as error:
         print(f"rnnsearch: {error}", file=sys.stderr)
         raise SystemExit(2) from None
@@ -79,5 +83,11 @@ def main() -> None:
         # The reader of our output has gone (`| head`): not an error, and nothing more to say to it.
         sys.stderr.close()
         raise SystemExit(1) from None
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        print("rnnsearch: the disk is full, and the output is not whole; make room and run it again", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what is left to write at exit
+        raise SystemExit(2) from None
     except KeyboardInterrupt:
         raise SystemExit(130) from None

@@ -109,6 +109,16 @@ def test_translate_what_is_cut_off_is_told(rnnsearch: Run, model_folder: Folders
     refused(rnnsearch("translate", "--model", folder, "--set", "model.hidden_size=3"), "model", "search")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_a_full_disk_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-c", "from rnnsearch.cli import main; main()", "presets", "small"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, encoding="utf-8", check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "the disk is full" in done.stderr
+
+
 def test_translate_standard_input(model_folder: Folders) -> None:
     command = [sys.executable, "-c", "from rnnsearch.cli import main; main()"]
     done = subprocess.run(
