@@ -5,6 +5,9 @@
 Random weights, and the same number of steps for every sentence: none ends before it has as many words as its source, so
 every step has all hypotheses of the beam. Real translations end one by one; `translation_speed.py` times them, beside the
 peers.
+
+The roofline of exact search: the products of the exact way are noted while it translates, then run again alone, with the
+weights that it has laid out. What search has beyond them is attention, gates, the choice of words and the interpreter.
 """
 
 from __future__ import annotations
@@ -13,12 +16,16 @@ import argparse
 import os
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from random import Random
+from typing import Any
 
 import torch
 from record import machine, write_speed
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.engine.decoding import PlainStepper, Stepper
@@ -46,6 +53,38 @@ class RandomShortlist:
     def candidates(self, source: Sequence[int]) -> list[int]:
         """Those of its words."""
         return sorted({candidate for word in source for candidate in self._candidates[word]})
+
+
+class PackedProducts(TorchDispatchMode):
+    """Counts the products with packed float32 weights that are computed within it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counted: Counter[tuple[int, int]] = Counter()
+        """By the weight's number and how many rows it is multiplied with."""
+        self._weights: dict[int, Tensor] = {}
+        self._columns: dict[int, int] = {}
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:
+        if func is torch.ops.mkldnn._linear_pointwise.default:
+            x_RX, weight = args[:2]
+            self._weights[id(weight)], self._columns[id(weight)] = weight, x_RX.shape[1]
+            self.counted[id(weight), len(x_RX)] += 1
+        return func(*args, **(kwargs or {}))
+
+    @torch.inference_mode()
+    def seconds(self) -> float:
+        """All of them, run alone: the median of some runs each."""
+        total = 0.0
+        for (number, rows), times in self.counted.items():
+            weight, x_RX = self._weights[number], torch.randn(rows, self._columns[number])
+            runs: list[float] = []
+            while len(runs) < 4 or (sum(runs) < 0.02 and len(runs) < 100):
+                began = time.perf_counter()
+                torch.ops.mkldnn._linear_pointwise(x_RX, weight, None, "none", [], "")
+                runs.append(time.perf_counter() - began)
+            total += times * statistics.median(runs[1:])
+        return total
 
 
 def main() -> None:
@@ -76,6 +115,9 @@ def main() -> None:
     sentences = [[random.randrange(2, vocabulary) for _ in range(WORDS)] for _ in range(64)]
     steppers = {name: make() for name, make in ways.items()}
     rates: dict[str, dict[str, list[float]]] = {name: {"1": [], "32": []} for name in ways}
+    shares: dict[str, list[float]] = {"1": [], "32": []}
+    sentences_per_second(steppers["exact"], sentences, 32)  # for compiling
+    products = {at_once: products_of(steppers["exact"], sentences, int(at_once)) for at_once in shares}
     for number in range(arguments.rounds + 1):
         for name, stepper in steppers.items():
             for side_by_side, of_rate in rates[name].items():
@@ -83,6 +125,10 @@ def main() -> None:
                 if number:  # the first is for compiling, and for filling caches
                     of_rate.append(rate)
                 print(f"round {number}: {name}, {side_by_side} at once: {rate:.1f} sentences/s", flush=True)
+                if name == "exact" and number:
+                    alone = products[side_by_side].seconds() / count(sentences, int(side_by_side))
+                    shares[side_by_side].append(alone * rate)
+                    print(f"round {number}: of that, products alone: {alone * rate:.1%}", flush=True)
     medians = {
         name: {at_once: round(statistics.median(of_rate), 2) for at_once, of_rate in of_way.items()}
         for name, of_way in rates.items()
@@ -96,17 +142,35 @@ def main() -> None:
         words=WORDS,
         beam=BEAM,
         sentences_per_second=medians,
+        products_share_of_exact={at_once: round(statistics.median(found), 4) for at_once, found in shares.items()},
     )
 
 
 def sentences_per_second(stepper: Stepper, sentences: list[list[int]], side_by_side: int) -> float:
     """Translate one sentence after the other, or so many side by side."""
     settings = SearchConfig(beam=BEAM, batch_sentences=side_by_side, maximum_length_ratio=1.0)
-    groups = [sentences[: 2 * side_by_side]] if side_by_side > 1 else [[sentence] for sentence in sentences[:4]]
     began = time.monotonic()
-    for group in groups:
+    for group in groups(sentences, side_by_side):
         beam_search(stepper, group, settings)
-    return sum(len(group) for group in groups) / (time.monotonic() - began)
+    return count(sentences, side_by_side) / (time.monotonic() - began)
+
+
+def products_of(stepper: Stepper, sentences: list[list[int]], side_by_side: int) -> PackedProducts:
+    """The products of the same translations."""
+    products = PackedProducts()
+    with products:
+        sentences_per_second(stepper, sentences, side_by_side)
+    return products
+
+
+def groups(sentences: list[list[int]], side_by_side: int) -> list[list[list[int]]]:
+    """What is translated at a time: two rounds of so many, or four sentences one by one."""
+    return [sentences[: 2 * side_by_side]] if side_by_side > 1 else [[sentence] for sentence in sentences[:4]]
+
+
+def count(sentences: list[list[int]], side_by_side: int) -> int:
+    """How many sentences that are."""
+    return sum(map(len, groups(sentences, side_by_side)))
 
 
 if __name__ == "__main__":
