@@ -20,12 +20,12 @@ from rnnsearch.text.vocabulary import END, UNK
 if kernels.AVAILABLE:
     from numba import carray
 
-    from rnnsearch.engine.kernels import exp, share, sigmoid, tanh
+    from rnnsearch.engine.kernels import exp, highest_apart, share, sigmoid, tanh
 
 f32, f64, i64 = np.float32, np.float64, np.int64
 
-BLOCK = 64
-"""Words whose highest logit is noted together: most blocks need not be looked at again."""
+LANES = 512
+"""Words that stand so far apart have their highest logit noted together: most need not be looked at again."""
 
 
 def _compiled(x: Tensor) -> bool:
@@ -181,7 +181,7 @@ def best_words(
     R, V = product_RV.shape
     if _compiled(product_RV):
         log_p_RW, words_RW = product_RV.new_empty(R, count), torch.empty(R, count, dtype=torch.int64)
-        scratch_RX = product_RV.new_empty(R, -(-V // BLOCK))
+        scratch_RX = product_RV.new_empty(R, min(V, LANES))
         numbers = (R, V, count, no_unk)
         _best_words(numbers, product_RV, factor_R, bias_V, no_end_R, log_p_RW, words_RW, scratch_RX)
         return log_p_RW, words_RW
@@ -196,28 +196,25 @@ def best_words(
 
 @kernel
 def _best_words(p: Any) -> None:
-    """Numbers R, V, W, no_unk; `best_words`' tensors in its order, log p, words, and scratch (R, blocks).
+    """Numbers R, V, W, no_unk; `best_words`' tensors in its order, log p, words, and scratch (R, lanes).
 
     The logits take the place of `product`.
     """
     n = carray(p[0], (4,), f64)
     R, V, W, no_unk = int(n[0]), int(n[1]), int(n[2]), n[3] != 0
-    blocks = (V + BLOCK - 1) // BLOCK
+    lanes = min(V, LANES)
     product, factors, bias = carray(p[1], (R, V), f32), carray(p[2], (R,), f32), carray(p[3], (V,), f32)
     no_end, log_p, words = carray(p[4], (R,), np.bool_), carray(p[5], (R, W), f32), carray(p[6], (R, W), i64)
-    scratch = carray(p[7], (R, blocks), f32)
+    scratch = carray(p[7], (R, lanes), f32)
     first, last = share(R)
     for i in range(first, last):
         row, tops, best, chosen, factor = product[i], scratch[i], log_p[i], words[i], factors[i]
+        for k in range(V):
+            row[k] = factor * row[k] + bias[k]
+        highest_apart(row, tops)
         highest = f32(-np.inf)
-        for block in range(blocks):
-            part, of_part = row[block * BLOCK : (block + 1) * BLOCK], bias[block * BLOCK : (block + 1) * BLOCK]
-            top = f32(-np.inf)
-            for k in range(len(part)):
-                part[k] = factor * part[k] + of_part[k]
-                top = max(top, part[k])
-            tops[block] = top
-            highest = max(highest, top)
+        for lane in range(lanes):
+            highest = max(highest, tops[lane])
         total = f32(0)
         for k in range(V):
             total += exp(row[k] - highest)
@@ -228,14 +225,15 @@ def _best_words(p: Any) -> None:
         for k in range(W):
             best[k] = f32(-np.inf)
             chosen[k] = 0
-        for block in range(blocks):
-            if tops[block] <= best[W - 1]:
+        for lane in range(lanes):
+            if tops[lane] < best[W - 1]:
                 continue
-            for k in range(block * BLOCK, min(V, (block + 1) * BLOCK)):
+            for k in range(lane, V, lanes):
                 logit = row[k]
-                if logit > best[W - 1]:
+                # Of equals, the word of the lower number.
+                if logit > best[W - 1] or (logit == best[W - 1] and k < chosen[W - 1]):
                     place = W - 1
-                    while place > 0 and best[place - 1] < logit:
+                    while place > 0 and (best[place - 1] < logit or (best[place - 1] == logit and chosen[place - 1] > k)):
                         best[place], chosen[place] = best[place - 1], chosen[place - 1]
                         place -= 1
                     best[place], chosen[place] = logit, k

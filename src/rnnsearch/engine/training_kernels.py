@@ -18,7 +18,7 @@ from rnnsearch.engine.kernels import kernel
 if kernels.AVAILABLE:
     from numba import carray
 
-    from rnnsearch.engine.kernels import exp, from_bfloat16, share, sigmoid, tanh, this_thread, to_bfloat16
+    from rnnsearch.engine.kernels import exp, from_bfloat16, highest_of, share, sigmoid, tanh, this_thread, to_bfloat16
 
 f32, f64 = np.float32, np.float64
 
@@ -223,9 +223,7 @@ def softmax_backward(p: Any) -> None:
         if rounded:
             for k in range(V):
                 row[k] = from_bfloat16(row_16[k]) + bias[k]
-        highest = f32(-np.inf)
-        for k in range(V):
-            highest = row[k] if row[k] > highest else highest
+        highest = highest_of(row)
         total, linear, chosen = f32(0), f32(0), row[word]
         for k in range(V):
             shifted = row[k] - highest
@@ -270,9 +268,7 @@ def paired_softmax_backward(p: Any) -> None:
             if rounded:
                 for k in range(V):
                     row[k] = from_bfloat16(row_16[k]) + bias[k]
-            highest = f32(-np.inf)
-            for k in range(V):
-                highest = row[k] if row[k] > highest else highest
+            highest = highest_of(row)
             total, linear = f32(0), f32(0)
             for k in range(V):
                 shifted = row[k] - highest
