@@ -55,7 +55,7 @@ def test_attend(lengths: list[int], A: int, Y: int, data: st.DataObject) -> None
 
 
 @settings(max_examples=40)
-@given(R=st.integers(1, 5), V=st.integers(2, 300), count=st.integers(1, 7), no_unk=st.booleans(), seed=seeds)
+@given(R=st.integers(1, 5), V=st.integers(2, 2000), count=st.integers(1, 7), no_unk=st.booleans(), seed=seeds)
 def test_best_words(R: int, V: int, count: int, no_unk: bool, seed: int) -> None:
     torch.manual_seed(seed)
     product, factor, bias, no_end = torch.randn(R, V) * 3, torch.rand(R), torch.randn(V), torch.rand(R) < 0.5
@@ -72,6 +72,17 @@ def test_best_words(R: int, V: int, count: int, no_unk: bool, seed: int) -> None
             torch.testing.assert_close(log_p_RW[row][: len(found)], log_p[row][found], rtol=1e-5, atol=1e-5)
             assert (log_p_RW[row][len(found) :] == -torch.inf).all()
     close(ours[:1], theirs[:1])
+
+
+@settings(max_examples=25)
+@given(V=st.integers(5, 2000), different=st.integers(1, 10), seed=seeds)
+def test_of_equally_good_words_those_of_the_lowest_numbers_are_best(V: int, different: int, seed: int) -> None:
+    torch.manual_seed(seed)
+    logits = torch.randint(0, different, (3, V)).float()
+    expected = logits.sort(dim=1, descending=True, stable=True).indices[:, :5]
+    no_end = torch.zeros(3, dtype=torch.bool)
+    _, words = search_kernels.best_words(logits.clone(), torch.ones(3), torch.zeros(V), 5, no_end, False)
+    assert torch.equal(words, expected)
 
 
 def test_best_words_of_a_large_vocabulary_with_equal_logits() -> None:
