@@ -44,42 +44,26 @@ def main() -> None:
     on, data, language = machine(), arguments.data, arguments.language
     name = f"multi30k-{arguments.model}-{arguments.preset}{'' if language == 'fr' else f'-{language}'}"
     settings = [*(["model.alignment=none"] if arguments.model == "rnnencdec" else []), *arguments.set]
-    models = of_seeds(arguments.output / name, arguments.models)
+    seeds = range(1, arguments.models + 1)
+    models = [arguments.output / (name if seed == 1 else f"{name}-{seed}") for seed in seeds]
+    of_seeds = [settings if seed == 1 else [*settings, f"training.seed={seed}"] for seed in seeds]
     commands = [
-        train_command(data, model, arguments.preset, [*settings, *of_seed], language)
-        for model, of_seed in zip(models, seed_settings(arguments.models), strict=True)
+        train_command(data, model, arguments.preset, of_seed, language)
+        for model, of_seed in zip(models, of_seeds, strict=True)
     ]
-    found = train_and_evaluate(data, models, commands, language, arguments.jobs, arguments.resume)
-    write_result(name, machine=on, side_by_side=arguments.jobs, **found)
-
-
-def of_seeds(model: Path, count: int) -> list[Path]:
-    """The folders of so many models that differ in their seed: the first is `model`."""
-    return [model, *(model.with_name(f"{model.name}-{seed}") for seed in range(2, count + 1))]
-
-
-def seed_settings(count: int) -> list[list[str]]:
-    """What each of so many trainings sets; the first has the preset's seed."""
-    return [[], *([f"training.seed={seed}"] for seed in range(2, count + 1))]
-
-
-def train_and_evaluate(
-    data: Path, models: Sequence[Path], commands: Sequence[list[str]], language: str, jobs: int, resume: bool
-) -> dict[str, Any]:
-    """Train what is not trained, so many side by side, and score each on both sets, and all together."""
-    with ThreadPoolExecutor(max_workers=jobs) as pool:
-        list(pool.map(train, commands, models, [resume] * len(models), [jobs] * len(models)))
-    output = models[0].parent
+    with ThreadPoolExecutor(max_workers=arguments.jobs) as pool:
+        resume, jobs = [arguments.resume] * len(models), [arguments.jobs] * len(models)
+        list(pool.map(train, commands, models, resume, jobs))
     first, *others = (
         {
-            "command": " ".join(["rnnsearch", *command]).replace(str(data), "DATA").replace(str(output), "RUNS"),
+            "command": " ".join(["rnnsearch", *command]).replace(str(data), "DATA").replace(str(arguments.output), "RUNS"),
             "training": json.loads((model / "training.json").read_text()),
             "evaluation": evaluate_both(data, [model], language),
         }
         for command, model in zip(commands, models, strict=True)
     )
     more = {"others": others, "ensemble": evaluate_both(data, models, language)} if others else {}
-    return {**first, **more}
+    write_result(name, machine=on, side_by_side=arguments.jobs, **first, **more)
 
 
 def train_command(data: Path, model: Path, preset: str, settings: Sequence[str] = (), language: str = "fr") -> list[str]:
