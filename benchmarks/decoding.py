@@ -19,11 +19,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from random import Random
 from typing import Any
 
 import torch
-from record import machine, write_speed
+from record import BACKGROUND, Run, machine, undisturbed, write_speed
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -93,6 +94,7 @@ def main() -> None:
     parser.add_argument("--size", choices=SIZES, default="paper")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--background", type=float, default=BACKGROUND, help="cores that may be busy beside a run")
     parser.add_argument("--skip-plain", action="store_true", help="only the fast ways")
     arguments = parser.parse_args()
 
@@ -114,35 +116,54 @@ def main() -> None:
     random = Random(0)
     sentences = [[random.randrange(2, vocabulary) for _ in range(WORDS)] for _ in range(64)]
     steppers = {name: make() for name, make in ways.items()}
-    rates: dict[str, dict[str, list[float]]] = {name: {"1": [], "32": []} for name in ways}
-    shares: dict[str, list[float]] = {"1": [], "32": []}
+    at_once = ("1", "32")
+    rates: dict[str, dict[str, list[Run[float]]]] = {name: {number: [] for number in at_once} for name in ways}
+    shares: dict[str, list[float]] = {number: [] for number in at_once}
     sentences_per_second(steppers["exact"], sentences, 32)  # for compiling
-    products = {at_once: products_of(steppers["exact"], sentences, int(at_once)) for at_once in shares}
+    products = {number: products_of(steppers["exact"], sentences, int(number)) for number in at_once}
     for number in range(arguments.rounds + 1):
         for name, stepper in steppers.items():
             for side_by_side, of_rate in rates[name].items():
-                rate = sentences_per_second(stepper, sentences, int(side_by_side))
-                if number:  # the first is for compiling, and for filling caches
-                    of_rate.append(rate)
-                print(f"round {number}: {name}, {side_by_side} at once: {rate:.1f} sentences/s", flush=True)
-                if name == "exact" and number:
+                translate = partial(sentences_per_second, stepper, sentences, int(side_by_side))
+                rate = undisturbed(translate, arguments.background)
+                print(f"round {number}: {name}, {side_by_side} at once: {rate.found:.1f} sentences/s", flush=True)
+                if not number:  # it is for compiling, and for filling caches
+                    continue
+                of_rate.append(rate)
+                if name == "exact":
                     alone = products[side_by_side].seconds() / count(sentences, int(side_by_side))
-                    shares[side_by_side].append(alone * rate)
-                    print(f"round {number}: of that, products alone: {alone * rate:.1%}", flush=True)
+                    shares[side_by_side].append(alone * rate.found)
+                    print(f"round {number}: of that, products alone: {alone * rate.found:.1%}", flush=True)
     medians = {
-        name: {at_once: round(statistics.median(of_rate), 2) for at_once, of_rate in of_way.items()}
+        name: {number: round(statistics.median(run.found for run in runs), 2) for number, runs in of_way.items()}
         for name, of_way in rates.items()
     }
+    share = {number: round(statistics.median(found), 4) for number, found in shares.items()}
+    size = {"paper": "full"}.get(arguments.size, arguments.size)
+    what = {"1": "one sentence at a time", "32": "32 side by side"}
     write_speed(
         f"decoding-{arguments.size}",
         machine=on,
+        rows=[
+            {
+                "what": f"products alone, share of exact search, {size} size, beam {BEAM}, {what[number]}",
+                "unit": "%",
+                "ours": round(100 * share[number], 1),
+                "peers": {},
+            }
+            for number in reversed(at_once)
+        ],
         threads=arguments.threads,
         model=asdict(config),
         vocabulary=vocabulary,
         words=WORDS,
         beam=BEAM,
         sentences_per_second=medians,
-        products_share_of_exact={at_once: round(statistics.median(found), 4) for at_once, found in shares.items()},
+        products_share_of_exact=share,
+        runs={
+            name: {number: [{"rate": round(run.found, 2), **run.load()} for run in runs] for number, runs in of_way.items()}
+            for name, of_way in rates.items()
+        },
     )
 
 

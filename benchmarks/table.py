@@ -15,7 +15,7 @@ from record import BACKGROUND, SPEED
 from rnnsearch.files import write_text
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "speed.md"
-ORDER = ("training-speed", "engine-roofline", "data-loading", "translation-speed")
+ORDER = ("training-speed", "engine-roofline", "data-loading", "translation-speed", "decoding")
 
 INTRODUCTION = """# Speed
 
