@@ -37,7 +37,8 @@ rule of thumb for so few hours; unlike ours, they were not tuned on `val`.
 ABLATION = """\
 The preset `best` with one thing changed, each trained for {epochs} epochs in all, over which the rate falls to zero, on one
 thread ({settings}). The preset itself trains for {preset}; what keeps a model from learning its text by heart is worth more
-the longer it is trained, and may cost in so few. *Another seed* says how far two trainings of the same are apart.
+the longer it is trained, and may cost in so few. *Another seed* says how far two trainings of the same are apart. *NLL* is
+that of a piece: it compares trainings on the same pieces.
 """
 
 UNKNOWN = """\
@@ -110,7 +111,7 @@ def ablation() -> Iterable[str]:
         preset = from_preset("best").training.max_epochs
         yield ABLATION.format(epochs=record["epochs"], settings=shared, preset=preset)
         yield table(
-            ("training", "settings", "BLEU", "difference", "NLL a word", "parameters"),
+            ("training", "settings", "BLEU", "difference", "NLL", "parameters"),
             (
                 (
                     *(name, " ".join(f"`{setting}`" for setting in row["settings"]), f"{row['bleu']['beam 5']:.2f}"),
