@@ -1,6 +1,6 @@
 """What each part of fast decoding brings: sentences a second, plain, exact, int8, and int8 with a shortlist.
 
-    python benchmarks/decoding.py [--size paper] [--threads 2]
+    python benchmarks/decoding.py [--size full] [--threads 2]
 
 Random weights, and the same number of steps for every sentence: none ends before it has as many words as its source, so
 every step has all hypotheses of the beam. Real translations end one by one; `translation_speed.py` times them, beside the
@@ -24,7 +24,7 @@ from random import Random
 from typing import Any
 
 import torch
-from record import BACKGROUND, Run, machine, undisturbed, write_speed
+from record import BACKGROUND, Run, machine, seconds_alone, undisturbed, write_speed
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -36,7 +36,7 @@ from rnnsearch.text.vocabulary import END
 from rnnsearch.translation.search import beam_search
 
 SIZES = {
-    "paper": (ModelConfig(), 30_000),
+    "full": (ModelConfig(), 30_000),
     "small": (ModelConfig(embedding_size=300, hidden_size=500, alignment_size=500, maxout_size=250), 10_000),
 }
 WORDS, BEAM, ROUNDS = 25, 5, 3
@@ -79,19 +79,15 @@ class PackedProducts(TorchDispatchMode):
         total = 0.0
         for (number, rows), times in self.counted.items():
             weight, x_RX = self._weights[number], torch.randn(rows, self._columns[number])
-            runs: list[float] = []
-            while len(runs) < 4 or (sum(runs) < 0.02 and len(runs) < 100):
-                began = time.perf_counter()
-                torch.ops.mkldnn._linear_pointwise(x_RX, weight, None, "none", [], "")
-                runs.append(time.perf_counter() - began)
-            total += times * statistics.median(runs[1:])
+            multiply = partial(torch.ops.mkldnn._linear_pointwise, x_RX, weight, None, "none", [], "")
+            total += times * seconds_alone(multiply)
         return total
 
 
 def main() -> None:
     """Time every way, round after round, and record the medians."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size", choices=SIZES, default="paper")
+    parser.add_argument("--size", choices=SIZES, default="full")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--background", type=float, default=BACKGROUND, help="cores that may be busy beside a run")
@@ -139,14 +135,13 @@ def main() -> None:
         for name, of_way in rates.items()
     }
     share = {number: round(statistics.median(found), 4) for number, found in shares.items()}
-    size = {"paper": "full"}.get(arguments.size, arguments.size)
     what = {"1": "one sentence at a time", "32": "32 side by side"}
     write_speed(
         f"decoding-{arguments.size}",
         machine=on,
         rows=[
             {
-                "what": f"products alone, share of exact search, {size} size, beam {BEAM}, {what[number]}",
+                "what": f"products alone, share of exact search, {arguments.size} size, beam {BEAM}, {what[number]}",
                 "unit": "%",
                 "ours": round(100 * share[number], 1),
                 "peers": {},

@@ -14,7 +14,6 @@ import argparse
 import math
 import os
 import statistics
-import time
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +22,7 @@ from typing import Any
 
 import torch
 from our_training import Update, train, train_apart
-from record import BACKGROUND, Run, machine, undisturbed, write_speed
+from record import BACKGROUND, Run, machine, seconds_alone, undisturbed, write_speed
 from speed_text import BATCH, SIZES, prepared_text, text_system, write_training_text
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -71,12 +70,7 @@ class Product:
         """What it takes alone: the median of some runs."""
         a, b = self.first.random(), self.second.random()
         out = torch.matmul(a, b)
-        times: list[float] = []
-        while len(times) < 3 or (sum(times) < 0.01 and len(times) < 100):
-            began = time.perf_counter()
-            torch.matmul(a, b, out=out)
-            times.append(time.perf_counter() - began)
-        return statistics.median(times)
+        return seconds_alone(lambda: torch.matmul(a, b, out=out))
 
 
 class Products(TorchDispatchMode):

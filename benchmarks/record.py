@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import resource
+import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -95,6 +96,17 @@ def undisturbed(measure: Callable[[], T], limit: float = BACKGROUND) -> Run[T]:
             return runs[-1]
         print(f"  disturbed: {before} cores before, {during} during; measured again", file=sys.stderr)
     return min(runs, key=lambda run: run.background_during or 0.0)
+
+
+def seconds_alone(call: Callable[[], object]) -> float:
+    """What something quick takes by itself: the median of some calls, the first left out."""
+    call()
+    times: list[float] = []
+    while len(times) < 3 or (sum(times) < 0.01 and len(times) < 100):
+        began = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - began)
+    return statistics.median(times)
 
 
 def _own_seconds() -> float:

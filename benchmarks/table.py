@@ -34,8 +34,8 @@ the hidden size between their directions.
   without padding. In the bf16 row a peer has the better of its fp32 and, where it trains so on a CPU, its bf16.
 - **Translation** is from words to words, the model being loaded. The models are all but untrained, so each is made to
   write exactly as many words as the source has, with the whole beam alive to the end.
-- **Products alone** are the very matrix products of the training step, or of the search, run again by themselves: how much
-  faster it could still become without computing something else.
+- **Products alone** are the very matrix products of the training step, or of the search (of random words), run again by
+  themselves, each many times: what fits stays in the cache, so nothing that computes them all gets as far as 100%.
 
 """
 
