@@ -9,6 +9,7 @@ from rnnsearch.engine.choice import choose_engine
 from rnnsearch.engine.dropout import drop
 from rnnsearch.engine.fused import Fused
 from rnnsearch.engine.interface import Decoded, Engine
+from rnnsearch.engine.memory import kept_memory
 from rnnsearch.engine.products import Precision, fast_products, precision_of
 from rnnsearch.engine.reference import Reference
 from rnnsearch.engine.rows import distinct_rows
@@ -23,5 +24,6 @@ __all__ = [
     "distinct_rows",
     "drop",
     "fast_products",
+    "kept_memory",
     "precision_of",
 ]

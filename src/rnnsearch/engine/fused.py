@@ -82,7 +82,7 @@ class Fused:
 class _GatedStep:
     """One step of the gated unit and its derivative, of the first `rows` sentences.
 
-    It keeps, for every step, z and r, s~, and r ∘ s: what the way back needs.
+    It keeps, for every step, z and r, and s~: what the way back needs.
     """
 
     def __init__(self, pointwise: Pointwise, T: int, like_BN: Tensor, U: Tensor, precision: Precision) -> None:
@@ -90,8 +90,8 @@ class _GatedStep:
         self.pointwise = pointwise
         self.zr_TBM = like_BN.new_empty(T, B, 2 * N)
         self.candidate_TBN = like_BN.new_empty(T, B, N)
-        self.reset_TBN = like_BN.new_empty(T, B, N)
-        self.d_reset_BN = torch.empty_like(like_BN)
+        self.reset_BN = torch.empty_like(like_BN)
+        """r ∘ s, on the way back its gradient, of the step at hand."""
         self.from_reset = product(U.T, precision)
         self.to_reset = product(U, precision)
 
@@ -107,13 +107,13 @@ class _GatedStep:
         next_s_BN: Tensor,
     ) -> None:
         """s' into `next_s_BN`, from s and the projections of input, context and state; zero past the first `rows`."""
-        zr_RM, candidate_RN, reset_RN = self.zr_TBM[t, :rows], self.candidate_TBN[t, :rows], self.reset_TBN[t, :rows]
+        zr_RM, candidate_RN, reset_RN = self.zr_TBM[t, :rows], self.candidate_TBN[t, :rows], self.reset_BN[:rows]
         self.pointwise.gates_forward(inputs_RG, context_RG, projected_RM, s_BN[:rows], zr_RM, reset_RN)
         self.from_reset(reset_RN, candidate_RN)
         self.pointwise.candidate_forward(
             inputs_RG, context_RG, zr_RM, s_BN[:rows], real_R, candidate_RN, next_s_BN[:rows]
         )
-        self.reset_TBN[t, rows:] = 0
+        self.zr_TBM[t, rows:] = 0
         next_s_BN[rows:] = 0
 
     def backward(
@@ -131,13 +131,17 @@ class _GatedStep:
         What reaches s through U_z and U_r is not in it yet.
         """
         zr_RM, s_RN, d_row_R, d_s_RN = self.zr_TBM[t, :rows], s_BN[:rows], d_row[:rows], d_s_BN[:rows]
-        d_reset_RN = self.d_reset_BN[:rows]
+        d_reset_RN = self.reset_BN[:rows]
         self.pointwise.candidate_backward(
             d_s_RN, more_RN, real_R, zr_RM, self.candidate_TBN[t, :rows], s_RN, d_row_R
         )
         self.to_reset(d_row_R[:, : s_BN.shape[1]], d_reset_RN)
         self.pointwise.reset_backward(d_reset_RN, zr_RM, s_RN, d_row_R, d_s_RN)
         d_row[rows:] = 0
+
+    def resets(self, before_TBN: Tensor) -> Tensor:
+        """r ∘ s, from the states s before every step."""
+        return self.zr_TBM[..., before_TBN.shape[2] :] * before_TBN
 
 
 class _GatedRecurrence(torch.autograd.Function):
@@ -194,7 +198,7 @@ class _GatedRecurrence(torch.autograd.Function):
             if ctx.reverse:
                 d_s_BN[rows:] = 0
         weights = _weight_gradient(ctx.precision)
-        d_U = weights(d_rows_TBX[..., :N], step.reset_TBN)
+        d_U = weights(d_rows_TBX[..., :N], step.resets(before_TBN))
         d_U_zr = weights(d_rows_TBX[..., N:], before_TBN)
         return d_rows_TBX, d_s_BN, None, d_U, d_U_zr, None, None
 
@@ -286,9 +290,10 @@ class _AlignedRecurrence(torch.autograd.Function):
         if d_states_TBN is not None:
             d_s_BN += d_states_TBN[0]
         d_keys_BSA *= v_a
-        d_h_BSC = torch.bmm(alpha_TBS.permute(1, 2, 0), d_c_TBC.transpose(0, 1))
         weights = _weight_gradient(ctx.precision)
-        d_U = weights(d_rows_TBX[..., :N], step.reset_TBN)
+        d_U = weights(d_rows_TBX[..., :N], step.resets(states_TBN[:-1]))
+        d_h_BSC = torch.bmm(alpha_TBS.permute(1, 2, 0), d_c_TBC.transpose(0, 1))
+        del d_c_TBC, d_c_RC  # here memory is at its fullest
         d_from_state = weights(d_rows_TBX[..., N:], states_TBN[:-1])
         d_C = weights(d_rows_TBX[..., : 3 * N], contexts_TBC)
         d_inputs_TBG = d_rows_TBX[..., : 3 * N]

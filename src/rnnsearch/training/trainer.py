@@ -14,7 +14,7 @@ import torch
 from rnnsearch.config import TrainingConfig
 from rnnsearch.corpus.batches import Batch, BatchStream, Guide, SubwordSampling
 from rnnsearch.corpus.pack import PackedCorpus
-from rnnsearch.engine import choose_engine, fast_products, precision_of
+from rnnsearch.engine import choose_engine, fast_products, kept_memory, precision_of
 from rnnsearch.folder import WEIGHTS, System, save_weights
 from rnnsearch.training.average import WeightAverage
 from rnnsearch.training.checkpoint import Progress, load_checkpoint, save_checkpoint
@@ -106,7 +106,7 @@ class Trainer:
     def run(self, listener: Listener) -> Progress:
         """Train until the run is finished, or until a stop is requested."""
         self.listener = listener
-        with fast_products():
+        with fast_products(), kept_memory():
             return self._run()
 
     def _run(self) -> Progress:
