@@ -18,6 +18,9 @@ def command(
     weight: Annotated[
         float, typer.Option("--weight", help="Add this many times the log-probability to the total, and sort by it.")
     ] = 0.0,
+    reverse: Annotated[
+        bool, typer.Option("--reverse", help="The model translates the other way: log p(source | translation).")
+    ] = False,
     best: Annotated[bool, typer.Option("--best", help="Write only the best translation of each sentence, as text.")] = False,
     tokenized: Tokenized = False,
 ) -> None:
@@ -30,6 +33,6 @@ def command(
     from rnnsearch.translation.rescoring import read_n_best, rescore
 
     translator, lines, entries = load(*model), list(read_lines(source)), read_n_best(n_best)
-    for sentence in rescore(translator, lines, entries, name=name, weight=weight, tokenized=tokenized):
+    for sentence in rescore(translator, lines, entries, name=name, weight=weight, reverse=reverse, tokenized=tokenized):
         for entry in sentence[: 1 if best else None]:
             print(entry.text if best else entry)

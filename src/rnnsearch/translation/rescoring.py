@@ -63,19 +63,24 @@ def rescore(
     *,
     name: str = "RNNsearch0",
     weight: float = 0.0,
+    reverse: bool = False,
     tokenized: bool = False,
 ) -> Iterator[list[Entry]]:
     """For each sentence its translations, the best first, each with log p(translation | source) as one more feature.
 
-    `weight` times it is added to the total; with 0 the totals, and so the order, stay as they are. With `tokenized`, words
-    of source and translations are what spaces separate.
+    `weight` times it is added to the total; with 0 the totals, and so the order, stay as they are. With `reverse` the model
+    is one of the other direction, and the feature log p(source | translation): the noisy channel (Yee et al. 2019). With
+    `tokenized`, words of source and translations are what spaces separate.
     """
     for _, group in itertools.groupby(entries, key=lambda entry: entry.line // GROUP):
         chunk = list(group)
         missing = next((entry.line for entry in chunk if entry.line >= len(sources)), None)
         if missing is not None:
             raise RnnsearchError(f"the n-best list has source line {missing}, but there are {len(sources)} source lines")
-        scores = translator.score([sources[e.line] for e in chunk], [e.text for e in chunk], tokenized=tokenized)
+        read, written = [sources[entry.line] for entry in chunk], [entry.text for entry in chunk]
+        if reverse:
+            read, written = written, read
+        scores = translator.score(read, written, tokenized=tokenized)
         scored = [
             replace(
                 entry,

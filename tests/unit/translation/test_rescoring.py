@@ -56,6 +56,15 @@ def test_scores_and_order(trained: Callable[..., Translator], weight: float) -> 
                 assert rescored < score, "the end symbol that the search did not come to"
 
 
+def test_a_model_of_the_other_direction(trained: Callable[..., Translator]) -> None:
+    translator = trained("gated", "mlp")
+    entries = [Entry(i, text, "", 0.0) for i, text in enumerate(SOURCES[1:4])]  # the model's own source language
+    targets = [translation.text for translation in translator.translate(SOURCES[1:4])]
+    found = list(rescore(translator, targets, iter(entries), weight=1.0, reverse=True, tokenized=True))
+    expected = translator.score(SOURCES[1:4], targets, tokenized=True)
+    assert [sentence[0].total for sentence in found] == [pair.score for pair in expected]
+
+
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
