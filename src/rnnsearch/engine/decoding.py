@@ -6,7 +6,7 @@ another may take the seat. Search decides which hypotheses go on with which word
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 
+LOGITS = 6_000_000
+"""Logits that there are at a time: 24 MB. More than 32 glibc gives back to the system, and fetches anew, page by page."""
+
 
 class Shortlist(Protocol):
     """Which target words a sentence may be translated with: the most frequent, and candidates of its own."""
@@ -40,8 +43,10 @@ class Shortlist(Protocol):
 class Prediction:
     """The next word of each of R hypotheses."""
 
-    product_RV: Tensor
-    factor_R: Tensor
+    rows: int
+    """R."""
+    products: Callable[[slice], tuple[Tensor, Tensor]]
+    """Of some of the rows: a product (R, V) and a factor (R)."""
     bias_V: Tensor
     """The logits are factor ∘ product + bias, up to a constant of the row."""
     alpha_RS: Tensor | None
@@ -55,9 +60,14 @@ class Prediction:
         Without the end symbol where `no_end` is true, without `[UNK]` if `no_unk`; where fewer are left, log p is −inf. The
         logits may be overwritten: ask the other questions first.
         """
-        device = self.product_RV.device
-        no_end = torch.from_numpy(no_end_R).to(device)
-        log_p_RW, words_RW = best_words(self.product_RV, self.factor_R, self.bias_V, count, no_end, no_unk)
+        no_end = torch.from_numpy(no_end_R).to(self.bias_V.device)
+        parts = max(1, -(-self.rows * len(self.bias_V) // LOGITS))
+        size = max(1, -(-self.rows // parts))
+        found = [
+            best_words(*self.products(part), self.bias_V, count, no_end[part], no_unk)
+            for part in (slice(first, first + size) for first in range(0, self.rows, size))
+        ]
+        log_p_RW, words_RW = (torch.cat(of_parts) for of_parts in zip(*found, strict=True))
         return log_p_RW.double().cpu().numpy(), self._of_columns(words_RW).cpu().numpy()
 
     def draw(
@@ -78,20 +88,21 @@ class Prediction:
 
     def given(self, words_R: Integers) -> NDArray[np.float64]:
         """log p of one given word of each row; there may be no shortlist."""
-        words = torch.from_numpy(words_R).to(self.product_RV.device)
+        words = torch.from_numpy(words_R).to(self.bias_V.device)
         log_p_R: NDArray[np.float64] = self._log_p().gather(1, words.unsqueeze(1)).squeeze(1).cpu().numpy()
         return log_p_R
 
     def _log_p(self) -> Tensor:
         """log p (R, V), in double precision."""
-        logits_RV = self.product_RV.double() * self.factor_R.double().unsqueeze(1) + self.bias_V.double()
+        product_RV, factor_R = self.products(slice(None))
+        logits_RV = product_RV.double() * factor_R.double().unsqueeze(1) + self.bias_V.double()
         return torch.log_softmax(logits_RV, 1)
 
     def _of_columns(self, columns_RX: Tensor) -> Tensor:
         """The words that some columns stand for."""
         if self.candidates_RX is None:
             return columns_RX
-        frequent = self.product_RV.shape[1] - self.candidates_RX.shape[1]
+        frequent = len(self.bias_V) - self.candidates_RX.shape[1]
         own_RX = self.candidates_RX.gather(1, (columns_RX - frequent).clamp(min=0))
         return torch.where(columns_RX < frequent, columns_RX, own_RX)
 
@@ -175,9 +186,10 @@ class PlainDecoding:
         if self._allowed_BV is not None:
             log_p_RV = log_p_RV.masked_fill(~self._allowed_BV[places_R], -torch.inf)
         alpha_R1S = self._look.alpha_BKS
+        factor_R = log_p_RV.new_ones(len(log_p_RV))
         return Prediction(
-            product_RV=log_p_RV,
-            factor_R=log_p_RV.new_ones(len(log_p_RV)),
+            rows=len(log_p_RV),
+            products=lambda rows: (log_p_RV[rows], factor_R[rows]),
             bias_V=log_p_RV.new_zeros(log_p_RV.shape[1]),
             alpha_RS=None if alpha_R1S is None else alpha_R1S.squeeze(1),
         )
@@ -231,12 +243,19 @@ class EnsembleDecoding:
     def look(self) -> Prediction:
         predictions = [member.look() for member in self._members]
         first, alphas = predictions[0], [p.alpha_RS for p in predictions if p.alpha_RS is not None]
-        p_RV = torch.zeros_like(first.product_RV, dtype=first.bias_V.dtype)
-        for p in predictions:
-            p_RV += torch.softmax(p.product_RV * p.factor_R.unsqueeze(1) + p.bias_V, 1)
+
+        def log_mean(rows: slice) -> tuple[Tensor, Tensor]:
+            p_RV: Tensor | None = None
+            for member in predictions:
+                product_RV, factor_R = member.products(rows)
+                of_member_RV = torch.softmax(product_RV * factor_R.unsqueeze(1) + member.bias_V, 1)
+                p_RV = of_member_RV if p_RV is None else p_RV.add_(of_member_RV)
+            assert p_RV is not None
+            return p_RV.log_(), torch.ones_like(factor_R)
+
         return Prediction(
-            product_RV=p_RV.log_(),
-            factor_R=torch.ones_like(first.factor_R),
+            rows=first.rows,
+            products=log_mean,
             bias_V=torch.zeros_like(first.bias_V),
             alpha_RS=torch.stack(alphas).mean(0) if alphas else None,
             candidates_RX=first.candidates_RX,

@@ -268,22 +268,22 @@ class FastDecoding:
             self._projected_RM[:, -of.maxout_width :] += layer.to_readout(u_RN.contiguous())
             s_RN = s_RN + u_RN
         t_RL = of.norm_maxout(search_kernels.maxout(self._projected_RM, context_RY, table_VY, words_R, of.maxout_width))
-        product_RV, factor_R = of.from_maxout.unscaled(t_RL)
         bias_V = of.b_w[: of.frequent]
         X = 0 if of.shortlist is None else self._candidates_QX.shape[1]
         if not X:
-            return Prediction(product_RV, factor_R, bias_V, alpha_RS)
+            return Prediction(len(t_RL), lambda rows: of.from_maxout.unscaled(t_RL[rows]), bias_V, alpha_RS)
+        product_RV, factor_R = of.from_maxout.unscaled(t_RL)
         logits_RV = t_RL.new_full((len(t_RL), of.frequent + X), -torch.inf)
         torch.addcmul(bias_V, product_RV, factor_R.unsqueeze(1), out=logits_RV[:, : of.frequent])
-        first = 0
+        first, ones_R = 0, t_RL.new_ones(len(t_RL))
         for seat, count in zip(*map(Tensor.tolist, self._seats_R.unique_consecutive(return_counts=True)), strict=True):
             W_XL, b_X = self._of_candidates[seat]
             rows = slice(first, first + count)
             torch.addmm(b_X, t_RL[rows], W_XL.T, out=logits_RV[rows, of.frequent : of.frequent + len(b_X)])
             first += count
         return Prediction(
-            product_RV=logits_RV,
-            factor_R=t_RL.new_ones(len(t_RL)),
+            rows=len(t_RL),
+            products=lambda rows: (logits_RV[rows], ones_R[rows]),
             bias_V=t_RL.new_zeros(logits_RV.shape[1]),
             alpha_RS=alpha_RS,
             candidates_RX=self._candidates_QX[self._seats_R],

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.corpus.batches import make_batch
-from rnnsearch.engine import fast_decoding, search_kernels
-from rnnsearch.engine.decoding import PlainStepper, Stepper
+from rnnsearch.engine import decoding, fast_decoding, search_kernels
+from rnnsearch.engine.decoding import Ensemble, PlainStepper, Stepper
 from rnnsearch.engine.fast_decoding import FastStepper
 from rnnsearch.engine.packed import int8_works
 from rnnsearch.model import RNNsearch
@@ -136,6 +136,24 @@ def test_words_that_do_not_fit_are_computed_again(sentences: list[list[int]], se
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fast_decoding, "KEPT_WORDS", 3)
         same(search(FastStepper(model), sentences), expected)
+
+
+@settings(max_examples=10)
+@given(sentences=sentences_, rows=st.integers(1, 7), shortlist=st.sampled_from((None, SomeWords(6))), seed=seeds)
+def test_many_logits_are_made_in_parts(
+    sentences: list[list[int]], rows: int, shortlist: SomeWords | None, seed: int
+) -> None:
+    one, two = (model_of("gated", "mlp", ORDERS[0], seed + i) for i in range(2))
+    steppers = [
+        FastStepper(one, shortlist=shortlist),
+        PlainStepper(one, shortlist),
+        Ensemble([FastStepper(one, shortlist=shortlist), FastStepper(two, shortlist=shortlist)]),
+    ]
+    expected = [search(stepper, sentences) for stepper in steppers]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decoding, "LOGITS", rows * VY)
+        for stepper, whole in zip(steppers, expected, strict=True):
+            same(search(stepper, sentences), whole)
 
 
 @needs_int8
