@@ -61,8 +61,8 @@ class Prediction:
         logits may be overwritten: ask the other questions first.
         """
         no_end = torch.from_numpy(no_end_R).to(self.bias_V.device)
-        parts = max(1, -(-self.rows * len(self.bias_V) // LOGITS))
-        size = max(1, -(-self.rows // parts))
+        parts = -(-self.rows * len(self.bias_V) // LOGITS)
+        size = -(-self.rows // parts)
         found = [
             best_words(*self.products(part), self.bias_V, count, no_end[part], no_unk)
             for part in (slice(first, first + size) for first in range(0, self.rows, size))
