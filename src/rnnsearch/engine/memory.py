@@ -1,7 +1,7 @@
 """Memory that stays with the process between one update and the next.
 
 The C library gives the memory of large tensors back to the system when they are freed. The next update needs as much again,
-and the system hands it out page by page, cleared: 60,000 pages an update at the paper's size, up to a tenth of its time.
+and the system hands it out page by page, cleared: tens of thousands of pages an update at the paper's size.
 """
 
 from __future__ import annotations
