@@ -134,7 +134,8 @@ class TrainingConfig:
     engine: Literal["auto", "reference", "fused", "cuda"] = "auto"
     """What runs the recurrences: `fused` on a CPU and `cuda` on an NVIDIA GPU; `reference` is what both are checked by."""
     precision: Literal["fp32", "bf16"] = "fp32"
-    """What the factors of matrix products are rounded to; `bf16` is faster. Weights, sums and states stay float32."""
+    """What the factors of matrix products are rounded to; `bf16` is faster where the processor has instructions for it.
+    Weights, sums and states stay float32."""
     max_updates: int = Field(default=500_000, ge=1)
     """Stop after this many updates."""
     max_epochs: int = Field(default=0, ge=0)

@@ -10,7 +10,7 @@ from rnnsearch.engine.dropout import drop
 from rnnsearch.engine.fused import Fused
 from rnnsearch.engine.interface import Decoded, Engine
 from rnnsearch.engine.memory import kept_memory
-from rnnsearch.engine.products import Precision, fast_products, precision_of
+from rnnsearch.engine.products import Precision, bf16_is_slower, fast_products, precision_of
 from rnnsearch.engine.reference import Reference
 from rnnsearch.engine.rows import distinct_rows
 
@@ -20,6 +20,7 @@ __all__ = [
     "Fused",
     "Precision",
     "Reference",
+    "bf16_is_slower",
     "choose_engine",
     "distinct_rows",
     "drop",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
@@ -74,6 +75,21 @@ def product(W: Tensor, precision: Precision = "fp32", add: bool = False) -> Call
     if add:
         return lambda x, y: y.addmm_(x, W)  # type: ignore[return-value]
     return lambda x, y: torch.mm(x, W, out=y)  # type: ignore[return-value]
+
+
+@functools.cache
+def bf16_is_slower() -> bool:
+    """Whether this CPU takes longer to multiply in bfloat16 than in float32: it has no instructions for it."""
+    fastest = []
+    for dtype in (torch.float32, torch.bfloat16):
+        a, b = torch.ones(256, 512, dtype=dtype), torch.ones(512, 512, dtype=dtype)
+        times = []
+        for _ in range(6):
+            begun = time.perf_counter()
+            a @ b
+            times.append(time.perf_counter() - begun)
+        fastest.append(min(times))
+    return fastest[1] > fastest[0]
 
 
 def precision_of(device: torch.device, precision: Precision) -> torch.autocast:

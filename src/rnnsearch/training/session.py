@@ -19,6 +19,7 @@ from rich.console import Console
 from rnnsearch.config import Config, from_dict, read_json, to_dict
 from rnnsearch.corpus.prepare import PreparedData, open_prepared, prepare
 from rnnsearch.corpus.read import read_pairs
+from rnnsearch.engine import bf16_is_slower
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.files import write_json, write_text
 from rnnsearch.folder import CONFIG, WEIGHTS, System, load_system, load_weights, new_system, save_settings
@@ -255,6 +256,11 @@ def _describe(console: Console, system: System, prepared: PreparedData) -> None:
         highlight=False,
         soft_wrap=True,
     )
+    if system.config.training.precision == "bf16" and default_device().type == "cpu" and bf16_is_slower():
+        console.print(
+            "note: this CPU multiplies bfloat16 more slowly than float32; training.precision=fp32 is faster here",
+            soft_wrap=True,
+        )
 
 
 def _device_name() -> str:

@@ -81,3 +81,11 @@ def test_float64_is_left_alone() -> None:
     plain = a @ b
     with fast_products():
         assert torch.equal(a @ b, plain)
+
+
+@pytest.mark.parametrize("slower", [True, False])
+def test_the_precision_that_takes_longer_by_the_clock(slower: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter([3.0] * 6 + [4.0] * 6 if slower else [4.0] * 6 + [3.0] * 6)
+    readings = (reading for duration in seconds for reading in (0.0, duration))
+    monkeypatch.setattr(products.time, "perf_counter", lambda: next(readings))
+    assert products.bf16_is_slower.__wrapped__() is slower

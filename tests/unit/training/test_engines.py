@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
 import torch
+from rich.console import Console
 
 from rnnsearch.engine import Fused, Reference, choose_engine
 from rnnsearch.errors import RnnsearchError
-from toy import Recorder, toy_config, toy_trainer
+from rnnsearch.training import session
+from toy import Recorder, toy_config, toy_trainer, write_pairs
 
 UPDATES = 200
 
@@ -43,6 +46,28 @@ def test_bf16_learns_as_fp32_does(tmp_path: Path) -> None:
     fp32, bf16 = (losses(tmp_path / name, precision=name) for name in ("fp32", "bf16"))
     assert fp32 != bf16, "nothing was rounded"
     assert bf16 == pytest.approx(fp32, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("precision", "slower", "said"), [("bf16", True, True), ("bf16", False, False), ("fp32", True, False)]
+)
+def test_bf16_that_does_not_pay_is_told(
+    precision: str, slower: bool, said: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "bf16_is_slower", lambda: slower)
+    monkeypatch.setattr(session, "default_device", lambda: torch.device("cpu"))
+    source, target = write_pairs(tmp_path, "train", 20, seed=1)
+    output = io.StringIO()
+    session.train(
+        tmp_path / "model",
+        toy_config(training={"max_updates": 1, "precision": precision}),
+        sources=[source],
+        targets=[target],
+        valid_source=source,
+        valid_target=target,
+        console=Console(file=output, width=200),
+    )
+    assert ("training.precision=fp32 is faster here" in output.getvalue()) is said
 
 
 def test_auto_is_fused_on_a_cpu() -> None:
