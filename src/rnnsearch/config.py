@@ -20,7 +20,8 @@ from pydantic.dataclasses import dataclass
 
 from rnnsearch.errors import RnnsearchError
 
-_SETTINGS = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+_SETTINGS = ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+_LARGEST_SEED = 10**18
 
 
 @dataclass(frozen=True, config=_SETTINGS)
@@ -51,7 +52,7 @@ class DataConfig:
     """Training pairs whose sides differ in length by more than this factor are dropped."""
     remove_duplicates: bool = True
     """Keep only the first of identical training pairs."""
-    seed: int = Field(default=1, ge=0)
+    seed: int = Field(default=1, ge=0, le=_LARGEST_SEED)
     """Seed of the one shuffle of the training pairs."""
 
 
@@ -155,7 +156,7 @@ class TrainingConfig:
     """Stop after this many validations without a better score; 0 never stops early."""
     checkpoint_every: int = Field(default=500, ge=1)
     """Updates between checkpoints, from which `--resume` goes on."""
-    seed: int = Field(default=1, ge=0)
+    seed: int = Field(default=1, ge=0, le=_LARGEST_SEED)
     """Seed of the initial weights, the epochs' order, and dropout."""
 
 
@@ -165,7 +166,7 @@ class SearchConfig:
 
     beam: int = Field(default=5, ge=1)
     """Hypotheses kept for a sentence."""
-    length_normalization: float = Field(default=1.0, ge=0)
+    length_normalization: float = Field(default=1.0, ge=0, le=100)
     """Finished hypotheses are ranked by log p / length^this; 0 ranks by plain log-probability, as the paper does."""
     coverage: float = Field(default=0.0, ge=0)
     """Finished hypotheses lose this times −log of what each source word was read, up to 1 (Wu et al. 2016); 0 is off."""
@@ -174,7 +175,7 @@ class SearchConfig:
     on, so that the beam holds more different translations (Li et al. 2016)."""
     temperature: float = Field(default=0.0, ge=0)
     """Above 0, words are drawn at random with probabilities proportional to p^(1/temperature), in place of a search."""
-    seed: int = Field(default=1, ge=0)
+    seed: int = Field(default=1, ge=0, le=_LARGEST_SEED)
     """Seed of what is drawn. A sentence's draws depend on nothing else."""
     forbid_unk: bool = False
     """Never write `[UNK]`."""
@@ -183,7 +184,7 @@ class SearchConfig:
     overrules `forbid_unk`."""
     minimum_length_ratio: float = Field(default=0.0, ge=0)
     """A translation has at least this many times the source's length, its end symbol counted (the authors' code: 0.5)."""
-    maximum_length_ratio: float = Field(default=3.0, gt=0)
+    maximum_length_ratio: float = Field(default=3.0, gt=0, le=1000)
     """The search for a translation stops at this many times the source's length, both end symbols counted."""
     minimum_bayes_risk: bool = False
     """Of the translations in the beam, prefer the one that is most like all of them, the probable ones above all (expected
@@ -287,10 +288,7 @@ def from_preset(name: str, overrides: Mapping[str, Mapping[str, Any]] | None = N
 
 def from_dict(values: Mapping[str, Any], place: str = "settings") -> Config:
     """Settings from nested mappings; what is not there has its default. `place` is named in errors."""
-    try:
-        config = TypeAdapter(Config).validate_python(dict(values))
-    except ValidationError as error:
-        raise RnnsearchError(f"{place}: {_explain(error.errors()[0])}") from None
+    config = _each_checked(values, place)
     model = config.model
     if model.tied_embedding and model.maxout_size != model.embedding_size:
         raise RnnsearchError(
@@ -298,6 +296,14 @@ def from_dict(values: Mapping[str, Any], place: str = "settings") -> Config:
             f"({model.embedding_size})"
         )
     return config
+
+
+def _each_checked(values: Mapping[str, Any], place: str) -> Config:
+    """Settings of which each has been checked by itself, and none beside others."""
+    try:
+        return TypeAdapter(Config).validate_python(dict(values))
+    except ValidationError as error:
+        raise RnnsearchError(f"{place}: {_explain(error.errors()[0])}") from None
 
 
 def to_dict(config: Config) -> dict[str, dict[str, Any]]:
@@ -311,14 +317,14 @@ def merge(base: Mapping[str, Mapping[str, Any]], top: Mapping[str, Mapping[str, 
 
 
 def read_toml(path: str | Path) -> dict[str, dict[str, Any]]:
-    """The settings in a TOML file, checked."""
+    """The settings in a TOML file, each of them checked; whether they go together is for those that they are merged with."""
     try:
-        values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        values = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise RnnsearchError(f"{path}: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise RnnsearchError(f"{path}: not TOML: {error}") from None
-    from_dict(values, str(path))
+    _each_checked(values, str(path))
     return values
 
 

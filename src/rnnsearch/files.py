@@ -20,13 +20,15 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     If the body raises, or the process dies, `path` is as it was before. `RnnsearchError` where no file can be.
     """
     path = Path(path)
-    if path.exists() and not path.is_file():
-        raise RnnsearchError(f"{path}: this is not a file but a folder or a device; name a file")
+    temporary = path.with_name(f".{path.name}.partial")  # one name: what a killed writer left is overwritten
     try:
+        if path.exists() and not path.is_file():
+            raise RnnsearchError(f"{path}: this is not a file but a folder or a device; name a file")
         path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.touch()  # whether it can be written is known before the work is done
+        temporary.unlink()
     except OSError as error:
         raise RnnsearchError(f"{path}: cannot write it: {error.strerror}") from None
-    temporary = path.with_name(f".{path.name}.partial")  # one name: what a killed writer left is overwritten
     try:
         yield temporary
         with temporary.open("rb+") as file:

@@ -119,7 +119,11 @@ def test_an_unknown_setting_is_named_and_a_known_one_suggested(assignment: str, 
         ("model.cell=gru", "gated"),
         ("training.batch_size=0", "greater than or equal to 1"),
         ("training.batch_size=1.5", "integer"),
-        ("training.learning_rate=nan", "greater than 0"),
+        ("training.learning_rate=nan", "finite number"),
+        ("training.learning_rate=inf", "finite number"),
+        ("training.seed=99999999999999999999", "less than or equal to"),
+        ("search.maximum_length_ratio=1e300", "less than or equal to"),
+        ("search.length_normalization=1000", "less than or equal to"),
         ("data.remove_duplicates=perhaps", "bool"),
     ],
 )
@@ -220,3 +224,13 @@ def test_any_settings_survive_toml_and_json(data: st.DataObject, tmp_path_factor
     config = from_dict(values)
     assert from_dict(tomllib.loads(as_toml(to_dict(config)))) == config
     assert from_dict(json.loads(json.dumps(to_dict(config)))) == config
+
+
+def test_a_file_need_not_go_together_before_it_is_merged(tmp_path: Path) -> None:
+    """It holds what differs from a preset; and Windows begins a file with a mark."""
+    path = tmp_path / "tied.toml"
+    path.write_bytes(b"\xef\xbb\xbf[model]\ntied_embedding = true\n")
+    values = read_toml(path)
+    assert from_preset("small", values).model.tied_embedding
+    with pytest.raises(RnnsearchError, match="maxout_size"):
+        from_preset("paper", values)

@@ -101,3 +101,12 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path: Path, error: Except
         fill()
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["x" * 250, "x" * 300, "file/x"])
+def test_where_no_file_can_be(tmp_path: Path, name: str) -> None:
+    """It is told before the work for it is done, and in one line."""
+    (tmp_path / "file").touch()
+    with pytest.raises(RnnsearchError, match="cannot write it"), whole_file(tmp_path / name):
+        pytest.fail("the body ran")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

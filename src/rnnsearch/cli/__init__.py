@@ -6,6 +6,7 @@ A command parses, calls and prints. It imports what is slow to import when it ru
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from typing import Annotated
@@ -71,6 +72,9 @@ def main() -> None:
     # OpenMP's threads wait for each other in a busy loop; where another program wants a core, that slows both down many
     # times. A few turns of the loop are as fast on an idle machine. It is read when PyTorch is first imported.
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+    for stream in (sys.stdout, sys.stderr):  # what is read and written is UTF-8, whatever the locale
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8")
     try:
         try:
             app()

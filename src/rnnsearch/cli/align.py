@@ -87,9 +87,12 @@ def command(
         predicted.append(links)
         print(to_pharaoh(links) if format_ == "pharaoh" else pair_as_json(pair, number))
         if plot is not None and number < plots and pair.tokens:
-            from rnnsearch.report.heatmap import plot_alignment
+            from rnnsearch.report.heatmap import MAX_WORDS, plot_alignment
 
-            plot_alignment(pair.alignment, pair.source_tokens, pair.tokens, plot / f"{number + 1:04d}.png")
+            if max(pair.alignment.shape) <= MAX_WORDS:
+                plot_alignment(pair.alignment, pair.source_tokens, pair.tokens, plot / f"{number + 1:04d}.png")
+            else:
+                print(f"pair {number + 1}: more than {MAX_WORDS} words on a side, not drawn", file=sys.stderr)
     if gold is not None:
         if len(gold_links) != len(predicted):
             raise RnnsearchError(f"{gold}: {len(gold_links)} lines of links for {len(predicted)} pairs")

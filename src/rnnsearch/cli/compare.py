@@ -15,13 +15,15 @@ def command(
     """Is one system better than another? BLEU of each with its 95% interval, and p-values by paired bootstrap."""
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from rnnsearch.corpus.read import read_lines
     from rnnsearch.evaluation.significance import compare
 
     found = compare({str(path): list(read_lines(path)) for path in outputs}, list(read_lines(reference)))
-    table = Table("", "BLEU", "95%", *(f"p against {escape(name)}" for name in found.names))
+    table = Table(Column(overflow="fold"), "BLEU", "95%")
+    for name in found.names:
+        table.add_column(f"p against {escape(name)}", overflow="fold")
     for name, bleu, interval, p in zip(found.names, found.bleu, found.interval, found.p, strict=True):
         chances = ("" if value is None else f"{value:.3f}" for value in p)
         table.add_row(escape(name), f"{bleu:.2f}", f"±{interval:.2f}", *chances)

@@ -48,11 +48,16 @@ def command(
             counter.add(
                 [translator.source_words(line) for line, _ in group], [translator.target_words(line) for _, line in group]
             )
+        if not counter.counts:
+            raise RnnsearchError(f"{source}, {target}: of {read} pairs there is none to learn from")
         lexicon = Lexicon.from_counts(counter.counts)
         lexicon.save(model)
         print(f"{model / LEXICON}: {len(lexicon.translations):,} source words, learned from {read:,} pairs")
     if check_source is not None and check_reference is not None:
-        lines, references = map(list, zip(*read_pairs([check_source], [check_reference]), strict=True))
+        checked = list(read_pairs([check_source], [check_reference]))
+        if not checked:
+            raise RnnsearchError(f"{check_source}, {check_reference}: no pairs to count changed translations on")
+        lines, references = [line for line, _ in checked], [line for _, line in checked]
         settings = {"shortlist": translator.system.config.search.shortlist or 1000} | settings
         without = [t.text for t in translator.translate(lines, **settings | {"shortlist": 0})]
         with_it = [t.text for t in translator.translate(lines, **settings)]

@@ -46,6 +46,13 @@ def search_settings(paper: bool, beam: int | None, assignments: list[str] | None
     return settings if beam is None else settings | {"beam": beam}
 
 
+def refuse_settings(assignments: list[str] | None, sections: tuple[str, ...], option: str, model: Path) -> None:
+    """Say so where `--set` asks for what is the given model's to say."""
+    for section, values in parse_assignments(assignments or []).items():
+        if section in sections:
+            raise RnnsearchError(f"--set {section}.{next(iter(values))}: with {option}, {section}.* are those of {model}")
+
+
 def settings(preset: str, config_file: Path | None, assignments: list[str] | None) -> Config:
     """The settings a command asks for: the preset, then the file, then `--set`, the later winning."""
     values: Mapping[str, Mapping[str, Any]] = read_toml(config_file) if config_file else {}

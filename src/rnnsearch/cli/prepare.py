@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rnnsearch.cli.options import ConfigFile, Links, Preset, Set, settings
+from rnnsearch.cli.options import ConfigFile, Links, Preset, Set, refuse_settings, settings
 
 
 def command(
@@ -34,6 +34,8 @@ def command(
     from rnnsearch.folder import load_system
 
     console = Console(stderr=True)
+    if vocabulary_of is not None:
+        refuse_settings(set_, ("data",), "--vocabulary-of", vocabulary_of)
     wanted = settings(preset, config, set_).data
     vocabularies = None
     if vocabulary_of is not None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rnnsearch.cli.options import ConfigFile, Links, Preset, Set, settings
+from rnnsearch.cli.options import ConfigFile, Links, Preset, Set, refuse_settings, settings
 from rnnsearch.config import parse_assignments
 
 
@@ -44,6 +44,8 @@ def command(
         raise typer.BadParameter("give --source and --target, or a prepared --data folder")
     if data is not None and "data" in parse_assignments(set_ or []):
         raise typer.BadParameter("with --data, the text is prepared already: give data.* settings to `prepare`")
+    if start is not None:
+        refuse_settings(set_, ("data", "model"), "--from", start)
     wanted = settings(preset, config, set_)
 
     from rich.console import Console

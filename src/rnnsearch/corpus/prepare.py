@@ -7,6 +7,7 @@ The folder holds `train.arrow`, `source.vocab`, `target.vocab`, where words are 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -328,7 +329,12 @@ def _order(corpus: PackedCorpus, seed: int) -> Positions:
 
 
 def _describe(files: Sequence[Path]) -> list[dict[str, Any]]:
-    return [{"name": path.name, "bytes": path.stat().st_size if path.is_file() else None} for path in files]
+    return [{"name": _written(path.name), "bytes": path.stat().st_size if path.is_file() else None} for path in files]
+
+
+def _written(name: str) -> str:
+    """A file's name as text, which it need not be."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _nothing_left(sources: Sequence[Path], targets: Sequence[Path], cleaner: Cleaner, config: DataConfig) -> str:

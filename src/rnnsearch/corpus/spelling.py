@@ -73,11 +73,15 @@ def spellings(
 
 
 def _cut(counts: Counter[str], subwords: Subwords) -> Spelling:
-    """One side's words in pieces; its vocabulary holds all of them, for another cut of the same words may need them."""
+    """One side's words in pieces; its vocabulary holds all of them, for another cut of the same words may need them.
+
+    What the pieces cannot spell, as the symbols that sentencepiece keeps for itself, is unknown.
+    """
     pieces = Counter(dict.fromkeys(subwords.pieces, 0))
     for word, count in counts.items():
         for piece in subwords.split(word):
-            pieces[piece] += count
+            if piece in pieces:
+                pieces[piece] += count
     return _spelling(counts, Vocabulary.from_counts(pieces, len(pieces), minimum_count=0, subwords=subwords))
 
 

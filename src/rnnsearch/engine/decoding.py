@@ -81,7 +81,8 @@ class Prediction:
         log_p_RV[:, END].masked_fill_(torch.from_numpy(no_end_R).to(log_p_RV.device), -torch.inf)
         if no_unk:
             log_p_RV[:, UNK] = -torch.inf
-        up_to_RV = torch.softmax(log_p_RV / temperature, 1).nan_to_num(0).cumsum(1)
+        highest_R1 = log_p_RV.amax(1, keepdim=True)  # taken off first, a temperature next to zero leaves it alone
+        up_to_RV = torch.softmax((log_p_RV - highest_R1) / temperature, 1).nan_to_num(0).cumsum(1)
         chances = torch.from_numpy(chances_RX).to(log_p_RV.device) * up_to_RV[:, -1:]
         columns_RX = torch.searchsorted(up_to_RV, chances, right=True).clamp(max=up_to_RV.shape[1] - 1)
         return log_p_RV.gather(1, columns_RX).cpu().numpy(), self._of_columns(columns_RX).cpu().numpy()

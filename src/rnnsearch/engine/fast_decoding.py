@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from rnnsearch.model.layers import DecoderLayer, EncoderLayer
     from rnnsearch.model.rnnsearch import RNNsearch
 
+BLOCK = 128
+"""Frequent words, candidates and what fills them up are a multiple of so many columns. Compiled sums take so many numbers at
+a time, or a fraction; what fills up adds nothing, so that a sum does not depend on the candidates of other sentences."""
+
 KEPT_WORDS = 4096
 """Words whose products are kept at a time: 64 MB at the paper's size."""
 
@@ -239,6 +243,7 @@ class FastDecoding:
                 own = waiting.candidates[sentence]
                 self._candidates[seat], self._of_candidates[seat] = own, (of.W_o[own], of.b_w[own])
             longest = max(len(own) for own in self._candidates)
+            longest = -(-(of.frequent + longest + 1) // BLOCK) * BLOCK - of.frequent  # one at least
             padded = [own + [-1] * (longest - len(own)) for own in self._candidates]
             self._candidates_QX = torch.tensor(padded, dtype=torch.int64)
         self._state_RD = torch.cat([self._state_RD, state_bD])

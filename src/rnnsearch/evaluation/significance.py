@@ -58,7 +58,9 @@ def compare(outputs: Mapping[str, Sequence[str]], references: Sequence[str]) -> 
         signatures, found = test()
         for second, result in enumerate(found["BLEU"][1:], first + 1):
             assert not isinstance(result, str)
-            p[first][second] = p[second][first] = result.p_value
+            # sacreBLEU counts differences that are larger, and of none than none there is none larger.
+            same = result.score == found["BLEU"][0].score  # type: ignore[union-attr]
+            p[first][second] = p[second][first] = 1.0 if same else result.p_value
         if first == 0:
             signature = str(signatures["BLEU"])
             for result in found["BLEU"]:

@@ -48,7 +48,8 @@ def evaluate(
     )
     no_unk = None
     if known:
-        free = translator.translate([sources[i] for i in known], **{**settings, "forbid_unk": True})
+        forbidden = {**settings, "forbid_unk": True, "replace_unk": False}
+        free = translator.translate([sources[i] for i in known], **forbidden)
         no_unk = corpus_score([t.text for t in free], [references[i] for i in known])
     return Evaluation(
         all=corpus_score(hypotheses, references),

@@ -16,10 +16,10 @@ from rnnsearch.corpus.read import read_lines
 from rnnsearch.evaluation.aer import AlignmentScore, alignment_error_rate
 from rnnsearch.evaluation.system import Evaluation, evaluate
 from rnnsearch.files import write_json
-from rnnsearch.folder import WEIGHTS
 from rnnsearch.report.heatmap import plot_alignment
 from rnnsearch.report.page import Sample, write_page
 from rnnsearch.training.session import train
+from rnnsearch.training.trainer import CHECKPOINT
 from rnnsearch.translation import Translation, Translator, load
 
 TEST_PAIRS = 500
@@ -73,7 +73,7 @@ def run_demo(folder: Path, config: Config, pairs: int, seed: int, console: Conso
             targets=[corpus / "train.fr"],
             valid_source=corpus / "valid.en",
             valid_target=corpus / "valid.fr",
-            resume=(model / WEIGHTS).exists(),
+            resume=(model / CHECKPOINT).exists(),
             console=console,
         )
     translator = load(model)

@@ -68,6 +68,5 @@ def average_models(folders: Sequence[Path], output: Path) -> None:
     parameters = [dict(system.model.named_parameters()) for system in (first, *others)]
     for name, mean in parameters[0].items():
         mean.copy_(torch.stack([of_model[name].double() for of_model in parameters]).mean(0))
-    output.mkdir(parents=True, exist_ok=True)
     save_settings(output, first)
     save_weights(output / WEIGHTS, first.model)

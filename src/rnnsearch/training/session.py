@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import platform
 import signal
@@ -30,6 +31,8 @@ from rnnsearch.training.validation import DevelopmentSet, negative_log_likelihoo
 from rnnsearch.translation.translator import Translator
 
 Paths = Sequence[str | os.PathLike[str]]
+TEXT = CHECKPOINT.with_name("text.json")
+"""What `prepare` said of the text that a run was begun on."""
 
 
 class Interrupted(Exception):
@@ -74,12 +77,15 @@ def train(
     if begun is not None and start is not None:
         load_weights(Path(start) / WEIGHTS, system.model)
     system.model.to(default_device())
-    save_settings(folder, system)
     _describe(console, system, prepared)
 
     trainer = Trainer(system, prepared.corpus, development, folder, prepared.links)
     if resuming:
         trainer.resume()
+    save_settings(folder, system)
+    if not resuming:
+        write_json(folder / TEXT, prepared.info)
+        trainer.save()  # from now on the folder holds a run, and is nobody else's
     with Display(console, folder / "tensorboard", trainer) as display, _stopping(trainer, console):
         progress = trainer.run(display)
     if not progress.finished:
@@ -151,10 +157,13 @@ def _check_output(folder: Path, resume: bool, console: Console) -> bool:
                 f"{folder}: a training run is there already; --resume goes on with it, or give another --output"
             )
         return True
-    if (folder / WEIGHTS).exists() and not resume:
-        raise RnnsearchError(f"{folder}: a trained model is there already; give another --output")
+    if (folder / WEIGHTS).exists():
+        raise RnnsearchError(
+            f"{folder}: a trained model is there already, without a checkpoint to resume from; give another --output "
+            "(and --from, to train this model further)"
+        )
     if resume:
-        console.print(f"{folder}: no checkpoint to resume from, so this is a new run")
+        console.print(f"{folder}: no checkpoint to resume from, so this is a new run", markup=False, soft_wrap=True)
     return False
 
 
@@ -194,6 +203,10 @@ def _data(
             raise RnnsearchError(
                 f"{data}: prepared with other vocabularies than those of the model to start from; prepare it with "
                 "`prepare --vocabulary-of MODEL`, or give raw text"
+            )
+        if resuming and (folder / TEXT).exists() and json.loads((folder / TEXT).read_text("utf-8")) != prepared.info:
+            raise RnnsearchError(
+                f"{data}: this is not the text that the run in {folder} was started on; give that, or another --output"
             )
         return prepared
     source_paths, target_paths, link_paths = ([Path(path) for path in paths] for paths in text)

@@ -113,14 +113,15 @@ class Trainer:
         progress, settings = self.progress, self.settings
         began = time.monotonic() - progress.seconds
         progress.finished = self._reason_to_finish()
+        if progress.finished:  # a run that goes on only to end: with a limit that it has passed
+            self._validate()
         while not progress.finished and not self.stop_requested:
             first = progress.update * settings.accumulate
             self._update([self.batches.batch(number) for number in range(first, first + settings.accumulate)])
             progress.seconds = time.monotonic() - began
             progress.finished = self._reason_to_finish()
             if progress.update % settings.validate_every == 0 or progress.finished:
-                with self.average.in_use() if self.average else contextlib.nullcontext():
-                    self._validate()
+                self._validate()
                 progress.seconds = time.monotonic() - began
                 progress.finished = progress.finished or self._reason_to_finish()
             if progress.update % settings.checkpoint_every == 0 and not progress.finished:
@@ -176,12 +177,20 @@ class Trainer:
 
     def _validate(self) -> None:
         """Score the development set, keep the model if it is the best, and see whether the run has stalled."""
-        progress, settings = self.progress, self.settings
-        if progress.validations and progress.validations[-1]["update"] == progress.update:
+        rows = self.progress.validations
+        if rows and rows[-1]["update"] == self.progress.update:
             return
+        with self.average.in_use() if self.average else contextlib.nullcontext():
+            self._validate_weights()
+
+    def _validate_weights(self) -> None:
+        """The same, of the weights that the model has now."""
+        progress, settings = self.progress, self.settings
         self.system.model.eval()
         found = validate(self.system, self.development)
         score = found.bleu if settings.validate_on == "bleu" else -found.nll.per_word
+        if math.isnan(score):
+            score = -math.inf  # else nothing after it were better
         best = progress.best_score is None or score > progress.best_score
         row = {
             "update": progress.update,

@@ -68,10 +68,11 @@ def rescore(
 ) -> Iterator[list[Entry]]:
     """For each sentence its translations, the best first, each with log p(translation | source) as one more feature.
 
-    `weight` times it is added to the total; with 0 the totals, and so the order, stay as they are. With `reverse` the model
-    is one of the other direction, and the feature log p(source | translation): the noisy channel (Yee et al. 2019). With
-    `tokenized`, words of source and translations are what spaces separate.
+    `weight` times it is added to the total, and the totals decide the order; with 0, totals and order stay as they are. With
+    `reverse` the model is one of the other direction, and the feature log p(source | translation): the noisy channel (Yee et
+    al. 2019). With `tokenized`, words of source and translations are what spaces separate.
     """
+    done = 0
     for _, group in itertools.groupby(entries, key=lambda entry: entry.line // GROUP):
         chunk = list(group)
         missing = next((entry.line for entry in chunk if entry.line >= len(sources)), None)
@@ -80,7 +81,8 @@ def rescore(
         read, written = [sources[entry.line] for entry in chunk], [entry.text for entry in chunk]
         if reverse:
             read, written = written, read
-        scores = translator.score(read, written, tokenized=tokenized)
+        scores = translator.score(read, written, tokenized=tokenized, first_line=done + 1)
+        done += len(chunk)
         scored = [
             replace(
                 entry,
@@ -90,4 +92,5 @@ def rescore(
             for entry, pair in zip(chunk, scores, strict=True)
         ]
         for _, sentence in itertools.groupby(scored, key=lambda entry: entry.line):
-            yield sorted(sentence, key=lambda entry: -entry.total)
+            entries_of = list(sentence)
+            yield sorted(entries_of, key=lambda entry: -entry.total) if weight else entries_of

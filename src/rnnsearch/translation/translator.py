@@ -121,13 +121,23 @@ class Translator:
         for group in _arriving(lines, 1000):
             of_group = () if given is None else list(islice(given, len(group)))
             yield from self.n_best(group, n, of_group, **settings)
+        if given is not None and next(given, None) is not None:
+            raise RnnsearchError("there are more prefixes than lines; give one for each, if empty")
 
-    def score(self, sources: Sequence[str], targets: Sequence[str], *, tokenized: bool = False) -> list[ScoredPair]:
-        """The log-probability and the alignment of given pairs of lines; of `tokenized` ones, spaces separate the words."""
+    def score(
+        self, sources: Sequence[str], targets: Sequence[str], *, tokenized: bool = False, first_line: int = 1
+    ) -> list[ScoredPair]:
+        """The log-probability and the alignment of given pairs of lines; of `tokenized` ones, spaces separate the words.
+
+        Errors count lines from `first_line`.
+        """
         source_words = [line.split() if tokenized else self.source_words(line) for line in sources]
         target_words = [line.split() if tokenized else self.target_words(line) for line in targets]
         return mean_scores(
-            [score_pairs(system, source_words, target_words) for system in (self.system, *self.others)]
+            [
+                score_pairs(system, source_words, target_words, first_line=first_line)
+                for system in (self.system, *self.others)
+            ]
         )
 
     def source_words(self, line: str) -> list[str]:

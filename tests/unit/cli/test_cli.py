@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -68,6 +69,10 @@ def test_translate_with_prefixes(rnnsearch: Run, model_folder: Folders, tmp_path
     assert rnnsearch("translate", "--model", model_folder("mlp"), source).out.splitlines() == [plain, plain]
     prefix.write_text("un\n")
     refused(rnnsearch("translate", "--model", model_folder("mlp"), source, "--prefix", prefix), "1 prefixes for 2 lines")
+    prefix.write_text("un\n\n\n")
+    done = rnnsearch("translate", "--model", model_folder("mlp"), source, "--prefix", prefix)
+    assert done.status == 2
+    assert "more prefixes than lines" in done.err
 
 
 def test_translate_formats(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
@@ -119,11 +124,15 @@ def test_a_full_disk_is_one_line() -> None:
     assert "the disk is full" in done.stderr
 
 
-def test_translate_standard_input(model_folder: Folders) -> None:
+def test_translate_standard_input(model_folder: Folders, tmp_path: Path) -> None:
+    """And to standard output: both are UTF-8, whatever the locale."""
+    prefix = tmp_path / "begin.fr"
+    prefix.write_text("œuvre\n\n\n", encoding="utf-8")
     command = [sys.executable, "-c", "from rnnsearch.cli import main; main()"]
     done = subprocess.run(
-        [*command, "translate", "--model", str(model_folder("mlp"))],
+        [*command, "translate", "--model", str(model_folder("mlp")), "--prefix", str(prefix)],
         input="\ufeffthe dog sees a cat .\r\n\r\na man has a book .",
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
         capture_output=True,
         encoding="utf-8",
         check=False,
@@ -131,7 +140,7 @@ def test_translate_standard_input(model_folder: Folders) -> None:
     assert done.returncode == 0, done.stderr
     lines = done.stdout.split("\n")
     assert len(lines) == 4
-    assert lines[0]
+    assert lines[0].startswith("œuvre")
     assert lines[1] == ""
     assert lines[2]
 
@@ -285,6 +294,18 @@ def test_align_plots(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> N
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in plots)
 
 
+def test_align_plots_what_can_be_drawn(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    source, target = tmp_path / "a.en", tmp_path / "a.fr"
+    source.write_text("a cat .\n" + "cat " * 160 + "\na cat .\n")
+    target.write_text("un chat .\n" + "chat " * 160 + "\nun chat .\n")
+    command = ("align", "--model", model_folder("mlp"), "--source", source, "--target", target)
+    done = rnnsearch(*command, "--plot", tmp_path / "plots")
+    assert done.status == 0, done.err
+    assert len(done.out.splitlines()) == 3
+    assert "pair 2: more than 150 words" in done.err
+    assert [path.name for path in sorted((tmp_path / "plots").iterdir())] == ["0001.png", "0003.png"]
+
+
 def test_align_blank_lines(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
     source, target = tmp_path / "a.en", tmp_path / "a.fr"
     source.write_text("a cat .\n\n\na cat .\n")
@@ -353,6 +374,15 @@ def test_lexicon(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
     assert done.status == 0, done.err
     assert re.search(r"search.shortlist=2 changes \d of 6 translations; BLEU [\d.]+ without, [\d.]+ with it", done.out)
     assert rnnsearch("translate", "--model", model, source, *short).status == 0
+
+
+def test_a_lexicon_of_nothing(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    model, empty = tmp_path / "model", tmp_path / "empty"
+    shutil.copytree(model_folder("mlp"), model)
+    empty.touch()
+    refused(rnnsearch("lexicon", "--model", model, "--source", empty, "--target", empty), empty, "none to learn from")
+    assert not (model / "lexicon.tsv").exists()
+    refused(rnnsearch("lexicon", "--model", model, "--check-source", empty, "--check-reference", empty), empty)
 
 
 def test_a_lexicon_of_no_alignment(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,70 @@ def test_train_on_prepared_data_and_resume(rnnsearch: Run, texts: dict[str, Path
     done = rnnsearch(*command, "--resume", "--set", "data.source_words=13")
     assert done.status == 2
     assert "prepare" in done.err
+
+
+def test_a_run_is_not_resumed_on_other_prepared_data(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
+    """Though it has as many words; and the run is left as it was."""
+    other = write_pairs(tmp_path / "other", "train", 60, seed=5)
+    for name, (source, target) in (("data", (texts["source"], texts["target"])), ("more", other)):
+        words = ("--set", "data.source_words=12", "--set", "data.target_words=12")
+        done = rnnsearch("prepare", "--source", source, "--target", target, "--output", tmp_path / name, *words, *TINY[:2])
+        assert done.status == 0, done.err
+    valid = ["--valid-source", texts["valid-source"], "--valid-target", texts["valid-target"]]
+    command = ["train", *valid, "--output", tmp_path / "model", *TINY[2:]]
+    assert rnnsearch(*command, "--data", tmp_path / "data").status == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "model").rglob("*") if path.is_file()}
+    longer = [*command, "--set", "training.max_updates=8", "--resume"]
+    refused(rnnsearch(*longer, "--data", tmp_path / "more"), tmp_path / "more", "not the text")
+    assert {path: path.read_bytes() for path in before} == before
+    done = rnnsearch(*longer, "--data", tmp_path / "data")
+    assert done.status == 0, done.err
+
+
+def test_a_model_without_a_checkpoint_is_not_trained_over(
+    rnnsearch: Run, texts: dict[str, Path], tmp_path: Path
+) -> None:
+    output = tmp_path / "model"
+    assert rnnsearch("train", *options(texts), "--output", output, *TINY).status == 0
+    shutil.rmtree(output / "checkpoints")
+    weights = (output / "model.safetensors").read_bytes()
+    refused(rnnsearch("train", *options(texts), "--output", output, *TINY, "--resume"), output, "--from")
+    assert (output / "model.safetensors").read_bytes() == weights
+
+
+def test_a_folder_is_a_runs_own_before_its_first_update(
+    rnnsearch: Run, texts: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ["train", *options(texts), "--output", tmp_path / "model", *TINY]
+    with monkeypatch.context() as patch:
+        patch.setattr("rnnsearch.training.trainer.Trainer._update", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            rnnsearch(*command)
+    refused(rnnsearch(*command), tmp_path / "model", "--resume")
+    assert rnnsearch(*command, "--resume").status == 0
+
+
+def test_settings_of_the_model_that_is_started_from(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
+    model, more = tmp_path / "model", ("--output", tmp_path / "more")
+    assert rnnsearch("train", *options(texts), "--output", model, *TINY).status == 0
+    begun = ("train", *options(texts), *more, "--from", model)
+    refused(rnnsearch(*begun, "--set", "model.hidden_size=9"), "model.hidden_size", "--from", model)
+    refused(rnnsearch(*begun, "--set", "data.max_length=9"), "data.max_length", "--from", model)
+    prepare = ("prepare", "--source", texts["source"], "--target", texts["target"], *more, "--vocabulary-of", model)
+    refused(rnnsearch(*prepare, "--set", "data.max_length=9"), "data.max_length", "--vocabulary-of", model)
+    assert not (tmp_path / "more").exists()
+
+
+def test_validation_is_greedy_whatever_the_model_is_to_be_searched_with(
+    rnnsearch: Run, texts: dict[str, Path], tmp_path: Path
+) -> None:
+    found = []
+    for name, search in (("plain", ()), ("odd", ("--set", "search.shortlist=5", "--set", "search.temperature=5"))):
+        done = rnnsearch("train", *options(texts), "--output", tmp_path / name, *TINY, *search)
+        assert done.status == 0, done.err
+        record = json.loads((tmp_path / name / "training.json").read_text())
+        found.append([row["valid_bleu"] for row in record["validations"]])
+    assert found[0] == found[1]
 
 
 def test_a_run_is_resumed_on_its_own_text(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:

@@ -239,6 +239,31 @@ def test_subwords(tmp_path: Path, kind: Literal["bpe", "unigram"], joint: bool) 
     assert not (tmp_path / "data" / "source.subwords").exists(), "left over from the preparation before"
 
 
+@pytest.mark.parametrize("odd", ["▅", "<unk>", "a\x00b"])
+def test_what_no_piece_can_spell_is_unknown(tmp_path: Path, odd: str) -> None:
+    """Symbols that sentencepiece keeps for itself; the rest of the text is none the worse."""
+    sides = tmp_path / "a.fr", tmp_path / "a.en"
+    for path in sides:
+        path.write_text("".join(f"le chat{i} noir\n" for i in range(100)) + f"un {odd} chat\n", encoding="utf-8")
+    config = DataConfig(subwords="bpe", subword_pieces=60, tokenizer="whitespace")
+    prepared = prepare([sides[0]], [sides[1]], tmp_path / "data", config)
+    assert len(prepared.corpus) == 101
+    unknown = [i for i in range(101) if UNK in prepared.corpus.pair(i)[0]]
+    assert len(unknown) <= 1
+    assert prepared.info["source"]["coverage_percent"] > 99
+
+
+def test_a_file_name_that_is_no_text(text: Path, tmp_path: Path) -> None:
+    sides = []
+    for side in ("en", "fr"):
+        path = tmp_path / os.fsdecode(b"tr\xe9." + side.encode())
+        path.write_bytes((text / f"train.{side}").read_bytes())
+        sides.append(path)
+    prepared = prepare([sides[0]], [sides[1]], tmp_path / "data", CONFIG)
+    assert prepared.info["source_files"][0]["name"] == "tr\\xe9.en"
+    assert prepared.is_of([sides[0]], [sides[1]])
+
+
 def test_links_go_with_their_pairs(text: Path, tmp_path: Path) -> None:
     """Word i of these pairs is the translation of word i: so it must be after cleaning and shuffling, too."""
     links = tmp_path / "train.links"

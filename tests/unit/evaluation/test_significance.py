@@ -67,3 +67,13 @@ def test_one_system_is_nothing_to_compare(outputs: dict[str, list[str]]) -> None
 def test_no_sentences() -> None:
     with pytest.raises(RnnsearchError, match="0 translations"):
         compare({"one": [], "two": []}, [])
+
+
+def test_the_same_translations_twice_are_no_different() -> None:
+    references = reference_lines()
+    lines = with_faults(references, 0.2, 2)
+    found = compare({"one": lines, "other": lines, "better": references}, references)
+    assert found.p_value("one", "other") == 1.0
+    better = found.p_value("one", "better")
+    assert better is not None
+    assert better < 0.01

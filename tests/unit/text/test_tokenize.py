@@ -86,9 +86,10 @@ def test_characters_that_nobody_sees_are_no_words() -> None:
 
 @pytest.mark.parametrize("word", ["word, ", "e.g. ", "l’homme ", "a'... ", "Mr. X said 'a.b.' "])
 def test_a_line_of_a_hundred_thousand_words_takes_seconds(word: str) -> None:
-    start = time.perf_counter()
+    """Not hours, as what looks at all words for each of them would: so the limit can be far from any machine's time."""
+    start = time.process_time()
     FRENCH.detokenize(FRENCH.tokenize(word * 100_000))
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 120
 
 
 @pytest.mark.parametrize("language", ["auto", "english", "EN", ""])

@@ -368,3 +368,23 @@ def test_untrained_and_trained_weights_differ_in_every_tensor(tmp_path: Path) ->
     trainer.run(Recorder())
     for name, tensor in weights_of(trainer).items():
         assert not torch.equal(tensor, before[name]), f"{name} is never trained"
+
+
+def test_a_limit_that_a_run_has_passed_ends_it_with_a_model(tmp_path: Path) -> None:
+    trainer = trainer_of(tmp_path, max_updates=20, validate_every=10)
+    trainer.run(StopAt(trainer, update=3))
+    assert not (tmp_path / WEIGHTS).exists()
+    again = trainer_of(tmp_path, max_updates=2, validate_every=10)
+    again.resume()
+    progress = again.run(Recorder())
+    assert progress.finished == "3 updates are done"
+    assert [row["update"] for row in progress.validations] == [3]
+    assert (tmp_path / WEIGHTS).exists()
+
+
+def test_a_score_that_is_no_number_is_not_the_best(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scores(monkeypatch, math.nan, 1.0, math.nan)
+    trainer = trainer_of(tmp_path, max_updates=6, validate_every=2)
+    recorder = Recorder()
+    assert trainer.run(recorder).best_update == 4
+    assert recorder.best == [True, True, False]

@@ -90,6 +90,15 @@ def test_nor_with_int8_and_a_shortlist(
     same(alone, together)
 
 
+def test_a_shortlist_sums_up_alike_beside_longer_ones(with_lexicon: Translator) -> None:
+    """The candidates of other sentences make the list no longer: all scores are the same to the last bit."""
+    sources = [source for source, _ in toy_pairs(40, seed=21)] + [""]
+    for precision in ("fp32", "int8"):
+        how: dict[str, object] = {"shortlist": 3, "shortlist_candidates": 2, "precision": precision}
+        alone = [with_lexicon.translate(line, **how).score for line in sources]
+        assert [t.score for t in with_lexicon.translate(sources, batch_sentences=7, **how)] == alone
+
+
 @pytest.fixture(scope="module")
 def with_lexicon(trained: Trained, tmp_path_factory: pytest.TempPathFactory) -> Translator:
     """A trained model with a lexicon."""

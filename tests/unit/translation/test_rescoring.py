@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.translation import Translator
 from rnnsearch.translation.rescoring import Entry, read_n_best, rescore
+from rnnsearch.translation.scoring import LONGEST
 from toy import toy_pairs
 
 SOURCES = [source for source, _ in toy_pairs(45, seed=31)]
@@ -38,13 +39,14 @@ def test_what_is_written_is_read(entries: list[Entry], tmp_path_factory: pytest.
 def test_scores_and_order(trained: Callable[..., Translator], weight: float) -> None:
     translator = trained("gated", "mlp")
     lists = translator.n_best(SOURCES, 4)
-    entries = [Entry(i, t.text, "LM0= 1", -float(rank)) for i, found in enumerate(lists) for rank, t in enumerate(found)]
+    entries = [Entry(i, t.text, "LM0= 1", float(rank)) for i, found in enumerate(lists) for rank, t in enumerate(found)]
     found = list(rescore(translator, SOURCES, iter(entries), weight=weight, tokenized=True))
     assert [sentence[0].line for sentence in found] == list(range(len(SOURCES)))
     for sentence, translations in zip(found, lists, strict=True):
-        expected = {t.text: (t.score, -float(rank)) for rank, t in enumerate(translations)}
+        expected = {t.text: (t.score, float(rank)) for rank, t in enumerate(translations)}
         finished = {t.text: t.finished for t in translations}
-        assert [entry.total for entry in sentence] == sorted((entry.total for entry in sentence), reverse=True)
+        assert not weight or [entry.total for entry in sentence] == sorted((e.total for e in sentence), reverse=True)
+        assert weight or [entry.text for entry in sentence] == [t.text for t in translations], "the order it was given in"
         for entry in sentence:
             score, total = expected[entry.text]
             assert entry.features.startswith("LM0= 1 RNNsearch0= ")
@@ -84,3 +86,10 @@ def test_what_is_no_list(tmp_path: Path, lines: list[str], message: str) -> None
 def test_a_list_of_another_text(trained: Callable[..., Translator]) -> None:
     with pytest.raises(RnnsearchError, match="has source line 45, but there are 45"):
         list(rescore(trained("gated", "mlp"), SOURCES, iter([Entry(45, "a", "", 0.0)])))
+
+
+def test_what_is_too_long_is_told_by_its_line_in_the_list(trained: Callable[..., Translator]) -> None:
+    entries = [Entry(i, "le chien", "", 0.0) for i in range(44) for _ in range(2)]
+    entries.append(Entry(44, "un " * (LONGEST + 1), "", 0.0))
+    with pytest.raises(RnnsearchError, match="line 89: "):
+        list(rescore(trained("gated", "mlp"), SOURCES, iter(entries), tokenized=True))

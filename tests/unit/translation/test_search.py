@@ -361,3 +361,11 @@ def test_sentences_do_not_see_each_other(
     for sentence, found in zip(sentences, together, strict=True):
         (alone,) = search(model, [sentence], config)
         same(found, [(hypothesis.words, hypothesis.score, hypothesis.finished) for hypothesis in alone])
+
+
+@pytest.mark.parametrize("temperature", [1e-3, 1e-320])
+def test_next_to_no_temperature_draws_the_most_probable_words(temperature: float) -> None:
+    model, sentences = model_of(4), [[2, 3, 4], [5]]
+    drawn = search(model, sentences, replace(PLAIN, beam=1, temperature=temperature))
+    for of_drawn, of_best in zip(drawn, search(model, sentences, replace(PLAIN, beam=1)), strict=True):
+        assert of_drawn[0].words == of_best[0].words
