@@ -47,7 +47,8 @@ class DataConfig:
     joint_subwords: bool = True
     """Learn the pieces of both languages together, so that names are cut alike."""
     max_length: int = Field(default=50, ge=1)
-    """Training pairs longer than this many words on either side are dropped (30 or 50 in the paper)."""
+    """Training pairs longer than this many words on either side are dropped (30 or 50 in the paper). With `subwords`, so are
+    those with more than twenty letters for each of these words."""
     max_length_ratio: float = Field(default=9.0, ge=1)
     """Training pairs whose sides differ in length by more than this factor are dropped."""
     remove_duplicates: bool = True

@@ -8,6 +8,10 @@ from hashlib import blake2b
 
 from rnnsearch.config import DataConfig
 
+LETTERS_A_WORD = 20
+"""With `subwords`, the letters that a side may have for every word of `max_length`: a piece can be as short as a letter, and
+one endless "word" would fill the memory."""
+
 
 @dataclass
 class CleaningReport:
@@ -50,7 +54,7 @@ class Cleaner:
         shorter, longer = sorted((len(source), len(target)))
         if shorter == 0:
             report.empty += 1
-        elif longer > self._config.max_length:
+        elif longer > self._config.max_length or self._has_endless_words(source, target):
             report.too_long += 1
         elif longer > shorter * self._config.max_length_ratio:
             report.ratio += 1
@@ -60,6 +64,11 @@ class Cleaner:
             report.kept += 1
             return True
         return False
+
+    def _has_endless_words(self, source: Sequence[str], target: Sequence[str]) -> bool:
+        if self._config.subwords == "none":
+            return False
+        return max(sum(map(len, source)), sum(map(len, target))) > LETTERS_A_WORD * self._config.max_length
 
     def _is_repeated(self, source: Sequence[str], target: Sequence[str]) -> bool:
         text = " ".join(source) + "\n" + " ".join(target)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Literal
 
 import pytest
 
@@ -31,6 +32,16 @@ def test_each_rule_and_its_edge(source: str, target: str, dropped_as: str | None
     counts = {"read": 1, "empty": 0, "too_long": 0, "ratio": 0, "duplicate": 0, "kept": 0}
     counts[dropped_as or "kept"] = 1
     assert asdict(cleaner.report) == counts
+
+
+@pytest.mark.parametrize(("letters", "subwords", "kept"), [(60, "bpe", True), (61, "bpe", False), (61, "none", True)])
+def test_an_endless_word_is_too_long_where_words_are_cut(
+    letters: int, subwords: Literal["bpe", "none"], kept: bool
+) -> None:
+    for pair in (["ab" * 30 + "c" * (letters - 60)], ["x", "y"]), (["x", "y"], ["a" * 30, "b" * (letters - 30)]):
+        cleaner = Cleaner(DataConfig(max_length=3, subwords=subwords))
+        assert cleaner.keep(*pair) is kept
+        assert cleaner.report.too_long == (not kept)
 
 
 def test_only_the_same_pair_is_a_duplicate() -> None:
