@@ -27,7 +27,6 @@ TRAININGS: dict[str, tuple[str, ...]] = {
     "pieces of each language by itself": ("data.joint_subwords=false",),
     "pieces by a unigram model": ("data.subwords=unigram",),
     "BPE-dropout 0.05": ("training.subword_sampling=0.05",),
-    "the word's embedding in its annotation": ("model.bridge=true",),
     "target embedding and softmax tied": ("model.tied_embedding=true",),
     "half as many hidden units": ("model.hidden_size=160",),
     "hidden units as in small": ("model.hidden_size=512",),

@@ -71,9 +71,6 @@ class ModelConfig:
     """l, the maxout units of the readout."""
     alignment: Literal["mlp", "none"] = "mlp"
     """The alignment model a: `mlp` is RNNsearch; `none` is the baseline RNNencdec, one fixed context vector."""
-    bridge: bool = False
-    """An annotation holds its word's embedding too, so that alignment, state and readout see the word itself, and not only
-    what the recurrences made of it (bridging; Kuang et al. 2018). RNNencdec, which has one context, stays as it is."""
     cell: Literal["gated", "lstm", "tanh"] = "gated"
     """The recurrent function f of encoder and decoder."""
     encoder_layers: int = Field(default=1, ge=1)

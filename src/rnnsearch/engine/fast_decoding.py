@@ -57,7 +57,6 @@ class FastStepper:
         self.E_source = encoder.E.detach()
         self.encoders = [_EncoderLayer(encoder, None, precision)]
         self.encoders += [_EncoderLayer(layer, layer.norm, precision) for layer in encoder.above]
-        self.bridge = encoder.bridge
         self.norm_annotations = encoder.norm
 
         self.first_state = packed(decoder.W_s, decoder.b_s, precision)
@@ -202,16 +201,14 @@ class FastDecoding:
         h_SBC = x_SBE
         for layer in of.encoders:
             h_SBC = layer.run(h_SBC, real_SB1)
-        if of.bridge:
-            h_SBC = torch.cat([h_SBC, x_SBE], 2)
         h_SBC = of.norm_annotations(h_SBC)
         keys_BSA = None
         if of.keys is None:
             summary_BN = h_SBC[lengths_B - 1, torch.arange(B)]
             values_BSY = of.from_context(summary_BN).unsqueeze(1)
         else:
-            summary_BN = h_SBC[0, :, N : 2 * N].contiguous()
-            annotations_XC = h_SBC.transpose(0, 1).reshape(B * S, -1)
+            summary_BN = h_SBC[0, :, N:].contiguous()
+            annotations_XC = h_SBC.transpose(0, 1).reshape(B * S, 2 * N)
             keys_BSA = of.keys(annotations_XC).unflatten(0, (B, S))
             values_BSY = of.from_context(annotations_XC).unflatten(0, (B, S))
         state_BD = of.cell.first_state(torch.tanh(of.first_state(summary_BN)))

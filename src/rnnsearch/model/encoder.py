@@ -16,10 +16,7 @@ from rnnsearch.model.layers import EncoderLayer, normalization, read_both_ways
 
 
 class Encoder(nn.Module):
-    """Annotations h_j = [h→_j ; h←_j]; RNNencdec, which reads the sentence once, has the forward half alone.
-
-    With `config.bridge`, [h→_j ; h←_j ; Ē x_j] (Kuang et al. 2018).
-    """
+    """Annotations h_j = [h→_j ; h←_j]; RNNencdec, which reads the sentence once, has the forward half alone."""
 
     def __init__(self, config: ModelConfig, vocabulary_size: int) -> None:
         super().__init__()
@@ -31,14 +28,15 @@ class Encoder(nn.Module):
         self.backward_cell = (
             cell(config.embedding_size, config.hidden_size) if config.alignment != "none" else None
         )
-        self.bridge = config.bridge and self.backward_cell is not None
-        states_size = config.hidden_size * (1 if self.backward_cell is None else 2)
-        self.context_size = states_size + (config.embedding_size if self.bridge else 0)
-        """C, the size of an annotation."""
-        above = (EncoderLayer(config, states_size) for _ in range(config.encoder_layers - 1))
+        above = (EncoderLayer(config, self.context_size) for _ in range(config.encoder_layers - 1))
         self.above = cast("list[EncoderLayer]", nn.ModuleList(above))
         """The further layers, from the bottom up."""
         self.norm = normalization(config, self.context_size)
+
+    @property
+    def context_size(self) -> int:
+        """C, the size of an annotation."""
+        return self.forward_cell.hidden_size * (1 if self.backward_cell is None else 2)
 
     def forward(
         self, x_BS: Tensor, lengths_B: Tensor, engine: Engine, dropout: float = 0.0, word_dropout: float = 0.0
@@ -55,13 +53,10 @@ class Encoder(nn.Module):
         h_SBC = read_both_ways(self.forward_cell, self.backward_cell, x_SBE, real_SB, engine)
         for layer in self.above:
             h_SBC = layer(h_SBC, real_SB, engine, dropout)
-        if self.bridge:
-            h_SBC = torch.cat([h_SBC, x_SBE], -1)
         h_SBC = self.norm(h_SBC)
         annotations_BSC = drop(h_SBC.transpose(0, 1).index_select(0, place_B), dropout)
         if self.backward_cell is None:
             summary_BN = annotations_BSC[torch.arange(B, device=x_BS.device), lengths_B[place_B] - 1]
         else:
-            N = self.forward_cell.hidden_size
-            summary_BN = h_SBC[0, :, N : 2 * N][place_B]
+            summary_BN = h_SBC[0, :, self.forward_cell.hidden_size :][place_B]
         return Source(annotations_BSC, real_SB.T[place_B], summary_BN)

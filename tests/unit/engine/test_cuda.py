@@ -163,7 +163,7 @@ def negative_log_likelihood(model: RNNsearch, batch: tuple[Tensor, ...]) -> Tens
     return torch.nn.functional.cross_entropy(forced.logits_PV, forced.words_P, reduction="sum")
 
 
-def config_of(alignment: str, order: str, hidden: int, aligned: int, bridge: bool = False) -> ModelConfig:
+def config_of(alignment: str, order: str, hidden: int, aligned: int) -> ModelConfig:
     return ModelConfig(
         embedding_size=2,
         hidden_size=hidden,
@@ -171,7 +171,6 @@ def config_of(alignment: str, order: str, hidden: int, aligned: int, bridge: boo
         maxout_size=2,
         alignment=alignment,
         decoder_order=order,
-        bridge=bridge,
     )
 
 
@@ -218,26 +217,24 @@ def distance(ours: Tensor, expected: Tensor) -> float:
     order=st.sampled_from(ORDERS),
     hidden=st.integers(1, 9),
     aligned=st.integers(1, 9),
-    bridge=st.booleans(),
     lengths=st.lists(st.tuples(st.integers(0, 12), st.integers(0, 4)), min_size=1, max_size=3),
     asked=st.sets(st.sampled_from(("states", "contexts", "alpha", "logits")), min_size=1),
     seed=st.integers(0, 2**31),
 )
-@example(DTYPES[0], "mlp", ORDERS[0], 1, 1, False, [(0, 0)], {"contexts"}, 0)
-@example(DTYPES[0], "mlp", ORDERS[0], 300, 140, True, [(9, 1), (3, 2)], {"logits", "alpha"}, 0)  # several blocks of each
+@example(DTYPES[0], "mlp", ORDERS[0], 1, 1, [(0, 0)], {"contexts"}, 0)
+@example(DTYPES[0], "mlp", ORDERS[0], 300, 140, [(9, 1), (3, 2)], {"logits", "alpha"}, 0)  # more than one block of each
 def test_reference(
     dtype: tuple[torch.dtype, float],
     alignment: str,
     order: str,
     hidden: int,
     aligned: int,
-    bridge: bool,
     lengths: list[tuple[int, int]],
     asked: set[str],
     seed: int,
 ) -> None:
     scale = 0.5 if hidden < 10 else 0.05
-    model = random_model(config_of(alignment, order, hidden, aligned, bridge), 7, 6, seed, scale).to(DEVICE, dtype[0])
+    model = random_model(config_of(alignment, order, hidden, aligned), 7, 6, seed, scale).to(DEVICE, dtype[0])
     batch = on_device(batch_of(random_pairs(seed, lengths, 7, 6)))
     ours = outputs_and_gradients(model, Cuda(), batch, asked, seed)
     same(ours, outputs_and_gradients(model, Reference(), batch, asked, seed), dtype[1])
