@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rnnsearch.config import PRESETS, Config, from_dict, from_preset, merge, parse_assignments, read_toml
+from rnnsearch.config import PRESETS, Config, from_dict, from_preset, merge, parse_assignments, read_json, read_toml
 from rnnsearch.errors import RnnsearchError
 
 Model = Annotated[Path, typer.Option("--model", "-m", help="The folder of a trained model.")]
@@ -46,11 +46,18 @@ def search_settings(paper: bool, beam: int | None, assignments: list[str] | None
     return settings if beam is None else settings | {"beam": beam}
 
 
-def refuse_settings(assignments: list[str] | None, sections: tuple[str, ...], option: str, model: Path) -> None:
-    """Say so where `--set` asks for what is the given model's to say."""
+def refuse_settings(
+    assignments: list[str] | None, wanted: Config, sections: tuple[str, ...], option: str, model: Path
+) -> None:
+    """Say so where `--set` asks for something else than the given model has, and the model's is what counts."""
+    given = read_json(model / "config.json")
     for section, values in parse_assignments(assignments or []).items():
-        if section in sections:
-            raise RnnsearchError(f"--set {section}.{next(iter(values))}: with {option}, {section}.* are those of {model}")
+        for key in values if section in sections else ():
+            asked, has = (getattr(getattr(config, section), key) for config in (wanted, given))
+            if asked not in (has, "auto"):
+                raise RnnsearchError(
+                    f"--set {section}.{key}={asked}: with {option}, {section}.* are those of {model}, which has {has}"
+                )
 
 
 def settings(preset: str, config_file: Path | None, assignments: list[str] | None) -> Config:

@@ -34,11 +34,10 @@ def command(
     from rnnsearch.folder import load_system
 
     console = Console(stderr=True)
+    asked = settings(preset, config, set_)
+    wanted, vocabularies = asked.data, None
     if vocabulary_of is not None:
-        refuse_settings(set_, ("data",), "--vocabulary-of", vocabulary_of)
-    wanted = settings(preset, config, set_).data
-    vocabularies = None
-    if vocabulary_of is not None:
+        refuse_settings(set_, asked, ("data",), "--vocabulary-of", vocabulary_of)
         model = load_system(vocabulary_of)
         wanted, vocabularies = model.config.data, (model.source_vocabulary, model.target_vocabulary)
     with console.status("preparing") as status:

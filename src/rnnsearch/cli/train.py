@@ -44,9 +44,9 @@ def command(
         raise typer.BadParameter("give --source and --target, or a prepared --data folder")
     if data is not None and "data" in parse_assignments(set_ or []):
         raise typer.BadParameter("with --data, the text is prepared already: give data.* settings to `prepare`")
-    if start is not None:
-        refuse_settings(set_, ("data", "model"), "--from", start)
     wanted = settings(preset, config, set_)
+    if start is not None:
+        refuse_settings(set_, wanted, ("data", "model"), "--from", start)
 
     from rich.console import Console
 
