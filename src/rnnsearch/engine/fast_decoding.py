@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from rnnsearch.engine import search_kernels
 from rnnsearch.engine.decoding import Integers, Prediction, Shortlist
@@ -55,8 +55,8 @@ class FastStepper:
         self.shortlist = shortlist
 
         self.E_source = encoder.E.detach()
-        self.encoders = [_EncoderLayer(encoder, None, precision)]
-        self.encoders += [_EncoderLayer(layer, layer.norm, precision) for layer in encoder.above]
+        self.encoder = _EncoderLayer(encoder, precision)
+        self.encoders_above = [(layer.norm, _EncoderLayer(layer, precision)) for layer in encoder.above]
         self.norm_annotations = encoder.norm
 
         self.first_state = packed(decoder.W_s, decoder.b_s, precision)
@@ -88,19 +88,16 @@ class FastStepper:
 class _EncoderLayer:
     """A layer of the encoder, one direction or both."""
 
-    def __init__(self, layer: Encoder | EncoderLayer, norm: nn.Module | None, precision: WeightPrecision) -> None:
-        """`norm` is applied to what the layer reads; None for the first layer, which reads words."""
-        self.norm = norm
+    def __init__(self, layer: Encoder | EncoderLayer, precision: WeightPrecision) -> None:
         self.forwards = Recurrent(layer.forward_cell, precision)
         self.backwards = None if layer.backward_cell is None else Recurrent(layer.backward_cell, precision)
 
-    def run(self, below_SBE: Tensor, real_SB1: Tensor) -> Tensor:
-        """[h→_j ; h←_j] (S, B, C); those of a further layer, added to what it reads."""
-        x_SBE = below_SBE if self.norm is None else self.norm(below_SBE)
-        h_SBC = self.forwards.run(x_SBE, real_SB1)
+    def run(self, x_XE: Tensor, rows_SB: Tensor, real_SB1: Tensor) -> Tensor:
+        """[h→_j ; h←_j] (S, B, C); every position reads a row of x."""
+        h_SBC = self.forwards.run(x_XE, rows_SB, real_SB1)
         if self.backwards is not None:
-            h_SBC = torch.cat([h_SBC, self.backwards.run(x_SBE, real_SB1, backward=True)], 2)
-        return h_SBC if self.norm is None else below_SBE + h_SBC
+            h_SBC = torch.cat([h_SBC, self.backwards.run(x_XE, rows_SB, real_SB1, backward=True)], 2)
+        return h_SBC
 
 
 class _DecoderLayer:
@@ -195,12 +192,13 @@ class FastDecoding:
 
     def read(self, x_BS: Tensor, lengths_B: Tensor) -> None:
         of = self._stepper
+        x_BS = x_BS[:, : int(lengths_B.max())]
         (B, S), N = x_BS.shape, of.cell.hidden_size
-        x_SBE = of.E_source[x_BS.T]
-        real_SB1 = (torch.arange(S).unsqueeze(1) < lengths_B).to(x_SBE.dtype).unsqueeze(2)
-        h_SBC = x_SBE
-        for layer in of.encoders:
-            h_SBC = layer.run(h_SBC, real_SB1)
+        real_SB1 = (torch.arange(S).unsqueeze(1) < lengths_B).to(of.E_source.dtype).unsqueeze(2)
+        words, rows_SB = x_BS.T.unique(return_inverse=True)
+        h_SBC = of.encoder.run(of.E_source[words], rows_SB, real_SB1)
+        for norm, layer in of.encoders_above:
+            h_SBC = h_SBC + layer.run(norm(h_SBC).flatten(0, 1), torch.arange(S * B).view(S, B), real_SB1)
         h_SBC = of.norm_annotations(h_SBC)
         keys_BSA = None
         if of.keys is None:

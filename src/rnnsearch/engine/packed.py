@@ -2,7 +2,7 @@
 
 Search multiplies few rows by the same large matrices at every step, so most of its time goes into reading weights. oneDNN
 reads float32 weights that it has laid out itself up to four times as fast as it reads others, and int8 weights are a quarter
-of them. oneDNN also keeps something for every shape that it has seen; so rows come in few different numbers.
+of them. oneDNN also keeps 0.7 MB for every shape that it has seen; so rows come in few different numbers.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from torch import Tensor
 from rnnsearch.engine import search_kernels
 
 WeightPrecision = Literal["fp32", "int8"]
+
+MOST_ROWS = 256
+"""So many are multiplied at a time, of float32: more gain nothing, and what few numbers there are lie closer below it."""
 
 
 class Product(Protocol):
@@ -66,7 +69,10 @@ class _Float32Product:
 
     def _multiply(self, x_RX: Tensor, bias_Y: Tensor | None) -> Tensor:
         R = len(x_RX)
-        x_PX = torch.nn.functional.pad(x_RX, (0, 0, 0, rows(R) - R))
+        if R > MOST_ROWS:
+            return torch.cat([self._multiply(part_RX, bias_Y) for part_RX in x_RX.split(MOST_ROWS)])
+        P = rows(R)
+        x_PX = x_RX if P == R else torch.nn.functional.pad(x_RX, (0, 0, 0, P - R))
         product_PY: Tensor = torch.ops.mkldnn._linear_pointwise(x_PX, self._packed, bias_Y, "none", [], "")
         return product_PY[:R]
 
@@ -98,9 +104,9 @@ class _Int8Product:
 
 
 def rows(count: int) -> int:
-    """`count` rounded up to one of few numbers: multiples of 8, and of more where that is less than a quarter."""
-    step = 1 << max(3, (count - 1).bit_length() - 3)
-    return -(-count // step) * step
+    """`count` rounded up, by less than a quarter, to one of few numbers; a single row would be summed in another order."""
+    step = 1 << max(0, (count - 1).bit_length() - 3)
+    return max(4, -(-count // step) * step)
 
 
 def _multiply_int8(x_RX: Tensor, packed: Tensor, scale_Y: Tensor, zero_Y: Tensor) -> Tensor:

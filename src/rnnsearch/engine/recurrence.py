@@ -98,17 +98,19 @@ class Recurrent:
         self._recurrence = recurrence(cell, precision)
         self._from_state = packed(self._recurrence.from_state, precision=precision)
 
-    def run(self, x_SBE: Tensor, real_SB1: Tensor, backward: bool = False) -> Tensor:
-        """Hidden states (S, B, N), from zero; positions outside a sentence (`real` is 0) leave the state at zero."""
-        S, B, E = x_SBE.shape
-        cell = self._cell
-        inputs_XG = self._project_input(x_SBE.reshape(S * B, E))
-        state_BD = x_SBE.new_zeros(B, cell.state_width * cell.hidden_size)
-        states_SBN = x_SBE.new_empty(S, B, cell.hidden_size)
+    def run(self, x_XE: Tensor, rows_SB: Tensor, real_SB1: Tensor, backward: bool = False) -> Tensor:
+        """Hidden states (S, B, N), from zero; positions outside a sentence (`real` is 0) leave the state at zero.
+
+        What a position reads is a row of x, int64: a word that occurs often is multiplied once.
+        """
+        (S, B), cell = rows_SB.shape, self._cell
+        inputs_XG = self._project_input(x_XE)
+        state_BD = x_XE.new_zeros(B, cell.state_width * cell.hidden_size)
+        states_SBN = x_XE.new_empty(S, B, cell.hidden_size)
         rows_B = torch.arange(B)
         for t in reversed(range(S)) if backward else range(S):
             projected_BM = self._from_state(cell.hidden(state_BD).contiguous())
-            state_BD = self._recurrence.step(state_BD, projected_BM, None, rows_B, inputs_XG, rows_B + t * B)
+            state_BD = self._recurrence.step(state_BD, projected_BM, None, rows_B, inputs_XG, rows_SB[t])
             state_BD *= real_SB1[t]
             states_SBN[t] = cell.hidden(state_BD)
         return states_SBN
