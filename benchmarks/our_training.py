@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from record import peak_megabytes
 from speed_text import BATCH, SIZES, environment, text_system, uniform_system
 
 from rnnsearch.config import parse_assignments
@@ -135,7 +135,7 @@ def main() -> None:
         else:
             system, corpus = text_system(arguments.text, config)
         train(system, corpus, arguments.updates, lambda update: print(json.dumps(asdict(update)), flush=True))
-    print(json.dumps({"peak_megabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)}), flush=True)
+    print(json.dumps({"peak_megabytes": peak_megabytes()}), flush=True)
 
 
 if __name__ == "__main__":

@@ -50,6 +50,15 @@ def machine() -> dict[str, Any]:
     }
 
 
+def peak_megabytes() -> int:
+    """The largest resident memory of this program so far, in MB.
+
+    `getrusage` won't do: of a program that another one started, it tells the starter's memory if that was larger.
+    """
+    status = Path("/proc/self/status").read_text()
+    return round(int(status.split("VmHWM:")[1].split()[0]) / 1024)
+
+
 def background_load(seconds: float = 2.0) -> float | None:
     """Cores that are busy while this program sleeps; None where the system does not tell."""
     before = _busy_seconds()
