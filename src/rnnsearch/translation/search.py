@@ -181,8 +181,11 @@ class _Search:
         seats_R, Q = self._seats_R, len(self._beams)
         prediction = self._decoding.look()
         alpha_RS = None if prediction.alpha_RS is None else prediction.alpha_RS.float().cpu().numpy()
-        parents, words, scores = self._drawn(prediction) if self._config.temperature else self._best(prediction)
-        first_rows, seats = np.flatnonzero(self._is_first()), seats_R[parents]
+        is_first_R = self._is_first()
+        parents, words, scores = (
+            self._drawn(prediction) if self._config.temperature else self._best(prediction, is_first_R)
+        )
+        first_rows, seats = np.flatnonzero(is_first_R), seats_R[parents]
 
         ends = words == END
         for i in np.flatnonzero(ends).tolist():
@@ -217,7 +220,9 @@ class _Search:
         self._seats_R, self._scores_R = seats[kept], scores[kept]
         self._decoding.write(parents[kept], words[kept])
 
-    def _best(self, prediction: Prediction) -> tuple[Integers, Integers, NDArray[np.float64]]:
+    def _best(
+        self, prediction: Prediction, is_first_R: NDArray[np.bool_]
+    ) -> tuple[Integers, Integers, NDArray[np.float64]]:
         """The hypotheses to go on with, the words to go on with, and their scores: of each sentence's, the best."""
         seats_R, config = self._seats_R, self._config
         W = int(self._width_Q[seats_R].max())
@@ -231,7 +236,7 @@ class _Search:
         totals_RW = self._scores_R[:, np.newaxis] + log_p_RW
         totals_X = totals_RW.ravel()
         competing_X = (totals_RW - config.diversity * np.arange(W)).ravel() if config.diversity else totals_X
-        first_rows, sentence_R = np.flatnonzero(self._is_first()), np.cumsum(self._is_first()) - 1
+        first_rows, sentence_R = np.flatnonzero(is_first_R), np.cumsum(is_first_R) - 1
         best_X = np.lexsort((-competing_X, np.repeat(sentence_R, W)))
         parents_X = best_X // W
         rank_X = np.arange(len(best_X)) - W * first_rows[sentence_R[parents_X]]
@@ -257,7 +262,8 @@ class _Search:
 
     def _is_first(self) -> NDArray[np.bool_]:
         """Which hypotheses are the first of their sentence's."""
-        is_first_R: NDArray[np.bool_] = np.diff(self._seats_R, prepend=-1) != 0
+        is_first_R = np.ones(len(self._seats_R), np.bool_)
+        np.not_equal(self._seats_R[1:], self._seats_R[:-1], out=is_first_R[1:])
         return is_first_R
 
     def _too_short(self) -> NDArray[np.bool_]:
