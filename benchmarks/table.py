@@ -21,7 +21,8 @@ INTRODUCTION = """# Speed
 
 Measured by the scripts in [benchmarks](../../benchmarks/README.md), and rendered from what they recorded by
 `benchmarks/table.py`. In every row the contestants took turns in one run: the same text, sizes, threads and PyTorch.
-Figures are medians. A run beside which other programs kept more than {limit} of a core busy was thrown away; *busy*
+Figures are medians of the rounds, but for translation, whose rounds have sentences of their own: there they are
+all sentences by all seconds. A run beside which other programs kept more than {limit} of a core busy was thrown away; *busy*
 is the most that any run that counts had beside it.
 
 `full` is the paper's size (embedding 620, hidden and alignment 1000, maxout 500, 30,000 words), `small` is 300, 500,

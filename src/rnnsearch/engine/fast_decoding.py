@@ -35,8 +35,8 @@ BLOCK = 128
 """Frequent words, candidates and what fills them up are a multiple of so many columns. Compiled sums take so many numbers at
 a time, or a fraction; what fills up adds nothing, so that a sum does not depend on the candidates of other sentences."""
 
-KEPT_WORDS = 4096
-"""Words whose products are kept at a time: 64 MB at the paper's size."""
+KEPT_WORDS = 8192
+"""Words whose products are kept at a time: 128 MB at the paper's size, if so many are written."""
 
 
 class FastStepper:
@@ -138,15 +138,18 @@ class _Words:
     def rows(self, words_R: Integers) -> tuple[Tensor, Tensor]:
         """A table, and the rows in it that belong to these words, int64."""
         with self._lock:
-            missing = np.unique(words_R[self._row_of[words_R] < 0])
+            rows_R = self._row_of[words_R]
+            is_missing_R = rows_R < 0
+            if not is_missing_R.any():
+                return self._table, torch.from_numpy(rows_R)
+            missing = np.unique(words_R[is_missing_R])
             if self._kept + len(missing) > len(self._table):
                 missing = np.unique(words_R)
                 self._clear(max(KEPT_WORDS, len(missing)))
-            if len(missing):
-                rows = np.arange(self._kept, self._kept + len(missing))
-                self._table[self._kept : self._kept + len(missing)] = self._product(self._embedded(missing))
-                self._row_of[missing] = rows
-                self._kept += len(missing)
+            kept = self._kept + len(missing)
+            self._table[self._kept : kept] = self._product(self._embedded(missing))
+            self._row_of[missing] = np.arange(self._kept, kept)
+            self._kept = kept
             return self._table, torch.from_numpy(self._row_of[words_R])
 
     def _clear(self, capacity: int) -> None:

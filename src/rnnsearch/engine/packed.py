@@ -60,6 +60,7 @@ class _Float32Product:
     def __init__(self, weight_YX: Tensor, bias_Y: Tensor | None) -> None:
         self._packed = torch.ops.mkldnn._reorder_linear_weight(weight_YX.detach(), 64)
         self._bias_Y = bias_Y
+        self._most = 4
 
     def __call__(self, x_RX: Tensor) -> Tensor:
         return self._multiply(x_RX, self._bias_Y)
@@ -71,7 +72,9 @@ class _Float32Product:
         R = len(x_RX)
         if R > MOST_ROWS:
             return torch.cat([self._multiply(part_RX, bias_Y) for part_RX in x_RX.split(MOST_ROWS)])
-        P = rows(R)
+        # The most there have been are taken as they are: in a search, that is the whole beam of every sentence.
+        most = self._most = max(self._most, R)
+        P = min(rows(R), most)
         x_PX = x_RX if P == R else torch.nn.functional.pad(x_RX, (0, 0, 0, P - R))
         product_PY: Tensor = torch.ops.mkldnn._linear_pointwise(x_PX, self._packed, bias_Y, "none", [], "")
         return product_PY[:R]
