@@ -146,10 +146,10 @@ class _Words:
             if self._kept + len(missing) > len(self._table):
                 missing = np.unique(words_R)
                 self._clear(max(KEPT_WORDS, len(missing)))
-            kept = self._kept + len(missing)
-            self._table[self._kept : kept] = self._product(self._embedded(missing))
-            self._row_of[missing] = np.arange(self._kept, kept)
-            self._kept = kept
+            new = slice(self._kept, self._kept + len(missing))
+            self._table[new] = self._product(self._embedded(missing))
+            self._row_of[missing] = np.arange(new.start, new.stop)
+            self._kept += len(missing)
             return self._table, torch.from_numpy(self._row_of[words_R])
 
     def _clear(self, capacity: int) -> None:
