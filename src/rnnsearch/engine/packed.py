@@ -18,7 +18,7 @@ from rnnsearch.engine import search_kernels
 WeightPrecision = Literal["fp32", "int8"]
 
 MOST_ROWS = 256
-"""So many are multiplied at a time, of float32: more gain nothing, and what few numbers there are lie closer below it."""
+"""More rows of float32 are multiplied in parts, which is no slower, and leaves fewer numbers of rows to choose among."""
 
 
 class Product(Protocol):
@@ -72,7 +72,7 @@ class _Float32Product:
         R = len(x_RX)
         if R > MOST_ROWS:
             return torch.cat([self._multiply(part_RX, bias_Y) for part_RX in x_RX.split(MOST_ROWS)])
-        # The most there have been are taken as they are: in a search, that is the whole beam of every sentence.
+        # As many as there have been at most are not rounded up: in a search, that is the whole beam of every sentence.
         most = self._most = max(self._most, R)
         P = min(rows(R), most)
         x_PX = x_RX if P == R else torch.nn.functional.pad(x_RX, (0, 0, 0, P - R))
@@ -107,7 +107,7 @@ class _Int8Product:
 
 
 def rows(count: int) -> int:
-    """`count` rounded up, by less than a quarter, to one of few numbers; a single row would be summed in another order."""
+    """`count` rounded up, by less than a quarter, to one of few numbers, but never 1: oneDNN sums a single row otherwise."""
     step = 1 << max(0, (count - 1).bit_length() - 3)
     return max(4, -(-count // step) * step)
 
