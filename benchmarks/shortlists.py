@@ -1,0 +1,51 @@
+"""How long must a shortlist be? BLEU on Multi30k `val`, and the translations that change, by the number of frequent words.
+
+    python benchmarks/shortlists.py --data DATA --output RUNS [--resume]
+
+The model is that of `rounding.py` in bfloat16, trained in less time; the first row is its search without a shortlist,
+and exact. What a shortlist is worth in speed, `translation_speed.py` tells, of a vocabulary of 30,000.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from multi30k import evaluate, run, train, train_command
+from record import machine, write_result
+
+from rnnsearch.corpus.read import read_lines
+
+FREQUENT = (500, 1000, 2000, 4000)
+"""Words that are on every sentence's shortlist, beside those that the lexicon has for its words."""
+
+
+def main() -> None:
+    """Train, translate `val` with every shortlist, exactly and with int8 weights, record."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="a folder with multi30k/ in it")
+    parser.add_argument("--output", type=Path, required=True, help="where the trained model goes")
+    parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
+    arguments = parser.parse_args()
+
+    on, data, model = machine(), arguments.data, arguments.output / "multi30k-rnnsearch-small-bf16"
+    text = data / "multi30k"
+    train(train_command(data, model, "small", ["training.precision=bf16"]), model, resume=arguments.resume)
+    if not (model / "lexicon.tsv").exists():
+        run("lexicon", "--model", model, "--source", text / "train.en.gz", "--target", text / "train.fr.gz")
+    rows: list[dict[str, object]] = []
+    exact: list[str] = []
+    for words in (None, *FREQUENT):
+        for precision in ("fp32", "int8"):
+            settings = [f"search.precision={precision}"] + ([f"search.shortlist={words}"] if words else [])
+            found = evaluate(data, [model], "val", settings)
+            lines = list(read_lines(model / f"{'-'.join(['val', *settings])}.fr"))
+            exact = exact or lines
+            differ = sum(ours != theirs for ours, theirs in zip(lines, exact, strict=True))
+            rows.append({"words": words, "precision": precision, "bleu": found["all"]["bleu"], "differ": differ})
+            print(f"{words or 'all'} words, {precision}: {rows[-1]['bleu']:.2f}, {differ} translations differ", flush=True)
+    write_result("shortlists", machine=on, sentences=len(exact), rows=rows)
+
+
+if __name__ == "__main__":
+    main()
