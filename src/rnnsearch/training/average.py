@@ -34,7 +34,9 @@ class WeightAverage:
     @torch.no_grad()
     def updated(self, update: int) -> None:
         """Take in the weights after the given update (from 1)."""
-        if update % self.EVERY == 0:
+        if update < self.EVERY:
+            torch._foreach_copy_(list(self.weights.values()), list(self.model.parameters()))
+        elif update % self.EVERY == 0:
             # A young average forgets faster, or it would remember the random weights that training began with.
             decay = min(self.decay, (1 + update) / (10 + update))
             torch._foreach_lerp_(list(self.weights.values()), list(self.model.parameters()), 1 - decay**self.EVERY)

@@ -22,7 +22,10 @@ def test_it_is_the_weighted_sum_of_the_weights_it_has_seen() -> None:
         with torch.no_grad():
             weight.add_(torch.randn_like(weight))
         average.updated(update)
-        if update % WeightAverage.EVERY == 0:
+        if update < WeightAverage.EVERY:
+            expected = weight.detach().double().clone()
+            assert torch.equal(average.weights["decoder.W_s"], weight), "not the random weights, if training is so short"
+        elif update % WeightAverage.EVERY == 0:
             kept = min(decay, (1 + update) / (10 + update)) ** WeightAverage.EVERY
             expected = kept * expected + (1 - kept) * weight.detach().double()
     assert torch.allclose(average.weights["decoder.W_s"].double(), expected, atol=1e-5)
