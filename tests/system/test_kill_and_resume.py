@@ -220,6 +220,30 @@ def test_interrupted_while_it_starts(texts: list[str], tmp_path: Path) -> None:
     rnnsearch(*command(texts, tmp_path / "model", **{"training.max_updates": 5}), "--resume")
 
 
+def test_two_trainings_in_one_folder(texts: list[str], uninterrupted: Path, tmp_path: Path) -> None:
+    """The second is refused, and the first does not notice; once that is killed, the folder is free."""
+    output = tmp_path / "model"
+    first = start(*command(texts, output))
+    wait_for(first, output / CHECKPOINT)
+    first.send_signal(signal.SIGSTOP)  # it is not to end before the second begins
+    second = start(*command(texts, output), "--resume")
+    _, err = second.communicate(timeout=300)
+    assert second.returncode == 2
+    assert f"{output}: another training is at work there" in err
+    assert "Traceback" not in err
+    first.kill()
+    first.communicate()
+    finish(texts, output)
+    same(output, uninterrupted)
+
+
+def test_a_command_that_is_refused_leaves_no_folder(texts: list[str], tmp_path: Path) -> None:
+    process = start(*command(["--source", str(tmp_path / "absent"), *texts[2:]], tmp_path / "model"))
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 2, err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_no_half_written_file_is_left(texts: list[str], tmp_path: Path) -> None:
     """Otherwise a machine that loses power now and then fills its disk with parts of checkpoints."""
     output = tmp_path / "model"

@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any
 
 import torch
+from filelock import FileLock, Timeout
 from rich.console import Console
 
 from rnnsearch.config import Config, from_dict, read_json, to_dict
@@ -33,6 +34,8 @@ from rnnsearch.translation.translator import Translator
 Paths = Sequence[str | os.PathLike[str]]
 TEXT = CHECKPOINT.with_name("text.json")
 """What `prepare` said of the text that a run was begun on."""
+LOCK = CHECKPOINT.with_name("lock")
+"""Held by the process that trains."""
 
 
 class Interrupted(Exception):
@@ -64,39 +67,40 @@ def train(
     console = console or Console(stderr=True)
     folder = Path(output)
     development = read_development_set(valid_source, valid_target)
-    resuming = _check_output(folder, resume, console)
-    begun = None if start is None else load_system(start)
-    if begun is not None:
-        config = replace(config, data=begun.config.data, model=begun.config.model)
-    if resuming:
-        config = _resumed_settings(read_json(folder / CONFIG), config, folder, compare_data=data is None)
-    prepared = _data(folder, config, (sources, targets, links), data, resuming, begun, console)
-    config = _with_data_settings(config, prepared)
+    with _alone(folder):
+        resuming = _check_output(folder, resume, console)
+        begun = None if start is None else load_system(start)
+        if begun is not None:
+            config = replace(config, data=begun.config.data, model=begun.config.model)
+        if resuming:
+            config = _resumed_settings(read_json(folder / CONFIG), config, folder, compare_data=data is None)
+        prepared = _data(folder, config, (sources, targets, links), data, resuming, begun, console)
+        config = _with_data_settings(config, prepared)
 
-    system = new_system(config, prepared.source_vocabulary, prepared.target_vocabulary)
-    if begun is not None and start is not None:
-        load_weights(Path(start) / WEIGHTS, system.model)
-    system.model.to(default_device())
-    _describe(console, system, prepared)
+        system = new_system(config, prepared.source_vocabulary, prepared.target_vocabulary)
+        if begun is not None and start is not None:
+            load_weights(Path(start) / WEIGHTS, system.model)
+        system.model.to(default_device())
+        _describe(console, system, prepared)
 
-    trainer = Trainer(system, prepared.corpus, development, folder, prepared.links)
-    if resuming:
-        trainer.resume()
-    save_settings(folder, system)
-    if not resuming:
-        write_json(folder / TEXT, prepared.info)
-        trainer.save()  # from now on the folder holds a run, and is nobody else's
-    with Display(console, folder / "tensorboard", trainer) as display, _stopping(trainer, console):
-        progress = trainer.run(display)
-    if not progress.finished:
-        raise Interrupted(f"stopped at update {progress.update:,}; the same command with --resume goes on from there")
-    console.print(f"Finished: {progress.finished}. The best model is that of update {progress.best_update:,}.")
-    load_weights(folder / WEIGHTS, system.model)
-    system.model.eval()
-    record = training_record(trainer, prepared)
-    write_json(folder / "training.json", record)
-    write_text(folder / "README.md", model_card(system, record))
-    return Translator(system)
+        trainer = Trainer(system, prepared.corpus, development, folder, prepared.links)
+        if resuming:
+            trainer.resume()
+        save_settings(folder, system)
+        if not resuming:
+            write_json(folder / TEXT, prepared.info)
+            trainer.save()  # from now on the folder holds a run, and is nobody else's
+        with Display(console, folder / "tensorboard", trainer) as display, _stopping(trainer, console):
+            progress = trainer.run(display)
+        if not progress.finished:
+            raise Interrupted(f"stopped at update {progress.update:,}; the same command with --resume goes on from there")
+        console.print(f"Finished: {progress.finished}. The best model is that of update {progress.best_update:,}.")
+        load_weights(folder / WEIGHTS, system.model)
+        system.model.eval()
+        record = training_record(trainer, prepared)
+        write_json(folder / "training.json", record)
+        write_text(folder / "README.md", model_card(system, record))
+        return Translator(system)
 
 
 def default_device() -> torch.device:
@@ -147,6 +151,31 @@ def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
         "torch": torch.__version__,
         "validations": progress.validations,
     }
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Two trainings would write each other's files: refuse to be the second. Who dies, lets go of the folder."""
+    lock, new = FileLock(folder / LOCK), not folder.exists()
+    try:
+        (folder / LOCK).parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise RnnsearchError(
+            f"{folder}: another training is at work there; wait for it or stop it, or give another --output"
+        ) from None
+    except OSError as error:
+        raise RnnsearchError(f"{folder}: cannot train there: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        if not (folder / CHECKPOINT).exists():  # nothing was begun: leave nothing
+            with contextlib.suppress(OSError):
+                (folder / LOCK).unlink()
+                (folder / LOCK).parent.rmdir()
+                if new:
+                    folder.rmdir()
+        lock.release()
 
 
 def _check_output(folder: Path, resume: bool, console: Console) -> bool:
