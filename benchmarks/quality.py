@@ -47,6 +47,12 @@ was read from, or by what the lexicon has for that word, if it has it. A word is
 has for the same source word, by the gold links; where the reference has none for it, it is wrong.
 """
 
+SHORTLISTS = """\
+A shortlist of so many frequent words, and those that the model's attention has linked to the words of the sentence: BLEU on
+Multi30k English–French, `val`, {sentences:,} sentences, of a model with a vocabulary of {vocabulary:,} words, and how many
+translations are not those of exact search.
+"""
+
 LANGUAGES = {"fr": "English–French", "de": "English–German"}
 
 
@@ -58,7 +64,8 @@ def main() -> None:
 
 def page() -> str:
     """The whole page, as Markdown."""
-    return "\n".join([HEAD, *(part for section in (multi30k, ablation, unknown_words, alignment) for part in section())])
+    sections = (multi30k, ablation, shortlists, unknown_words, alignment)
+    return "\n".join([HEAD, *(part for section in sections for part in section())])
 
 
 def multi30k() -> Iterable[str]:
@@ -125,6 +132,27 @@ def ablation() -> Iterable[str]:
         searches = rows["best"]["bleu"].items()
         found = ((name, f"{bleu:.2f}", f"{bleu - base:+.2f}") for name, bleu in searches)
         yield table(("search", "BLEU", "difference"), found)
+
+
+def shortlists() -> Iterable[str]:
+    """What a shortlist costs."""
+    record = read("shortlists")
+    if record:
+        yield "## Shortlists and 8-bit weights\n"
+        yield SHORTLISTS.format(**record)
+        rows = {(row["words"], row["precision"]): row for row in record["rows"]}
+        exact = rows[None, "fp32"]["bleu"]
+
+        def cells(row: dict[str, Any]) -> tuple[str, str]:
+            return f"{row['bleu']:.2f} ({row['bleu'] - exact:+.2f})", f"{row['differ'] / record['sentences']:.1%}"
+
+        yield table(
+            ("frequent words", "BLEU, fp32", "changed", "BLEU, int8", "changed"),
+            (
+                (f"{words:,}" if words else "all", *cells(rows[words, "fp32"]), *cells(rows[words, "int8"]))
+                for words in dict.fromkeys(words for words, _ in rows)
+            ),
+        )
 
 
 def unknown_words() -> Iterable[str]:

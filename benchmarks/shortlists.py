@@ -9,6 +9,7 @@ and exact. What a shortlist is worth in speed, `translation_speed.py` tells, of 
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
 from multi30k import evaluate, run, train, train_command
@@ -44,7 +45,9 @@ def main() -> None:
             differ = sum(ours != theirs for ours, theirs in zip(lines, exact, strict=True))
             rows.append({"words": words, "precision": precision, "bleu": found["all"]["bleu"], "differ": differ})
             print(f"{words or 'all'} words, {precision}: {rows[-1]['bleu']:.2f}, {differ} translations differ", flush=True)
-    write_result("shortlists", machine=on, sentences=len(exact), rows=rows)
+    training = json.loads((model / "training.json").read_text())
+    vocabulary = training["data"]["target"]["vocabulary"]
+    write_result("shortlists", machine=on, training=training, vocabulary=vocabulary, sentences=len(exact), rows=rows)
 
 
 if __name__ == "__main__":
