@@ -32,6 +32,11 @@ et al. (ACL 2021) print 61.8 (French) and 41.0 (German), lower-cased and tokenis
 JoeyNMT's, of the same size, had the hours and the one thread that the first `best` had: when they were over, its validation
 loss was still falling. Its settings are those of Wu et al. but for smaller minibatches, a lower rate and less warm-up, by
 rule of thumb for so few hours; unlike ours, they were not tuned on `val`.
+
+*best-diversified* is the preset `best` on [three versions of the
+text](../how-to/train-on-your-text.md#more-text-out-of-your-text): itself, its source side with translations by a model, and
+its target side with translations by a model of the other direction. The models that translated are not in its hours. Alone
+it translates better; several, which have learned from the same translations, are too much alike to help each other as much.
 """
 
 ABLATION = """\
