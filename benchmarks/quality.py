@@ -36,7 +36,7 @@ rule of thumb for so few hours; unlike ours, they were not tuned on `val`.
 *best-diversified* is the preset `best` on [three versions of the
 text](../how-to/train-on-your-text.md#more-text-out-of-your-text): itself, its source side with translations by a model, and
 its target side with translations by a model of the other direction. The models that translated are not in its hours. Alone
-it translates better; several, which have learned from the same translations, are too much alike to help each other as much.
+it is a little better; several, which have learned from the same translations, are too much alike to help each other as much.
 """
 
 ABLATION = """\
