@@ -95,7 +95,7 @@ def translations_of_the_text(
         for model, (source, target) in zip(models, directions, strict=True)
     ]
     train_all(commands, models, resume, jobs)
-    written = [output / f"train.{source}-{target}.{target}" for source, target in directions]
+    written = [model.with_name(f"{model.name}.{target}") for model, (_, target) in zip(models, directions, strict=True)]
     for model, path, (source, _) in zip(models, written, directions, strict=True):
         if not path.exists():
             run("translate", "--model", model, files / f"train.{source}.gz", "--output", path)
