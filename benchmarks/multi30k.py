@@ -5,8 +5,10 @@
 The settings are the preset's, chosen on `val`; `test_2016_flickr` is translated once, by the best model on `val`. With
 `--models`, so many are trained, from different seeds, and also translate together; with `--jobs`, side by side, the cores
 shared out. With `--diversify`, the text is made three times as large first, by a model of each direction that translates it
-(data diversification, Nguyen et al. 2020). BLEU is sacreBLEU's, cased; *lower-cased, tokenised* is the figure that most
-papers on this text print: Moses tokens of both sides in lower case.
+(data diversification, Nguyen et al. 2020). Every `--member` is one more model, of other settings, on the text as it is, in
+the vocabulary of the first, to translate together with the others: it differs from them more than another seed does. BLEU is
+sacreBLEU's, cased; *lower-cased, tokenised* is the figure that most papers on this text print: Moses tokens of both sides in
+lower case.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -39,6 +42,7 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=1, help="how many to train")
     parser.add_argument("--jobs", type=int, default=1, help="trainings side by side")
     parser.add_argument("--diversify", action="store_true", help="train on translations of the text too, in both directions")
+    parser.add_argument("--member", action="append", default=[], metavar="SETTINGS", help="one more: 'KEY=VALUE ...'")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a further setting of the trainings")
     parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
     arguments = parser.parse_args()
@@ -58,6 +62,15 @@ def main() -> None:
         for model, of_seed in zip(models, of_seeds, strict=True)
     ]
     train_all(commands, models, arguments.resume, jobs)
+    if arguments.member:
+        members = [output / f"{name}-{re.sub('[^a-z0-9]+', '-', member.lower())}" for member in arguments.member]
+        prepared = in_the_vocabulary_of(models[0], data, output / f"{name}-text", language)
+        more_commands = [
+            train_command(data, model, arguments.preset, [*settings, *member.split()], language, prepared)
+            for model, member in zip(members, arguments.member, strict=True)
+        ]
+        train_all(more_commands, members, arguments.resume, jobs)
+        models, commands, name = [*models, *members], [*commands, *more_commands], f"{name}-and-others"
     first, *others = (
         {
             "command": " ".join(["rnnsearch", *command]).replace(str(data), "DATA").replace(str(output), "RUNS"),
@@ -102,20 +115,31 @@ def translations_of_the_text(
     return [(files / "train.en.gz", written[0]), (written[1], files / f"train.{language}.gz")]
 
 
+def in_the_vocabulary_of(model: Path, data: Path, folder: Path, language: str) -> Path:
+    """The training text, prepared with the vocabularies of a model."""
+    if not folder.exists():
+        run("prepare", "--vocabulary-of", model, *files_of(training_text(data, language)), "--output", folder)
+    return folder
+
+
+def files_of(text: Text) -> list[object]:
+    """The options that name it."""
+    return [part for source, target in text for part in ("--source", source, "--target", target)]
+
+
 def train_command(
     data: Path,
     model: Path,
     preset: str,
     settings: Sequence[str] = (),
     language: str = "fr",
-    text: Text | None = None,
+    text: Text | Path | None = None,
     source: str = "en",
 ) -> list[str]:
-    """The command that trains a model on Multi30k, or on the given text."""
+    """The command that trains a model on Multi30k, or on the given text, or on a prepared folder of it."""
     valid = [data / "multi30k" / f"val.{side}.gz" for side in (source, language)]
-    command: list[object] = ["train"]
-    for source_file, target_file in text or training_text(data, language, source):
-        command += ["--source", source_file, "--target", target_file]
+    named = ["--data", text] if isinstance(text, Path) else files_of(text or training_text(data, language, source))
+    command: list[object] = ["train", *named]
     command += ["--valid-source", valid[0], "--valid-target", valid[1], "--output", model, "--preset", preset]
     return [str(part) for part in command] + [part for setting in settings for part in ("--set", setting)]
 

@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from rnnsearch.cli.options import Model, Tokenized
+from rnnsearch.cli.options import Models, Tokenized
 
 
 def command(
-    model: Model,
+    model: Models,
     source: Annotated[Path, typer.Option("--source", "-s", help="Source text, a sentence a line.")],
     target: Annotated[Path, typer.Option("--target", "-t", help="Its translation, line by line.")],
     format_: Annotated[
@@ -26,7 +26,7 @@ def command(
 
     from rnnsearch.translation import load, score_files
 
-    translator = load(model)
+    translator = load(*model)
     total, words = 0.0, 0
     for number, pair in enumerate(score_files(translator, source, target, tokenized)):
         total += pair.score

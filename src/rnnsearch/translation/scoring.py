@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,10 +51,12 @@ def score_pairs(
     targets: Sequence[list[str]],
     with_alignment: bool = True,
     first_line: int = 1,
+    others: Sequence[System] = (),
 ) -> list[ScoredPair]:
     """Score tokenised pairs; like a translation, a score does not depend on the pairs beside it.
 
-    `first_line` is the number of the first pair, for errors.
+    `first_line` is the number of the first pair, for errors. With `others`, an ensemble: the probability of each word, or
+    of each piece of one, and its alignment, is the mean of all models'.
     """
     if len(sources) != len(targets):
         raise RnnsearchError(f"{len(sources)} source lines but {len(targets)} target lines; line n translates line n")
@@ -63,8 +66,8 @@ def score_pairs(
                 f"line {line}: {len(source)} and {len(target)} words; a pair to be scored or aligned has at most "
                 f"{LONGEST} on each side, so split it"
             )
-    model = system.model
-    device = next(model.parameters()).device
+    models = [member.model for member in (system, *others)]
+    device = next(system.model.parameters()).device
     scored: list[ScoredPair | None] = [None] * len(sources)
     ids = [
         (system.source_vocabulary.encode(source), system.target_vocabulary.encode(target))
@@ -73,14 +76,20 @@ def score_pairs(
     for indices in by_length([max(len(x), len(y)) + 1 for x, y in ids], system.config.training.batch_size):
         batch = make_batch([ids[i] for i in indices])
         arrays = (batch.source_BS, batch.source_lengths_B, batch.target_BT, batch.target_lengths_B)
-        forced = model(*(torch.from_numpy(array).to(device) for array in arrays))
-        log_p_P = -torch.nn.functional.cross_entropy(forced.logits_PV, forced.words_P, reduction="none")
-        alpha_TBS = forced.decoded.alpha_TBS if with_alignment else None
+        tensors = [torch.from_numpy(array).to(device) for array in arrays]
+        logs_p_P, alphas_TBS = [], []
+        for model in models:
+            forced = model(*tensors)
+            logs_p_P.append(-torch.nn.functional.cross_entropy(forced.logits_PV, forced.words_P, reduction="none").double())
+            if with_alignment and forced.decoded.alpha_TBS is not None:
+                alphas_TBS.append(forced.decoded.alpha_TBS)
+        log_p_P = torch.stack(logs_p_P).logsumexp(0) - math.log(len(models))
+        alpha_TBS = torch.stack(alphas_TBS).mean(0) if alphas_TBS else None
         for b, i in enumerate(indices):
             x, y = ids[i]
             source_owners = system.source_vocabulary.owners(sources[i])
             target_owners = system.target_vocabulary.owners(targets[i])
-            scores = log_p_P[forced.sentences_P == b].double().cpu().numpy()
+            scores = log_p_P[forced.sentences_P == b].cpu().numpy()
             word_scores = np.bincount([*target_owners, len(targets[i])], scores)
             alignment = None
             if alpha_TBS is not None:
@@ -95,25 +104,6 @@ def score_pairs(
                 alignment=alignment,
             )
     return [pair for pair in scored if pair is not None]
-
-
-def mean_scores(by_model: Sequence[list[ScoredPair]]) -> list[ScoredPair]:
-    """What several models together make of pairs that each has scored: the mean of probabilities, and of alignments."""
-    if len(by_model) == 1:
-        return by_model[0]
-    together = []
-    for pairs in zip(*by_model, strict=True):
-        alphas = [pair.alignment for pair in pairs if pair.alignment is not None]
-        log_p = np.logaddexp.reduce([pair.word_scores for pair in pairs], axis=0) - np.log(len(pairs))
-        together.append(
-            replace(
-                pairs[0],
-                score=float(log_p.sum()),
-                word_scores=log_p.tolist(),
-                alignment=np.mean(alphas, axis=0) if alphas else None,
-            )
-        )
-    return together
 
 
 def score_files(
@@ -132,5 +122,7 @@ def score_files(
         else:
             sources = [translator.source_words(line) for line, _ in group]
             targets = [translator.target_words(line) for _, line in group]
-        yield from score_pairs(translator.system, sources, targets, with_alignment, first_line=number + 1)
+        yield from score_pairs(
+            translator.system, sources, targets, with_alignment, first_line=number + 1, others=translator.others
+        )
         number += len(group)

@@ -23,7 +23,7 @@ from rnnsearch.folder import System
 from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.translation.lexicon import LEXICON, LexicalShortlist, Lexicon
 from rnnsearch.translation.risk import by_risk
-from rnnsearch.translation.scoring import ScoredPair, mean_scores, score_pairs
+from rnnsearch.translation.scoring import ScoredPair, score_pairs
 from rnnsearch.translation.search import Hypothesis, beam_search
 from rnnsearch.translation.translation import Segment, Translation, by_words, split_line
 from rnnsearch.translation.unknown import Replacement, replace_unknown
@@ -133,12 +133,7 @@ class Translator:
         """
         source_words = [line.split() if tokenized else self.source_words(line) for line in sources]
         target_words = [line.split() if tokenized else self.target_words(line) for line in targets]
-        return mean_scores(
-            [
-                score_pairs(system, source_words, target_words, first_line=first_line)
-                for system in (self.system, *self.others)
-            ]
-        )
+        return score_pairs(self.system, source_words, target_words, first_line=first_line, others=self.others)
 
     def source_words(self, line: str) -> list[str]:
         """The words of a source line."""

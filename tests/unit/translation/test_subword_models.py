@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import rnnsearch
 from rnnsearch.config import from_dict
+from rnnsearch.corpus.batches import make_batch
 from rnnsearch.text.subwords import BEGIN
 from rnnsearch.training.session import train
 from rnnsearch.translation import Translator
@@ -82,3 +85,27 @@ def test_the_company_does_not_matter(translator: Translator) -> None:
         alone = translator.translate(line)
         assert alone.text == found.text
         assert alone.score == pytest.approx(found.score, abs=1e-4)
+
+
+def test_several_models_agree_on_pieces(translator: Translator) -> None:
+    """The mean is of the probabilities of pieces, as in search; the mean of those of words would be another figure."""
+    other = copy.deepcopy(translator.system)
+    generator = torch.Generator().manual_seed(3)
+    with torch.no_grad():
+        for parameter in other.model.parameters():
+            parameter.add_(0.1 * torch.randn(parameter.shape, generator=generator))
+    systems, words = (translator.system, other), ["Name123", "Name77"]
+    batch = make_batch([(other.source_vocabulary.encode(words), other.target_vocabulary.encode(words))])
+    arrays = (batch.source_BS, batch.source_lengths_B, batch.target_BT, batch.target_lengths_B)
+    p_of_pieces = []
+    for system in systems:
+        with torch.no_grad():
+            forced = system.model(*map(torch.from_numpy, arrays))
+            p_PV = forced.logits_PV.double().softmax(1)
+        p_of_pieces.append(p_PV[torch.arange(len(p_PV)), forced.words_P].numpy())
+    assert len(p_of_pieces[0]) > 3
+    line = [" ".join(words)]
+    (pair,) = Translator(translator.system, None, [other]).score(line, line)
+    assert pair.score == pytest.approx(np.log(np.mean(p_of_pieces, axis=0)).sum(), abs=1e-4)
+    of_words = [system.score(line, line)[0].word_scores for system in map(Translator, systems)]
+    assert pair.score != pytest.approx(np.log(np.mean(np.exp(of_words), axis=0)).sum(), abs=1e-2)
