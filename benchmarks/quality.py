@@ -58,6 +58,12 @@ Multi30k English–French, `val`, {sentences:,} sentences, of a model with a voc
 translations are not those of exact search.
 """
 
+RERANKING = """\
+The {candidates} best translations of {models} (Multi30k English–French), read again: by a model that translates the other
+way (the noisy channel), by one that was trained on French whose words stand in the opposite order, and by both. *Weights*,
+chosen on `val`, are those of their log-probabilities, beside 1 for that of the models that wrote.
+"""
+
 LANGUAGES = {"fr": "English–French", "de": "English–German"}
 
 
@@ -69,7 +75,7 @@ def main() -> None:
 
 def page() -> str:
     """The whole page, as Markdown."""
-    sections = (multi30k, ablation, shortlists, unknown_words, alignment)
+    sections = (multi30k, reranking, ablation, shortlists, unknown_words, alignment)
     return "\n".join([HEAD, *(part for section in sections for part in section())])
 
 
@@ -110,6 +116,28 @@ def bleus(evaluation: dict[str, Any]) -> tuple[str, str, str]:
     tokenised = evaluation["test_2016_flickr"].get("lower-cased, tokenised")
     cased = (f"{evaluation[test]['all']['bleu']:.2f}" for test in ("val", "test_2016_flickr"))
     return (*cased, f"{tokenised['bleu']:.2f}" if tokenised else "–")  # type: ignore[return-value]
+
+
+def reranking() -> Iterable[str]:
+    """What other readings of an n-best list are worth."""
+    record = read("reranking")
+    if record:
+        yield "## Read again\n"
+        models = " and ".join(f"*{model.removeprefix('multi30k-rnnsearch-')}*" for model in record["models"])
+        yield RERANKING.format(candidates=record["candidates"], models=models)
+        yield table(
+            ("list", "weights", "BLEU, `val`", "BLEU, `test_2016_flickr`", "lower-cased, tokenised"),
+            (
+                (
+                    row["reading"],
+                    ", ".join(f"{weight:g}" for weight in row["weights"] if weight),
+                    f"{row['val']['bleu']:.2f}",
+                    f"{row['test_2016_flickr']['bleu']:.2f}",
+                    f"{row['test_2016_flickr']['lower-cased, tokenised']['bleu']:.2f}",
+                )
+                for row in record["rows"]
+            ),
+        )
 
 
 def ablation() -> Iterable[str]:
