@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import platform
@@ -36,6 +37,8 @@ TEXT = CHECKPOINT.with_name("text.json")
 """What `prepare` said of the text that a run was begun on."""
 LOCK = CHECKPOINT.with_name("lock")
 """Held by the process that trains."""
+NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)
+"""What file systems answer that know no locks, as some on a network do: there, nobody keeps a second training out."""
 
 
 class Interrupted(Exception):
@@ -165,7 +168,8 @@ def _alone(folder: Path) -> Iterator[None]:
             f"{folder}: another training is at work there; wait for it or stop it, or give another --output"
         ) from None
     except OSError as error:
-        raise RnnsearchError(f"{folder}: cannot train there: {error.strerror}") from None
+        if error.errno not in NO_LOCKS:
+            raise RnnsearchError(f"{folder}: cannot train there: {error.strerror}") from None
     try:
         yield
     finally:
