@@ -5,10 +5,12 @@
 The settings are the preset's, chosen on `val`; `test_2016_flickr` is translated once, by the best model on `val`. With
 `--models`, so many are trained, from different seeds, and also translate together; with `--jobs`, side by side, the cores
 shared out. With `--diversify`, the text is made three times as large first, by a model of each direction that translates it
-(data diversification, Nguyen et al. 2020). Every `--member` is one more model, of other settings, on the text as it is, in
-the vocabulary of the first, to translate together with the others: it differs from them more than another seed does. BLEU is
-sacreBLEU's, cased; *lower-cased, tokenised* is the figure that most papers on this text print: Moses tokens of both sides in
-lower case.
+(data diversification, Nguyen et al. 2020). Every `--member` is one more model, of other settings, on the text as it is, to
+translate together with the others, from which it differs more than another seed does. With settings `data.*`, it has a
+vocabulary of its own (and so must write from right to left); else that of the first.
+
+BLEU is sacreBLEU's, cased; *lower-cased, tokenised* is the figure that most papers on this text print: Moses tokens of both
+sides in lower case.
 """
 
 from __future__ import annotations
@@ -66,8 +68,11 @@ def main() -> None:
         members = [output / f"{name}-{re.sub('[^a-z0-9]+', '-', member.lower())}" for member in arguments.member]
         prepared = in_the_vocabulary_of(models[0], data, output / f"{name}-text", language)
         more_commands = [
-            train_command(data, model, arguments.preset, [*settings, *member.split()], language, prepared)
-            for model, member in zip(members, arguments.member, strict=True)
+            train_command(data, model, arguments.preset, of_member, language, prepared if fits else None)
+            for model, of_member, fits in (
+                (model, [*settings, *member.split()], "data." not in member)
+                for model, member in zip(members, arguments.member, strict=True)
+            )
         ]
         train_all(more_commands, members, arguments.resume, jobs)
         models, commands, name = [*models, *members], [*commands, *more_commands], f"{name}-and-others"
@@ -76,8 +81,9 @@ def main() -> None:
             "command": " ".join(["rnnsearch", *command]).replace(str(data), "DATA").replace(str(output), "RUNS"),
             "training": json.loads((model / "training.json").read_text()),
             "evaluation": evaluate_both(data, [model], language),
+            **({"member": member} if member else {}),
         }
-        for command, model in zip(commands, models, strict=True)
+        for command, model, member in zip(commands, models, [""] * arguments.models + arguments.member, strict=True)
     )
     more = {"others": others, "ensemble": evaluate_both(data, models, language)} if others else {}
     write_result(name, machine=on, side_by_side=jobs, **first, **more)

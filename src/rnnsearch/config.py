@@ -46,6 +46,9 @@ class DataConfig:
     """How many different pieces, with `subwords`; the shortlists then play no part."""
     joint_subwords: bool = True
     """Learn the pieces of both languages together, so that names are cut alike."""
+    right_to_left: bool = False
+    """Write translations from their last word to their first. A model that does, and one that does not, are better together
+    than two of a kind (Liu et al. 2016)."""
     max_length: int = Field(default=50, ge=1)
     """Training pairs longer than this many words on either side are dropped (30 or 50 in the paper). With `subwords`, so are
     those with more than twenty letters for each of these words."""

@@ -70,8 +70,11 @@ def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cp
     config = read_json(folder / CONFIG)
     cut = config.data.subwords != "none"
     source_vocabulary, target_vocabulary = (
-        Vocabulary.load(folder / vocabulary, Subwords.load(folder / subwords) if cut else None)
-        for vocabulary, subwords in ((SOURCE_VOCABULARY, SOURCE_SUBWORDS), (TARGET_VOCABULARY, TARGET_SUBWORDS))
+        Vocabulary.load(folder / vocabulary, Subwords.load(folder / subwords) if cut else None, right_to_left)
+        for vocabulary, subwords, right_to_left in (
+            (SOURCE_VOCABULARY, SOURCE_SUBWORDS, False),
+            (TARGET_VOCABULARY, TARGET_SUBWORDS, config.data.right_to_left),
+        )
     )
     model = RNNsearch(config.model, len(source_vocabulary), len(target_vocabulary))
     if not (folder / WEIGHTS).exists():
@@ -83,13 +86,15 @@ def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cp
 
 
 def load_systems(folders: Sequence[str | os.PathLike[str]], device: str | torch.device = "cpu") -> list[System]:
-    """Read several model folders that have the same vocabularies; `RnnsearchError` if they do not."""
+    """Read several model folders; `RnnsearchError` if two that write in the same direction have different vocabularies."""
     systems = [load_system(folder, device) for folder in folders]
-    for folder, system in zip(folders[1:], systems[1:], strict=True):
+    first: dict[bool, tuple[str | os.PathLike[str], System]] = {}
+    for folder, system in zip(folders, systems, strict=True):
+        before, like = first.setdefault(system.config.data.right_to_left, (folder, system))
         for side in ("source", "target"):
-            if getattr(system, f"{side}_vocabulary").words != getattr(systems[0], f"{side}_vocabulary").words:
+            if getattr(system, f"{side}_vocabulary").words != getattr(like, f"{side}_vocabulary").words:
                 raise RnnsearchError(
-                    f"{os.fspath(folder)}: its {side} vocabulary is not that of {os.fspath(folders[0])}; models that work "
+                    f"{os.fspath(folder)}: its {side} vocabulary is not that of {os.fspath(before)}; models that work "
                     "together are trained on the same prepared data (`rnnsearch prepare`, then `train --data`)"
                 )
     return systems

@@ -167,11 +167,14 @@ def open_prepared(folder: Path) -> PreparedData:
         languages = info["data"]["source_language"], info["data"]["target_language"]
         stated = info["pairs"], info["source"]["vocabulary"], info["target"]["vocabulary"]
         cut = info["data"].get("subwords", "none") != "none"
+        turned = (False, info["data"].get("right_to_left", False))
     except (OSError, ValueError, KeyError, TypeError):
         raise RnnsearchError(f"{folder / _INFO}: damaged; prepare the data again") from None
     source, target = (
-        Vocabulary.load(folder / vocabulary, Subwords.load(folder / subwords) if cut else None)
-        for vocabulary, subwords in ((_SOURCE_VOCABULARY, _SOURCE_SUBWORDS), (_TARGET_VOCABULARY, _TARGET_SUBWORDS))
+        Vocabulary.load(folder / vocabulary, Subwords.load(folder / subwords) if cut else None, right_to_left)
+        for vocabulary, subwords, right_to_left in zip(
+            (_SOURCE_VOCABULARY, _TARGET_VOCABULARY), (_SOURCE_SUBWORDS, _TARGET_SUBWORDS), turned, strict=True
+        )
     )
     found = len(corpus), len(source), len(target)
     if stated != found:

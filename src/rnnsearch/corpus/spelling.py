@@ -27,11 +27,14 @@ class Spelling:
 
     def of(self, sentences: Sentences) -> Sentences:
         """Sentences of numbers as sentences of ids."""
-        starts = self.starts[sentences.ids]
-        counts = self.starts[sentences.ids + 1] - starts
+        ends = np.cumsum(sentences.lengths, dtype=np.int64)
+        numbers = sentences.ids
+        if self.vocabulary.right_to_left:
+            numbers = numbers[np.repeat(2 * ends - sentences.lengths - 1, sentences.lengths) - np.arange(len(numbers))]
+        starts = self.starts[numbers]
+        counts = self.starts[numbers + 1] - starts
         written = np.concatenate([[0], np.cumsum(counts)])
         places = np.repeat(starts - written[:-1], counts) + np.arange(written[-1])
-        ends = np.cumsum(sentences.lengths, dtype=np.int64)
         lengths = written[ends] - written[ends - sentences.lengths]
         return Sentences(self.ids[places], lengths.astype(np.int32))
 
@@ -58,21 +61,23 @@ def spellings(
     )
     if vocabularies is not None:
         return _spelling(source, vocabularies[0]), _spelling(target, vocabularies[1])
+    turned = config.right_to_left
     if config.subwords == "none":
+        sizes, least = (config.source_words, config.target_words), config.minimum_count
         return (
-            _spelling(source, Vocabulary.from_counts(source, config.source_words, config.minimum_count)),
-            _spelling(target, Vocabulary.from_counts(target, config.target_words, config.minimum_count)),
+            _spelling(source, Vocabulary.from_counts(source, sizes[0], least)),
+            _spelling(target, Vocabulary.from_counts(target, sizes[1], least, right_to_left=turned)),
         )
     if config.joint_subwords:
         both = Subwords.train(source + target, config.subwords, config.subword_pieces)
-        return _cut(source, both), _cut(target, both)
+        return _cut(source, both), _cut(target, both, turned)
     return (
         _cut(source, Subwords.train(source, config.subwords, config.subword_pieces)),
-        _cut(target, Subwords.train(target, config.subwords, config.subword_pieces)),
+        _cut(target, Subwords.train(target, config.subwords, config.subword_pieces), turned),
     )
 
 
-def _cut(counts: Counter[str], subwords: Subwords) -> Spelling:
+def _cut(counts: Counter[str], subwords: Subwords, right_to_left: bool = False) -> Spelling:
     """One side's words in pieces; its vocabulary holds all of them, for another cut of the same words may need them.
 
     What the pieces cannot spell, as the symbols that sentencepiece keeps for itself, is unknown.
@@ -82,7 +87,10 @@ def _cut(counts: Counter[str], subwords: Subwords) -> Spelling:
         for piece in subwords.split(word):
             if piece in pieces:
                 pieces[piece] += count
-    return _spelling(counts, Vocabulary.from_counts(pieces, len(pieces), minimum_count=0, subwords=subwords))
+    vocabulary = Vocabulary.from_counts(
+        pieces, len(pieces), minimum_count=0, subwords=subwords, right_to_left=right_to_left
+    )
+    return _spelling(counts, vocabulary)
 
 
 def _spelling(counts: Counter[str], vocabulary: Vocabulary) -> Spelling:

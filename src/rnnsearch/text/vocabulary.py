@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.files import write_text
 from rnnsearch.text.subwords import Subwords, join
+
+T = TypeVar("T")
 
 END, UNK = 0, 1
 END_SYMBOL, UNK_SYMBOL = "</s>", "[UNK]"
@@ -26,9 +29,13 @@ class Vocabulary:
     subwords: Subwords | None
     """What cuts words into the pieces that then are the vocabulary's words; None where words stay whole."""
 
-    def __init__(self, words: Sequence[str], subwords: Subwords | None = None) -> None:
+    right_to_left: bool
+    """Whether ids begin with the last word of a sentence. Within a word, pieces stand as they are read."""
+
+    def __init__(self, words: Sequence[str], subwords: Subwords | None = None, right_to_left: bool = False) -> None:
         """`words` without the two symbols: distinct, and none with a line feed."""
         self.subwords = subwords
+        self.right_to_left = right_to_left
         self.words = [END_SYMBOL, UNK_SYMBOL, *words]
         self._ids = {word: number for number, word in enumerate(self.words)}
         if len(self._ids) != len(self.words) or any("\n" in word for word in words):
@@ -37,17 +44,24 @@ class Vocabulary:
 
     @classmethod
     def from_counts(
-        cls, counts: Mapping[str, int], size: int, minimum_count: int = 1, subwords: Subwords | None = None
+        cls,
+        counts: Mapping[str, int],
+        size: int,
+        minimum_count: int = 1,
+        subwords: Subwords | None = None,
+        right_to_left: bool = False,
     ) -> Vocabulary:
         """The `size` most frequent words of those seen `minimum_count` times; ties in order."""
         frequent = [
             word for word, count in counts.items() if count >= minimum_count and word not in (END_SYMBOL, UNK_SYMBOL)
         ]
         frequent.sort(key=lambda word: (-counts[word], word))
-        return cls(frequent[:size], subwords)
+        return cls(frequent[:size], subwords, right_to_left)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], subwords: Subwords | None = None) -> Vocabulary:
+    def load(
+        cls, path: str | os.PathLike[str], subwords: Subwords | None = None, right_to_left: bool = False
+    ) -> Vocabulary:
         """Read a file that `save` wrote."""
         path = Path(path)
         try:
@@ -77,7 +91,7 @@ class Vocabulary:
             if subwords and line > 2 and word not in subwords:
                 raise RnnsearchError(f"{path}:{line}: the subwords beside it have no piece {word!r}; they belong elsewhere")
             first_line[word] = line
-        return cls(words[2:], subwords)
+        return cls(words[2:], subwords, right_to_left)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one word a line, in the order of the ids, as UTF-8; whole or not at all."""
@@ -96,20 +110,20 @@ class Vocabulary:
         return [self.id(unit) for unit in self.units(words)]
 
     def units(self, words: Sequence[str]) -> Sequence[str]:
-        """What has an id each: the words themselves, or their pieces."""
+        """What has an id each, in the order of the ids: the words themselves, or their pieces."""
+        words = self._turned(words)
         return [piece for word in words for piece in self.subwords.split(word)] if self.subwords else words
 
     def owners(self, words: Sequence[str]) -> list[int]:
         """For every unit of `words`, the place of its word."""
-        if self.subwords:
-            return [place for place, word in enumerate(words) for _ in self.subwords.split(word)]
-        return list(range(len(words)))
+        places = self._turned(range(len(words)))
+        return [place for place in places for _ in self.subwords.split(words[place])] if self.subwords else list(places)
 
     def recut(self, ids: Sequence[int], variety: float) -> list[int]:
         """The same words cut into pieces at random (`Subwords.sample`); as they are where one of them is unknown."""
         if self.subwords is None or UNK in ids:
             return list(ids)
-        return [self.id(piece) for piece in self.subwords.sample(self.join(ids)[0], variety)]
+        return [self.id(piece) for piece in self.subwords.sample(self._turned(self.join(ids)[0]), variety)]
 
     def id(self, word: str) -> int:
         """The id of a word, or of a piece; 1 if it is unknown."""
@@ -123,4 +137,11 @@ class Vocabulary:
     def join(self, ids: Iterable[int]) -> tuple[list[str], list[int]]:
         """The words that `ids` make, and for every id the place of its word."""
         words = self.decode(ids)
-        return join(words) if self.subwords else (words, list(range(len(words))))
+        words, owners = join(words) if self.subwords else (words, list(range(len(words))))
+        if self.right_to_left:
+            return words[::-1], [len(words) - 1 - owner for owner in owners]
+        return words, owners
+
+    def _turned(self, words: Sequence[T]) -> Sequence[T]:
+        """From the order in which one reads to that of the ids, or back."""
+        return words[::-1] if self.right_to_left else words

@@ -67,6 +67,8 @@ def average_models(folders: Sequence[Path], output: Path) -> None:
     for folder, other in zip(folders[1:], others, strict=True):
         if other.config.model != first.config.model:
             raise RnnsearchError(f"{folder}: its settings model.* are not those of {folders[0]}: their weights have no mean")
+        if other.config.data.right_to_left != first.config.data.right_to_left:
+            raise RnnsearchError(f"{folder}: it writes the other way than {folders[0]}: their weights have no mean")
     parameters = [dict(system.model.named_parameters()) for system in (first, *others)]
     for name, mean in parameters[0].items():
         mean.copy_(torch.stack([of_model[name].double() for of_model in parameters]).mean(0))

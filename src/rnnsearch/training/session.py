@@ -229,10 +229,8 @@ def _data(
     vocabularies = None if begun is None else (begun.source_vocabulary, begun.target_vocabulary)
     if data is not None:
         prepared = open_prepared(Path(data))
-        if vocabularies and [v.words for v in vocabularies] != [
-            prepared.source_vocabulary.words,
-            prepared.target_vocabulary.words,
-        ]:
+        now = prepared.source_vocabulary, prepared.target_vocabulary
+        if vocabularies and [(v.words, v.right_to_left) for v in vocabularies] != [(v.words, v.right_to_left) for v in now]:
             raise RnnsearchError(
                 f"{data}: prepared with other vocabularies than those of the model to start from; prepare it with "
                 "`prepare --vocabulary-of MODEL`, or give raw text"

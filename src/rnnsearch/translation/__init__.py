@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from rnnsearch.folder import load_systems
+from rnnsearch.translation.agreement import Agreement
 from rnnsearch.translation.formats import FORMATS
 from rnnsearch.translation.scoring import ScoredPair, score_files, score_pairs
 from rnnsearch.translation.translation import Translation
@@ -15,9 +16,20 @@ __all__ = ["FORMATS", "ScoredPair", "Translation", "Translator", "load", "score_
 
 
 def load(folder: str | os.PathLike[str], *others: str | os.PathLike[str]) -> Translator:
-    """Load a trained model, on a GPU where there is one; or several with the same vocabularies, as an ensemble."""
+    """Load a trained model, on a GPU where there is one; or several with the same vocabularies, as an ensemble.
+
+    Models that write from right to left may be among them: then both directions translate, and agree.
+    """
     import torch
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    systems = load_systems((folder, *others), device)
-    return Translator(systems[0], Path(folder), systems[1:])
+    folders = [Path(folder), *map(Path, others)]
+    systems = load_systems(folders, device)
+    directions: dict[bool, list[int]] = {}
+    for place, system in enumerate(systems):
+        directions.setdefault(system.config.data.right_to_left, []).append(place)
+    sides = [
+        Translator(systems[places[0]], folders[places[0]], [systems[place] for place in places[1:]])
+        for _, places in sorted(directions.items())
+    ]
+    return Agreement(sides) if len(sides) > 1 else sides[0]

@@ -15,6 +15,7 @@ import torch
 
 from rnnsearch.corpus.batches import make_batch
 from rnnsearch.corpus.read import read_pairs
+from rnnsearch.engine import fast_products
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.folder import System
 from rnnsearch.text.vocabulary import END_SYMBOL
@@ -79,8 +80,10 @@ def score_pairs(
         tensors = [torch.from_numpy(array).to(device) for array in arrays]
         logs_p_P, alphas_TBS = [], []
         for model in models:
-            forced = model(*tensors)
-            logs_p_P.append(-torch.nn.functional.cross_entropy(forced.logits_PV, forced.words_P, reduction="none").double())
+            with fast_products():
+                forced = model(*tensors)
+                log_p_of_model_P = -torch.nn.functional.cross_entropy(forced.logits_PV, forced.words_P, reduction="none")
+            logs_p_P.append(log_p_of_model_P.double())
             if with_alignment and forced.decoded.alpha_TBS is not None:
                 alphas_TBS.append(forced.decoded.alpha_TBS)
         log_p_P = torch.stack(logs_p_P).logsumexp(0) - math.log(len(models))
@@ -122,7 +125,5 @@ def score_files(
         else:
             sources = [translator.source_words(line) for line, _ in group]
             targets = [translator.target_words(line) for _, line in group]
-        yield from score_pairs(
-            translator.system, sources, targets, with_alignment, first_line=number + 1, others=translator.others
-        )
+        yield from translator.score_words(sources, targets, with_alignment=with_alignment, first_line=number + 1)
         number += len(group)

@@ -94,8 +94,11 @@ def by_words(alignment: Alignment, target_owners: Sequence[int], source_owners: 
     """From pieces of words to words: a word of the source was read as much as its pieces together, and a word of the target
     read what its pieces did on average.
 
-    (pieces, source pieces + 1) to (words, source words + 1); the owners are those of `Vocabulary.owners`.
+    (pieces, source pieces + 1) to (words, source words + 1); the owners are those of `Vocabulary.owners`. Rows that were
+    written from right to left are turned round: words come in the order in which one reads.
     """
+    if len(target_owners) and target_owners[0] > target_owners[-1]:
+        alignment, target_owners = np.ascontiguousarray(alignment[::-1]), target_owners[::-1]
     if len(set(target_owners)) == len(target_owners) and len(set(source_owners)) == len(source_owners):
         return alignment
     targets = np.array(target_owners, np.int64)

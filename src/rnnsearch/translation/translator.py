@@ -84,6 +84,8 @@ class Translator:
         pieces = [piece for pieces in pieces_of_line for piece in pieces]
         encoded = [self.system.source_vocabulary.encode(piece) for piece in pieces]
         beginnings = self._beginnings(prefixes, pieces_of_line)
+        if any(beginnings) and self.system.config.data.right_to_left:
+            raise RnnsearchError("a model that writes from right to left comes to the beginning last: do not give it one")
         if any(beginnings) and search.shortlist:
             raise RnnsearchError(
                 f"search.shortlist = {search.shortlist}: the words of a given beginning need not be on it; set it to 0"
@@ -133,7 +135,18 @@ class Translator:
         """
         source_words = [line.split() if tokenized else self.source_words(line) for line in sources]
         target_words = [line.split() if tokenized else self.target_words(line) for line in targets]
-        return score_pairs(self.system, source_words, target_words, first_line=first_line, others=self.others)
+        return self.score_words(source_words, target_words, first_line=first_line)
+
+    def score_words(
+        self,
+        sources: Sequence[list[str]],
+        targets: Sequence[list[str]],
+        *,
+        with_alignment: bool = True,
+        first_line: int = 1,
+    ) -> list[ScoredPair]:
+        """`score`, of words."""
+        return score_pairs(self.system, sources, targets, with_alignment, first_line, self.others)
 
     def source_words(self, line: str) -> list[str]:
         """The words of a source line."""
