@@ -12,7 +12,7 @@ from typing import Any
 
 from record import RESULTS
 
-from rnnsearch.config import from_preset
+from rnnsearch.config import from_preset, to_dict
 from rnnsearch.files import write_text
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "quality.md"
@@ -58,12 +58,6 @@ Multi30k English–French, `val`, {sentences:,} sentences, of a model with a voc
 translations are not those of exact search.
 """
 
-RERANKING = """\
-The {candidates} best translations of {models} (Multi30k English–French), read again: by a model that translates the other
-way (the noisy channel), by one that was trained on French whose words stand in the opposite order, and by both. *Weights*,
-chosen on `val`, are those of their log-probabilities, beside 1 for that of the models that wrote.
-"""
-
 LANGUAGES = {"fr": "English–French", "de": "English–German"}
 
 
@@ -75,7 +69,7 @@ def main() -> None:
 
 def page() -> str:
     """The whole page, as Markdown."""
-    sections = (multi30k, reranking, ablation, shortlists, unknown_words, alignment)
+    sections = (multi30k, ablation, shortlists, unknown_words, alignment)
     return "\n".join([HEAD, *(part for section in sections for part in section())])
 
 
@@ -91,19 +85,24 @@ def multi30k() -> Iterable[str]:
 
 def systems(language: str) -> Iterable[tuple[object, ...]]:
     """A row for every record of a system that translates into this language."""
-    for path in sorted(RESULTS.glob("multi30k-*.json")):
+    for path in sorted(RESULTS.glob("multi30k-*.json"), key=lambda path: path.stem):
         record, name = read(path.stem), path.stem.removeprefix("multi30k-")
         if name.endswith("-de") != (language == "de"):
             continue
-        model, preset = name.removesuffix("-de").replace("rnn", "RNN").split("-", 1)
+        model, preset = name.removesuffix("-de").removesuffix("-and-others").replace("rnn", "RNN").split("-", 1)
         name = f"{model}, {preset}"
         runs, where = [record, *record.get("others", [])], record["machine"]["cpu"]
-        for seed, run in enumerate(runs, 1):
+        members = [run for run in runs if "member" in run]
+        for seed, run in enumerate(members or runs, 1):
             training = run["training"]
             numbers = (f"{training['parameters'] / 1e6:.1f} M", f"{training['hours']:.1f}", where)
-            yield (f"{name}, seed {seed}" if len(runs) > 1 else name, *bleus(run["evaluation"]), *numbers)
+            label = f"{name}, seed {seed}" if len(runs) > 1 else name
+            if members:  # the others have a record of their own
+                label = f"{model}, {member_of(preset, run['member'])}"
+            yield (label, *bleus(run["evaluation"]), *numbers)
         if "ensemble" in record:
-            yield (f"**{name}, ensemble of {len(runs)}**", *bleus(record["ensemble"]), "", "", where)
+            together = f"with these {len(members)}" if members else f"ensemble of {len(runs)}"
+            yield (f"**{name}, {together}**", *bleus(record["ensemble"]), "", "", where)
     for path in sorted(RESULTS.glob("joeynmt-transformer-*.json")):
         record, size = read(path.stem), path.stem.removeprefix("joeynmt-transformer-")
         if size.endswith("-de") == (language == "de"):
@@ -111,33 +110,24 @@ def systems(language: str) -> Iterable[tuple[object, ...]]:
             yield (name, *bleus(record["evaluation"]), "", f"{record['hours']:.1f}", record["machine"]["cpu"])
 
 
+def member_of(preset: str, settings: str) -> str:
+    """A model that translates together with one of `preset`: how it differs from its own preset."""
+    alone = preset.split("-")[0]
+    own = to_dict(from_preset(alone))
+    differ = []
+    for setting in settings.split():
+        key, value = setting.split("=")
+        section, _, field = key.partition(".")
+        if str(own[section][field]).lower() != value:
+            differ.append(f"`{setting}`")
+    return f"{alone}, {' '.join(differ)}" if differ else f"{alone}, pieces of {preset}"
+
+
 def bleus(evaluation: dict[str, Any]) -> tuple[str, str, str]:
     """BLEU on `val`, and both kinds of it on the test set."""
     tokenised = evaluation["test_2016_flickr"].get("lower-cased, tokenised")
     cased = (f"{evaluation[test]['all']['bleu']:.2f}" for test in ("val", "test_2016_flickr"))
     return (*cased, f"{tokenised['bleu']:.2f}" if tokenised else "–")  # type: ignore[return-value]
-
-
-def reranking() -> Iterable[str]:
-    """What other readings of an n-best list are worth."""
-    record = read("reranking")
-    if record:
-        yield "## Read again\n"
-        models = " and ".join(f"*{model.removeprefix('multi30k-rnnsearch-')}*" for model in record["models"])
-        yield RERANKING.format(candidates=record["candidates"], models=models)
-        yield table(
-            ("list", "weights", "BLEU, `val`", "BLEU, `test_2016_flickr`", "lower-cased, tokenised"),
-            (
-                (
-                    row["reading"],
-                    ", ".join(f"{weight:g}" for weight in row["weights"] if weight),
-                    f"{row['val']['bleu']:.2f}",
-                    f"{row['test_2016_flickr']['bleu']:.2f}",
-                    f"{row['test_2016_flickr']['lower-cased, tokenised']['bleu']:.2f}",
-                )
-                for row in record["rows"]
-            ),
-        )
 
 
 def ablation() -> Iterable[str]:
