@@ -75,7 +75,7 @@ def main() -> None:
             )
         ]
         train_all(more_commands, members, arguments.resume, jobs)
-        models, commands, name = [*models, *members], [*commands, *more_commands], f"{name}-and-others"
+        models, commands, name = [*models, *members], [*commands, *more_commands], f"{name}-and-{len(members)}-more"
     first, *others = (
         {
             "command": " ".join(["rnnsearch", *command]).replace(str(data), "DATA").replace(str(output), "RUNS"),

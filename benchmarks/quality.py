@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -86,10 +87,11 @@ def multi30k() -> Iterable[str]:
 def systems(language: str) -> Iterable[tuple[object, ...]]:
     """A row for every record of a system that translates into this language."""
     for path in sorted(RESULTS.glob("multi30k-*.json"), key=lambda path: path.stem):
-        record, name = read(path.stem), path.stem.removeprefix("multi30k-")
-        if name.endswith("-de") != (language == "de"):
+        record, named = read(path.stem), re.fullmatch(r"multi30k-(rnn\w+)-(.+?)(-de)?(-and-\d+-more)?", path.stem)
+        assert named is not None
+        if bool(named[3]) != (language == "de"):
             continue
-        model, preset = name.removesuffix("-de").removesuffix("-and-others").replace("rnn", "RNN").split("-", 1)
+        model, preset = named[1].replace("rnn", "RNN"), named[2]
         name = f"{model}, {preset}"
         runs, where = [record, *record.get("others", [])], record["machine"]["cpu"]
         members = [run for run in runs if "member" in run]
