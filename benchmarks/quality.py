@@ -37,7 +37,10 @@ rule of thumb for so few hours; unlike ours, they were not tuned on `val`.
 *best-diversified* is the preset `best` on [three versions of the
 text](../how-to/train-on-your-text.md#more-text-out-of-your-text): itself, its source side with translations by a model, and
 its target side with translations by a model of the other direction. The models that translated are not in its hours. Alone
-it is a little better; several, which have learned from the same translations, are too much alike to help each other as much.
+it is a little better, into German by more than a point; several, which have learned from the same translations, are too much
+alike to help each other as much. *With this one*, or *these*, is a model of its kind together with those in the rows above,
+which have learned from the text alone, one of them writing [from right to
+left](../how-to/search.md#left-to-right-and-right-to-left). They were trained beside other programs, and their hours show it.
 """
 
 ABLATION = """\
@@ -103,7 +106,7 @@ def systems(language: str) -> Iterable[tuple[object, ...]]:
                 label = f"{model}, {member_of(preset, run['member'])}"
             yield (label, *bleus(run["evaluation"]), *numbers)
         if "ensemble" in record:
-            together = f"with these {len(members)}" if members else f"ensemble of {len(runs)}"
+            together = ("with this one" if len(members) == 1 else "with these") if members else f"ensemble of {len(runs)}"
             yield (f"**{name}, {together}**", *bleus(record["ensemble"]), "", "", where)
     for path in sorted(RESULTS.glob("joeynmt-transformer-*.json")):
         record, size = read(path.stem), path.stem.removeprefix("joeynmt-transformer-")
