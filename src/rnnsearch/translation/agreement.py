@@ -39,12 +39,11 @@ class Agreement(Translator):
                 f"search.temperature = {search.temperature:g}: models that write in both directions search, and draw "
                 "nothing; set it to 0, or give models of one direction"
             )
-        if any(prefixes):
-            raise RnnsearchError("a model that writes from right to left comes to the beginning last: do not give it one")
         wanted = {**settings, "minimum_bayes_risk": False}
-        found = [side.n_best(lines, max(n, search.beam), (), **wanted) for side in self._sides]
+        # From right to left first: it refuses a given beginning before anything is searched for.
+        found = [side.n_best(lines, max(n, search.beam), prefixes, **wanted) for side in reversed(self._sides)]
         of_lines = [
-            list({tuple(one.tokens): one for of_side in reversed(of_line) for one in of_side}.values())
+            list({tuple(one.tokens): one for of_side in of_line for one in of_side}.values())
             for of_line in zip(*found, strict=True)
         ]
         agreed = iter(self._read([translation for of_line in of_lines for translation in of_line]))
