@@ -22,12 +22,12 @@ from typing import Any
 from multi30k import run
 from record import machine, write_result
 
+from rnnsearch.atomic import write_text
 from rnnsearch.config import from_preset
-from rnnsearch.corpus.builtin import write_corpus
-from rnnsearch.corpus.links import GoldLinks, Links, hard_links, parse_gold, read_gold, symmetrize, to_pharaoh
-from rnnsearch.corpus.read import read_lines
+from rnnsearch.data.read import read_lines
+from rnnsearch.data.word_alignments import GoldLinks, Links, hard_alignment, parse_gold, read_gold, symmetrize, to_pharaoh
+from rnnsearch.datasets.builtin import write_corpus
 from rnnsearch.evaluation.aer import alignment_error_rate
-from rnnsearch.files import write_text
 from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.translation import Translator, load
 
@@ -136,7 +136,7 @@ def _numbered(path: Path) -> dict[str, str]:
 def links_of(model: Translator, test: Aligned) -> list[Links]:
     """The links of attention, given both sides."""
     lines = ([" ".join(words) for words in side] for side in (test.sources, test.targets))
-    return [hard_links(pair.alignment) for pair in model.score(*lines, tokenized=True) if pair.alignment is not None]
+    return [hard_alignment(pair.alignment) for pair in model.score(*lines, tokenized=True) if pair.alignment is not None]
 
 
 def both(forward: Sequence[Links], backward: Sequence[Links], how: Any) -> list[Links]:

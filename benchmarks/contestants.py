@@ -20,9 +20,9 @@ from typing import Any
 from peers import python_of
 from speed_text import BATCH, Size, environment
 
+from rnnsearch.atomic import write_json
 from rnnsearch.config import from_dict
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.files import write_json
 
 OUR_MODES: dict[str, dict[str, str]] = {"rnnsearch": {}, "rnnsearch bf16": {"precision": "bf16"}}
 """What we compete with: settings of training that differ from the paper's."""

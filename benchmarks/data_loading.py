@@ -21,9 +21,9 @@ from our_training import Update, train
 from record import BACKGROUND, Run, machine, undisturbed, write_speed
 from speed_text import BATCH, SIZES, prepared_text
 
-from rnnsearch.corpus.batches import Batch, BatchStream
-from rnnsearch.corpus.pack import PackedCorpus
-from rnnsearch.folder import System, new_system
+from rnnsearch.data.batches import Batch, BatchStream
+from rnnsearch.data.pack import PackedCorpus
+from rnnsearch.model_folder import System, new_system
 
 WARM_UP = 2
 

@@ -24,9 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 from record import machine, write_result
 
-from rnnsearch.corpus.language_model import LanguageModel, perplexity
-from rnnsearch.corpus.read import read_lines
-from rnnsearch.corpus.select import (
+from rnnsearch.data.read import read_lines
+from rnnsearch.selection.cross_entropy_difference import (
     SIDES,
     GeneralCorpus,
     Side,
@@ -36,6 +35,7 @@ from rnnsearch.corpus.select import (
     model_vocabulary,
     random_scores,
 )
+from rnnsearch.selection.language_model import LanguageModel, perplexity
 from rnnsearch.text import Vocabulary
 
 LANGUAGES: dict[Side, str] = {"source": "en", "target": "fr"}

@@ -29,11 +29,11 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from rnnsearch.config import ModelConfig, SearchConfig
-from rnnsearch.engine.decoding import PlainStepper, Stepper
-from rnnsearch.engine.fast_decoding import FastStepper
 from rnnsearch.model import RNNsearch
+from rnnsearch.search.backend import PlainStepper, Stepper
+from rnnsearch.search.beam import beam_search
+from rnnsearch.search.fast import FastStepper
 from rnnsearch.text.vocabulary import END
-from rnnsearch.translation.search import beam_search
 
 SIZES = {
     "full": (ModelConfig(), 30_000),

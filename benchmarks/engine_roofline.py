@@ -27,7 +27,7 @@ from speed_text import BATCH, SIZES, prepared_text, text_system, write_training_
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from rnnsearch.engine import fast_products
+from rnnsearch.ops import fast_products
 
 ENGINES = ("reference", "fused")
 LONG = 50

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from record import machine, write_result
 
-from rnnsearch.corpus.read import read_lines
-from rnnsearch.files import write_text
+from rnnsearch.atomic import write_text
+from rnnsearch.data.read import read_lines
 
 PAIRS, HELD_OUT = 200_000, 500
 

@@ -35,9 +35,9 @@ from gpu_products import DEVICE, Products, memory, product_seconds, synchronize,
 from record import machine, write_result
 
 from rnnsearch.config import Config, from_preset
-from rnnsearch.corpus.pack import PackedCorpus, Sentences, write_packed
-from rnnsearch.engine import Engine, Fused, Precision, Reference
-from rnnsearch.folder import System, new_system
+from rnnsearch.data.pack import PackedCorpus, Sentences, write_packed
+from rnnsearch.model_folder import System, new_system
+from rnnsearch.ops import Engine, Fused, Precision, Reference
 from rnnsearch.text.vocabulary import Vocabulary
 from rnnsearch.training.checkpoint import Progress
 from rnnsearch.training.trainer import Trainer
@@ -89,7 +89,7 @@ def variants() -> dict[str, Variant]:
 
     def cuda(precision: Precision = "fp32", graphs: bool = True) -> Callable[[], Engine]:
         def engine() -> Engine:
-            from rnnsearch.engine.cuda import Cuda  # only now: --smoke comes before Triton is imported
+            from rnnsearch.ops.recurrence_cuda import Cuda  # only now: --smoke comes before Triton is imported
 
             return Cuda(precision, graphs)
 

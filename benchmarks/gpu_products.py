@@ -35,7 +35,7 @@ class Products(TorchDispatchMode):
 
 def product_seconds(shape: Product, dtype: torch.dtype) -> float:
     """How long one such product takes, of many that are launched at once."""
-    from rnnsearch.engine.cuda import product
+    from rnnsearch.ops.recurrence_cuda import product
 
     batch, m, k, n = shape
     if 0 in shape:

@@ -25,11 +25,11 @@ from multi30k import lower_tokenized
 from peers import PEERS, python_of
 from record import machine, write_result
 
+from rnnsearch.atomic import write_json, write_text
 from rnnsearch.config import from_preset
-from rnnsearch.corpus.prepare import prepare
-from rnnsearch.corpus.read import read_lines
+from rnnsearch.data.prepare import prepare
+from rnnsearch.data.read import read_lines
 from rnnsearch.evaluation.bleu import corpus_score
-from rnnsearch.files import write_json, write_text
 from rnnsearch.text import Tokenizer
 from rnnsearch.text.subwords import Subwords, join
 

@@ -29,7 +29,7 @@ from typing import Any
 from record import machine, write_result
 from sacrebleu.metrics.bleu import BLEU
 
-from rnnsearch.corpus.read import read_lines
+from rnnsearch.data.read import read_lines
 from rnnsearch.text import Tokenizer
 
 

@@ -22,9 +22,9 @@ from record import peak_megabytes
 from speed_text import BATCH, SIZES, environment, text_system, uniform_system
 
 from rnnsearch.config import parse_assignments
-from rnnsearch.corpus.batches import BatchStream
-from rnnsearch.corpus.pack import PackedCorpus
-from rnnsearch.folder import System
+from rnnsearch.data.batches import BatchStream
+from rnnsearch.data.pack import PackedCorpus
+from rnnsearch.model_folder import System
 from rnnsearch.training.checkpoint import Progress
 from rnnsearch.training.trainer import Trainer
 from rnnsearch.training.validation import DevelopmentSet

@@ -20,7 +20,7 @@ from typing import Any
 
 from record import machine, write_result
 
-from rnnsearch.corpus.builtin import write_corpus
+from rnnsearch.datasets.builtin import write_corpus
 
 REPOSITORY = Path(__file__).parent.parent
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from record import RESULTS
 
+from rnnsearch.atomic import write_text
 from rnnsearch.config import from_preset, to_dict
-from rnnsearch.files import write_text
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "quality.md"
 

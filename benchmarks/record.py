@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 import torch
 
 import rnnsearch
-from rnnsearch.files import write_json
+from rnnsearch.atomic import write_json
 
 RESULTS = Path(__file__).parent / "results"
 SPEED = RESULTS / "speed"

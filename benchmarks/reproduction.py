@@ -16,7 +16,7 @@ from typing import Any
 
 from record import RESULTS, machine, write_result
 
-from rnnsearch.files import write_text
+from rnnsearch.atomic import write_text
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "reference" / "results.md"

@@ -15,7 +15,7 @@ from pathlib import Path
 from multi30k import evaluate, run, train, train_command
 from record import machine, write_result
 
-from rnnsearch.corpus.read import read_lines
+from rnnsearch.data.read import read_lines
 
 FREQUENT = (500, 1000, 2000, 4000)
 """Words that are on every sentence's shortlist, beside those that the lexicon has for its words."""

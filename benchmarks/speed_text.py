@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
+from rnnsearch.atomic import write_text
 from rnnsearch.config import Config, DataConfig, from_preset
-from rnnsearch.corpus.pack import Ids, PackedCorpus, Sentences, write_packed
-from rnnsearch.corpus.prepare import PreparedData, open_prepared, prepare
-from rnnsearch.corpus.read import read_lines
-from rnnsearch.files import write_text
-from rnnsearch.folder import SOURCE_VOCABULARY, TARGET_VOCABULARY, System, new_system
+from rnnsearch.data.pack import Ids, PackedCorpus, Sentences, write_packed
+from rnnsearch.data.prepare import PreparedData, open_prepared, prepare
+from rnnsearch.data.read import read_lines
+from rnnsearch.model_folder import SOURCE_VOCABULARY, TARGET_VOCABULARY, System, new_system
 from rnnsearch.text.vocabulary import UNK, Vocabulary
 
 LINES = 200_000

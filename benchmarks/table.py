@@ -12,7 +12,7 @@ from typing import Any
 from peers import PEERS
 from record import BACKGROUND, SPEED
 
-from rnnsearch.files import write_text
+from rnnsearch.atomic import write_text
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "speed.md"
 ORDER = ("training-speed", "engine-roofline", "data-loading", "translation-speed", "decoding")

@@ -38,7 +38,7 @@ from speed_text import (
 )
 
 from rnnsearch.config import SearchConfig
-from rnnsearch.folder import WEIGHTS, System, save_settings, save_weights
+from rnnsearch.model_folder import WEIGHTS, System, save_settings, save_weights
 from rnnsearch.translation.lexicon import Lexicon
 
 SENTENCES, PARTS = 1000, 5

@@ -18,9 +18,9 @@ from typing import Any
 from multi30k import run, train, train_command
 from record import machine, write_result
 
-from rnnsearch.corpus.builtin import write_corpus
-from rnnsearch.corpus.links import GoldLinks, read_gold
-from rnnsearch.corpus.read import read_lines
+from rnnsearch.data.read import read_lines
+from rnnsearch.data.word_alignments import GoldLinks, read_gold
+from rnnsearch.datasets.builtin import write_corpus
 from rnnsearch.evaluation.bleu import corpus_score
 from rnnsearch.translation import Translation, Translator, load
 from rnnsearch.translation.lexicon import LEXICON

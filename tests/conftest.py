@@ -47,7 +47,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., object]:
 @pytest.fixture(scope="session")
 def model_folder(trained: Callable[..., object], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """`model_folder("mlp")` or `("none")`: a trained model's folder. Not to be written to."""
-    from rnnsearch.folder import WEIGHTS, save_settings, save_weights
+    from rnnsearch.model_folder import WEIGHTS, save_settings, save_weights
 
     @cache
     def folder(alignment: str = "mlp") -> Path:

@@ -15,10 +15,10 @@ import torch
 from hypothesis import strategies as st
 
 from rnnsearch.config import Config, ModelConfig, from_dict
-from rnnsearch.corpus.batches import Batch, make_batch
-from rnnsearch.corpus.pack import PackedCorpus, Sentences, write_packed
-from rnnsearch.folder import System, new_system
+from rnnsearch.data.batches import Batch, make_batch
+from rnnsearch.data.pack import PackedCorpus, Sentences, write_packed
 from rnnsearch.model import RNNsearch
+from rnnsearch.model_folder import System, new_system
 from rnnsearch.text.vocabulary import Vocabulary
 from rnnsearch.training.checkpoint import Progress
 from rnnsearch.training.trainer import Trainer

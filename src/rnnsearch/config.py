@@ -214,7 +214,7 @@ class Config:
 
 SECTIONS: dict[str, type] = {"data": DataConfig, "model": ModelConfig, "training": TrainingConfig, "search": SearchConfig}
 
-_PRACTICE: dict[str, Any] = {
+_MODERN_RECIPE: dict[str, Any] = {
     "shuffle": "epoch",
     "initialization": "glorot",
     "optimizer": "adam",
@@ -230,39 +230,39 @@ _PRACTICE: dict[str, Any] = {
 }
 
 # The second-best word scores better, on development sets, than a symbol that stands for none.
-_PRACTICE_SEARCH: dict[str, Any] = {"forbid_unk": True}
+_MODERN_SEARCH: dict[str, Any] = {"forbid_unk": True}
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "demo": {
         "data": {"source_words": 3000, "target_words": 4000, "max_length": 60},
         "model": {"embedding_size": 128, "hidden_size": 256, "alignment_size": 128, "maxout_size": 128},
         "training": {
-            **_PRACTICE,
+            **_MODERN_RECIPE,
             "learning_rate": 2e-3,
             "dropout": 0.1,
             "weight_average": 0.99,
             "max_updates": 1500,
             "validate_sentences": 200,
         },
-        "search": _PRACTICE_SEARCH,
+        "search": _MODERN_SEARCH,
     },
     "small": {
         "data": {"minimum_count": 2, "source_words": 10000, "target_words": 10000},
         "model": {"embedding_size": 300, "hidden_size": 512, "alignment_size": 300, "maxout_size": 300},
-        "training": {**_PRACTICE, "dropout": 0.4},
-        "search": _PRACTICE_SEARCH,
+        "training": {**_MODERN_RECIPE, "dropout": 0.4},
+        "search": _MODERN_SEARCH,
     },
     "best": {
         "data": {"subwords": "bpe"},
         "model": {"embedding_size": 256, "hidden_size": 320, "alignment_size": 256, "maxout_size": 256},
-        "training": _PRACTICE,
-        "search": _PRACTICE_SEARCH,
+        "training": _MODERN_RECIPE,
+        "search": _MODERN_SEARCH,
     },
     "base": {
         "data": {"minimum_count": 2},
         "model": {"embedding_size": 512, "hidden_size": 768, "alignment_size": 512, "maxout_size": 384},
-        "training": {**_PRACTICE, "learning_rate": 1e-3},
-        "search": _PRACTICE_SEARCH,
+        "training": {**_MODERN_RECIPE, "learning_rate": 1e-3},
+        "search": _MODERN_SEARCH,
     },
     "paper": {
         "search": {"beam": 12, "length_normalization": 0.0, "minimum_length_ratio": 0.5, "forbid_unk": False},

@@ -14,12 +14,12 @@ import pytest
 import torch
 
 from rnnsearch.config import ModelConfig, SearchConfig
-from rnnsearch.corpus.batches import make_batch
-from rnnsearch.engine import Engine, Fused, Reference
-from rnnsearch.engine.decoding import PlainStepper, Stepper
-from rnnsearch.engine.fast_decoding import FastStepper
+from rnnsearch.data.batches import make_batch
 from rnnsearch.model import PAPER_NAMES, RNNsearch
-from rnnsearch.translation.search import beam_search
+from rnnsearch.ops import Engine, Fused, Reference
+from rnnsearch.search.backend import PlainStepper, Stepper
+from rnnsearch.search.beam import beam_search
+from rnnsearch.search.fast import FastStepper
 
 FOLDER = Path(os.environ.get("RNNSEARCH_CONFORMANCE", Path(__file__).parent))
 FILES = sorted(FOLDER.glob("*.npz"))

@@ -10,7 +10,7 @@ import os
 import sys
 import traceback
 
-import rnnsearch.corpus.builtin
+import rnnsearch.datasets.builtin
 from rnnsearch.config import PRESETS
 
 
@@ -18,12 +18,12 @@ def make_short(tiny: dict[str, dict[str, int]]) -> None:
     """Have trainings and corpora be small, whatever a snippet asks for."""
     for name, preset in PRESETS.items():
         PRESETS[name] = {section: {**preset.get(section, {}), **tiny.get(section, {})} for section in {**preset, **tiny}}
-    write = rnnsearch.corpus.builtin.write_corpus
+    write = rnnsearch.datasets.builtin.write_corpus
 
     def write_little(folder: str | os.PathLike[str], *, train: int, valid: int, test: int, seed: int = 1) -> None:
         write(folder, train=min(train, 200), valid=min(valid, 6), test=min(test, 6), seed=seed)
 
-    rnnsearch.corpus.builtin.write_corpus = write_little
+    rnnsearch.datasets.builtin.write_corpus = write_little
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import rnnsearch
 from rnnsearch.config import Config, ModelConfig, to_dict
-from rnnsearch.corpus.builtin import write_corpus
+from rnnsearch.datasets.builtin import write_corpus
 from rnnsearch.model import PAPER_NAMES, RNNsearch
 
 DOCS = Path(__file__).parents[2] / "docs"

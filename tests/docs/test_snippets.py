@@ -24,7 +24,7 @@ import pytest
 import typer
 
 import rnnsearch
-import rnnsearch.corpus.builtin
+import rnnsearch.datasets.builtin
 from rnnsearch.cli import app
 from rnnsearch.cli.options import settings
 
@@ -102,7 +102,7 @@ COMMANDS = [
 def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with small texts and a tiny model."""
     folder = tmp_path_factory.mktemp("texts")
-    rnnsearch.corpus.builtin.write_corpus(folder, train=200, valid=6, test=6, seed=1)
+    rnnsearch.datasets.builtin.write_corpus(folder, train=200, valid=6, test=6, seed=1)
     for language in ("en", "fr"):
         shutil.copy(folder / f"valid.{language}", folder / f"extra.{language}")
     shutil.copy(folder / "train.gold", folder / "train.links")

@@ -46,8 +46,8 @@ def command(
     import sys
     from collections.abc import Iterable
 
-    from rnnsearch.corpus.links import hard_links, read_gold, symmetrize, to_pharaoh
-    from rnnsearch.corpus.read import read_lines
+    from rnnsearch.data.read import read_lines
+    from rnnsearch.data.word_alignments import hard_alignment, read_gold, symmetrize, to_pharaoh
     from rnnsearch.errors import RnnsearchError
     from rnnsearch.evaluation.aer import alignment_error_rate
     from rnnsearch.translation import ScoredPair, Translation, load, score_files
@@ -79,11 +79,11 @@ def command(
     backward = iter([]) if reverse is None or target is None else score_files(reverse, target, source, tokenized, True)
     for number, pair in enumerate(pairs):
         assert pair.alignment is not None
-        links = hard_links(pair.alignment)
+        links = hard_alignment(pair.alignment)
         if reverse is not None:
             turned = next(backward).alignment
             assert turned is not None
-            links = symmetrize(links, frozenset((s, t) for t, s in hard_links(turned)), symmetry)
+            links = symmetrize(links, frozenset((s, t) for t, s in hard_alignment(turned)), symmetry)
         predicted.append(links)
         print(to_pharaoh(links) if format_ == "pharaoh" else pair_as_json(pair, number))
         if plot is not None and number < plots and pair.tokens:

@@ -17,7 +17,7 @@ def command(
     from rich.markup import escape
     from rich.table import Column, Table
 
-    from rnnsearch.corpus.read import read_lines
+    from rnnsearch.data.read import read_lines
     from rnnsearch.evaluation.significance import compare
 
     found = compare({str(path): list(read_lines(path)) for path in outputs}, list(read_lines(reference)))

@@ -29,7 +29,7 @@ def command(
         TransferSpeedColumn,
     )
 
-    from rnnsearch.corpus.download import DATASETS, download
+    from rnnsearch.datasets import DATASETS, download
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()

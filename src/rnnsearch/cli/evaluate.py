@@ -27,10 +27,10 @@ def command(
     from rich.console import Console
     from rich.table import Table
 
-    from rnnsearch.corpus.read import read_pairs
+    from rnnsearch.atomic import write_json, write_text
+    from rnnsearch.data.read import read_pairs
     from rnnsearch.errors import RnnsearchError
     from rnnsearch.evaluation.system import evaluate
-    from rnnsearch.files import write_json, write_text
     from rnnsearch.translation import load
 
     settings = search_settings(paper, beam, set_)

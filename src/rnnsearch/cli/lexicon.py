@@ -29,7 +29,7 @@ def command(
     """
     import itertools
 
-    from rnnsearch.corpus.read import read_pairs
+    from rnnsearch.data.read import read_pairs
     from rnnsearch.errors import RnnsearchError
     from rnnsearch.evaluation.bleu import bleu
     from rnnsearch.translation import load

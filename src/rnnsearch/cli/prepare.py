@@ -30,8 +30,8 @@ def command(
     """
     from rich.console import Console
 
-    from rnnsearch.corpus.prepare import prepare
-    from rnnsearch.folder import load_system
+    from rnnsearch.data.prepare import prepare
+    from rnnsearch.model_folder import load_system
 
     console = Console(stderr=True)
     asked = settings(preset, config, set_)

@@ -28,7 +28,7 @@ def command(
 
     Tune the weight on development data, with the other system's own tuner or by trying some.
     """
-    from rnnsearch.corpus.read import read_lines
+    from rnnsearch.data.read import read_lines
     from rnnsearch.translation import load
     from rnnsearch.translation.rescoring import read_n_best, rescore
 

@@ -47,7 +47,7 @@ def command(
         TimeRemainingColumn,
     )
 
-    from rnnsearch.corpus.select import Side, select
+    from rnnsearch.selection.cross_entropy_difference import Side, select
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     columns = (

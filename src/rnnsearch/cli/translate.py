@@ -41,9 +41,9 @@ def command(
     """
     from contextlib import ExitStack
 
-    from rnnsearch.corpus.read import read_lines
+    from rnnsearch.atomic import atomic_write
+    from rnnsearch.data.read import read_lines
     from rnnsearch.errors import RnnsearchError
-    from rnnsearch.files import whole_file
     from rnnsearch.translation import FORMATS, load
 
     translator = load(*model)
@@ -64,7 +64,7 @@ def command(
     with ExitStack() as stack:
         out = sys.stdout
         if output is not None:
-            out = stack.enter_context(stack.enter_context(whole_file(output)).open("w", encoding="utf-8", newline="\n"))
+            out = stack.enter_context(stack.enter_context(atomic_write(output)).open("w", encoding="utf-8", newline="\n"))
         for number, translations in enumerate(translator.stream(read_lines(file), n_best, prefixes, **settings)):
             out.write(write(translations, number, n_best > 1) + "\n")
             if output is None:

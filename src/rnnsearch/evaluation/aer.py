@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rnnsearch.corpus.links import GoldLinks, Links
+from rnnsearch.data.word_alignments import GoldLinks, Links
 from rnnsearch.errors import RnnsearchError
 
 

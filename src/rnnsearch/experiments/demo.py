@@ -9,13 +9,13 @@ from pathlib import Path
 
 from rich.console import Console
 
+from rnnsearch.atomic import write_json
 from rnnsearch.config import Config
-from rnnsearch.corpus.builtin import write_corpus
-from rnnsearch.corpus.links import hard_links, read_gold
-from rnnsearch.corpus.read import read_lines
+from rnnsearch.data.read import read_lines
+from rnnsearch.data.word_alignments import hard_alignment, read_gold
+from rnnsearch.datasets.builtin import write_corpus
 from rnnsearch.evaluation.aer import AlignmentScore, alignment_error_rate
 from rnnsearch.evaluation.system import Evaluation, evaluate
-from rnnsearch.files import write_json
 from rnnsearch.report.heatmap import plot_alignment
 from rnnsearch.report.page import Sample, write_page
 from rnnsearch.training.session import train
@@ -99,7 +99,7 @@ def _alignment_score(
     if not translator.system.model.aligns:
         return None
     pairs = translator.score(sources, references)
-    predicted = [hard_links(pair.alignment) for pair in pairs if pair.alignment is not None]
+    predicted = [hard_alignment(pair.alignment) for pair in pairs if pair.alignment is not None]
     return alignment_error_rate(predicted, read_gold(gold))
 
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from rnnsearch.corpus.read import read_lines
+from rnnsearch.data.read import read_lines
 from rnnsearch.evaluation.bleu import CorpusScore, LengthBin, bleu_by_length, corpus_score
 from rnnsearch.evaluation.significance import compare
 from rnnsearch.experiments import paper

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from rnnsearch.corpus.links import hard_links, read_gold
-from rnnsearch.corpus.read import read_lines
+from rnnsearch.atomic import write_json, write_text
+from rnnsearch.data.read import read_lines
+from rnnsearch.data.word_alignments import hard_alignment, read_gold
 from rnnsearch.evaluation.aer import AlignmentScore, alignment_error_rate
 from rnnsearch.evaluation.coverage import unread_words
 from rnnsearch.experiments.testset import TestSet
-from rnnsearch.files import write_json, write_text
 from rnnsearch.text import UNK_SYMBOL
 from rnnsearch.translation import ScoredPair, Translation, Translator, load, score_pairs
 from rnnsearch.translation.translation import Alignment
@@ -130,7 +130,7 @@ def _unsure(pair: ScoredPair) -> list[int]:
 def _alignment_score(translator: Translator, test: TestSet, gold: Path) -> AlignmentScore:
     pairs = translator.score(test.sources, test.references)
     return alignment_error_rate(
-        [hard_links(pair.alignment) for pair in pairs if pair.alignment is not None], read_gold(gold)
+        [hard_alignment(pair.alignment) for pair in pairs if pair.alignment is not None], read_gold(gold)
     )
 
 

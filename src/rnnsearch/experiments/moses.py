@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rnnsearch.atomic import atomic_write, write_text
 from rnnsearch.config import DataConfig
-from rnnsearch.corpus.clean import Cleaner
-from rnnsearch.corpus.read import read_lines, read_pairs
+from rnnsearch.data.clean import Cleaner
+from rnnsearch.data.read import read_lines, read_pairs
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.experiments.experiment import Text
-from rnnsearch.files import whole_file, write_text
 from rnnsearch.text import Tokenizer, tokenize_lines, tokenize_pairs
 
 LONGEST = 80
@@ -108,7 +108,7 @@ def run_moses(
         notice("Moses: estimating the language model")
         arpa = folder / "lm.arpa"
         _run(folder, moses.estimate_lm, "-o", _LM_ORDER, "--discount_fallback", "--text", train_target, "--arpa", arpa)
-        with whole_file(lm) as temporary:
+        with atomic_write(lm) as temporary:
             _run(folder, moses.pack_lm, arpa, temporary)
     model = folder / "model" / "moses.ini"
     if not model.exists():
@@ -141,8 +141,8 @@ def _write_pairs(
     """The training pairs; the target's file is there once both are whole."""
     cleaner = Cleaner(replace(data, max_length=LONGEST))
     with (
-        whole_file(target_path) as target_part,
-        whole_file(source_path) as source_part,
+        atomic_write(target_path) as target_part,
+        atomic_write(source_path) as source_part,
         source_part.open("w", encoding="utf-8", newline="\n") as source_file,
         target_part.open("w", encoding="utf-8", newline="\n") as target_file,
     ):

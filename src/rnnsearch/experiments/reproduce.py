@@ -11,10 +11,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from rnnsearch.atomic import atomic_write, write_json
 from rnnsearch.config import from_dict, to_dict
-from rnnsearch.corpus.builtin import write_corpus
-from rnnsearch.corpus.prepare import open_prepared, prepare
-from rnnsearch.corpus.read import read_lines
+from rnnsearch.data.prepare import open_prepared, prepare
+from rnnsearch.data.read import read_lines
+from rnnsearch.datasets.builtin import write_corpus
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.experiments.experiment import Experiment, TrainedSystem
 from rnnsearch.experiments.findings import as_dict, collect_results
@@ -22,8 +23,7 @@ from rnnsearch.experiments.layout import Layout
 from rnnsearch.experiments.measure import measure
 from rnnsearch.experiments.moses import Installation, find_moses, run_moses
 from rnnsearch.experiments.testset import choose, open_test_set
-from rnnsearch.files import whole_file, write_json
-from rnnsearch.folder import CONFIG, WEIGHTS
+from rnnsearch.model_folder import CONFIG, WEIGHTS
 from rnnsearch.report.reproduction import draw_figures, write_report
 from rnnsearch.report.results import Results
 from rnnsearch.training.session import train
@@ -212,7 +212,7 @@ class Reproduction:
 def _copy_run(run: Path, to: Path) -> None:
     """Copy what a training goes on from; the checkpoint comes last, so that half a copy is not taken for a run."""
     for name in (CONFIG, WEIGHTS, CHECKPOINT):
-        with whole_file(to / name) as temporary:
+        with atomic_write(to / name) as temporary:
             temporary.write_bytes((run / name).read_bytes())
 
 

@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 
-from rnnsearch.corpus.prepare import PreparedData
-from rnnsearch.corpus.read import read_pairs
+from rnnsearch.atomic import write_json, write_text
+from rnnsearch.data.prepare import PreparedData
+from rnnsearch.data.read import read_pairs
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.evaluation.bleu import no_unk_subset
 from rnnsearch.experiments.experiment import Text
-from rnnsearch.files import write_json, write_text
 from rnnsearch.text import Tokenizer
 
 SHOWN_LONG = 3

@@ -11,7 +11,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from rnnsearch.engine import drop
+from rnnsearch.ops import drop
 
 
 class Cell(nn.Module):

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from rnnsearch.config import ModelConfig
-from rnnsearch.model.alignment import MLPAlignment, NoAlignment, Source
+from rnnsearch.model.attention import MLPAlignment, NoAlignment, Source
 from rnnsearch.model.cells import CELLS
 from rnnsearch.model.layers import DecoderLayer
 

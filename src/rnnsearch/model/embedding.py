@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from rnnsearch.engine import drop
+from rnnsearch.ops import drop
 
 
 def read_words(

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from rnnsearch.config import ModelConfig
-from rnnsearch.engine import Engine, drop
-from rnnsearch.model.alignment import Source
+from rnnsearch.model.attention import Source
 from rnnsearch.model.cells import CELLS
 from rnnsearch.model.embedding import read_words
 from rnnsearch.model.layers import EncoderLayer, normalization, read_both_ways
+from rnnsearch.ops import Engine, drop
 
 
 class Encoder(nn.Module):

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from rnnsearch.config import ModelConfig
-from rnnsearch.engine import Engine, drop
 from rnnsearch.model.cells import CELLS, Cell
+from rnnsearch.ops import Engine, drop
 
 
 class Normalization(nn.Module):

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from rnnsearch.config import ModelConfig
-from rnnsearch.engine import drop
 from rnnsearch.model.layers import normalization
+from rnnsearch.ops import drop
 
 
 class Readout(nn.Module):

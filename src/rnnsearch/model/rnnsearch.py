@@ -12,13 +12,13 @@ import torch
 from torch import Tensor, nn
 
 from rnnsearch.config import ModelConfig
-from rnnsearch.engine import Decoded, Engine, Fused, distinct_rows, drop
-from rnnsearch.model.alignment import MLPAlignment, Source
+from rnnsearch.model.attention import MLPAlignment, Source
 from rnnsearch.model.cells import Cell
 from rnnsearch.model.decoder import Decoder
 from rnnsearch.model.embedding import read_words
 from rnnsearch.model.encoder import Encoder
 from rnnsearch.model.readout import Readout
+from rnnsearch.ops import Decoded, Engine, Fused, distinct_rows, drop
 
 ROWS_MULTIPLE = 64
 """The readout is computed for a multiple of so many target positions; see `WIDTH_MULTIPLE` in `corpus.batches`."""

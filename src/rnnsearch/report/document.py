@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 from html import escape
 
-from rnnsearch.files import write_text
+from rnnsearch.atomic import write_text
 from rnnsearch.report.figures import printable
 
 

@@ -23,8 +23,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from rnnsearch.atomic import atomic_write
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.files import whole_file
 
 FORMATS = ("png", "pdf", "svg")
 
@@ -109,7 +109,7 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     kind = path.suffix.lower().removeprefix(".")
     if kind not in FORMATS:
         raise RnnsearchError(f"{path}: a figure cannot be written as '{path.suffix}'; use .png, .pdf or .svg")
-    with whole_file(path) as temporary, temporary.open("wb") as file:
+    with atomic_write(path) as temporary, temporary.open("wb") as file:
         file.write(_rendered(figure, kind))
 
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from rnnsearch.atomic import atomic_write
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.files import whole_file
 
 SubwordKind = Literal["bpe", "unigram"]
 
@@ -82,7 +82,7 @@ class Subwords:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the sentencepiece model, whole or not at all."""
-        with whole_file(Path(path)) as temporary:
+        with atomic_write(Path(path)) as temporary:
             temporary.write_bytes(self.model)
 
     @property

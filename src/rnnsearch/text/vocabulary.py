@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from rnnsearch.atomic import write_text
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.files import write_text
 from rnnsearch.text.subwords import Subwords, join
 
 T = TypeVar("T")

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.folder import WEIGHTS, load_systems, save_settings, save_weights
 from rnnsearch.model import RNNsearch
+from rnnsearch.model_folder import WEIGHTS, load_systems, save_settings, save_weights
 
 
 class WeightAverage:

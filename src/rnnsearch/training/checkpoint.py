@@ -17,10 +17,10 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from rnnsearch.atomic import atomic_write
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.files import whole_file
-from rnnsearch.folder import copy_weights, read_tensors
 from rnnsearch.model import RNNsearch
+from rnnsearch.model_folder import copy_weights, read_tensors
 from rnnsearch.training.average import WeightAverage
 
 
@@ -67,7 +67,7 @@ def save_checkpoint(
             tensors[f"average/{name}"] = average.weights[name]
         for key, value in optimizer.state.get(parameter, {}).items():
             tensors[f"optimizer/{name}/{key}"] = value
-    with whole_file(path) as temporary:
+    with atomic_write(path) as temporary:
         save_file(
             {key: tensor.cpu().contiguous() for key, tensor in tensors.items()},
             temporary,

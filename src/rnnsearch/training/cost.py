@@ -9,9 +9,9 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from rnnsearch.config import TrainingConfig
-from rnnsearch.engine import Precision, kernels
-from rnnsearch.engine.training_kernels import paired_softmax_backward, softmax_backward
 from rnnsearch.model import Forced
+from rnnsearch.ops import Precision, loops
+from rnnsearch.ops.pointwise_compiled import paired_softmax_backward, softmax_backward
 
 ROWS: dict[Precision, int] = {"fp32": 256, "bf16": 1024}
 """Target positions whose logits are there at one time. Every block adds to all of W_o's gradient, and rounds it in bf16."""
@@ -134,7 +134,7 @@ def _softmax_backward(
     consistency, `divergence` is left as it is.
     """
     rounded = logits_RV.dtype == torch.bfloat16
-    if kernels.AVAILABLE and logits_RV.device.type == "cpu" and (rounded or logits_RV.dtype == torch.float32):
+    if loops.AVAILABLE and logits_RV.device.type == "cpu" and (rounded or logits_RV.dtype == torch.float32):
         numbers = (*logits_RV.shape, epsilon, scale, rounded)
         scratch = d_bias_XV.new_empty(2, *d_bias_XV.shape) if rounded else logits_RV
         tensors = (logits_RV, words_R, nll_R, smoothed_R, d_bias_XV, b_w, scratch)

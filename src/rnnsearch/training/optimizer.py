@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from rnnsearch.config import TrainingConfig
-from rnnsearch.engine import kernels, optimizer_kernels
+from rnnsearch.ops import loops
+from rnnsearch.ops import optimizer as steps
 
 
 class Optimizer(torch.optim.Optimizer):
@@ -70,7 +71,7 @@ class Adadelta(Optimizer):
             else:
                 rows, values, row_step = torch.arange(V), g.contiguous(), torch.full((V,), step - 1)
             numbers = (V, E, len(rows), rho, eps, lr, scale, step)
-            optimizer_kernels.adadelta(numbers, w, values, rows, square_avg, acc_delta, row_step)
+            steps.adadelta(numbers, w, values, rows, square_avg, acc_delta, row_step)
             return
         g = (g.to_dense() if g.is_sparse else g) * scale
         square_avg.mul_(rho).addcmul_(g, g, value=1 - rho)
@@ -99,7 +100,7 @@ class Adam(Optimizer):
                 slots[g.indices()[0]] = torch.arange(len(g.values()))
             values = g.values() if g.is_sparse else g.contiguous()
             numbers = (V, E, beta1, beta2, eps, size, root, scale)
-            optimizer_kernels.adam(numbers, w, values, slots, exp_avg, exp_avg_sq)
+            steps.adam(numbers, w, values, slots, exp_avg, exp_avg_sq)
             return
         g = (g.to_dense() if g.is_sparse else g) * scale
         exp_avg.lerp_(g, 1 - beta1)
@@ -140,7 +141,7 @@ def learning_rate(update: int, last_update: int, plateau_factor: float, config: 
 
 def _compiled(w: Tensor) -> bool:
     """Whether a compiled pass can be made over such a parameter."""
-    return kernels.AVAILABLE and w.device.type == "cpu" and w.dtype == torch.float32 and w.is_contiguous()
+    return loops.AVAILABLE and w.device.type == "cpu" and w.dtype == torch.float32 and w.is_contiguous()
 
 
 def _as_rows(w: Tensor) -> tuple[int, int]:

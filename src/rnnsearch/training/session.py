@@ -19,13 +19,13 @@ import torch
 from filelock import FileLock, Timeout
 from rich.console import Console
 
+from rnnsearch.atomic import write_json, write_text
 from rnnsearch.config import Config, from_dict, read_json, to_dict
-from rnnsearch.corpus.prepare import PreparedData, open_prepared, prepare
-from rnnsearch.corpus.read import read_pairs
-from rnnsearch.engine import bf16_is_slower
+from rnnsearch.data.prepare import PreparedData, open_prepared, prepare
+from rnnsearch.data.read import read_pairs
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.files import write_json, write_text
-from rnnsearch.folder import CONFIG, WEIGHTS, System, load_system, load_weights, new_system, save_settings
+from rnnsearch.model_folder import CONFIG, WEIGHTS, System, load_system, load_weights, new_system, save_settings
+from rnnsearch.ops import bf16_is_slower
 from rnnsearch.training.card import model_card
 from rnnsearch.training.display import Display
 from rnnsearch.training.trainer import CHECKPOINT, Trainer

@@ -12,10 +12,10 @@ from typing import Any, Protocol
 import torch
 
 from rnnsearch.config import TrainingConfig
-from rnnsearch.corpus.batches import Batch, BatchStream, Guide, SubwordSampling
-from rnnsearch.corpus.pack import PackedCorpus
-from rnnsearch.engine import choose_engine, fast_products, kept_memory, precision_of
-from rnnsearch.folder import WEIGHTS, System, save_weights
+from rnnsearch.data.batches import Batch, BatchStream, Guide, SubwordSampling
+from rnnsearch.data.pack import PackedCorpus
+from rnnsearch.model_folder import WEIGHTS, System, save_weights
+from rnnsearch.ops import choose_engine, fast_products, kept_memory, precision_of
 from rnnsearch.training.average import WeightAverage
 from rnnsearch.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from rnnsearch.training.cost import cost_divisor, training_cost

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rnnsearch.evaluation.bleu import bleu
-from rnnsearch.folder import System
+from rnnsearch.model_folder import System
 from rnnsearch.translation.scoring import score_pairs
 from rnnsearch.translation.translator import Translator
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from rnnsearch.folder import load_systems
-from rnnsearch.translation.agreement import Agreement
+from rnnsearch.model_folder import load_systems
+from rnnsearch.translation.bidirectional import BidirectionalTranslator
 from rnnsearch.translation.formats import FORMATS
 from rnnsearch.translation.scoring import ScoredPair, score_files, score_pairs
 from rnnsearch.translation.translation import Translation
@@ -32,4 +32,4 @@ def load(folder: str | os.PathLike[str], *others: str | os.PathLike[str]) -> Tra
         Translator(systems[places[0]], folders[places[0]], [systems[place] for place in places[1:]])
         for _, places in sorted(directions.items())
     ]
-    return Agreement(sides) if len(sides) > 1 else sides[0]
+    return BidirectionalTranslator(sides) if len(sides) > 1 else sides[0]

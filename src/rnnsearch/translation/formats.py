@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rnnsearch.corpus.links import to_pharaoh
+from rnnsearch.data.word_alignments import to_pharaoh
 from rnnsearch.translation.scoring import ScoredPair
 from rnnsearch.translation.translation import Alignment, Translation
 

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import torch
 
-from rnnsearch.corpus.batches import make_batch
-from rnnsearch.corpus.links import hard_links
-from rnnsearch.engine import fast_products
+from rnnsearch.atomic import write_text
+from rnnsearch.data.batches import make_batch
+from rnnsearch.data.length_batches import by_length
+from rnnsearch.data.word_alignments import hard_alignment
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.files import write_text
-from rnnsearch.folder import System
+from rnnsearch.model_folder import System
+from rnnsearch.ops import fast_products
 from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL, Vocabulary
-from rnnsearch.translation.batching import by_length
 
 LEXICON = "lexicon.tsv"
 """The lexicon's file, in the model's folder."""
@@ -122,7 +122,7 @@ class LinkCounter:
                 alpha_TBS = system.model(*(torch.from_numpy(array).to(device) for array in arrays)).decoded.alpha_TBS
             alpha_BTS = alpha_TBS.transpose(0, 1).float().cpu().numpy()
             for (source, target), alpha_TS in zip(of_batch, alpha_BTS, strict=True):
-                self._count(source, target, hard_links(alpha_TS[: len(target), : len(source) + 1]))
+                self._count(source, target, hard_alignment(alpha_TS[: len(target), : len(source) + 1]))
 
     def _count(self, source: list[str], target: list[str], links: Iterable[tuple[int, int]]) -> None:
         for j, i in links:
@@ -133,7 +133,7 @@ class LinkCounter:
 
 
 class LexicalShortlist:
-    """The target words that a sentence may be translated with: see `rnnsearch.engine.decoding.Shortlist`."""
+    """The target words that a sentence may be translated with: see `rnnsearch.search.backend.Shortlist`."""
 
     def __init__(
         self, lexicon: Lexicon, source: Vocabulary, target: Vocabulary, *, frequent: int, candidates: int

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rnnsearch.corpus.read import read_lines
+from rnnsearch.data.read import read_lines
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.translation.translator import Translator
 

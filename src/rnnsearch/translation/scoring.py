@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from rnnsearch.corpus.batches import make_batch
-from rnnsearch.corpus.read import read_pairs
-from rnnsearch.engine import fast_products
+from rnnsearch.data.batches import make_batch
+from rnnsearch.data.length_batches import by_length
+from rnnsearch.data.read import read_pairs
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.folder import System
+from rnnsearch.model_folder import System
+from rnnsearch.ops import fast_products
 from rnnsearch.text.vocabulary import END_SYMBOL
-from rnnsearch.translation.batching import by_length
 from rnnsearch.translation.translation import Alignment, by_words
 
 if TYPE_CHECKING:

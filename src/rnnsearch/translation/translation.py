@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rnnsearch.corpus.links import Links, hard_links
+from rnnsearch.data.word_alignments import Links, hard_alignment
 from rnnsearch.text.vocabulary import END_SYMBOL
 
 if TYPE_CHECKING:
-    from rnnsearch.translation.unknown import Replacement
+    from rnnsearch.translation.unknown_words import Replacement
 
 Alignment = NDArray[np.float32]
 
@@ -78,14 +78,14 @@ class Translation:
 
     @property
     def links(self) -> Links | None:
-        """Hard alignment: each target word with the source word that it read from (`hard_links`); None for RNNencdec."""
+        """Hard alignment: each target word with the source word that it read from (`hard_alignment`); None for RNNencdec."""
         links: set[tuple[int, int]] = set()
         for segment in self.segments:
             if segment.alignment is None:
                 return None
             links.update(
                 (segment.source_start + source, segment.target_start + target)
-                for source, target in hard_links(segment.alignment)
+                for source, target in hard_alignment(segment.alignment)
             )
         return frozenset(links)
 

@@ -15,18 +15,18 @@ from typing import overload
 import numpy as np
 
 from rnnsearch.config import SearchConfig, from_dict
-from rnnsearch.engine.decoding import Ensemble, PlainStepper, Stepper
-from rnnsearch.engine.fast_decoding import FastStepper
-from rnnsearch.engine.packed import int8_works
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.folder import System
+from rnnsearch.model_folder import System
+from rnnsearch.ops.packed import int8_works
+from rnnsearch.search.backend import Ensemble, PlainStepper, Stepper
+from rnnsearch.search.beam import Hypothesis, beam_search
+from rnnsearch.search.fast import FastStepper
 from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.translation.lexicon import LEXICON, LexicalShortlist, Lexicon
-from rnnsearch.translation.risk import by_risk
+from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
-from rnnsearch.translation.search import Hypothesis, beam_search
 from rnnsearch.translation.translation import Segment, Translation, by_words, split_line
-from rnnsearch.translation.unknown import Replacement, replace_unknown
+from rnnsearch.translation.unknown_words import Replacement, replace_unknown
 
 
 class Translator:
@@ -106,7 +106,7 @@ class Translator:
                 )
                 for rank in range(ranks)
             ]
-            results.append(by_risk(translations)[:n] if search.minimum_bayes_risk else translations)
+            results.append(rank_by_mbr(translations)[:n] if search.minimum_bayes_risk else translations)
             first += len(pieces)
         return results
 

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from rnnsearch.cli import app
-from rnnsearch.corpus.download import DATASETS, Archive, Dataset, ParallelText, Text
+from rnnsearch.datasets import DATASETS, Archive, Dataset, ParallelText, Text
 from rnnsearch.errors import RnnsearchError
 from serving import serving
 

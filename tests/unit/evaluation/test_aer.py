@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnsearch.corpus.links import GoldLinks, hard_links, parse_gold, read_gold, symmetrize, to_pharaoh
+from rnnsearch.data.word_alignments import GoldLinks, hard_alignment, parse_gold, read_gold, symmetrize, to_pharaoh
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.evaluation.aer import alignment_error_rate
 
@@ -58,24 +58,24 @@ def test_a_bad_line_of_a_file_is_named_by_file_and_line(tmp_path: Path) -> None:
 
 def test_a_word_is_linked_to_the_source_word_of_which_it_has_the_greatest_share() -> None:
     alignment = np.array([[0.3, 0.6, 0.1], [0.0, 0.9, 0.1], [0.1, 0.1, 0.8]])  # les vaches . / the cows </s>
-    assert hard_links(alignment) == {(0, 0), (1, 1), (0, 2)}  # the end symbol, last, is not a word
-    assert hard_links(np.zeros((0, 3))) == hard_links(np.ones((2, 1))) == frozenset()
+    assert hard_alignment(alignment) == {(0, 0), (1, 1), (0, 2)}  # the end symbol, last, is not a word
+    assert hard_alignment(np.zeros((0, 3))) == hard_alignment(np.ones((2, 1))) == frozenset()
 
 
 def test_a_source_word_that_was_hardly_read_attracts_no_link() -> None:
     alignment = np.array([[0.98, 0.01, 0.0, 0.01], [0.01, 0.0, 0.98, 0.01]])
-    assert hard_links(alignment) == {(0, 0), (2, 1)}
+    assert hard_alignment(alignment) == {(0, 0), (2, 1)}
 
 
 def test_one_target_word_alone_is_linked_to_the_word_that_it_read_most() -> None:
-    assert hard_links(np.array([[0.2, 0.5, 0.1, 0.2]])) == {(1, 0)}
+    assert hard_alignment(np.array([[0.2, 0.5, 0.1, 0.2]])) == {(1, 0)}
 
 
 @given(st.integers(1, 8), st.integers(1, 8), st.integers(0, 2**32 - 1))
 def test_every_target_word_has_one_link_and_none_to_the_end_symbol(
     target: int, source: int, seed: int
 ) -> None:
-    found = hard_links(np.random.default_rng(seed).dirichlet(np.ones(source), size=target))
+    found = hard_alignment(np.random.default_rng(seed).dirichlet(np.ones(source), size=target))
     assert {j for _, j in found} == (set(range(target)) if source > 1 else set())
     assert len(found) <= target
     assert all(0 <= i < source - 1 and 0 <= j < target for i, j in found)

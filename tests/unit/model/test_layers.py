@@ -10,9 +10,9 @@ import torch
 from numpy.typing import NDArray
 
 from rnnsearch.config import ModelConfig
-from rnnsearch.engine import Reference
 from rnnsearch.model import RNNsearch
 from rnnsearch.model.layers import DecoderLayer, EncoderLayer, Normalization
+from rnnsearch.ops import Reference
 from toy import DEEPER, random_model
 
 Vectors = NDArray[np.float64]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from rnnsearch.corpus.pack import PackedCorpus, Sentences, write_packed
+from rnnsearch.data.pack import PackedCorpus, Sentences, write_packed
 from rnnsearch.training.trainer import Trainer
 from rnnsearch.translation.scoring import score_pairs
 from toy import Recorder, StopAt, toy_config, toy_pairs, toy_trainer, trainer_of, weights_of

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from rnnsearch.config import ModelConfig, TrainingConfig
-from rnnsearch.engine import Decoded, Fused, Reference, kernels
 from rnnsearch.model import Forced
 from rnnsearch.model.readout import Readout
+from rnnsearch.ops import Decoded, Fused, Reference, loops
 from rnnsearch.training.cost import ROWS, cost_divisor, training_cost
 from toy import ORDERS, batch_of, random_model, random_pairs
 
@@ -110,9 +110,9 @@ def test_the_logits_stay_as_they_are() -> None:
 def test_in_bfloat16_only_the_gradient_is_rounded(
     compiled: bool, smoothing: float, consistency: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if compiled and not kernels.AVAILABLE:
+    if compiled and not loops.AVAILABLE:
         pytest.skip("no compiled loops here")
-    monkeypatch.setattr(kernels, "AVAILABLE", compiled)
+    monkeypatch.setattr(loops, "AVAILABLE", compiled)
     generator = torch.Generator().manual_seed(3)
     rows, V = ROWS["bf16"] + 40, 70  # more than one block
     logits = (3 * torch.randn(rows, V, generator=generator)).bfloat16().float().requires_grad_()

@@ -9,8 +9,8 @@ import pytest
 import torch
 from rich.console import Console
 
-from rnnsearch.engine import Fused, Reference, choose_engine
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.ops import Fused, Reference, choose_engine
 from rnnsearch.training import session
 from toy import Recorder, toy_config, toy_trainer, write_pairs
 

@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from rnnsearch.config import Config
-from rnnsearch.corpus.prepare import prepare
+from rnnsearch.data.prepare import prepare
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.folder import load_system
+from rnnsearch.model_folder import load_system
 from rnnsearch.training.session import train
 from rnnsearch.training.validation import negative_log_likelihood
 from toy import toy_config, toy_pairs, write_pairs

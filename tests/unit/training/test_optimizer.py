@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from rnnsearch.config import TrainingConfig
-from rnnsearch.engine import kernels
+from rnnsearch.ops import loops
 from rnnsearch.training.optimizer import gradient_norm, learning_rate, make_optimizer
 
 
@@ -62,7 +62,7 @@ def test_gradients_by_rows_are_whole_gradients(
     seed: int,
 ) -> None:
     """Words that come and go, in whatever order, as PyTorch's own optimizers take them: with zeros everywhere else."""
-    monkeypatch.setattr(kernels, "AVAILABLE", kernels.AVAILABLE and compiled)
+    monkeypatch.setattr(loops, "AVAILABLE", loops.AVAILABLE and compiled)
     config = TrainingConfig(optimizer=optimizer, learning_rate=0.1, adadelta_epsilon=1e-3)
     start = torch.randn(6, 3, generator=torch.Generator().manual_seed(seed))
     by_rows, whole = nn.Parameter(start.clone()), nn.Parameter(start.double())
@@ -92,7 +92,7 @@ def test_compiled_and_plain_steps_are_the_same(
     config = TrainingConfig(optimizer=optimizer, learning_rate=0.01)
     found = []
     for compiled in (True, False):
-        monkeypatch.setattr(kernels, "AVAILABLE", kernels.AVAILABLE and compiled)
+        monkeypatch.setattr(loops, "AVAILABLE", loops.AVAILABLE and compiled)
         generator = torch.Generator().manual_seed(1)
         parameter = nn.Parameter(torch.randn(shape, generator=generator))
         stepper = make_optimizer([parameter], config)

@@ -9,9 +9,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from rnnsearch.corpus.batches import Batch
-from rnnsearch.engine import Fused, Reference
-from rnnsearch.folder import WEIGHTS
+from rnnsearch.data.batches import Batch
+from rnnsearch.model_folder import WEIGHTS
+from rnnsearch.ops import Fused, Reference
 from rnnsearch.training import trainer as trainer_module
 from rnnsearch.training.checkpoint import Progress
 from rnnsearch.training.trainer import CHECKPOINT, Trainer

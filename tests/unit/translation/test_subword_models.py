@@ -11,7 +11,7 @@ import torch
 
 import rnnsearch
 from rnnsearch.config import from_dict
-from rnnsearch.corpus.batches import make_batch
+from rnnsearch.data.batches import make_batch
 from rnnsearch.text.subwords import BEGIN
 from rnnsearch.training.session import train
 from rnnsearch.translation import Translator

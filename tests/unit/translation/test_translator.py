@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rnnsearch.corpus.links import hard_links
+from rnnsearch.data.length_batches import by_length
+from rnnsearch.data.word_alignments import hard_alignment
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.translation import FORMATS, ScoredPair, Translation, Translator, score_pairs
 from rnnsearch.translation import translator as translator_module
-from rnnsearch.translation.batching import by_length
 from rnnsearch.translation.formats import pair_as_json
 from rnnsearch.translation.translation import Segment, split_line
 from toy import ALIGNMENTS, TARGET_WORDS, toy_pairs
@@ -56,7 +56,7 @@ def test_shapes(trained: Trained, lines: list[str]) -> None:
         assert translation.alignment is not None
         assert translation.alignment.shape == (len(translation.tokens), len(line.split()) + 1)
         np.testing.assert_allclose(translation.alignment.sum(1), 1, atol=1e-5)
-        assert translation.links == hard_links(translation.alignment)
+        assert translation.links == hard_alignment(translation.alignment)
 
 
 def test_no_lines(translator: Translator) -> None:
@@ -124,7 +124,7 @@ def test_a_line_in_pieces_has_an_alignment_in_blocks(translator: Translator) -> 
     assert (matrix[:cut, 8:-1] == 0).all()
     assert (matrix[cut:, :8] == 0).all()
     np.testing.assert_allclose(matrix[cut:, 8:], parts[1].alignment, atol=1e-4)
-    assert found.links == hard_links(matrix)
+    assert found.links == hard_alignment(matrix)
     assert len(translator.n_best([line], 4, max_segment=8)[0]) == 1
 
 

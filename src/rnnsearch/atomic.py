@@ -1,0 +1,70 @@
+"""Files are written whole or not at all: a temporary name, fsync, rename."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rnnsearch.errors import RnnsearchError
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; on a clean exit it is flushed to disk and renamed to `path`.
+
+    If the body raises, or the process dies, `path` is as it was before. `RnnsearchError` where no file can be.
+    """
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.partial")  # one name: what a killed writer left is overwritten
+    try:
+        if path.exists() and not path.is_file():
+            raise RnnsearchError(f"{path}: this is not a file but a folder or a device; name a file")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.touch()  # whether it can be written is known before the work is done
+        temporary.unlink()
+    except OSError as error:
+        raise RnnsearchError(f"{path}: cannot write it: {error.strerror}") from None
+    try:
+        yield temporary
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        temporary.chmod(0o666 & ~_umask())  # some writers make their files private
+        temporary.replace(path)
+        _sync_folder(path.parent)
+    except Exception as error:
+        # Writers in other languages say it in words only.
+        if getattr(error, "errno", None) == errno.ENOSPC or f"(os error {errno.ENOSPC})" in str(error):
+            raise RnnsearchError(f"{path}: no space left on the disk; what was there before is as it was") from None
+        raise
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write `text` to `path` as UTF-8 with LF line ends, whole or not at all."""
+    with atomic_write(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def write_json(path: str | os.PathLike[str], value: Any) -> None:
+    """Write `value` to `path` as indented JSON, whole or not at all."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,184 @@
+"""Minibatches of padded sentence pairs, in an order that depends on nothing but settings and batch number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rnnsearch.data.pack import PackedCorpus, Sentences
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.text.subwords import seed_sampling
+from rnnsearch.text.vocabulary import END, Vocabulary
+
+Integers = NDArray[np.int64]
+
+
+WIDTH_MULTIPLE = 4
+"""S and T are multiples of this. Libraries keep code for every shape of a product that they have seen, for good."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A minibatch: B sentences, S source and T target positions, the end symbol of the longest included.
+
+    Every sentence ends with the end symbol, and is padded with it; the lengths count the first one.
+    """
+
+    source_BS: Integers
+    source_lengths_B: Integers
+    target_BT: Integers
+    target_lengths_B: Integers
+    guide_BTS: NDArray[np.float32] | None = None
+    """What the alignment should be, where links are given: each linked target position's 1, spread over the source positions
+    that it is linked to; 0 everywhere else."""
+
+
+def make_batch(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Batch:
+    """A minibatch of these (source ids, target ids), given without end symbols."""
+    source, target = (
+        Sentences(
+            np.array([number for sentence in side for number in sentence], dtype=np.int32),
+            np.array([len(sentence) for sentence in side], dtype=np.int32),
+        )
+        for side in zip(*pairs, strict=True)
+    )
+    return _batch(source, target)
+
+
+def _batch(source: Sentences, target: Sentences) -> Batch:
+    return Batch(*_padded(source), *_padded(target))
+
+
+def _padded(sentences: Sentences) -> tuple[Integers, Integers]:
+    lengths = sentences.lengths.astype(np.int64)
+    width = -(-(lengths.max() + 1) // WIDTH_MULTIPLE) * WIDTH_MULTIPLE
+    padded = np.full((len(lengths), width), END, dtype=np.int64)
+    padded[np.arange(padded.shape[1]) < lengths[:, None]] = sentences.ids
+    return padded, lengths + 1
+
+
+class SubwordSampling:
+    """Cuts the words of every minibatch anew, so that a model sees rare words in many spellings."""
+
+    def __init__(self, source: Vocabulary, target: Vocabulary, variety: float, seed: int) -> None:
+        """`variety` as for `Subwords.sample`. Raises RnnsearchError if a side's words are not cut into pieces."""
+        if not (source.subwords and target.subwords):
+            raise RnnsearchError(
+                f"training.subword_sampling = {variety}: these words are not cut into pieces; prepare the text with "
+                "data.subwords=bpe, or leave it at 0"
+            )
+        self._vocabularies, self._variety, self._seed = (source, target), variety, seed
+
+    def __call__(self, number: int, sides: tuple[Sentences, Sentences]) -> list[tuple[list[int], list[int]]]:
+        """These pairs as minibatch `number` has them: their cuts depend on nothing else but the seed."""
+        seed_sampling(int(np.random.SeedSequence([self._seed, number]).generate_state(1)[0]))
+        source, target = (
+            [vocabulary.recut(ids.tolist(), self._variety) for ids in np.split(side.ids, np.cumsum(side.lengths)[:-1])]
+            for vocabulary, side in zip(self._vocabularies, sides, strict=True)
+        )
+        return list(zip(source, target, strict=True))
+
+
+class Guide:
+    """Links between words, as an alignment of what a minibatch is made of."""
+
+    def __init__(self, links: PackedCorpus, source: Vocabulary, target: Vocabulary) -> None:
+        """`links` are those of the pairs of the corpus, by number."""
+        self._links, self._vocabularies = links, (source, target)
+
+    def __call__(self, batch: Batch, pairs: Integers) -> Batch:
+        """The minibatch of these pairs, with their links."""
+        guide_BTS = np.zeros((len(pairs), batch.target_BT.shape[1], batch.source_BS.shape[1]), np.float32)
+        sources, targets = self._links.take(pairs)
+        ends = np.cumsum(sources.lengths)[:-1]
+        for guide_TS, x_S, S, y_T, T, linked_sources, linked_targets in zip(
+            *(guide_BTS, batch.source_BS, batch.source_lengths_B - 1, batch.target_BT, batch.target_lengths_B - 1),
+            *(np.split(sources.ids, ends), np.split(targets.ids, ends)),
+            strict=True,
+        ):
+            # Position by position, the place of its word: pieces of linked words are linked.
+            of_source, of_target = (
+                vocabulary.join(ids.tolist())[1]
+                for vocabulary, ids in zip(self._vocabularies, (x_S[:S], y_T[:T]), strict=True)
+            )
+            linked = np.zeros((T + 1, S + 1), np.float32)
+            linked[linked_targets, linked_sources] = 1
+            guide_TS[:T, :S] = linked[np.ix_(of_target, of_source)]
+        guide_BTS /= np.maximum(guide_BTS.sum(2, keepdims=True), 1)
+        return replace(batch, guide_BTS=guide_BTS)
+
+
+class BatchStream:
+    """The minibatches of an endless number of epochs, each of which holds every pair once.
+
+    As in the paper: pools of `pool_batches` x `batch_size` pairs are sorted by the longer of their two
+    lengths and cut into minibatches. `shuffle="once"` takes pairs, pools and minibatches in the order of the
+    corpus, which is shuffled; `"epoch"` draws a new order of pairs, and then of minibatches, for each epoch.
+    """
+
+    def __init__(
+        self,
+        corpus: PackedCorpus,
+        *,
+        batch_size: int,
+        pool_batches: int,
+        shuffle: Literal["once", "epoch"],
+        seed: int,
+        recut: SubwordSampling | None = None,
+        guide: Guide | None = None,
+    ) -> None:
+        self.batches_per_epoch = -(-len(corpus) // batch_size)
+        self._corpus = corpus
+        self._batch_size = batch_size
+        self._pool_batches = pool_batches
+        self._shuffle = shuffle
+        self._seed = seed
+        self._recut = recut
+        self._guide = guide
+        # What the last batch was cut from; only a saving, for the next one often needs it again.
+        self._epoch: tuple[int, Integers, Integers] | None = None
+        self._pool: tuple[tuple[int, int], Integers] | None = None
+
+    def batch(self, number: int) -> Batch:
+        """Minibatch `number`, counted over all epochs from 0.
+
+        It depends on nothing but the corpus, the settings and `number`, so that a training that is taken up
+        again goes on with exactly the minibatches it would have had.
+        """
+        epoch, place = divmod(number, self.batches_per_epoch)
+        if self._shuffle == "epoch":
+            place = int(self._orders(epoch)[1][place])
+        pool, cut = divmod(place, self._pool_batches)
+        pairs = self._sorted_pool(epoch, pool)[cut * self._batch_size : (cut + 1) * self._batch_size]
+        # Within a minibatch the longest target comes first: engines then stop early with those that end early.
+        pairs = pairs[np.argsort(-self._corpus.lengths(pairs)[1], kind="stable")]
+        sides = self._corpus.take(pairs)
+        if self._recut:
+            recut = self._recut(number, sides)
+            order = sorted(range(len(recut)), key=lambda i: -len(recut[i][1]))
+            batch, pairs = make_batch([recut[i] for i in order]), pairs[order]
+        else:
+            batch = _batch(*sides)
+        return self._guide(batch, pairs) if self._guide else batch
+
+    def _orders(self, epoch: int) -> tuple[Integers, Integers]:
+        """The order of the pairs in this epoch, and of its minibatches."""
+        if self._epoch is None or self._epoch[0] != epoch:
+            random = np.random.Generator(np.random.PCG64([self._seed, epoch]))
+            pairs = random.permutation(len(self._corpus))
+            self._epoch = (epoch, pairs, random.permutation(self.batches_per_epoch))
+        return self._epoch[1:]
+
+    def _sorted_pool(self, epoch: int, pool: int) -> Integers:
+        """The pairs of this pool, the shortest first."""
+        if self._pool is None or self._pool[0] != (epoch, pool):
+            size = self._pool_batches * self._batch_size
+            start, end = pool * size, min((pool + 1) * size, len(self._corpus))
+            pairs = self._orders(epoch)[0][start:end] if self._shuffle == "epoch" else np.arange(start, end)
+            by_length = np.argsort(np.maximum(*self._corpus.lengths(pairs)), kind="stable")
+            self._pool = ((epoch, pool), pairs[by_length])
+        return self._pool[1]

@@ -1,0 +1,121 @@
+"""Word alignments as links: gold ones read from a file, and those that attention amounts to.
+
+A link is a pair (source position, target position), counted from 0. Annotators mark a link *sure*, or only
+*possible* where they could also have left it out; every sure link is possible too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rnnsearch.data.read import read_lines
+from rnnsearch.errors import RnnsearchError
+
+Links: TypeAlias = frozenset[tuple[int, int]]
+Symmetry: TypeAlias = Literal["intersection", "grow-diag"]
+
+_LINK = re.compile(r"([0-9]+)([-p])([0-9]+)")
+_HARDLY_READ = 0.1
+"""The ε of `linked_sources`, in target words: chosen on development sentences."""
+_SENTENCE_NUMBER = re.compile(r"^[0-9]+(\t|\s*$)")
+
+
+@dataclass(frozen=True)
+class GoldLinks:
+    """What annotators drew for one sentence pair."""
+
+    sure: Links
+    possible: Links
+    """All of `sure`, and the merely possible ones."""
+
+
+def parse_gold(line: str, *, reverse: bool = False) -> GoldLinks:
+    """Read one line of gold links: `0-0 1p2 …`, where `-` is sure and `p` possible.
+
+    The line may begin with a sentence number and a TAB, and may hold no link at all. `reverse` swaps the two
+    sides, for files whose links are target–source. Raises RnnsearchError for anything else.
+    """
+    sure: set[tuple[int, int]] = set()
+    possible: set[tuple[int, int]] = set()
+    for word in _SENTENCE_NUMBER.sub("", line).split():
+        match = _LINK.fullmatch(word)
+        if match is None:
+            raise RnnsearchError(
+                f"'{word}' is not an alignment link; write 0-0 for a sure one, 0p0 for a possible one"
+            )
+        link = (int(match[1]), int(match[3]))
+        if reverse:
+            link = link[::-1]
+        possible.add(link)
+        if match[2] == "-":
+            sure.add(link)
+    return GoldLinks(frozenset(sure), frozenset(possible))
+
+
+def read_gold(path: str | os.PathLike[str], *, reverse: bool = False) -> list[GoldLinks]:
+    """Read a file of gold links, a sentence pair a line, as `parse_gold` does; errors name file and line."""
+    gold = []
+    for number, line in enumerate(read_lines(Path(path)), start=1):
+        try:
+            gold.append(parse_gold(line, reverse=reverse))
+        except RnnsearchError as error:
+            raise RnnsearchError(f"{os.fspath(path)}:{number}: {error}") from None
+    return gold
+
+
+def linked_sources(alignment: NDArray[np.floating]) -> NDArray[np.intp]:
+    """For each target word the source word that it is linked to: the one of whose attention it took the greatest share.
+
+    `alignment` is target words × source words, the source's end symbol in the last column; the result is one source
+    position a target word. The word read most would not do: *les* is read as much from *cows*, whose gender and number
+    decide it, as from *the*. But *cows* gives most of itself to *vaches*, and *the* all of itself to *les*: so each weight
+    counts relative to what the whole target took of that source word, α_ij / (Σ_k α_kj + ε), where ε keeps a source word
+    that nothing was read from out of it. The end symbol is no word and is never linked to.
+    """
+    words = alignment[:, :-1]
+    if words.shape[1] == 0:
+        raise ValueError("a sentence of no source words has no links")
+    return np.asarray((words / (words.sum(axis=0) + _HARDLY_READ)).argmax(axis=1), np.intp)
+
+
+def hard_alignment(alignment: NDArray[np.floating]) -> Links:
+    """Turn attention into links: each target word with its source word (`linked_sources`); none where a side is empty."""
+    if alignment[:, :-1].size == 0:
+        return frozenset()
+    return frozenset((int(source), target) for target, source in enumerate(linked_sources(alignment)))
+
+
+def symmetrize(forward: Links, backward: Links, how: Symmetry) -> Links:
+    """One set of links of two: source to target, and, turned round, target to source.
+
+    `intersection` keeps what both have. `grow-diag` (Koehn et al. 2005) goes on from there: a link that one of them has is
+    added where it touches a link that is in, side by side or corner to corner, and one of its words has no link yet.
+    """
+    links = set(forward & backward)
+    if how == "grow-diag":
+        sources, targets = ({link[side] for link in links} for side in (0, 1))
+        either = sorted(forward | backward)
+        grown = True
+        while grown:
+            grown = False
+            for source, target in either:
+                free = (source, target) not in links and (source not in sources or target not in targets)
+                if free and any((source + i, target + j) in links for i in (-1, 0, 1) for j in (-1, 0, 1)):
+                    links.add((source, target))
+                    sources.add(source)
+                    targets.add(target)
+                    grown = True
+    return frozenset(links)
+
+
+def to_pharaoh(links: Iterable[tuple[int, int]]) -> str:
+    """Write links as `0-0 1-2 …`, by source position, then target position."""
+    return " ".join(f"{source}-{target}" for source, target in sorted(links))

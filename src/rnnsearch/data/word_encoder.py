@@ -1,0 +1,109 @@
+"""From the words of a corpus to their ids: a shortlist of whole words, or pieces of words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rnnsearch.config import DataConfig
+from rnnsearch.data.pack import Ids, PackedCorpus, Positions, Sentences
+from rnnsearch.text import UNK, Subwords, Vocabulary
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """What the numbered words of one side become."""
+
+    vocabulary: Vocabulary
+    ids: Ids
+    """The ids of every word by its number, end to end."""
+    starts: Positions
+    """Where those of a word begin; one longer than the words."""
+    info: dict[str, Any]
+
+    def of(self, sentences: Sentences) -> Sentences:
+        """Sentences of numbers as sentences of ids."""
+        ends = np.cumsum(sentences.lengths, dtype=np.int64)
+        numbers = sentences.ids
+        if self.vocabulary.right_to_left:
+            numbers = numbers[np.repeat(2 * ends - sentences.lengths - 1, sentences.lengths) - np.arange(len(numbers))]
+        starts = self.starts[numbers]
+        counts = self.starts[numbers + 1] - starts
+        written = np.concatenate([[0], np.cumsum(counts)])
+        places = np.repeat(starts - written[:-1], counts) + np.arange(written[-1])
+        lengths = written[ends] - written[ends - sentences.lengths]
+        return Sentences(self.ids[places], lengths.astype(np.int32))
+
+
+def spellings(
+    corpus: PackedCorpus,
+    source_words: Collection[str],
+    target_words: Collection[str],
+    config: DataConfig,
+    vocabularies: tuple[Vocabulary, Vocabulary] | None,
+) -> tuple[Spelling, Spelling]:
+    """Those of both sides of a corpus of numbers: in these vocabularies, or in ones that are learned from it.
+
+    `source_words` and `target_words` hold the words in the order of their numbers.
+    """
+    totals = [np.zeros(len(words), dtype=np.int64) for words in (source_words, target_words)]
+    for sides in corpus.in_blocks(np.arange(len(corpus))):
+        for total, sentences in zip(totals, sides, strict=True):
+            numbers, times = np.unique(sentences.ids, return_counts=True)
+            total[numbers] += times
+    source, target = (
+        Counter(dict(zip(words, total.tolist(), strict=True)))
+        for words, total in zip((source_words, target_words), totals, strict=True)
+    )
+    if vocabularies is not None:
+        return _spelling(source, vocabularies[0]), _spelling(target, vocabularies[1])
+    turned = config.right_to_left
+    if config.subwords == "none":
+        sizes, least = (config.source_words, config.target_words), config.minimum_count
+        return (
+            _spelling(source, Vocabulary.from_counts(source, sizes[0], least)),
+            _spelling(target, Vocabulary.from_counts(target, sizes[1], least, right_to_left=turned)),
+        )
+    if config.joint_subwords:
+        both = Subwords.train(source + target, config.subwords, config.subword_pieces)
+        return _cut(source, both), _cut(target, both, turned)
+    return (
+        _cut(source, Subwords.train(source, config.subwords, config.subword_pieces)),
+        _cut(target, Subwords.train(target, config.subwords, config.subword_pieces), turned),
+    )
+
+
+def _cut(counts: Counter[str], subwords: Subwords, right_to_left: bool = False) -> Spelling:
+    """One side's words in pieces; its vocabulary holds all of them, for another cut of the same words may need them.
+
+    What the pieces cannot spell, as the symbols that sentencepiece keeps for itself, is unknown.
+    """
+    pieces = Counter(dict.fromkeys(subwords.pieces, 0))
+    for word, count in counts.items():
+        for piece in subwords.split(word):
+            if piece in pieces:
+                pieces[piece] += count
+    vocabulary = Vocabulary.from_counts(
+        pieces, len(pieces), minimum_count=0, subwords=subwords, right_to_left=right_to_left
+    )
+    return _spelling(counts, vocabulary)
+
+
+def _spelling(counts: Counter[str], vocabulary: Vocabulary) -> Spelling:
+    of_word = [vocabulary.encode([word]) for word in counts]
+    lengths = np.array([len(ids) for ids in of_word], dtype=np.int64)
+    ids = np.array([i for ids in of_word for i in ids], dtype=np.int32)
+    times = np.repeat(np.array(list(counts.values()), dtype=np.int64), lengths)
+    running = int(times.sum())
+    info = {
+        "words": counts.total(),
+        "distinct_words": len(counts),
+        "vocabulary": len(vocabulary),
+        "coverage_percent": round(100 * int(times[ids != UNK].sum()) / running, 3),
+        **({"pieces": running} if vocabulary.subwords else {}),
+    }
+    return Spelling(vocabulary, ids, np.concatenate([[0], np.cumsum(lengths)]), info)

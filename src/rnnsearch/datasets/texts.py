@@ -1,0 +1,184 @@
+"""From a data set to a folder of plain parallel files, with a manifest that says what they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from rnnsearch.atomic import atomic_write, write_json
+from rnnsearch.data.read import read_lines
+from rnnsearch.datasets.catalog import Archive, Dataset, LinkedSentences, ParallelText
+from rnnsearch.datasets.fetch import Progress, discard, fetch, recorded_checksums
+from rnnsearch.datasets.unpack import DamagedArchive, unpack
+from rnnsearch.errors import RnnsearchError
+
+_MANIFEST = "manifest.json"
+_ARCHIVES = "archives"
+_COUNT_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Downloaded:
+    """What lies in the folder now."""
+
+    folder: Path
+    texts: dict[str, int]
+    """How many sentence pairs each parallel text has, by its name."""
+    fetched: bool
+    """False where everything was there already."""
+
+
+def download(dataset: Dataset, folder: Path, progress: Progress | None = None) -> Downloaded:
+    """Write the texts of `dataset` to `folder`: `NAME.en` and `NAME.fr` for each, and `manifest.json` when all are whole.
+
+    What was fetched stays in `folder/archives`, to be deleted at will. Stopped half way, the same call goes on. A folder
+    whose manifest says that everything is there is left alone.
+    """
+    report = progress or (lambda what, done, total: None)
+    there = _complete(dataset, folder)
+    if there is not None:
+        return Downloaded(folder, there, fetched=False)
+    try:
+        paths = {archive: fetch(archive, folder / _ARCHIVES, report) for archive in dataset.archives}
+        for archive, path in paths.items():
+            wanted = _wanted(dataset, archive, folder)
+            if wanted:
+                unpack(path, wanted, _Counter(f"unpacking {path.name}", report))
+        for text in dataset.texts:
+            if isinstance(text, LinkedSentences):
+                outputs = [folder / f"{text.name}.{language}" for language in dataset.languages]
+                _join([paths[archive] for archive in text.archives], outputs, _Counter(f"joining {text.name}", report))
+        pairs = {text.name: _count(dataset, text, folder) for text in dataset.texts}
+        write_json(folder / _MANIFEST, _manifest(dataset, folder, pairs))
+    except DamagedArchive as error:
+        discard(error.archive)
+        raise RnnsearchError(f"{error}; it was deleted, and the same command fetches it anew") from None
+    except OSError as error:
+        raise RnnsearchError(f"cannot write to {folder}: {error.strerror or error}") from None
+    return Downloaded(folder, pairs, fetched=True)
+
+
+class _Counter:
+    """Adds up the bytes that are written, for the progress report."""
+
+    def __init__(self, what: str, report: Progress) -> None:
+        self._what, self._report = what, report
+        self._done = 0
+
+    def __call__(self, more: int) -> None:
+        self._done += more
+        self._report(self._what, self._done, None)
+
+
+def _wanted(dataset: Dataset, archive: Archive, folder: Path) -> dict[str, Path]:
+    """Which files of an archive are to be written, and where."""
+    return {
+        side.member or archive.name: folder / f"{text.name}.{language}"
+        for text in dataset.texts
+        if isinstance(text, ParallelText)
+        for side, language in zip((text.source, text.target), dataset.languages, strict=True)
+        if side.archive == archive
+    }
+
+
+def _join(archives: Sequence[Path], outputs: Sequence[Path], step: Callable[[int], None]) -> None:
+    """Write every pair of linked sentences, in the order of their numbers: all translations of a sentence in a row.
+
+    `archives` are those of the source, of the target, and of the links. Takes memory for the linked sentences.
+    """
+    with TemporaryDirectory(prefix=".joining-", dir=outputs[0].parent) as place:
+        plain = {archive: Path(place) / archive.stem for archive in archives}
+        for archive, path in plain.items():
+            unpack(archive, {archive.name: path}, lambda more: None)
+        links = archives[2]
+        pairs = sorted({(_number(row[0], links), _number(row[1], links)) for row in _rows(links, plain[links], 2)})
+        sentences = []
+        for side, archive in enumerate(archives[:2]):
+            linked = {pair[side] for pair in pairs}
+            rows = ((_number(row[0], archive), row[2]) for row in _rows(archive, plain[archive], 3))
+            sentences.append({number: " ".join(text.split()) for number, text in rows if number in linked})
+    with ExitStack() as stack:
+        files = [stack.enter_context(stack.enter_context(atomic_write(path)).open("wb")) for path in outputs]
+        for pair in pairs:
+            lines = [texts.get(number, "") for texts, number in zip(sentences, pair, strict=True)]
+            if all(lines):  # a sentence may have been deleted since the links were exported
+                for file, line in zip(files, lines, strict=True):
+                    step(file.write(line.encode() + b"\n"))
+
+
+def _rows(archive: Path, plain: Path, columns: int) -> Iterator[list[str]]:
+    """The rows of tab-separated values."""
+    for number, line in enumerate(read_lines(plain), 1):
+        row = line.split("\t")
+        if len(row) < columns:
+            raise DamagedArchive(archive, f"line {number} has {len(row)} columns, and {columns} are needed")
+        yield row
+
+
+def _number(text: str, archive: Path) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise DamagedArchive(archive, f"{text!r} where the number of a sentence should be") from None
+
+
+def _count(dataset: Dataset, text: ParallelText | LinkedSentences, folder: Path) -> int:
+    """How many pairs a text has; RnnsearchError where the two files do not fit together."""
+    source, target = (folder / f"{text.name}.{language}" for language in dataset.languages)
+    lines = [_lines(path) for path in (source, target)]
+    if lines[0] != lines[1]:
+        raise RnnsearchError(
+            f"{source} has {lines[0]} lines but {target} has {lines[1]}: the archive at its source is not what it was; "
+            "line n of one must be the translation of line n of the other"
+        )
+    return lines[0]
+
+
+def _lines(path: Path) -> int:
+    """How many lines a file has, whatever its encoding."""
+    count, last = 0, b"\n"
+    with path.open("rb") as file:
+        while chunk := file.read(_COUNT_CHUNK):
+            count += chunk.count(b"\n")
+            last = chunk[-1:]
+    return count + (last != b"\n")
+
+
+def _manifest(dataset: Dataset, folder: Path, pairs: dict[str, int]) -> dict[str, Any]:
+    checksums = recorded_checksums(folder / _ARCHIVES)
+    return {
+        "dataset": dataset.name,
+        "title": dataset.title,
+        "licence": dataset.licence,
+        "texts": [
+            {
+                "name": text.name,
+                "pairs": pairs[text.name],
+                "files": {
+                    f"{text.name}.{language}": (folder / f"{text.name}.{language}").stat().st_size
+                    for language in dataset.languages
+                },
+            }
+            for text in dataset.texts
+        ],
+        "archives": [{"url": archive.url, "sha256": checksums[archive.name]} for archive in dataset.archives],
+    }
+
+
+def _complete(dataset: Dataset, folder: Path) -> dict[str, int] | None:
+    """The pairs of each text, if the manifest is of this data set and all files have the sizes that it states."""
+    try:
+        manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+        if manifest["dataset"] != dataset.name:
+            raise RnnsearchError(f"{folder}: holds {manifest['dataset']} already; name another folder for {dataset.name}")
+        texts = {text["name"]: text["pairs"] for text in manifest["texts"]}
+        files = {folder / name: size for text in manifest["texts"] for name, size in text["files"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    whole = all(path.is_file() and path.stat().st_size == size for path, size in files.items())
+    return texts if whole and list(texts) == [text.name for text in dataset.texts] else None

@@ -1,0 +1,143 @@
+"""Plain text out of archives that nobody has looked into.
+
+No name in an archive is ever used as a path: the wanted files are read out of it, and written under names of ours. An
+archive with a name that would lead out of its folder, or with a link or device where text should be, is refused, and so is
+one whose contents are out of all proportion to its size.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import html
+import lzma
+import re
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from rnnsearch.atomic import atomic_write
+from rnnsearch.errors import RnnsearchError
+
+_DECOMPRESSORS: dict[str, Callable[[IO[bytes]], Any]] = {
+    ".gz": lambda file: gzip.GzipFile(fileobj=file),
+    ".bz2": bz2.BZ2File,
+    ".xz": lzma.LZMAFile,
+}
+_DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
+_TARS = (".tgz", ".tar", ".tar.gz", ".tar.bz2", ".tar.xz")
+_LARGEST_RATIO = 50
+"""Text is compressed to between a third and a tenth; a bomb to a thousandth."""
+_SMALL = 1 << 20
+"""What may come out of any archive, however small."""
+_CHUNK = 1 << 20
+_SEGMENT = re.compile(r"<seg\b[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
+
+
+class DamagedArchive(RnnsearchError):
+    """The archive is cut short, or not what its name says."""
+
+    def __init__(self, archive: Path, reason: str) -> None:
+        super().__init__(f"{archive}: {reason}")
+        self.archive = archive
+
+
+def unpack(archive: Path, wanted: Mapping[str, Path], step: Callable[[int], None]) -> None:
+    """Write the files of `archive` that are called as the keys of `wanted` (whatever their folder) to its values.
+
+    A file that is no archive counts as one that holds only itself. Texts are written as they are, but `.gz`, `.bz2` and
+    `.xz` are decompressed, and of `.sgm` the segments are written, one a line. `step` is called with how many bytes more
+    were written. All files are written, whole, or none.
+    """
+    bound = max(_SMALL, _LARGEST_RATIO * archive.stat().st_size)
+    missing = dict(wanted)
+    with _damage_told(archive), ExitStack() as stack:
+        for name, file in _files(archive):
+            output = missing.pop(name, None)
+            if output is not None:
+                bound -= _write(name, file, stack.enter_context(atomic_write(output)), archive, bound, step)
+            if not missing:
+                return
+        raise DamagedArchive(archive, f"no {' and no '.join(missing)} in it")
+
+
+def _files(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
+    """Name, without folders, and contents of each plain file, to be read before the next is asked for."""
+    if archive.name.endswith(_TARS):
+        with tarfile.open(archive, "r|*") as tar:
+            for member in tar:
+                name = _safe_name(member.name, archive)
+                contents = tar.extractfile(member) if member.isreg() else None
+                if contents is not None:
+                    yield name, contents
+    elif archive.suffix == ".zip":
+        with zipfile.ZipFile(archive) as file:
+            for entry in file.infolist():
+                name = _safe_name(entry.filename, archive)
+                linked = entry.external_attr >> 28 == 0o12  # as in st_mode: not a file but where another lies
+                if not entry.is_dir() and not linked:
+                    with file.open(entry) as contents:
+                        yield name, contents
+    else:
+        with archive.open("rb") as contents:
+            yield archive.name, contents
+
+
+def _safe_name(name: str, archive: Path) -> str:
+    path = PurePosixPath(name.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or re.match("[A-Za-z]:", name):
+        raise RnnsearchError(f"{archive}: holds a file called {name!r}, which leads out of its folder; do not trust it")
+    return path.name
+
+
+def _write(
+    name: str, file: IO[bytes], output: Path, archive: Path, bound: int, step: Callable[[int], None]
+) -> int:
+    """Write `file` as plain text; how many bytes that were."""
+    suffixes = PurePosixPath(name).suffixes
+    if suffixes and suffixes[-1] in _DECOMPRESSORS:
+        file = _DECOMPRESSORS[suffixes.pop()](file)
+    chunks = _bounded(file, archive, bound)
+    written = 0
+    with output.open("wb") as out:
+        for chunk in [_segments(b"".join(chunks), archive)] if suffixes[-1:] == [".sgm"] else chunks:
+            out.write(chunk)
+            written += len(chunk)
+            step(len(chunk))
+    return written
+
+
+def _bounded(file: IO[bytes], archive: Path, bound: int) -> Iterator[bytes]:
+    while chunk := file.read(_CHUNK):
+        bound -= len(chunk)
+        if bound < 0:
+            raise RnnsearchError(
+                f"{archive}: more than {_LARGEST_RATIO} times its size comes out of it; this is no text, do not trust it"
+            )
+        yield chunk
+
+
+def _segments(sgml: bytes, archive: Path) -> bytes:
+    """The text of a NIST SGML test set: a line a segment, its white space single, character entities resolved."""
+    try:
+        text = sgml.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DamagedArchive(archive, f"a test set in it is not valid UTF-8 (at byte {error.start})") from None
+    return "".join(" ".join(html.unescape(segment).split()) + "\n" for segment in _SEGMENT.findall(text)).encode()
+
+
+@contextmanager
+def _damage_told(archive: Path) -> Iterator[None]:
+    try:
+        yield
+    except _DAMAGED as error:
+        reason = str(error).splitlines()[0].rstrip(".") if str(error) else "it ends early"
+        raise DamagedArchive(archive, f"damaged or cut short ({reason})") from None
+    except OSError as error:
+        if error.errno is None:  # as the decompressors say it: not the disk's fault
+            raise DamagedArchive(archive, f"damaged or cut short ({error})") from None
+        raise

@@ -1,0 +1,127 @@
+"""A model is a folder anyone can read: `config.json`, `model.safetensors`, two vocabularies, and what was written beside.
+
+Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from rnnsearch.atomic import atomic_write, write_json
+from rnnsearch.config import Config, read_json, to_dict
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.model import RNNsearch
+from rnnsearch.text import Subwords, Vocabulary
+
+CONFIG, WEIGHTS = "config.json", "model.safetensors"
+SOURCE_VOCABULARY, TARGET_VOCABULARY = "source.vocab", "target.vocab"
+SOURCE_SUBWORDS, TARGET_SUBWORDS = "source.subwords", "target.subwords"
+
+
+@dataclass(frozen=True)
+class System:
+    """All that a translator is made of."""
+
+    config: Config
+    source_vocabulary: Vocabulary
+    target_vocabulary: Vocabulary
+    model: RNNsearch
+
+
+def new_system(config: Config, source_vocabulary: Vocabulary, target_vocabulary: Vocabulary) -> System:
+    """A system with freshly initialised weights."""
+    model = RNNsearch(config.model, len(source_vocabulary), len(target_vocabulary))
+    model.initialize(config.training.initialization, config.training.seed)
+    return System(config, source_vocabulary, target_vocabulary, model)
+
+
+def save_settings(folder: Path, system: System) -> None:
+    """Write all but the weights: settings and vocabularies."""
+    system.source_vocabulary.save(folder / SOURCE_VOCABULARY)
+    system.target_vocabulary.save(folder / TARGET_VOCABULARY)
+    for vocabulary, name in (
+        (system.source_vocabulary, SOURCE_SUBWORDS),
+        (system.target_vocabulary, TARGET_SUBWORDS),
+    ):
+        if vocabulary.subwords:
+            vocabulary.subwords.save(folder / name)
+    write_json(folder / CONFIG, to_dict(system.config))
+
+
+def save_weights(path: Path, model: RNNsearch) -> None:
+    """Write the weights, under the names of `docs/reference/symbols.md`, whole or not at all."""
+    with atomic_write(path) as temporary:
+        save_file({name: tensor.detach().cpu() for name, tensor in model.named_parameters()}, temporary)
+
+
+def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cpu") -> System:
+    """Read a model folder; `RnnsearchError` if something in it is missing, cut short, or does not fit."""
+    folder = Path(folder)
+    if not (folder / CONFIG).exists():
+        raise RnnsearchError(f"{folder}: no model here (there is no {CONFIG}); give the --output folder of a training")
+    config = read_json(folder / CONFIG)
+    cut = config.data.subwords != "none"
+    source_vocabulary, target_vocabulary = (
+        Vocabulary.load(folder / vocabulary, Subwords.load(folder / subwords) if cut else None, right_to_left)
+        for vocabulary, subwords, right_to_left in (
+            (SOURCE_VOCABULARY, SOURCE_SUBWORDS, False),
+            (TARGET_VOCABULARY, TARGET_SUBWORDS, config.data.right_to_left),
+        )
+    )
+    model = RNNsearch(config.model, len(source_vocabulary), len(target_vocabulary))
+    if not (folder / WEIGHTS).exists():
+        raise RnnsearchError(
+            f"{folder}: no {WEIGHTS} yet; training writes it at its first validation (training.validate_every)"
+        )
+    load_weights(folder / WEIGHTS, model)
+    return System(config, source_vocabulary, target_vocabulary, model.to(device).eval())
+
+
+def load_systems(folders: Sequence[str | os.PathLike[str]], device: str | torch.device = "cpu") -> list[System]:
+    """Read several model folders; `RnnsearchError` if two that write in the same direction have different vocabularies."""
+    systems = [load_system(folder, device) for folder in folders]
+    first: dict[bool, tuple[str | os.PathLike[str], System]] = {}
+    for folder, system in zip(folders, systems, strict=True):
+        before, like = first.setdefault(system.config.data.right_to_left, (folder, system))
+        for side in ("source", "target"):
+            if getattr(system, f"{side}_vocabulary").words != getattr(like, f"{side}_vocabulary").words:
+                raise RnnsearchError(
+                    f"{os.fspath(folder)}: its {side} vocabulary is not that of {os.fspath(before)}; models that work "
+                    "together are trained on the same prepared data (`rnnsearch prepare`, then `train --data`)"
+                )
+    return systems
+
+
+def load_weights(path: Path, model: RNNsearch) -> None:
+    """Read weights into `model`."""
+    copy_weights(path, read_tensors(path), model)
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """The tensors of a safetensors file."""
+    try:
+        return dict(load_file(path))
+    except (SafetensorError, OSError, ValueError) as error:
+        raise RnnsearchError(f"{path}: not a whole safetensors file ({error})") from None
+
+
+def copy_weights(path: Path, tensors: dict[str, Tensor], model: RNNsearch) -> None:
+    """Copy tensors by name into the model's parameters; `path` is where they came from, for errors."""
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if name not in tensors:
+                raise RnnsearchError(f"{path}: no tensor {name!r}, which config.json asks for")
+            if tensors[name].shape != parameter.shape:
+                raise RnnsearchError(
+                    f"{path}: {name} is {tuple(tensors[name].shape)}, but config.json and the vocabularies make it "
+                    f"{tuple(parameter.shape)}"
+                )
+            parameter.copy_(tensors[name])

@@ -1,0 +1,311 @@
+"""What search does besides its matrix products: compiled loops, and the same with PyTorch's operations.
+
+Letters are those of `rnnsearch.model`; besides, `R` hypotheses of many sentences stand one under the other, each sentence's
+together, and `Q` sentences have a seat each in tensors of sources. The functions take any device and precision; float32 on a
+CPU goes to the kernels where they are available. Every row is computed by itself, so what stands beside it does not matter.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rnnsearch.ops import loops
+from rnnsearch.ops.loops import kernel
+from rnnsearch.text.vocabulary import END, UNK
+
+if loops.AVAILABLE:
+    from numba import carray
+
+    from rnnsearch.ops.loops import exp, highest_apart, share, sigmoid, tanh
+
+f32, f64, i64 = np.float32, np.float64, np.int64
+
+LANES = 512
+"""Words that stand so far apart have their highest logit noted together: most need not be looked at again."""
+
+
+def _compiled(x: Tensor) -> bool:
+    return loops.AVAILABLE and x.dtype == torch.float32 and x.device.type == "cpu"
+
+
+def reset(
+    states_XN: Tensor, projected_XM: Tensor, context_XY: Tensor | None, parents_R: Tensor, words_VY: Tensor, words_R: Tensor
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The gated unit up to its second product: s, z, r ∘ s, and W x + C c + b, all (R, N).
+
+    Row R goes on from row `parents` of the states s, of their products (the first 2N columns are [U_z; U_r] s), and of the
+    contexts'; its word's products are row `words` of `words_VY`. Both have the candidate's, z's and r's first.
+    """
+    R, N = len(parents_R), states_XN.shape[1]
+    if _compiled(states_XN):
+        s_RN, z_RN, reset_RN, inputs_RN = states_XN.new_empty(4, R, N)
+        context = words_VY if context_XY is None else context_XY
+        numbers = (R, N, len(states_XN), projected_XM.shape[1], len(words_VY), words_VY.shape[1], context_XY is not None)
+        into = (s_RN, z_RN, reset_RN, inputs_RN)
+        _reset(numbers, states_XN, projected_XM, context, parents_R, words_VY, words_R, *into)
+        return into
+    s_RN = states_XN[parents_R]
+    inputs_RG = words_VY[words_R, : 3 * N]
+    if context_XY is not None:
+        inputs_RG = inputs_RG + context_XY[parents_R, : 3 * N]
+    z_RN, r_RN = torch.sigmoid(inputs_RG[:, N:] + projected_XM[parents_R, : 2 * N]).chunk(2, 1)
+    return s_RN, z_RN, r_RN * s_RN, inputs_RG[:, :N]
+
+
+@kernel
+def _reset(p: Any) -> None:
+    """Numbers R, N, X, M, V, Y, contextual; `reset`'s tensors in its order, then s, z, r ∘ s, inputs (R, N)."""
+    n = carray(p[0], (7,), f64)
+    R, N, X, M, V, Y, contextual = int(n[0]), int(n[1]), int(n[2]), int(n[3]), int(n[4]), int(n[5]), n[6] != 0
+    states, projected, contexts = carray(p[1], (X, N), f32), carray(p[2], (X, M), f32), carray(p[3], (X, Y), f32)
+    parents, table, words = carray(p[4], (R,), i64), carray(p[5], (V, Y), f32), carray(p[6], (R,), i64)
+    s_out, z_out = carray(p[7], (R, N), f32), carray(p[8], (R, N), f32)
+    reset_out, inputs_out = carray(p[9], (R, N), f32), carray(p[10], (R, N), f32)
+    first, last = share(R)
+    for i in range(first, last):
+        parent = parents[i]
+        state, from_state, of_word = states[parent], projected[parent], table[words[i]]
+        s, z, out, inputs = s_out[i], z_out[i], reset_out[i], inputs_out[i]
+        if contextual:
+            context = contexts[parent]
+            for k in range(N):
+                s[k] = state[k]
+                inputs[k] = of_word[k] + context[k]
+                z[k] = sigmoid(of_word[N + k] + context[N + k] + from_state[k])
+                out[k] = state[k] * sigmoid(of_word[2 * N + k] + context[2 * N + k] + from_state[N + k])
+        else:
+            for k in range(N):
+                s[k] = state[k]
+                inputs[k] = of_word[k]
+                z[k] = sigmoid(of_word[N + k] + from_state[k])
+                out[k] = state[k] * sigmoid(of_word[2 * N + k] + from_state[N + k])
+
+
+def update(s_RN: Tensor, z_RN: Tensor, inputs_RN: Tensor, from_reset_RN: Tensor) -> Tensor:
+    """s' = s + z ∘ (tanh(inputs + U [r ∘ s]) − s), the end of the gated unit, (R, N)."""
+    if _compiled(s_RN):
+        next_RN = torch.empty_like(s_RN)
+        _update(s_RN.shape, s_RN, z_RN, inputs_RN, from_reset_RN, next_RN)
+        return next_RN
+    return torch.lerp(s_RN, torch.tanh(inputs_RN + from_reset_RN), z_RN)
+
+
+@kernel
+def _update(p: Any) -> None:
+    """Numbers R, N; `update`'s tensors in its order, then s'."""
+    n = carray(p[0], (2,), f64)
+    R, N = int(n[0]), int(n[1])
+    s_in, z_in, inputs_in = carray(p[1], (R, N), f32), carray(p[2], (R, N), f32), carray(p[3], (R, N), f32)
+    product_in, out_RN = carray(p[4], (R, N), f32), carray(p[5], (R, N), f32)
+    first, last = share(R)
+    for i in range(first, last):
+        s, z, inputs, product, out = s_in[i], z_in[i], inputs_in[i], product_in[i], out_RN[i]
+        for k in range(N):
+            out[k] = s[k] + z[k] * (tanh(inputs[k] + product[k]) - s[k])
+
+
+def attend(
+    query_RA: Tensor, keys_QSA: Tensor, v_a: Tensor, values_QSY: Tensor, lengths_Q: Tensor, seats_R: Tensor
+) -> tuple[Tensor, Tensor]:
+    """α = softmax_j(v_aᵀ tanh(query + key_j)) over a sentence's own positions, and Σ_j α_j value_j: (R, S) and (R, Y).
+
+    `query` may be some columns of a wider tensor; `lengths` and `seats` are int64.
+    """
+    (_, S, A), R, Y = keys_QSA.shape, len(query_RA), values_QSY.shape[2]
+    if _compiled(keys_QSA):
+        alpha_RS, context_RY = keys_QSA.new_empty(R, S), keys_QSA.new_empty(R, Y)
+        numbers = (R, S, A, Y, query_RA.stride(0), len(keys_QSA))
+        _attend(numbers, query_RA, keys_QSA, v_a, values_QSY, lengths_Q, seats_R, alpha_RS, context_RY)
+        return alpha_RS, context_RY
+    energy_RS = torch.tanh(keys_QSA[seats_R] + query_RA.unsqueeze(1)) @ v_a
+    outside_RS = torch.arange(S, device=energy_RS.device) >= lengths_Q[seats_R].unsqueeze(1)
+    alpha_RS = torch.softmax(energy_RS.masked_fill(outside_RS, -torch.inf), 1)
+    # Past a sentence's end a seat holds what an earlier sentence left there.
+    values_RSY = values_QSY[seats_R].masked_fill(outside_RS.unsqueeze(2), 0)
+    return alpha_RS, torch.bmm(alpha_RS.unsqueeze(1), values_RSY).squeeze(1)
+
+
+@kernel
+def _attend(p: Any) -> None:
+    """Numbers R, S, A, Y, M, Q; `attend`'s tensors in its order, a query every M numbers, then alpha and contexts."""
+    n = carray(p[0], (6,), f64)
+    R, S, A, Y, M, Q = int(n[0]), int(n[1]), int(n[2]), int(n[3]), int(n[4]), int(n[5])
+    queries, keys, v = carray(p[1], (R * M,), f32), carray(p[2], (Q, S, A), f32), carray(p[3], (A,), f32)
+    values, lengths, seats = carray(p[4], (Q, S, Y), f32), carray(p[5], (Q,), i64), carray(p[6], (R,), i64)
+    alpha, contexts = carray(p[7], (R, S), f32), carray(p[8], (R, Y), f32)
+    first, last = share(R)
+    for i in range(first, last):
+        seat = seats[i]
+        query, weights, context, length = queries[i * M : i * M + A], alpha[i], contexts[i], lengths[seat]
+        highest = f32(-np.inf)
+        for j in range(length):
+            key, energy = keys[seat, j], f32(0)
+            for a in range(A):
+                energy += v[a] * tanh(key[a] + query[a])
+            weights[j] = energy
+            highest = max(highest, energy)
+        total = f32(0)
+        for j in range(length):
+            weights[j] = exp(weights[j] - highest)
+            total += weights[j]
+        for j in range(S):
+            weights[j] = weights[j] / total if j < length else f32(0)
+        for y in range(Y):
+            context[y] = f32(0)
+        j = 0
+        while j + 4 <= length:  # four at a time: `context` is read and written a quarter as often
+            w0, w1, w2, w3 = weights[j], weights[j + 1], weights[j + 2], weights[j + 3]
+            v0, v1, v2, v3 = values[seat, j], values[seat, j + 1], values[seat, j + 2], values[seat, j + 3]
+            for y in range(Y):
+                context[y] += w0 * v0[y] + w1 * v1[y] + w2 * v2[y] + w3 * v3[y]
+            j += 4
+        while j < length:
+            w0, v0 = weights[j], values[seat, j]
+            for y in range(Y):
+                context[y] += w0 * v0[y]
+            j += 1
+
+
+def best_words(
+    product_RV: Tensor, factor_R: Tensor, bias_V: Tensor, count: int, no_end_R: Tensor, no_unk: bool
+) -> tuple[Tensor, Tensor]:
+    """The `count` most probable words of each row: log p (R, count), the highest first, and the words (R, count) int64.
+
+    The logits are factor ∘ product + bias. Where `no_end` is true the end symbol is left out, and with `no_unk` the
+    unknown word; their probability is not given to others. Where fewer words are left, log p is −inf.
+    """
+    R, V = product_RV.shape
+    if _compiled(product_RV):
+        log_p_RW, words_RW = product_RV.new_empty(R, count), torch.empty(R, count, dtype=torch.int64)
+        scratch_RX = product_RV.new_empty(R, min(V, LANES))
+        numbers = (R, V, count, no_unk)
+        _best_words(numbers, product_RV, factor_R, bias_V, no_end_R, log_p_RW, words_RW, scratch_RX)
+        return log_p_RW, words_RW
+    log_p_RV = torch.log_softmax(torch.addcmul(bias_V, product_RV, factor_R.unsqueeze(1)), 1)
+    log_p_RV[:, END].masked_fill_(no_end_R, -torch.inf)
+    if no_unk:
+        log_p_RV[:, UNK] = -torch.inf
+    log_p_RW, words_RW = log_p_RV.topk(min(count, V), 1)
+    missing = count - log_p_RW.shape[1]
+    return torch.nn.functional.pad(log_p_RW, (0, missing), value=-torch.inf), torch.nn.functional.pad(words_RW, (0, missing))
+
+
+@kernel
+def _best_words(p: Any) -> None:
+    """Numbers R, V, W, no_unk; `best_words`' tensors in its order, log p, words, and scratch (R, lanes).
+
+    The logits take the place of `product`.
+    """
+    n = carray(p[0], (4,), f64)
+    R, V, W, no_unk = int(n[0]), int(n[1]), int(n[2]), n[3] != 0
+    lanes = min(V, LANES)
+    product, factors, bias = carray(p[1], (R, V), f32), carray(p[2], (R,), f32), carray(p[3], (V,), f32)
+    no_end, log_p, words = carray(p[4], (R,), np.bool_), carray(p[5], (R, W), f32), carray(p[6], (R, W), i64)
+    scratch = carray(p[7], (R, lanes), f32)
+    first, last = share(R)
+    for i in range(first, last):
+        row, tops, best, chosen, factor = product[i], scratch[i], log_p[i], words[i], factors[i]
+        for k in range(V):
+            row[k] = factor * row[k] + bias[k]
+        highest_apart(row, tops)
+        highest = f32(-np.inf)
+        for lane in range(lanes):
+            highest = max(highest, tops[lane])
+        total = f32(0)
+        for k in range(V):
+            total += exp(row[k] - highest)
+        if no_end[i]:
+            row[END] = f32(-np.inf)
+        if no_unk:
+            row[UNK] = f32(-np.inf)
+        for k in range(W):
+            best[k] = f32(-np.inf)
+            chosen[k] = 0
+        for lane in range(lanes):
+            if tops[lane] < best[W - 1]:
+                continue
+            for k in range(lane, V, lanes):
+                logit = row[k]
+                # Of equals, the word of the lower number.
+                if logit > best[W - 1] or (logit == best[W - 1] and k < chosen[W - 1]):
+                    place = W - 1
+                    while place > 0 and (best[place - 1] < logit or (best[place - 1] == logit and chosen[place - 1] > k)):
+                        best[place], chosen[place] = best[place - 1], chosen[place - 1]
+                        place -= 1
+                    best[place], chosen[place] = logit, k
+        shift = highest + np.log(total)
+        for k in range(W):
+            best[k] -= shift
+
+
+def quantize(x_RX: Tensor, rows: int) -> tuple[Tensor, Tensor]:
+    """Whole numbers from 1 to 255 in `rows` ≥ R rows, uint8, and a factor (R), such that x ≈ factor ∘ (number − 128)."""
+    R, X = x_RX.shape
+    whole_PX = torch.empty(rows, X, dtype=torch.uint8)
+    if _compiled(x_RX):
+        factor_R = x_RX.new_empty(R)
+        _quantize((R, X, rows), x_RX, whole_PX, factor_R)
+        return whole_PX, factor_R
+    factor_R = x_RX.abs().amax(1).clamp(min=torch.finfo(torch.float32).tiny) / 127
+    whole_PX[:R] = (x_RX / factor_R.unsqueeze(1)).round() + 128
+    whole_PX[R:] = 128
+    return whole_PX, factor_R
+
+
+@kernel
+def _quantize(p: Any) -> None:
+    """Numbers R, X, P; x (R, X), into numbers (P, X) uint8 and factors (R)."""
+    n = carray(p[0], (3,), f64)
+    R, X, P = int(n[0]), int(n[1]), int(n[2])
+    x, whole, factors = carray(p[1], (R, X), f32), carray(p[2], (P, X), np.uint8), carray(p[3], (R,), f32)
+    first, last = share(P)
+    for i in range(first, last):
+        into = whole[i]
+        if i >= R:
+            for k in range(X):
+                into[k] = np.uint8(128)
+            continue
+        row, highest = x[i], f32(1.2e-38)
+        for k in range(X):
+            highest = max(highest, abs(row[k]))
+        factor = highest / f32(127)
+        factors[i] = factor
+        for k in range(X):
+            # Half a unit up, and cut off: floor(v + 128.5) for what is positive.
+            into[k] = np.uint8(np.int32(row[k] / factor + f32(128.5)))
+
+
+def maxout(from_state_RM: Tensor, from_context_RY: Tensor, from_word_VY: Tensor, words_R: Tensor, width: int) -> Tensor:
+    """t (R, L): the larger of each two of t~, the sum of the last `width` = 2L columns of its three parts.
+
+    The third's are those of the rows `words`, int64.
+    """
+    R, L = len(words_R), width // 2
+    if _compiled(from_state_RM):
+        t_RL = from_state_RM.new_empty(R, L)
+        numbers = (R, L, from_state_RM.shape[1], from_context_RY.shape[1], len(from_word_VY))
+        _maxout(numbers, from_state_RM, from_context_RY, from_word_VY, words_R, t_RL)
+        return t_RL
+    t_RL2 = (from_state_RM[:, -width:] + from_context_RY[:, -width:] + from_word_VY[words_R, -width:]).view(R, L, 2)
+    return t_RL2.amax(2)
+
+
+@kernel
+def _maxout(p: Any) -> None:
+    """Numbers R, L, M, Y, V; `maxout`'s tensors in its order, then t (R, L)."""
+    n = carray(p[0], (5,), f64)
+    R, L, M, Y, V = int(n[0]), int(n[1]), int(n[2]), int(n[3]), int(n[4])
+    from_state, from_context = carray(p[1], (R, M), f32), carray(p[2], (R, Y), f32)
+    from_word, words, t = carray(p[3], (V, Y), f32), carray(p[4], (R,), i64), carray(p[5], (R, L), f32)
+    first, last = share(R)
+    for i in range(first, last):
+        one, two = from_state[i, M - 2 * L :], from_context[i, Y - 2 * L :]
+        three, out = from_word[words[i], Y - 2 * L :], t[i]
+        for k in range(L):
+            even = one[2 * k] + two[2 * k] + three[2 * k]
+            odd = one[2 * k + 1] + two[2 * k + 1] + three[2 * k + 1]
+            out[k] = max(even, odd)

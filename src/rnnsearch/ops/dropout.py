@@ -1,0 +1,69 @@
+"""Dropout (Srivastava et al. 2014).
+
+PyTorch draws its masks one number after the other, on one core, which took a tenth of a training step. Here a mask is a hash
+of a seed and the place in the tensor: every core does its part of it, and nothing is kept for the way back but the seed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rnnsearch.ops import loops
+from rnnsearch.ops.loops import kernel
+
+if loops.AVAILABLE:
+    from numba import carray
+
+    from rnnsearch.ops.loops import share
+
+f32, f64, u32 = np.float32, np.float64, np.uint32
+
+
+def drop(x: Tensor, probability: float) -> Tensor:
+    """Zero each number with this probability, and scale the others so that the mean stays; the seed is PyTorch's to draw."""
+    if not probability:
+        return x
+    if loops.AVAILABLE and x.device.type == "cpu" and x.dtype == torch.float32:
+        y: Tensor = _Dropout.apply(x, probability, int(torch.randint(1 << 32, ())))
+        return y
+    return torch.nn.functional.dropout(x, probability)
+
+
+class _Dropout(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, probability: float, seed: int) -> Tensor:
+        ctx.probability, ctx.seed = probability, seed
+        return _masked(x, probability, seed)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        return _masked(gradients[0], ctx.probability, ctx.seed), None, None
+
+
+def _masked(x: Tensor, probability: float, seed: int) -> Tensor:
+    x = x.contiguous()
+    y = torch.empty_like(x)
+    _mask((x.numel(), probability, seed), x, y)
+    return y
+
+
+@kernel
+def _mask(p: Any) -> None:
+    """Numbers: how many, probability, seed. x, into y."""
+    numbers = carray(p[0], (3,), f64)
+    n, seed = int(numbers[0]), u32(int(numbers[2]))
+    limit, scale = u32(int(numbers[1] * 4294967295.0)), f32(1 / (1 - numbers[1]))
+    x, y = carray(p[1], (n,), f32), carray(p[2], (n,), f32)
+    first, last = share(n)
+    ours, out, start = x[first:last], y[first:last], u32(first)
+    for i in range(len(ours)):
+        # Wellons' 32-bit integer hash, whose bits are nearly unbiased.
+        h = u32(u32(start + u32(i)) ^ seed)
+        h = u32(u32(h ^ u32(h >> u32(16))) * u32(0x7FEB352D))
+        h = u32(u32(h ^ u32(h >> u32(15))) * u32(0x846CA68B))
+        h = u32(h ^ u32(h >> u32(16)))
+        out[i] = ours[i] * scale if h >= limit else f32(0)

@@ -1,0 +1,382 @@
+"""What `Fused` does between its products, and the softmax, as compiled loops (float32; names as in `pointwise`).
+
+Every kernel states its numbers, then its tensors with their shapes. `X` is the width of a row that holds, side by side, the
+gradients of a step's projections: candidate, z, r (3N) and, where there is an alignment model, the query (A).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rnnsearch.ops import loops
+from rnnsearch.ops.loops import kernel
+
+if loops.AVAILABLE:
+    from numba import carray
+
+    from rnnsearch.ops.loops import exp, from_bfloat16, highest_of, share, sigmoid, tanh, this_thread, to_bfloat16
+
+f32, f64 = np.float32, np.float64
+
+
+@kernel
+def attention_forward(p: Any) -> None:
+    """α = softmax_j(v_aᵀ tanh(query + key_j)) over a sentence's own positions, and the context Σ_j α_j h_j.
+
+    Numbers B, S, A, C, M. keys (B, S, A), projected (B, M), whose last A columns are the query, v_a (A), h (B, S, C),
+    lengths (B) int64; into queries (B, A), alpha (B, S), contexts (B, C).
+    """
+    numbers = carray(p[0], (5,), f64)
+    B, S, A, C, M = int(numbers[0]), int(numbers[1]), int(numbers[2]), int(numbers[3]), int(numbers[4])
+    keys, projected, v = carray(p[1], (B, S, A), f32), carray(p[2], (B, M), f32), carray(p[3], (A,), f32)
+    h, lengths = carray(p[4], (B, S, C), f32), carray(p[5], (B,), np.int64)
+    queries, alpha, contexts = carray(p[6], (B, A), f32), carray(p[7], (B, S), f32), carray(p[8], (B, C), f32)
+    first, last = share(B)
+    for b in range(first, last):
+        query, asked, weights, context = queries[b], projected[b, M - A :], alpha[b], contexts[b]
+        for a in range(A):
+            query[a] = asked[a]
+        highest = f32(-np.inf)
+        length = lengths[b]
+        for s in range(length):
+            key, energy = keys[b, s], f32(0)
+            for a in range(A):
+                energy += v[a] * tanh(key[a] + query[a])
+            weights[s] = energy
+            highest = max(highest, energy)
+        total = f32(0)
+        for s in range(length):
+            weights[s] = exp(weights[s] - highest)
+            total += weights[s]
+        for c in range(C):
+            context[c] = f32(0)
+        for s in range(length):
+            weight, annotation = weights[s] / total, h[b, s]
+            weights[s] = weight
+            for c in range(C):
+                context[c] += weight * annotation[c]
+        for s in range(length, S):
+            weights[s] = f32(0)
+
+
+@kernel
+def attention_backward(p: Any) -> None:
+    """Back through a step of `attention_forward`; what multiplies v_a in every term of d_keys is left to the caller.
+
+    Numbers B, S, A, C, X, given (1 if there is a d_alpha). keys (B, S, A), queries (B, A), v_a (A), h (B, S, C),
+    lengths (B) int64, alpha (B, S), d_alpha (B, S), d_contexts (B, C); into the last A columns of d_row (B, X); added to
+    d_keys (B, S, A) and, a row a thread, to d_v (threads, A). scratch (B, S).
+    """
+    numbers = carray(p[0], (6,), f64)
+    B, S, A, C, X = int(numbers[0]), int(numbers[1]), int(numbers[2]), int(numbers[3]), int(numbers[4])
+    given = numbers[5] != 0
+    keys, queries, v = carray(p[1], (B, S, A), f32), carray(p[2], (B, A), f32), carray(p[3], (A,), f32)
+    h, lengths = carray(p[4], (B, S, C), f32), carray(p[5], (B,), np.int64)
+    alpha, d_alpha, d_contexts = carray(p[6], (B, S), f32), carray(p[7], (B, S), f32), carray(p[8], (B, C), f32)
+    d_row, d_keys = carray(p[9], (B, X), f32), carray(p[10], (B, S, A), f32)
+    d_v = carray(p[11], (this_thread() + 1, A), f32)[this_thread()]
+    scratch = carray(p[12], (B, S), f32)
+    first, last = share(B)
+    for b in range(first, last):
+        query, d_query, weights, d_context, d_weights = queries[b], d_row[b, X - A :], alpha[b], d_contexts[b], scratch[b]
+        length = lengths[b]
+        mean = f32(0)
+        for s in range(length):
+            annotation, dot = h[b, s], f32(0)
+            for c in range(C):
+                dot += annotation[c] * d_context[c]
+            if given:
+                dot += d_alpha[b, s]
+            d_weights[s] = dot
+            mean += weights[s] * dot
+        for a in range(A):
+            d_query[a] = f32(0)
+        for s in range(length):
+            d_energy = weights[s] * (d_weights[s] - mean)
+            key, d_key = keys[b, s], d_keys[b, s]
+            for a in range(A):
+                hidden = tanh(key[a] + query[a])
+                d_v[a] += d_energy * hidden
+                slope = d_energy - d_energy * hidden * hidden
+                d_query[a] += slope
+                d_key[a] += slope
+        for a in range(A):
+            d_query[a] *= v[a]
+
+
+@kernel
+def gates_forward(p: Any) -> None:
+    """z and r from the sum of their projections, and r ∘ s.
+
+    Numbers B, N, M, contextual. inputs (B, 3N), context (B, 3N; added if contextual), projected (B, M), whose first 2N
+    columns are [U_z; U_r] s, s (B, N); into zr (B, 2N), reset (B, N).
+    """
+    numbers = carray(p[0], (4,), f64)
+    B, N, M, contextual = int(numbers[0]), int(numbers[1]), int(numbers[2]), numbers[3] != 0
+    inputs, context, projected = carray(p[1], (B, 3 * N), f32), carray(p[2], (B, 3 * N), f32), carray(p[3], (B, M), f32)
+    s, zr, reset = carray(p[4], (B, N), f32), carray(p[5], (B, 2 * N), f32), carray(p[6], (B, N), f32)
+    first, last = share(B)
+    for b in range(first, last):
+        given, more, own, gates = inputs[b, N:], context[b, N:], projected[b], zr[b]
+        if contextual:
+            for k in range(2 * N):
+                gates[k] = sigmoid(given[k] + own[k] + more[k])
+        else:
+            for k in range(2 * N):
+                gates[k] = sigmoid(given[k] + own[k])
+        r, state, out = gates[N:], s[b], reset[b]
+        for k in range(N):
+            out[k] = r[k] * state[k]
+
+
+@kernel
+def candidate_forward(p: Any) -> None:
+    """s~ = tanh of the sum of its projections, and s' = (1 − z) ∘ s + z ∘ s~, zero outside a sentence.
+
+    Numbers B, N, contextual, masked. inputs (B, 3N), context (B, 3N; added if contextual), zr (B, 2N), s (B, N), real (B;
+    multiplies s' if masked), candidate (B, N), which holds U [r ∘ s] and becomes s~; into s' (B, N).
+    """
+    numbers = carray(p[0], (4,), f64)
+    B, N, contextual, masked = int(numbers[0]), int(numbers[1]), numbers[2] != 0, numbers[3] != 0
+    inputs, context, zr = carray(p[1], (B, 3 * N), f32), carray(p[2], (B, 3 * N), f32), carray(p[3], (B, 2 * N), f32)
+    s, real, candidate = carray(p[4], (B, N), f32), carray(p[5], (B,), f32), carray(p[6], (B, N), f32)
+    next_s = carray(p[7], (B, N), f32)
+    first, last = share(B)
+    for b in range(first, last):
+        given, more, z, state, new, out = inputs[b], context[b], zr[b], s[b], candidate[b], next_s[b]
+        factor = real[b] if masked else f32(1)
+        if contextual:
+            for k in range(N):
+                new[k] += more[k]
+        for k in range(N):
+            new[k] = tanh(new[k] + given[k])
+            out[k] = factor * (state[k] + z[k] * (new[k] - state[k]))
+
+
+@kernel
+def candidate_backward(p: Any) -> None:
+    """Back to the projections of s~ and z.
+
+    Numbers B, N, X, given (1 if there is more), masked. d_s (B, N), which becomes ∂cost/∂s so far, more (B, N; added to d_s
+    first), real (B; multiplies their sum if masked), zr (B, 2N), candidate (B, N), s (B, N); into the first 2N columns of
+    d_row (B, X).
+    """
+    numbers = carray(p[0], (5,), f64)
+    B, N, X, given, masked = int(numbers[0]), int(numbers[1]), int(numbers[2]), numbers[3] != 0, numbers[4] != 0
+    d_s, more, real = carray(p[1], (B, N), f32), carray(p[2], (B, N), f32), carray(p[3], (B,), f32)
+    zr, candidate, s = carray(p[4], (B, 2 * N), f32), carray(p[5], (B, N), f32), carray(p[6], (B, N), f32)
+    d_row = carray(p[7], (B, X), f32)
+    first, last = share(B)
+    for b in range(first, last):
+        d_state, added, z, new, state = d_s[b], more[b], zr[b], candidate[b], s[b]
+        d_new, d_z = d_row[b], d_row[b, N:]
+        factor = real[b] if masked else f32(1)
+        if given:
+            for k in range(N):
+                d_state[k] += added[k]
+        for k in range(N):
+            d = factor * d_state[k]
+            d_new[k] = d * z[k] * (f32(1) - new[k] * new[k])
+            d_z[k] = d * (new[k] - state[k]) * (z[k] - z[k] * z[k])
+            d_state[k] = d - d * z[k]
+
+
+@kernel
+def reset_backward(p: Any) -> None:
+    """Back through r ∘ s: to the projection of r, and to s.
+
+    Numbers B, N, X. d_reset (B, N), zr (B, 2N), s (B, N); into columns 2N … 3N of d_row (B, X), added to d_s (B, N).
+    """
+    numbers = carray(p[0], (3,), f64)
+    B, N, X = int(numbers[0]), int(numbers[1]), int(numbers[2])
+    d_reset, zr, s = carray(p[1], (B, N), f32), carray(p[2], (B, 2 * N), f32), carray(p[3], (B, N), f32)
+    d_row, d_s = carray(p[4], (B, X), f32), carray(p[5], (B, N), f32)
+    first, last = share(B)
+    for b in range(first, last):
+        d, r, state, d_r, d_state = d_reset[b], zr[b, N:], s[b], d_row[b, 2 * N :], d_s[b]
+        for k in range(N):
+            d_r[k] = d[k] * state[k] * (r[k] - r[k] * r[k])
+            d_state[k] += d[k] * r[k]
+
+
+@kernel
+def softmax_backward(p: Any) -> None:
+    """From logits to the gradient of the label-smoothed NLL with respect to them, in their place.
+
+    Numbers R, V, epsilon, scale (of the gradient), rounded. logits (R, V), words (R) int64; into nll (R) and smoothed (R),
+    the NLL and the mean of −log p over the vocabulary; added, a row a thread, to d_bias (threads, V). Where `rounded`, the
+    logits and the gradient are bfloat16, the logits without the bias (V), which is added; scratch is (threads, V).
+    """
+    numbers = carray(p[0], (5,), f64)
+    R, V, epsilon, scale, rounded = int(numbers[0]), int(numbers[1]), f32(numbers[2]), f32(numbers[3]), numbers[4] != 0
+    logits, logits_16, words = carray(p[1], (R, V), f32), carray(p[1], (R, V), np.uint16), carray(p[2], (R,), np.int64)
+    nll, smoothed = carray(p[3], (R,), f32), carray(p[4], (R,), f32)
+    d_bias = carray(p[5], (this_thread() + 1, V), f32)[this_thread()]
+    bias, scratch = carray(p[6], (V,), f32), carray(p[7], (this_thread() + 1, V), f32)[this_thread()]
+    first, last = share(R)
+    for i in range(first, last):
+        row, row_16, word = scratch if rounded else logits[i], logits_16[i], words[i]
+        if rounded:
+            for k in range(V):
+                row[k] = from_bfloat16(row_16[k]) + bias[k]
+        highest = highest_of(row)
+        total, linear, chosen = f32(0), f32(0), row[word]
+        for k in range(V):
+            shifted = row[k] - highest
+            linear += shifted
+            row[k] = exp(shifted)
+            total += row[k]
+        log_total = np.log(total)
+        nll[i] = log_total + highest - chosen
+        smoothed[i] = log_total - linear / f32(V)
+        factor, even = scale / total, scale * epsilon / f32(V)
+        row[word] -= (f32(1) - epsilon) * total
+        for k in range(V):
+            d = factor * row[k] - even
+            row[k] = d
+            d_bias[k] += d
+        if rounded:
+            for k in range(V):
+                row_16[k] = to_bfloat16(row[k])
+
+
+@kernel
+def paired_softmax_backward(p: Any) -> None:
+    """As `softmax_backward`, where rows 2i and 2i + 1 are two readings of one word, whose divergence costs too.
+
+    Numbers R, V, epsilon, scale, rounded, weight. The cost has weight times the mean of KL(p | q) and KL(q | p); their sum
+    goes into divergence (R / 2), the last tensor. scratch is (threads, 2, V).
+    """
+    numbers = carray(p[0], (6,), f64)
+    R, V, epsilon, scale, rounded = int(numbers[0]), int(numbers[1]), f32(numbers[2]), f32(numbers[3]), numbers[4] != 0
+    half, even = f32(numbers[5]) / f32(2), scale * epsilon / f32(V)
+    logits, logits_16, words = carray(p[1], (R, V), f32), carray(p[1], (R, V), np.uint16), carray(p[2], (R,), np.int64)
+    nll, smoothed = carray(p[3], (R,), f32), carray(p[4], (R,), f32)
+    d_bias = carray(p[5], (this_thread() + 1, V), f32)[this_thread()]
+    bias, scratch = carray(p[6], (V,), f32), carray(p[7], (this_thread() + 1, 2, V), f32)[this_thread()]
+    divergence = carray(p[8], (R // 2,), f32)
+    first, last = share(R // 2)
+    for pair in range(first, last):
+        i, word = 2 * pair, words[2 * pair]
+        rows = scratch if rounded else logits[i : i + 2]
+        for j in range(2):  # logits become log p
+            row, row_16 = rows[j], logits_16[i + j]
+            if rounded:
+                for k in range(V):
+                    row[k] = from_bfloat16(row_16[k]) + bias[k]
+            highest = highest_of(row)
+            total, linear = f32(0), f32(0)
+            for k in range(V):
+                shifted = row[k] - highest
+                linear += shifted
+                total += exp(shifted)
+            log_total = np.log(total)
+            for k in range(V):
+                row[k] -= highest + log_total
+            nll[i + j] = -row[word]
+            smoothed[i + j] = log_total - linear / f32(V)
+        log_p, log_q = rows[0], rows[1]
+        p_q, q_p = f32(0), f32(0)
+        for k in range(V):
+            difference = log_p[k] - log_q[k]
+            p_q += exp(log_p[k]) * difference
+            q_p -= exp(log_q[k]) * difference
+        divergence[pair] = p_q + q_p
+        for k in range(V):
+            one, other, difference = exp(log_p[k]), exp(log_q[k]), log_p[k] - log_q[k]
+            d_one = scale * (one + half * (one * (difference - p_q) + one - other)) - even
+            d_other = scale * (other - half * (other * (difference + q_p) + one - other)) - even
+            log_p[k] = d_one
+            log_q[k] = d_other
+            d_bias[k] += d_one + d_other
+        for j in range(2):
+            rows[j, word] -= scale * (f32(1) - epsilon)
+            d_bias[word] -= scale * (f32(1) - epsilon)
+            if rounded:
+                row_16 = logits_16[i + j]
+                for k in range(V):
+                    row_16[k] = to_bfloat16(rows[j, k])
+
+
+class CompiledPointwise:
+    """See `Pointwise`. All tensors are float32, contiguous, on the CPU; `lengths` are int64."""
+
+    def gates_forward(
+        self, inputs_BG: Tensor, context_BG: Tensor | None, projected_BM: Tensor, s_BN: Tensor, zr: Tensor, reset: Tensor
+    ) -> None:
+        context = inputs_BG if context_BG is None else context_BG
+        numbers = (*s_BN.shape, projected_BM.shape[1], context_BG is not None)
+        gates_forward(numbers, inputs_BG, context, projected_BM, s_BN, zr, reset)
+
+    def candidate_forward(
+        self,
+        inputs_BG: Tensor,
+        context_BG: Tensor | None,
+        zr: Tensor,
+        s_BN: Tensor,
+        real_B: Tensor | None,
+        candidate_BN: Tensor,
+        next_s_BN: Tensor,
+    ) -> None:
+        context, real = inputs_BG if context_BG is None else context_BG, s_BN if real_B is None else real_B
+        numbers = (*s_BN.shape, context_BG is not None, real_B is not None)
+        candidate_forward(numbers, inputs_BG, context, zr, s_BN, real, candidate_BN, next_s_BN)
+
+    def candidate_backward(
+        self,
+        d_s_BN: Tensor,
+        more_BN: Tensor | None,
+        real_B: Tensor | None,
+        zr: Tensor,
+        candidate_BN: Tensor,
+        s_BN: Tensor,
+        d_row: Tensor,
+    ) -> None:
+        more, real = s_BN if more_BN is None else more_BN, s_BN if real_B is None else real_B
+        numbers = (*s_BN.shape, d_row.shape[1], more_BN is not None, real_B is not None)
+        candidate_backward(numbers, d_s_BN, more, real, zr, candidate_BN, s_BN, d_row)
+
+    def reset_backward(self, d_reset_BN: Tensor, zr: Tensor, s_BN: Tensor, d_row: Tensor, d_s_BN: Tensor) -> None:
+        reset_backward((*s_BN.shape, d_row.shape[1]), d_reset_BN, zr, s_BN, d_row, d_s_BN)
+
+    def attention_forward(
+        self,
+        keys_BSA: Tensor,
+        projected_BM: Tensor,
+        v_a: Tensor,
+        h_BSC: Tensor,
+        lengths_B: Tensor,
+        queries_BA: Tensor,
+        alpha_BS: Tensor,
+        contexts_BC: Tensor,
+    ) -> None:
+        numbers = (*keys_BSA.shape, h_BSC.shape[2], projected_BM.shape[1])
+        attention_forward(
+            numbers, keys_BSA, projected_BM, v_a, h_BSC, lengths_B, queries_BA, alpha_BS, contexts_BC
+        )
+
+    def attention_backward(
+        self,
+        keys_BSA: Tensor,
+        queries_BA: Tensor,
+        v_a: Tensor,
+        h_BSC: Tensor,
+        lengths_B: Tensor,
+        alpha_BS: Tensor,
+        d_alpha_BS: Tensor | None,
+        d_contexts_BC: Tensor,
+        d_row: Tensor,
+        d_keys_BSA: Tensor,
+        d_v_RA: Tensor,
+    ) -> None:
+        d_alpha = alpha_BS if d_alpha_BS is None else d_alpha_BS
+        scratch_BS = torch.empty_like(alpha_BS)
+        attention_backward(
+            (*keys_BSA.shape, h_BSC.shape[2], d_row.shape[1], d_alpha_BS is not None),
+            *(keys_BSA, queries_BA, v_a, h_BSC, lengths_B, alpha_BS, d_alpha, d_contexts_BC),
+            *(d_row, d_keys_BSA, d_v_RA, scratch_BS),
+        )

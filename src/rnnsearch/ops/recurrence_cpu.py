@@ -1,0 +1,338 @@
+"""The recurrences with a backward pass derived by hand.
+
+Autograd keeps every intermediate of every step, and at every step adds a whole matrix to each weight's gradient. Here the
+loop back in time carries only what is recurrent, the gradient of the state; the gradients of the weights are one product
+over all steps after it, and tanh(W_a s + U_a h) is computed again instead of kept. The results are those of `Reference`
+to rounding. Derived for the gated unit; other cells run as in `Reference`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from rnnsearch.ops import loops
+from rnnsearch.ops.interface import Decoded
+from rnnsearch.ops.matmul import Precision, full_precision, product
+from rnnsearch.ops.pointwise import Pointwise, TorchPointwise
+from rnnsearch.ops.pointwise_compiled import CompiledPointwise
+from rnnsearch.ops.reference import Reference
+
+if TYPE_CHECKING:
+    from rnnsearch.model.attention import Source
+    from rnnsearch.model.cells import Cell
+    from rnnsearch.model.decoder import Decoder
+
+
+class Fused:
+    """See `Engine` for what the methods promise."""
+
+    name = "fused"
+
+    def __init__(self, precision: Precision = "fp32") -> None:
+        self.precision = precision
+        self._reference = Reference()
+
+    def encode(self, cell: Cell, inputs_SBG: Tensor, real_SB: Tensor, backward: bool = False) -> Tensor:
+        if cell.gates != ("", "z", "r"):
+            return self._reference.encode(cell, inputs_SBG, real_SB, backward)
+        with full_precision(inputs_SBG):
+            U, U_zr = cell.recurrent_weights()
+            inputs_SBG = inputs_SBG.to(U.dtype)
+            zero_BN = inputs_SBG.new_zeros(inputs_SBG.shape[1], cell.hidden_size)
+            states: Tensor = _GatedRecurrence.apply(
+                inputs_SBG, zero_BN, real_SB, U, U_zr, backward, self.precision
+            )
+            return states
+
+    def decode(
+        self, decoder: Decoder, inputs_TBG: Tensor, source: Source, real_TB: Tensor | None = None
+    ) -> Decoded:
+        cell = decoder.cell
+        if cell.gates != ("", "z", "r"):
+            return self._reference.decode(decoder, inputs_TBG, source, real_TB)
+        with full_precision(inputs_TBG):
+            return self._decode(decoder, inputs_TBG, source, real_TB)
+
+    def _decode(self, decoder: Decoder, inputs_TBG: Tensor, source: Source, real_TB: Tensor | None) -> Decoded:
+        cell = decoder.cell
+        U, U_zr = cell.recurrent_weights()
+        s0_BN, inputs_TBG = decoder.first_state(source), inputs_TBG.to(U.dtype)
+        if source.keys_BSA is None:
+            # One fixed context: its part of the input is the same at every step.
+            c_BC = source.summary_BN
+            inputs_TBG = inputs_TBG + cell.project_context(c_BC)
+            states_TBN = _GatedRecurrence.apply(inputs_TBG, s0_BN, real_TB, U, U_zr, False, self.precision)
+            return Decoded(
+                torch.cat([s0_BN.unsqueeze(0), states_TBN]), c_BC.expand(len(inputs_TBG), *c_BC.shape), None
+            )
+        W_a, v_a = decoder.alignment.W_a, decoder.alignment.v_a
+        keys_BSA, lengths_B = source.keys_BSA.to(U.dtype), source.real_BS.sum(1)
+        return Decoded(
+            *_AlignedRecurrence.apply(
+                *(inputs_TBG, s0_BN, source.annotations_BSC, keys_BSA, lengths_B),
+                *(W_a, v_a, U, U_zr, cell.stacked("C"), _rows(real_TB, inputs_TBG), self.precision),
+            )
+        )
+
+
+class _GatedStep:
+    """One step of the gated unit and its derivative, of the first `rows` sentences.
+
+    It keeps, for every step, z and r, and s~: what the way back needs.
+    """
+
+    def __init__(self, pointwise: Pointwise, T: int, like_BN: Tensor, U: Tensor, precision: Precision) -> None:
+        B, N = like_BN.shape
+        self.pointwise = pointwise
+        self.zr_TBM = like_BN.new_empty(T, B, 2 * N)
+        self.candidate_TBN = like_BN.new_empty(T, B, N)
+        self.reset_BN = torch.empty_like(like_BN)
+        """r ∘ s, on the way back its gradient, of the step at hand."""
+        self.from_reset = product(U.T, precision)
+        self.to_reset = product(U, precision)
+
+    def forward(
+        self,
+        t: int,
+        rows: int,
+        s_BN: Tensor,
+        inputs_RG: Tensor,
+        context_RG: Tensor | None,
+        projected_RM: Tensor,
+        real_R: Tensor | None,
+        next_s_BN: Tensor,
+    ) -> None:
+        """s' into `next_s_BN`, from s and the projections of input, context and state; zero past the first `rows`."""
+        zr_RM, candidate_RN, reset_RN = self.zr_TBM[t, :rows], self.candidate_TBN[t, :rows], self.reset_BN[:rows]
+        self.pointwise.gates_forward(inputs_RG, context_RG, projected_RM, s_BN[:rows], zr_RM, reset_RN)
+        self.from_reset(reset_RN, candidate_RN)
+        self.pointwise.candidate_forward(
+            inputs_RG, context_RG, zr_RM, s_BN[:rows], real_R, candidate_RN, next_s_BN[:rows]
+        )
+        self.zr_TBM[t, rows:] = 0
+        next_s_BN[rows:] = 0
+
+    def backward(
+        self,
+        t: int,
+        rows: int,
+        d_s_BN: Tensor,
+        more_RN: Tensor | None,
+        real_R: Tensor | None,
+        s_BN: Tensor,
+        d_row: Tensor,
+    ) -> None:
+        """From ∂cost/∂s', in `d_s` and `more`, to the projections, in `d_row`, and to s, in `d_s`.
+
+        What reaches s through U_z and U_r is not in it yet.
+        """
+        zr_RM, s_RN, d_row_R, d_s_RN = self.zr_TBM[t, :rows], s_BN[:rows], d_row[:rows], d_s_BN[:rows]
+        d_reset_RN = self.reset_BN[:rows]
+        self.pointwise.candidate_backward(
+            d_s_RN, more_RN, real_R, zr_RM, self.candidate_TBN[t, :rows], s_RN, d_row_R
+        )
+        self.to_reset(d_row_R[:, : s_BN.shape[1]], d_reset_RN)
+        self.pointwise.reset_backward(d_reset_RN, zr_RM, s_RN, d_row_R, d_s_RN)
+        d_row[rows:] = 0
+
+    def resets(self, before_TBN: Tensor) -> Tensor:
+        """r ∘ s, from the states s before every step."""
+        return self.zr_TBM[..., before_TBN.shape[2] :] * before_TBN
+
+
+class _GatedRecurrence(torch.autograd.Function):
+    """s_t = f(s_{t−1}, inputs_t), from s0, first to last or last to first; the state is zero outside a sentence."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        inputs_TBG: Tensor,
+        s0_BN: Tensor,
+        real_TB: Tensor | None,
+        U: Tensor,
+        U_zr: Tensor,
+        reverse: bool,
+        precision: Precision,
+    ) -> Tensor:
+        inputs_TBG, s0_BN = inputs_TBG.contiguous(), s0_BN.contiguous()
+        T = len(inputs_TBG)
+        rows_T = _rows(real_TB, inputs_TBG)
+        real_TB = None if real_TB is None else real_TB.to(s0_BN.dtype)
+        step = _GatedStep(_pointwise(s0_BN), T, s0_BN, U, precision)
+        from_state = product(U_zr.T, precision)
+        projected_BM = s0_BN.new_empty(len(s0_BN), len(U_zr))
+        states_TBN = s0_BN.new_empty(T, *s0_BN.shape)
+        s_BN = s0_BN
+        for t in reversed(range(T)) if reverse else range(T):
+            rows = rows_T[t]
+            from_state(s_BN[:rows], projected_BM[:rows])
+            real_R = None if real_TB is None else real_TB[t, :rows]
+            step.forward(t, rows, s_BN, inputs_TBG[t, :rows], None, projected_BM[:rows], real_R, states_TBN[t])
+            s_BN = states_TBN[t]
+        ctx.save_for_backward(s0_BN, real_TB, U_zr, states_TBN)
+        ctx.step, ctx.rows_T, ctx.reverse, ctx.precision = step, rows_T, reverse, precision
+        return states_TBN
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        s0_BN, real_TB, U_zr, states_TBN = ctx.saved_tensors
+        d_states_TBN = gradients[0].contiguous()
+        step: _GatedStep = ctx.step
+        T, N = len(states_TBN), s0_BN.shape[1]
+        to_state = product(U_zr, ctx.precision, add=True)
+        if ctx.reverse:
+            before_TBN = torch.cat([states_TBN[1:], s0_BN.unsqueeze(0)])
+        else:
+            before_TBN = torch.cat([s0_BN.unsqueeze(0), states_TBN[:-1]])
+        d_rows_TBX = s0_BN.new_empty(T, len(s0_BN), 3 * N)
+        d_s_BN = torch.zeros_like(s0_BN)
+        for t in range(T) if ctx.reverse else reversed(range(T)):
+            rows = ctx.rows_T[t]
+            real_R = None if real_TB is None else real_TB[t, :rows]
+            step.backward(t, rows, d_s_BN, d_states_TBN[t, :rows], real_R, before_TBN[t], d_rows_TBX[t])
+            to_state(d_rows_TBX[t, :rows, N:], d_s_BN[:rows])
+            if ctx.reverse:
+                d_s_BN[rows:] = 0
+        weights = _weight_gradient(ctx.precision)
+        d_U = weights(d_rows_TBX[..., :N], step.resets(before_TBN))
+        d_U_zr = weights(d_rows_TBX[..., N:], before_TBN)
+        return d_rows_TBX, d_s_BN, None, d_U, d_U_zr, None, None
+
+
+class _AlignedRecurrence(torch.autograd.Function):
+    """The decoder's loop: α_t and c_t from s_{t−1}, then s_t = f(s_{t−1}, inputs_t + C c_t)."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        inputs_TBG: Tensor,
+        s0_BN: Tensor,
+        h_BSC: Tensor,
+        keys_BSA: Tensor,
+        lengths_B: Tensor,
+        W_a: Tensor,
+        v_a: Tensor,
+        U: Tensor,
+        U_zr: Tensor,
+        C: Tensor,
+        rows_T: list[int],
+        precision: Precision,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        inputs_TBG, h_BSC, keys_BSA = inputs_TBG.contiguous(), h_BSC.contiguous(), keys_BSA.contiguous()
+        T, (B, S, A), N = len(inputs_TBG), keys_BSA.shape, s0_BN.shape[1]
+        pointwise = _pointwise(s0_BN)
+        step = _GatedStep(pointwise, T, s0_BN, U, precision)
+        states_TBN = s0_BN.new_empty(T + 1, B, N)
+        contexts_TBC = h_BSC.new_empty(T, B, h_BSC.shape[2])
+        alpha_TBS = h_BSC.new_empty(T, B, S)
+        queries_TBA = s0_BN.new_empty(T, B, A)
+        states_TBN[0] = s0_BN
+        from_state = product(torch.cat([U_zr, W_a]).T, precision)
+        from_context = product(C.T, precision)
+        projected_BM = s0_BN.new_empty(B, 2 * N + A)
+        context_BG = s0_BN.new_empty(B, 3 * N)
+        for t, rows in enumerate(rows_T):
+            s_BN, contexts_RC, alpha_RS = states_TBN[t], contexts_TBC[t, :rows], alpha_TBS[t, :rows]
+            from_state(s_BN[:rows], projected_BM[:rows])
+            pointwise.attention_forward(
+                *(keys_BSA[:rows], projected_BM[:rows], v_a, h_BSC[:rows], lengths_B[:rows]),
+                *(queries_TBA[t, :rows], alpha_RS, contexts_RC),
+            )
+            from_context(contexts_RC, context_BG[:rows])
+            step.forward(
+                t, rows, s_BN, inputs_TBG[t, :rows], context_BG[:rows], projected_BM[:rows], None, states_TBN[t + 1]
+            )
+            contexts_TBC[t, rows:] = 0
+            alpha_TBS[t, rows:] = 0
+        ctx.save_for_backward(
+            h_BSC, keys_BSA, lengths_B, W_a, v_a, U_zr, C, states_TBN, contexts_TBC, alpha_TBS, queries_TBA
+        )
+        ctx.step, ctx.rows_T, ctx.precision = step, rows_T, precision
+        ctx.set_materialize_grads(False)
+        return states_TBN, contexts_TBC, alpha_TBS
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
+        h_BSC, keys_BSA, lengths_B, W_a, v_a, U_zr, C, states_TBN, contexts_TBC, alpha_TBS, queries_TBA = (
+            ctx.saved_tensors
+        )
+        d_states_TBN, d_contexts_TBC, d_alpha_TBS = (None if d is None else d.contiguous() for d in gradients)
+        step: _GatedStep = ctx.step
+        (T, B, _), N, A = alpha_TBS.shape, states_TBN.shape[2], len(v_a)
+        to_state = product(torch.cat([U_zr, W_a]), ctx.precision, add=True)
+        to_context = product(C, ctx.precision)
+        # ∂cost/∂ of the projections side by side, [s~ ; z ; r ; query]: what came of inputs and contexts, the first three,
+        # and what came of the state, the last three, are then one product each.
+        d_rows_TBX = h_BSC.new_empty(T, B, 3 * N + A)
+        d_c_TBC = torch.empty_like(contexts_TBC)
+        d_v_RA = v_a.new_zeros(torch.get_num_threads(), A)
+        d_keys_BSA = torch.zeros_like(keys_BSA)
+        d_s_BN = torch.zeros_like(states_TBN[0])
+        for t in reversed(range(T)):
+            rows = ctx.rows_T[t]
+            more_RN = None if d_states_TBN is None else d_states_TBN[t + 1, :rows]
+            d_row, d_c_RC = d_rows_TBX[t], d_c_TBC[t, :rows]
+            step.backward(t, rows, d_s_BN, more_RN, None, states_TBN[t], d_row)
+            to_context(d_row[:rows, : 3 * N], d_c_RC)
+            if d_contexts_TBC is not None:
+                d_c_RC += d_contexts_TBC[t, :rows]
+            step.pointwise.attention_backward(
+                *(keys_BSA[:rows], queries_TBA[t, :rows], v_a, h_BSC[:rows], lengths_B[:rows], alpha_TBS[t, :rows]),
+                *(None if d_alpha_TBS is None else d_alpha_TBS[t, :rows], d_c_RC),
+                *(d_row[:rows], d_keys_BSA[:rows], d_v_RA),
+            )
+            to_state(d_row[:rows, N:], d_s_BN[:rows])
+            d_c_TBC[t, rows:] = 0
+        if d_states_TBN is not None:
+            d_s_BN += d_states_TBN[0]
+        d_keys_BSA *= v_a
+        weights = _weight_gradient(ctx.precision)
+        d_U = weights(d_rows_TBX[..., :N], step.resets(states_TBN[:-1]))
+        d_h_BSC = torch.bmm(alpha_TBS.permute(1, 2, 0), d_c_TBC.transpose(0, 1))
+        del d_c_TBC, d_c_RC  # here memory is at its fullest
+        d_from_state = weights(d_rows_TBX[..., N:], states_TBN[:-1])
+        d_C = weights(d_rows_TBX[..., : 3 * N], contexts_TBC)
+        d_inputs_TBG = d_rows_TBX[..., : 3 * N]
+        return (
+            *(d_inputs_TBG, d_s_BN, d_h_BSC, d_keys_BSA, None),
+            *(d_from_state[2 * N :], d_v_RA.sum(0), d_U, d_from_state[: 2 * N], d_C, None, None),
+        )
+
+
+ROWS_MULTIPLE = 16
+"""A step is computed for so many sentences at a time: few different shapes of products, and little of them padding."""
+
+
+def _rows(real_TB: Tensor | None, inputs_TBG: Tensor) -> list[int]:
+    """How many sentences, from the first, each step must compute, for all that have not ended to be among them.
+
+    The fewest where the longest sentences come first.
+    """
+    T, B, _ = inputs_TBG.shape
+    if real_TB is None:
+        return [B] * T
+    last_T = (real_TB * torch.arange(1, B + 1, device=real_TB.device)).amax(1).tolist()
+    return [min(B, -(-last // ROWS_MULTIPLE) * ROWS_MULTIPLE) for last in last_T]
+
+
+def _pointwise(like: Tensor) -> Pointwise:
+    """The compiled loops where there are some for such a tensor."""
+    if loops.AVAILABLE and like.device.type == "cpu" and like.dtype == torch.float32:
+        return CompiledPointwise()
+    return TorchPointwise()
+
+
+def _weight_gradient(precision: Precision) -> Callable[[Tensor, Tensor], Tensor]:
+    """Σ over all steps and sentences of d_projection ⊗ what was projected: one product."""
+
+    def gradient(d_TBX: Tensor, of_TBY: Tensor) -> Tensor:
+        d, of = d_TBX.flatten(0, 1), of_TBY.flatten(0, 1)
+        if precision == "bf16":
+            return (d.bfloat16().T @ of.bfloat16()).float()
+        return d.T @ of
+
+    return gradient

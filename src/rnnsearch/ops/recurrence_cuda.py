@@ -1,0 +1,347 @@
+"""The recurrences on an NVIDIA GPU.
+
+The backward pass is derived by hand, as in `Fused`. What a GPU asks for besides:
+
+- a step is two products (cuBLAS) and a few kernels (`triton_kernels`), and the (B, S, A) numbers of its attention never
+  reach memory;
+- the context enters a step linearly, C c_i = Σ_j α_ij (C h_j), so C h_j is one large product before the loop, and c_i itself
+  one after it; on the way back, the same;
+- the gradient of the keys U_a h_j is summed over the steps after the loop, in registers, and not in memory at every step;
+- a loop is a CUDA graph: thousands of small kernels cost more time to launch than to run.
+
+Importing this module needs Triton, which PyTorch for Linux and CUDA brings along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from rnnsearch.ops import triton_kernels as kernels
+from rnnsearch.ops.cuda_graphs import Graphs, Run, Tensors, at_once
+from rnnsearch.ops.interface import Decoded
+from rnnsearch.ops.matmul import Precision, full_precision
+from rnnsearch.ops.recurrence_cpu import Fused
+
+if TYPE_CHECKING:
+    from rnnsearch.model.attention import Source
+    from rnnsearch.model.cells import Cell
+    from rnnsearch.model.decoder import Decoder
+
+Settings = tuple[bool, torch.dtype]
+"""Of a loop: whether the recurrence runs from last to first, and what the factors of products are rounded to."""
+
+
+class Cuda:
+    """See `Engine` for what the methods promise.
+
+    Derived for the gated unit; other cells, and tensors that are not on a GPU, run as in `Fused`. With the precision
+    `bf16` the factors of products are rounded; their sums, pointwise functions, states and gradients stay float32.
+    `graphs`: whether the loops of a training step become CUDA graphs.
+    """
+
+    name = "cuda"
+
+    def __init__(self, precision: Precision = "fp32", graphs: bool = True) -> None:
+        self.precision = precision
+        self._graphs = Graphs() if graphs and torch.cuda.is_available() else None
+        self._fused = Fused(precision)
+
+    def encode(self, cell: Cell, inputs_SBG: Tensor, real_SB: Tensor, backward: bool = False) -> Tensor:
+        if not _runs_here(cell, inputs_SBG):
+            return self._fused.encode(cell, inputs_SBG, real_SB, backward)
+        U, U_zr = cell.recurrent_weights()
+        s0_BN = U.new_zeros(inputs_SBG.shape[1], cell.hidden_size)
+        states_RBN = self._gated(inputs_SBG, s0_BN, real_SB, U, U_zr, backward)
+        return states_RBN[:-1] if backward else states_RBN[1:]
+
+    def decode(
+        self, decoder: Decoder, inputs_TBG: Tensor, source: Source, real_TB: Tensor | None = None
+    ) -> Decoded:
+        # Steps past a sentence's end are computed all the same: a GPU does all sentences side by side.
+        cell = decoder.cell
+        if not _runs_here(cell, inputs_TBG):
+            return self._fused.decode(decoder, inputs_TBG, source, real_TB)
+        U, U_zr = cell.recurrent_weights()
+        s0_BN = decoder.first_state(source)
+        if source.keys_BSA is None:
+            # One fixed context: its part of the input is the same at every step.
+            c_BC = source.summary_BN
+            inputs_TBG = inputs_TBG + cell.project_context(c_BC)
+            states_TBN = self._gated(inputs_TBG, s0_BN, inputs_TBG.new_ones(inputs_TBG.shape[:2]), U, U_zr, False)
+            return Decoded(states_TBN, c_BC.expand(len(inputs_TBG), *c_BC.shape), None)
+        alignment = decoder.alignment
+        read = (inputs_TBG, s0_BN, source.annotations_BSC, source.keys_BSA, source.real_BS)
+        weights = (alignment.W_a, alignment.v_a, U, U_zr, cell.stacked("C"))
+        with full_precision(U):
+            found = _AlignedRecurrence.apply(*self._how(U), *(_like(U, tensor) for tensor in read), *weights)
+        return Decoded(*found)
+
+    def _gated(
+        self, inputs_TBG: Tensor, s0_BN: Tensor, real_TB: Tensor, U: Tensor, U_zr: Tensor, reverse: bool
+    ) -> Tensor:
+        read = (_like(U, tensor) for tensor in (inputs_TBG, s0_BN, real_TB))
+        with full_precision(U):
+            states_RBN: Tensor = _GatedRecurrence.apply(*self._how(U), *read, U, U_zr, reverse)
+        return states_RBN
+
+    def _how(self, weight: Tensor) -> tuple[Run, torch.dtype]:
+        """How loops are run, and the type of factors."""
+        # Search has sentences of any number and length, and no gradient: graphs are for training.
+        run = self._graphs if self._graphs and weight.is_cuda and torch.is_grad_enabled() else at_once
+        rounded = self.precision == "bf16" and weight.dtype == torch.float32
+        return run, torch.bfloat16 if rounded else weight.dtype
+
+
+def _runs_here(cell: Cell, inputs: Tensor) -> bool:
+    return cell.gates == ("", "z", "r") and (inputs.is_cuda or kernels.INTERPRETED)
+
+
+def _like(weight: Tensor, tensor: Tensor) -> Tensor:
+    """In the weights' type, which under autocast need not be the tensor's, and in order in memory."""
+    return tensor.to(weight.dtype).contiguous()
+
+
+def product(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
+    """a b, of matrices or of batches of them; of bfloat16 factors it is the float32 product."""
+    multiply: Any = torch.mm if a.dim() == 2 else torch.bmm
+    if a.dtype != torch.bfloat16:
+        found: Tensor = multiply(a, b, out=out)
+    elif a.is_cuda:
+        found = multiply(a, b, out_dtype=torch.float32, out=out)
+    else:
+        found = multiply(a.float(), b.float(), out=out)
+    return found
+
+
+def _steps(T: int, reverse: bool) -> Sequence[tuple[int, int, int]]:
+    """For each step, in order: its number, and where in the T + 1 states are the one before it and the one after it."""
+    return [(t, t + 1, t) for t in reversed(range(T))] if reverse else [(t, t, t + 1) for t in range(T)]
+
+
+def _forward_loop(
+    settings: Settings,
+    inputs_TBG: Tensor,
+    s0_BN: Tensor,
+    real_TB: Tensor,
+    U: Tensor,
+    from_state: Tensor,
+    *attention: Tensor,
+) -> Tensors:
+    """All states (T + 1, B, N); and of every step, what the way back needs.
+
+    That is, in rows side by side, [z ; r ; W_a s], `projected_TBX`; s~ and r ∘ s; and α where there is `attention`: keys
+    U_a h (B, S, A), values C h (B, S, G), real positions, v_a. `from_state` is [U_z ; U_r ; W_a].
+    """
+    reverse, factor = settings
+    (T, B, _), N = inputs_TBG.shape, s0_BN.shape[1]
+    states_RBN = s0_BN.new_empty(T + 1, B, N)
+    states_RBN[T if reverse else 0] = s0_BN
+    projected_TBX = s0_BN.new_empty(T, B, len(from_state))
+    candidate_TBN = s0_BN.new_empty(T, B, N)
+    reset_TBN = s0_BN.new_empty(T, B, N, dtype=factor)
+    U, from_state = U.to(factor), from_state.to(factor)
+    alpha: Tensors = ()
+    if attention:
+        keys_BSA, values_BSG, real_BS, v_A = attention
+        alpha = (s0_BN.new_empty(T, *real_BS.shape),)
+        energy_BS, attended_BG = torch.empty_like(real_BS), torch.empty_like(inputs_TBG[0])
+    for t, before, after in _steps(T, reverse):
+        s_BN, inputs_BG = states_RBN[before], inputs_TBG[t]
+        projected_BX = product(s_BN.to(factor), from_state.T, out=projected_TBX[t])
+        if attention:
+            kernels.energies(projected_BX[:, 2 * N :], keys_BSA, v_A, real_BS, energy_BS)
+            kernels.attend(energy_BS, values_BSG, inputs_BG, alpha[0][t], attended_BG)
+            inputs_BG = attended_BG
+        kernels.gates(projected_BX, inputs_BG, s_BN, reset_TBN[t])
+        candidate_BN = product(reset_TBN[t], U.T, out=candidate_TBN[t])
+        kernels.update(projected_BX, inputs_BG, s_BN, real_TB[t], candidate_BN, states_RBN[after])
+    return states_RBN, projected_TBX, candidate_TBN, reset_TBN, *alpha
+
+
+def _backward_loop(
+    settings: Settings,
+    d_states_RBN: Tensor,
+    real_TB: Tensor,
+    U: Tensor,
+    from_state: Tensor,
+    states_RBN: Tensor,
+    projected_TBX: Tensor,
+    candidate_TBN: Tensor,
+    *attention: Tensor,
+) -> Tensors:
+    """∂cost/∂s_0, and `d_step_TBY`: those of every step's sums, rows of [candidate ; z ; r ; W_a s].
+
+    With `attention`, keys, values, v_a, α and what comes to α from elsewhere: also ∂cost/∂e (T, B, S).
+    """
+    reverse, factor = settings
+    T, B, N = candidate_TBN.shape
+    d_step_TBY = candidate_TBN.new_empty(T, B, N + len(from_state))
+    direct_BN, through_BN = d_states_RBN.new_zeros(2, B, N)
+    U, from_state = U.to(factor), from_state.to(factor)
+    d_energy: Tensors = ()
+    if attention:
+        keys_BSA, values_BSG, v_A, alpha_TBS, d_alpha_TBS = attention
+        d_energy = (torch.empty_like(alpha_TBS),)
+        d_alpha_BS = torch.empty_like(alpha_TBS[0])
+    for t, before, after in reversed(_steps(T, reverse)):
+        s_BN, projected_BX, d_step_BY = states_RBN[before], projected_TBX[t], d_step_TBY[t]
+        kernels.update_backward(
+            direct_BN, through_BN, d_states_RBN[after], real_TB[t], projected_BX, candidate_TBN[t], s_BN, d_step_BY
+        )
+        d_reset_BN = product(d_step_BY[:, :N].to(factor), U)
+        kernels.gates_backward(d_reset_BN, projected_BX, s_BN, d_step_BY, direct_BN)
+        if attention:
+            query_BA, d_query_BA = projected_BX[:, 2 * N :], d_step_BY[:, 3 * N :]
+            kernels.alpha_backward(d_step_BY, values_BSG, d_alpha_TBS[t], d_alpha_BS)
+            kernels.query_backward(alpha_TBS[t], d_alpha_BS, query_BA, keys_BSA, v_A, d_energy[0][t], d_query_BA)
+        product(d_step_BY[:, N:].to(factor), from_state, out=through_BN)
+    return direct_BN + through_BN + d_states_RBN[T if reverse else 0], d_step_TBY, *d_energy
+
+
+def _weight_gradients(d_step_TBY: Tensor, reset_TBN: Tensor, before_TBN: Tensor) -> tuple[Tensor, Tensor]:
+    """Those of U and of `from_state`: one product each over all steps."""
+    N = reset_TBN.shape[2]
+    factor = reset_TBN.dtype
+    d_step_YQ = d_step_TBY.flatten(0, 1).to(factor).T
+    d_U = product(d_step_YQ[:N], reset_TBN.flatten(0, 1))
+    return d_U, product(d_step_YQ[N:], before_TBN.flatten(0, 1).to(factor))
+
+
+class _GatedRecurrence(torch.autograd.Function):
+    """s_t = f(s_{t−1}, inputs_t), from s0, first to last or last to first; outside a sentence the state is zero."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        run: Run,
+        factor: torch.dtype,
+        inputs_TBG: Tensor,
+        s0_BN: Tensor,
+        real_TB: Tensor,
+        U: Tensor,
+        U_zr: Tensor,
+        reverse: bool,
+    ) -> Tensor:
+        ctx.run, ctx.settings = run, (reverse, factor)
+        states_RBN, *kept = run(_forward_loop, ctx.settings, inputs_TBG, s0_BN, real_TB, U, U_zr)
+        ctx.save_for_backward(real_TB, U, U_zr, states_RBN, *kept)
+        return states_RBN
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        (d_states_RBN,) = gradients
+        real_TB, U, U_zr, states_RBN, projected_TBX, candidate_TBN, reset_TBN = ctx.saved_tensors
+        d_s0_BN, d_step_TBY = ctx.run(
+            _backward_loop,
+            ctx.settings,
+            d_states_RBN.contiguous(),
+            real_TB,
+            U,
+            U_zr,
+            states_RBN,
+            projected_TBX,
+            candidate_TBN,
+        )
+        reverse, _ = ctx.settings
+        d_U, d_U_zr = _weight_gradients(d_step_TBY, reset_TBN, states_RBN[1:] if reverse else states_RBN[:-1])
+        return None, None, d_step_TBY, d_s0_BN, None, d_U, d_U_zr, None
+
+
+class _AlignedRecurrence(torch.autograd.Function):
+    """The decoder's loop: α_t and c_t from s_{t−1}, then s_t = f(s_{t−1}, inputs_t + C c_t)."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        run: Run,
+        factor: torch.dtype,
+        inputs_TBG: Tensor,
+        s0_BN: Tensor,
+        h_BSC: Tensor,
+        keys_BSA: Tensor,
+        real_BS: Tensor,
+        W_a: Tensor,
+        v_a: Tensor,
+        U: Tensor,
+        U_zr: Tensor,
+        C: Tensor,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        (B, S, _), G = h_BSC.shape, len(C)
+        h_BSC = h_BSC.to(factor)
+        values_BSG = product(h_BSC.flatten(0, 1), C.to(factor).T).view(B, S, G).to(factor)
+        real_TB = s0_BN.new_ones(inputs_TBG.shape[:2])
+        from_state = torch.cat([U_zr, W_a])
+        ctx.run, ctx.settings = run, (False, factor)
+        states_TBN, projected_TBX, candidate_TBN, reset_TBN, alpha_TBS = run(
+            _forward_loop,
+            ctx.settings,
+            inputs_TBG,
+            s0_BN,
+            real_TB,
+            U,
+            from_state,
+            keys_BSA,
+            values_BSG,
+            real_BS,
+            v_a,
+        )
+        contexts_TBC = product(alpha_TBS.transpose(0, 1).to(factor), h_BSC).transpose(0, 1)
+        ctx.save_for_backward(
+            h_BSC,
+            keys_BSA,
+            values_BSG,
+            real_TB,
+            v_a,
+            U,
+            from_state,
+            C,
+            states_TBN,
+            projected_TBX,
+            candidate_TBN,
+            reset_TBN,
+            alpha_TBS,
+        )
+        return states_TBN, contexts_TBC, alpha_TBS
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        d_states_TBN, d_contexts_TBC, d_alpha_TBS = gradients
+        h_BSC, keys_BSA, values_BSG, real_TB, v_a, U, from_state, C, states_TBN, *kept, alpha_TBS = ctx.saved_tensors
+        projected_TBX, candidate_TBN, reset_TBN = kept
+        _, factor = ctx.settings
+        G, N = values_BSG.shape[2], states_TBN.shape[2]
+        d_contexts_BTC = d_contexts_TBC.transpose(0, 1).to(factor)
+        d_alpha_TBS = d_alpha_TBS + product(d_contexts_BTC, h_BSC.transpose(1, 2)).transpose(0, 1)
+        d_s0_BN, d_step_TBY, d_energy_TBS = ctx.run(
+            _backward_loop,
+            ctx.settings,
+            d_states_TBN.contiguous(),
+            real_TB,
+            U,
+            from_state,
+            states_TBN,
+            projected_TBX,
+            candidate_TBN,
+            keys_BSA,
+            values_BSG,
+            v_a,
+            alpha_TBS,
+            d_alpha_TBS.contiguous(),
+        )
+        d_keys_BSA, d_v_A = kernels.keys_backward(d_energy_TBS, projected_TBX[:, :, 2 * N :], keys_BSA, v_a)
+        d_inputs_TBG = d_step_TBY[:, :, :G]
+        alpha_BST = alpha_TBS.permute(1, 2, 0).to(factor)
+        d_values_BSG = product(alpha_BST, d_inputs_TBG.transpose(0, 1).to(factor)).to(factor)
+        d_values_QG = d_values_BSG.flatten(0, 1)
+        d_h_BSC = product(d_values_QG, C.to(factor)).view_as(h_BSC) + product(alpha_BST, d_contexts_BTC)
+        d_C = product(d_values_QG.T, h_BSC.flatten(0, 1))
+        d_U, d_from_state = _weight_gradients(d_step_TBY, reset_TBN, states_TBN[:-1])
+        d_U_zr, d_W_a = d_from_state.split([2 * N, len(v_a)])
+        return None, None, d_inputs_TBG, d_s0_BN, d_h_BSC, d_keys_BSA, None, d_W_a, d_v_A, d_U, d_U_zr, d_C

@@ -1,0 +1,336 @@
+"""Data selection: the pairs of a general corpus that are most like a text of the wanted kind.
+
+Axelrod, He and Gao (2011) rank sentence pairs (s, t) by the bilingual cross-entropy difference, the lowest first:
+
+    [H_I(s) − H_O(s)] + [H_I(t) − H_O(t)]
+
+H is the cross-entropy of a sentence in bits a word. I is a language model of in-domain text, O one of as much text from the
+general corpus, drawn at random; both have the same vocabulary, the words that occur at least twice in the in-domain text.
+Moore and Lewis (2010) take the difference on one side only. Subtracting H_O keeps sentences from being chosen just because
+they are short, or made of frequent words.
+
+One thing is done otherwise than in the paper. A model knows the sentences that it was trained on by heart, so that H_O would
+be far too low for them, and they would never be chosen. There are two samples, and two models O: the sentences of the first
+sample are judged by the model of the second, and all others by that of the first.
+
+For these models words are lowercased runs of letters and digits, or single other characters; elsewhere in this module a word
+is what stands between spaces. The corpus is read from its files, a block at a time, and never held: besides the models,
+memory is taken for some forty bytes a pair.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rnnsearch.atomic import atomic_write
+from rnnsearch.data.pack import Ids, Sentences
+from rnnsearch.data.read import read_lines, read_pairs
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.selection.language_model import Floats, LanguageModel
+from rnnsearch.text import Vocabulary
+
+Method = Literal["axelrod", "moore-lewis", "random"]
+Side = Literal["source", "target"]
+Progress = Callable[[str, int, int | None], None]
+"""Called now and then with the stage, the pairs done so far, and how many there are, where that is known."""
+
+SIDES: tuple[Side, Side] = ("source", "target")
+_BLOCK = 4096
+"""Pairs; so that the arrays of a block fit into a processor's cache."""
+_MINIMUM_COUNT = 2
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What was kept of what."""
+
+    read: int
+    """Pairs in the general corpus."""
+    kept: int
+    source_words: int
+    """Words that stand between spaces, in the kept pairs."""
+    target_words: int
+    worst: float | None
+    """The score of the last pair that was kept; None where they were drawn at random."""
+
+
+@dataclass(frozen=True)
+class GeneralCorpus:
+    """The files to select from, and how many words stand on each side of each pair."""
+
+    sources: Sequence[Path]
+    targets: Sequence[Path]
+    words: Mapping[Side, Ids]
+
+    @classmethod
+    def measure(cls, sources: Sequence[Path], targets: Sequence[Path], progress: Progress) -> GeneralCorpus:
+        """Read the files once."""
+        for path in (*sources, *targets):
+            _must_be_a_file(path)
+        lengths = [array("i"), array("i")]
+        for done, pair in enumerate(read_pairs(sources, targets)):
+            if done % _BLOCK == 0:
+                progress("counting", done, None)
+            for side, line in zip(lengths, pair, strict=True):
+                side.append(len(line.split()))
+        words = (np.array(side, dtype=np.int32) for side in lengths)
+        return cls(sources, targets, dict(zip(SIDES, words, strict=True)))
+
+    def __len__(self) -> int:
+        """The number of pairs."""
+        return len(self.words["source"])
+
+    @property
+    def whole(self) -> NDArray[np.bool_]:
+        """Of each pair: whether neither side is empty."""
+        return (self.words["source"] > 0) & (self.words["target"] > 0)
+
+    def blocks(self, stage: str, progress: Progress, block: int = _BLOCK) -> Iterator[tuple[int, dict[Side, list[str]]]]:
+        """The lines of both sides, `block` pairs at a time, with the number of the first."""
+        pairs = read_pairs(self.sources, self.targets)
+        for start in range(0, len(self), block):
+            progress(stage, start, len(self))
+            chunk = list(islice(pairs, block))
+            yield start, {"source": [pair[0] for pair in chunk], "target": [pair[1] for pair in chunk]}
+        progress(stage, len(self), len(self))
+
+
+def select(
+    sources: Sequence[Path],
+    targets: Sequence[Path],
+    output: tuple[Path, Path],
+    *,
+    method: Method = "axelrod",
+    side: Side | None = None,
+    in_domain: Mapping[Side, Path] | None = None,
+    pairs: int | None = None,
+    words: int | None = None,
+    scores: Path | None = None,
+    seed: int = 1,
+    progress: Progress | None = None,
+) -> Selection:
+    """Write the best pairs of `sources` and `targets`, one or more files each, to the files of `output`, in their order.
+
+    As many as `pairs` says, or as have no more than `words` words on the target side. `in_domain` has text of the wanted
+    kind, which need not be parallel: for both sides, or for the `side` that `moore-lewis` looks at. Of pairs with equal
+    scores the first is the better one; a pair with an empty side is never chosen. `scores` gets a line a pair: its score,
+    the lower the better. `seed` draws the sample that the general models are trained on, or, by `random`, the pairs.
+    """
+    report = progress or (lambda stage, done, total: None)
+    if (pairs is None) == (words is None):
+        raise RnnsearchError("how much is to be kept? Give a number of pairs (--pairs) or of words (--words), not both")
+    if method == "random" and scores is not None:
+        raise RnnsearchError(f"{scores}: random selection has no scores to write; leave --scores out")
+    wanted = _wanted_sides(method, side, in_domain or {})
+    _must_not_be_read([*output, *([scores] if scores else [])], [*sources, *targets, *wanted.values()])
+    corpus = GeneralCorpus.measure(sources, targets, report)
+    if method == "random":
+        values = random_scores(corpus, seed)
+    else:
+        values = cross_entropy_differences(corpus, wanted, seed, report)
+        if scores is not None:
+            with atomic_write(scores) as temporary, temporary.open("w", encoding="utf-8") as file:
+                file.writelines(f"{value:.6f}\n" for value in values)
+    kept = best(corpus, values, pairs=pairs, words=words)
+    _write(corpus, kept, output, report)
+    return Selection(
+        read=len(corpus),
+        kept=int(kept.sum()),
+        source_words=int(corpus.words["source"][kept].sum()),
+        target_words=int(corpus.words["target"][kept].sum()),
+        worst=None if method == "random" else float(values[kept].max()),
+    )
+
+
+def cross_entropy_differences(
+    corpus: GeneralCorpus, in_domain: Mapping[Side, Path], seed: int, progress: Progress, block: int = _BLOCK
+) -> Floats:
+    """The score of each pair: H_I − H_O, summed over the sides that there is in-domain text for; ∞ where a side is empty.
+
+    `block` pairs are scored at a time; that does not change the scores.
+    """
+    order = np.random.default_rng(seed).permutation(len(corpus))
+    specific = {side: _in_domain_model(path, block, progress) for side, path in in_domain.items()}
+    samples = {side: _samples(corpus.words[side], order, specific[side].words) for side in in_domain}
+    general = _general_models(corpus, specific, samples, block, progress)
+    scores = np.where(corpus.whole, 0.0, np.inf)
+    for start, lines in corpus.blocks("scoring", progress, block):
+        for side, model in specific.items():
+            sentences = _encode(lines[side], model.vocabulary)
+            of_all, of_first_sample = general[side]
+            entropies = of_all.cross_entropies(sentences)
+            seen = np.flatnonzero(samples[side][start : start + block] == 0)
+            again = _encode([lines[side][number] for number in seen], model.vocabulary)
+            entropies[seen] = of_first_sample.cross_entropies(again)
+            scores[start : start + block] += model.model.cross_entropies(sentences) - entropies
+    return scores
+
+
+def random_scores(corpus: GeneralCorpus, seed: int) -> Floats:
+    """The place of each pair in a random order; ∞ where a side is empty."""
+    places = np.random.default_rng(seed).permutation(len(corpus)).astype(float)
+    return np.where(corpus.whole, places, np.inf)
+
+
+def best(
+    corpus: GeneralCorpus, scores: Floats, *, pairs: int | None = None, words: int | None = None
+) -> NDArray[np.bool_]:
+    """Of each pair: whether it is kept. The `pairs` with the lowest scores are, or the lowest with `words` words at most."""
+    order = np.argsort(scores, kind="stable")[: np.isfinite(scores).sum()]
+    if words is None:
+        count = pairs or 0
+        _must_be_there(count, len(order), "pairs")
+    else:
+        totals = np.cumsum(corpus.words["target"][order], dtype=np.int64)
+        _must_be_there(words, int(totals[-1:].sum()), "words")
+        count = int(np.searchsorted(totals, words, side="right"))
+        if not count:
+            raise RnnsearchError(f"{words:,} words are fewer than the best pair has ({totals[0]:,}); ask for more")
+    kept = np.zeros(len(scores), dtype=bool)
+    kept[order[:count]] = True
+    return kept
+
+
+def _must_be_there(asked: int, there: int, unit: str) -> None:
+    if not 0 < asked <= there:
+        raise RnnsearchError(f"{asked:,} {unit} cannot be selected: there are {there:,}; ask for that many at most")
+
+
+# Models ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _InDomain:
+    """A model of in-domain text, its vocabulary, and how many words the text has."""
+
+    model: LanguageModel
+    vocabulary: Vocabulary
+    words: int
+
+
+def model_words(line: str) -> list[str]:
+    """The words of a line as the language models see them."""
+    return _WORD.findall(line.lower())
+
+
+def model_vocabulary(lines: Iterable[str]) -> Vocabulary:
+    """All words that occur at least twice in these lines."""
+    counts = Counter[str]()
+    for line in lines:
+        counts.update(model_words(line))
+    return Vocabulary.from_counts(counts, len(counts), _MINIMUM_COUNT)
+
+
+def encoded_blocks(lines: Iterable[str], vocabulary: Vocabulary, block: int = _BLOCK) -> Iterator[Sentences]:
+    """The ids of these lines, `block` lines at a time."""
+    lines = iter(lines)
+    while chunk := list(islice(lines, block)):
+        yield _encode(chunk, vocabulary)
+
+
+def _encode(lines: Sequence[str], vocabulary: Vocabulary) -> Sentences:
+    ids, lengths = array("i"), array("i")
+    for line in lines:
+        words = vocabulary.encode(model_words(line))
+        ids.extend(words)
+        lengths.append(len(words))
+    return Sentences(np.array(ids, dtype=np.int32), np.array(lengths, dtype=np.int32))
+
+
+def _in_domain_model(path: Path, block: int, progress: Progress) -> _InDomain:
+    _must_be_a_file(path)
+    progress(f"learning {path.name}", 0, None)
+    words = sum(len(line.split()) for line in read_lines(path))
+    if not words:
+        raise RnnsearchError(f"{path}: no words in it to learn the domain from; name a text of the kind you want")
+    vocabulary = model_vocabulary(read_lines(path))
+    text = list(encoded_blocks(read_lines(path), vocabulary, block))
+    return _InDomain(LanguageModel.train(text, len(vocabulary)), vocabulary, words)
+
+
+def _samples(lengths: Ids, order: NDArray[np.int64], words: int) -> NDArray[np.int8]:
+    """Of each sentence: 0 if it is of the first sample, 1 if of the second, −1 if of none.
+
+    Each sample has `words` words, or half the corpus, of the sentences that come first in a random order.
+    """
+    totals = np.cumsum(lengths[order], dtype=np.int64)
+    words = min(words, int(totals[-1:].sum()) // 2)
+    first, second = np.searchsorted(totals, [words, 2 * words])
+    samples = np.full(len(lengths), -1, dtype=np.int8)
+    samples[order[:first]], samples[order[first:second]] = 0, 1
+    return samples
+
+
+def _general_models(
+    corpus: GeneralCorpus,
+    specific: Mapping[Side, _InDomain],
+    samples: Mapping[Side, NDArray[np.int8]],
+    block: int,
+    progress: Progress,
+) -> dict[Side, tuple[LanguageModel, LanguageModel]]:
+    """Models of both samples of each side, with the vocabularies of the in-domain models."""
+    texts: dict[Side, tuple[list[Sentences], list[Sentences]]] = {side: ([], []) for side in specific}
+    for start, lines in corpus.blocks("sampling", progress, block):
+        for side, model in specific.items():
+            for number, text in enumerate(texts[side]):
+                chosen = np.flatnonzero(samples[side][start : start + block] == number)
+                text.append(_encode([lines[side][place] for place in chosen], model.vocabulary))
+    models: dict[Side, tuple[LanguageModel, LanguageModel]] = {}
+    for side, model in specific.items():
+        progress(f"learning samples of the {side} side", 0, None)
+        first, second = (LanguageModel.train(text, len(model.vocabulary)) for text in texts.pop(side))
+        models[side] = first, second
+    return models
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+def _write(corpus: GeneralCorpus, kept: NDArray[np.bool_], output: tuple[Path, Path], progress: Progress) -> None:
+    with ExitStack() as stack:
+        files = [stack.enter_context(stack.enter_context(atomic_write(path)).open("wb")) for path in output]
+        for start, lines in corpus.blocks("writing", progress):
+            chosen = np.flatnonzero(kept[start : start + _BLOCK])
+            for side, file in zip(SIDES, files, strict=True):
+                file.writelines(lines[side][number].encode() + b"\n" for number in chosen)
+
+
+def _wanted_sides(method: Method, side: Side | None, in_domain: Mapping[Side, Path]) -> dict[Side, Path]:
+    """The in-domain text of the sides that the method looks at."""
+    if method == "random":
+        return {}
+    if method == "moore-lewis" and side is None:
+        raise RnnsearchError("moore-lewis looks at one side: say which, --side source or --side target")
+    wanted = SIDES if side is None else (side,)
+    if method == "axelrod" and side is not None:
+        raise RnnsearchError(f"axelrod looks at both sides; with --side {side}, say --method moore-lewis")
+    for name in wanted:
+        if name not in in_domain:
+            raise RnnsearchError(f"{method} needs text of the wanted kind for the {name} side: give --in-domain-{name} FILE")
+    return {name: in_domain[name] for name in wanted}
+
+
+def _must_be_a_file(path: Path) -> None:
+    if str(path) == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
+        raise RnnsearchError(f"{path}: is read several times, so it must be a file")
+
+
+def _must_not_be_read(written: Sequence[Path], read: Sequence[Path]) -> None:
+    """Each file is read again after the first was written: none may be both, and no two the same."""
+    taken = {path.resolve() for path in read}
+    for path in written:
+        if path.resolve() in taken:
+            raise RnnsearchError(f"{path}: is used already, as a text to read or to write; name another file")
+        taken.add(path.resolve())

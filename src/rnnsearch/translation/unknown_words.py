@@ -1,0 +1,53 @@
+"""What to write in the place of `[UNK]` (Luong et al. 2015; Jean et al. 2015).
+
+The alignment says which source word an unknown word was read from. If the lexicon knows how that word is translated, its
+translation is written, and else the word itself: a name, a number, a word that both languages share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from rnnsearch.data.word_alignments import linked_sources
+from rnnsearch.text.vocabulary import UNK_SYMBOL
+from rnnsearch.translation.lexicon import Lexicon
+from rnnsearch.translation.translation import Segment
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """One `[UNK]` that was replaced."""
+
+    target: int
+    """Its place in the translation."""
+    source: int
+    """The place of the source word that it is linked to."""
+    source_word: str
+    word: str
+    """What stands there now."""
+    by: Literal["lexicon", "copy"]
+
+
+def replace_unknown(segment: Segment, lexicon: Lexicon | None) -> tuple[Segment, list[Replacement]]:
+    """The segment without its `[UNK]`s, and what became of each; a segment of no source words stays as it is."""
+    if segment.alignment is None or not segment.source_tokens:
+        return segment, []
+    sources = linked_sources(segment.alignment)
+    tokens, replacements = list(segment.tokens), []
+    for place, token in enumerate(segment.tokens):
+        if token == UNK_SYMBOL:
+            read = int(sources[place])
+            source_word = segment.source_tokens[read]
+            found = lexicon.best(source_word) if lexicon else None
+            tokens[place] = found or source_word
+            replacements.append(
+                Replacement(
+                    segment.target_start + place,
+                    segment.source_start + read,
+                    source_word,
+                    tokens[place],
+                    "lexicon" if found else "copy",
+                )
+            )
+    return replace(segment, tokens=tokens), replacements

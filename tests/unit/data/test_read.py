@@ -1,0 +1,108 @@
+"""Lines from files as they come in real life."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnsearch.data import read_lines, read_pairs
+from rnnsearch.errors import RnnsearchError
+
+
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        (b"", []),
+        (b"one\ntwo\n", ["one", "two"]),
+        (b"one\ntwo", ["one", "two"]),
+        (b"\n\nx\n\n", ["", "", "x", ""]),
+        (b"\xef\xbb\xbfone\r\ntwo\r\n", ["one", "two"]),
+        (b"a\rb\n", ["a\rb"]),
+        ("a\u2028b\u2029c\x85d\x0be\x0cf\x1cg\n".encode(), ["a\u2028b\u2029c\x85d\x0be\x0cf\x1cg"]),
+    ],
+)
+@pytest.mark.parametrize("ending", ["", ".gz", ".xz"])
+def test_lines_end_at_line_feeds_only(tmp_path: Path, content: bytes, lines: list[str], ending: str) -> None:
+    path = tmp_path / f"train.fr{ending}"
+    path.write_bytes({"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}[ending](content))
+    assert list(read_lines(path)) == lines
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\n\r\ufeff", exclude_categories=["Cs"]))))
+def test_any_lines_come_back(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
+    path = tmp_path_factory.mktemp("lines") / "x"
+    path.write_bytes("".join(f"{line}\n" for line in lines).encode())
+    assert list(read_lines(str(path))) == lines
+
+
+def test_a_dash_is_standard_input() -> None:
+    code = "from rnnsearch.data import read_lines; print(list(read_lines('-')))"
+    run = subprocess.run([sys.executable, "-c", code], input="é\r\nb".encode(), capture_output=True, check=True)
+    assert run.stdout.decode().strip() == "['é', 'b']"
+
+
+def test_bytes_that_are_not_utf8_are_told_by_line_and_column(tmp_path: Path) -> None:
+    path = tmp_path / "train.fr"
+    path.write_bytes("une\nça été ".encode() + "été".encode("latin1") + b"\n")
+    with pytest.raises(RnnsearchError, match=re.escape("train.fr:2: not valid UTF-8 (byte 0xe9 at column 8)")):
+        list(read_lines(path))
+
+
+@pytest.mark.parametrize("ending", ["gz", "xz"])
+def test_a_compressed_file_that_is_cut_short_is_told(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"x.en.{ending}"
+    text = "".join(f"line {number} {hash(str(number))}\n" for number in range(20_000)).encode()
+    whole = gzip.compress(text) if ending == "gz" else lzma.compress(text)
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(RnnsearchError, match=rf"x.en.{ending}:\d+: damaged or cut short"):
+        list(read_lines(path))
+    path.write_bytes(whole[:1000] + bytes(100) + whole[1100:])
+    with pytest.raises(RnnsearchError, match=rf"x.en.{ending}:\d+: (damaged|not valid)"):
+        list(read_lines(path))
+    path.write_bytes(b"plain text\n")
+    with pytest.raises(RnnsearchError, match="damaged or cut short"):
+        list(read_lines(path))
+
+
+@pytest.mark.parametrize("name", ["none", "none.gz", "none.xz", "none/x"])
+def test_a_missing_file_is_told(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RnnsearchError, match=f"{name}: no such file"):
+        list(read_lines(tmp_path / name))
+
+
+@pytest.mark.parametrize("name", ["folder", "folder.gz"])
+def test_a_folder_is_told(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    with pytest.raises(RnnsearchError, match="this is a folder"):
+        list(read_lines(tmp_path / name))
+
+
+def write(path: Path, *lines: str) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_pairs_come_from_many_files_in_order(tmp_path: Path) -> None:
+    sources = [write(tmp_path / "a.en", "1", "2"), write(tmp_path / "b.en"), write(tmp_path / "c.en", "3")]
+    targets = [write(tmp_path / "a.fr", "un", ""), write(tmp_path / "b.fr"), write(tmp_path / "c.fr", "trois")]
+    assert list(read_pairs(sources, targets)) == [("1", "un"), ("2", ""), ("3", "trois")]
+
+
+@pytest.mark.parametrize(("source", "target"), [(3, 2), (2, 5), (0, 1)])
+def test_unequal_files_are_told_with_both_counts(tmp_path: Path, source: int, target: int) -> None:
+    files = write(tmp_path / "a.en", *["x"] * source), write(tmp_path / "a.fr", *["x"] * target)
+    with pytest.raises(RnnsearchError, match=rf"a.en has {source} lines but .*a.fr has {target};"):
+        list(read_pairs([files[0]], [files[1]]))
+
+
+def test_unequal_numbers_of_files_are_told(tmp_path: Path) -> None:
+    with pytest.raises(RnnsearchError, match="2 source but 1 target files"):
+        list(read_pairs([tmp_path / "a", tmp_path / "b"], [tmp_path / "c"]))

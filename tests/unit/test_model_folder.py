@@ -1,0 +1,146 @@
+"""A model folder is read as it was written, or the one thing that is wrong with it is said in one line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+
+import rnnsearch
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.model import PAPER_NAMES
+from rnnsearch.model_folder import (
+    CONFIG,
+    SOURCE_VOCABULARY,
+    TARGET_VOCABULARY,
+    WEIGHTS,
+    load_system,
+    save_settings,
+    save_weights,
+)
+from toy import ALIGNMENTS, CELLS, toy_config, toy_system
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    system = toy_system(toy_config())
+    save_settings(tmp_path / "model", system)
+    save_weights(tmp_path / "model" / WEIGHTS, system.model)
+    return tmp_path / "model"
+
+
+def refused(folder: Path, told: str) -> str:
+    with pytest.raises(RnnsearchError, match=told) as raised:
+        load_system(folder)
+    message = str(raised.value)
+    assert "\n" not in message
+    assert str(folder) in message
+    return message
+
+
+@pytest.mark.parametrize("alignment", ALIGNMENTS)
+@pytest.mark.parametrize("cell", CELLS)
+def test_round_trip(tmp_path: Path, cell: str, alignment: str) -> None:
+    system = toy_system(toy_config(model={"cell": cell, "alignment": alignment}))
+    save_settings(tmp_path, system)
+    save_weights(tmp_path / WEIGHTS, system.model)
+    loaded = load_system(tmp_path)
+    assert loaded.config == system.config
+    assert loaded.source_vocabulary.words == system.source_vocabulary.words
+    assert loaded.target_vocabulary.words == system.target_vocabulary.words
+    for name, parameter in system.model.named_parameters():
+        assert torch.equal(loaded.model.get_parameter(name), parameter), name
+    assert not loaded.model.training
+
+
+def test_anyone_can_read_it(folder: Path) -> None:
+    assert json.loads((folder / CONFIG).read_text(encoding="utf-8"))["model"]["hidden_size"] == 16
+    with safe_open(folder / WEIGHTS, "np") as file:
+        assert set(file.keys()) == set(PAPER_NAMES)
+    assert (folder / SOURCE_VOCABULARY).read_text(encoding="utf-8").split("\n")[:2] == ["</s>", "[UNK]"]
+
+
+def test_the_public_face(model_folder: Callable[[str], Path]) -> None:
+    translator = rnnsearch.load(model_folder("mlp"))
+    found = translator.translate("the big dog sees a red cat .")
+    assert found.text
+    assert found.alignment is not None
+    assert found.alignment.shape == (len(found.tokens), len(found.source_tokens))
+    for name in rnnsearch.__all__:
+        assert getattr(rnnsearch, name) is not None
+
+
+def test_an_unknown_name_is_no_attribute() -> None:
+    with pytest.raises(AttributeError, match="Transformer"):
+        _ = rnnsearch.Transformer
+
+
+def test_no_folder(tmp_path: Path) -> None:
+    refused(tmp_path / "none", "no model here")
+    refused(tmp_path, r"no model here \(there is no config\.json\)")
+
+
+@pytest.mark.parametrize("name", [SOURCE_VOCABULARY, TARGET_VOCABULARY, WEIGHTS])
+def test_a_missing_file(folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    refused(folder, name.replace(".", r"\."))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.3, 0.999])
+def test_weights_cut_short(folder: Path, share: float) -> None:
+    path = folder / WEIGHTS
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content))])
+    refused(folder, r"model\.safetensors: not a whole safetensors file")
+
+
+def test_weights_that_are_something_else(folder: Path) -> None:
+    (folder / WEIGHTS).write_bytes(b"PK\x03\x04" + b"pickled" * 100)
+    refused(folder, r"model\.safetensors: not a whole safetensors file")
+
+
+def test_a_folder_in_the_place_of_the_weights(folder: Path) -> None:
+    (folder / WEIGHTS).unlink()
+    (folder / WEIGHTS).mkdir()
+    refused(folder, r"model\.safetensors")
+
+
+@pytest.mark.parametrize("name", [SOURCE_VOCABULARY, TARGET_VOCABULARY])
+def test_a_vocabulary_of_another_model(folder: Path, name: str) -> None:
+    path = folder / name
+    path.write_text(path.read_text(encoding="utf-8") + "another\n", encoding="utf-8")
+    words = len(path.read_text(encoding="utf-8").splitlines())
+    refused(folder, rf"E is \({words - 1}, 12\), but config\.json and the vocabularies make it \({words}, 12\)")
+
+
+def test_a_tensor_that_is_missing(folder: Path) -> None:
+    tensors = load_file(folder / WEIGHTS)
+    del tensors["decoder.alignment.v_a"]
+    save_file(tensors, folder / WEIGHTS)
+    refused(folder, r"no tensor 'decoder\.alignment\.v_a'")
+
+
+def test_a_tensor_of_another_shape_that_could_be_broadcast(folder: Path) -> None:
+    tensors = load_file(folder / WEIGHTS)
+    tensors["decoder.W_s"] = tensors["decoder.W_s"][:1].clone()
+    save_file(tensors, folder / WEIGHTS)
+    refused(folder, r"decoder\.W_s is \(1, 16\).*\(16, 16\)")
+
+
+def test_settings_of_another_model(folder: Path, tmp_path: Path) -> None:
+    other = toy_system(toy_config(model={"cell": "lstm"}))
+    save_settings(tmp_path / "other", other)
+    shutil.copy(tmp_path / "other" / CONFIG, folder / CONFIG)
+    refused(folder, WEIGHTS.replace(".", r"\."))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"model": {"hidden_size": -1}}', '{"modle": {}}'])
+def test_a_config_that_is_garbage(folder: Path, text: str) -> None:
+    (folder / CONFIG).write_text(text, encoding="utf-8")
+    refused(folder, "config|model")
