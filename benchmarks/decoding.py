@@ -30,9 +30,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.model import RNNsearch
-from rnnsearch.search.backend import PlainStepper, Stepper
+from rnnsearch.search.backend import Backend, PlainBackend
 from rnnsearch.search.beam import beam_search
-from rnnsearch.search.fast import FastStepper
+from rnnsearch.search.fast import FastBackend
 from rnnsearch.text.vocabulary import END
 
 SIZES = {
@@ -101,26 +101,26 @@ def main() -> None:
     model.initialize("glorot", seed=1)
     with torch.no_grad():
         model.readout.b_w[END] = -1000.0
-    ways: dict[str, Callable[[], Stepper]] = {
-        "plain": lambda: PlainStepper(model),
-        "exact": lambda: FastStepper(model),
-        "int8": lambda: FastStepper(model, "int8"),
-        "int8, shortlist": lambda: FastStepper(model, "int8", RandomShortlist(vocabulary)),
+    ways: dict[str, Callable[[], Backend]] = {
+        "plain": lambda: PlainBackend(model),
+        "exact": lambda: FastBackend(model),
+        "int8": lambda: FastBackend(model, "int8"),
+        "int8, shortlist": lambda: FastBackend(model, "int8", RandomShortlist(vocabulary)),
     }
     if arguments.skip_plain:
         del ways["plain"]
     random = Random(0)
     sentences = [[random.randrange(2, vocabulary) for _ in range(WORDS)] for _ in range(64)]
-    steppers = {name: make() for name, make in ways.items()}
+    backends = {name: make() for name, make in ways.items()}
     at_once = ("1", "32")
     rates: dict[str, dict[str, list[Run[float]]]] = {name: {number: [] for number in at_once} for name in ways}
     shares: dict[str, list[float]] = {number: [] for number in at_once}
-    sentences_per_second(steppers["exact"], sentences, 32)  # for compiling
-    products = {number: products_of(steppers["exact"], sentences, int(number)) for number in at_once}
+    sentences_per_second(backends["exact"], sentences, 32)  # for compiling
+    products = {number: products_of(backends["exact"], sentences, int(number)) for number in at_once}
     for number in range(arguments.rounds + 1):
-        for name, stepper in steppers.items():
+        for name, backend in backends.items():
             for side_by_side, of_rate in rates[name].items():
-                translate = partial(sentences_per_second, stepper, sentences, int(side_by_side))
+                translate = partial(sentences_per_second, backend, sentences, int(side_by_side))
                 rate = undisturbed(translate, arguments.background)
                 print(f"round {number}: {name}, {side_by_side} at once: {rate.found:.1f} sentences/s", flush=True)
                 if not number:  # it is for compiling, and for filling caches
@@ -162,20 +162,20 @@ def main() -> None:
     )
 
 
-def sentences_per_second(stepper: Stepper, sentences: list[list[int]], side_by_side: int) -> float:
+def sentences_per_second(backend: Backend, sentences: list[list[int]], side_by_side: int) -> float:
     """Translate one sentence after the other, or so many side by side."""
     settings = SearchConfig(beam=BEAM, batch_sentences=side_by_side, maximum_length_ratio=1.0)
     began = time.monotonic()
     for group in groups(sentences, side_by_side):
-        beam_search(stepper, group, settings)
+        beam_search(backend, group, settings)
     return count(sentences, side_by_side) / (time.monotonic() - began)
 
 
-def products_of(stepper: Stepper, sentences: list[list[int]], side_by_side: int) -> PackedProducts:
+def products_of(backend: Backend, sentences: list[list[int]], side_by_side: int) -> PackedProducts:
     """The products of the same translations."""
     products = PackedProducts()
     with products:
-        sentences_per_second(stepper, sentences, side_by_side)
+        sentences_per_second(backend, sentences, side_by_side)
     return products
 
 

@@ -37,7 +37,7 @@ from record import machine, write_result
 from rnnsearch.config import Config, from_preset
 from rnnsearch.data.pack import PackedCorpus, Sentences, write_packed
 from rnnsearch.model_folder import System, new_system
-from rnnsearch.ops import Engine, Fused, Precision, Reference
+from rnnsearch.ops import CpuRecurrences, Precision, Recurrences
 from rnnsearch.text.vocabulary import Vocabulary
 from rnnsearch.training.checkpoint import Progress
 from rnnsearch.training.trainer import Trainer
@@ -78,26 +78,26 @@ TINY = Sizes(
 class Variant:
     """A way to train."""
 
-    engine: Callable[[], Engine]
+    recurrences: Callable[[], Recurrences | None]
     tf32: bool = False
     """Whether other float32 products may be computed in TF32."""
     precision: Precision = "fp32"
 
 
 def variants() -> dict[str, Variant]:
-    """All ways to train, the yardstick first."""
+    """All ways to train, the reference first."""
 
-    def cuda(precision: Precision = "fp32", graphs: bool = True) -> Callable[[], Engine]:
-        def engine() -> Engine:
-            from rnnsearch.ops.recurrence_cuda import Cuda  # only now: --smoke comes before Triton is imported
+    def cuda(precision: Precision = "fp32", graphs: bool = True) -> Callable[[], Recurrences]:
+        def recurrences() -> Recurrences:
+            from rnnsearch.ops.recurrence_cuda import CudaRecurrences
 
-            return Cuda(precision, graphs)
+            return CudaRecurrences(precision, graphs)
 
-        return engine
+        return recurrences
 
     return {
-        "reference": Variant(Reference),
-        "fused": Variant(Fused),
+        "reference": Variant(lambda: None),
+        "fused": Variant(CpuRecurrences),
         "cuda fp32, no graphs": Variant(cuda(graphs=False)),
         "cuda fp32": Variant(cuda()),
         "cuda tf32": Variant(cuda(), tf32=True),
@@ -180,7 +180,7 @@ def run_tests(smoke: bool) -> dict[str, Any]:
     """The tests of the engine, on the GPU; of a trial, one."""
     chosen = "lstm" if smoke else "not interpreter and not benchmark"
     pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen]
-    command = [*pytest, "tests/unit/engine/test_cuda.py"]
+    command = [*pytest, "tests/unit/ops/test_recurrence_cuda.py"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
     lines = (ran.stdout + ran.stderr).strip().splitlines()
     return {"passed": ran.returncode == 0, "last_lines": lines[-1:] if ran.returncode == 0 else lines[-60:]}
@@ -234,10 +234,10 @@ class Workload:
                 parameter.copy_(initial)
         system = replace(self.system, config=self.config(variant.precision))
         trainer = Trainer(system, self.corpus, DevelopmentSet([], []), Path())
-        system.model.engine = variant.engine()
+        system.model.recurrences = variant.recurrences()
         with contextlib.suppress(Enough), tf32(variant.tf32):
             trainer.run(Watch(after))
-        system.model.engine = Reference()  # whatever memory the engine holds is free again
+        system.model.recurrences = None  # whatever memory the engine holds is free again
 
     def time(self, variant: Variant) -> dict[str, Any]:
         """A first pass, which compiles and captures, and then passes for so many seconds."""

@@ -19,9 +19,9 @@ from record import machine, write_result
 SEARCH: dict[str, tuple[str, ...]] = {
     "exact": (),
     "int8": ("search.precision=int8",),
-    "shortlist of 1,000": ("search.shortlist=1000",),
-    "int8, shortlist of 1,000": ("search.precision=int8", "search.shortlist=1000"),
-    "int8, shortlist of 2,000": ("search.precision=int8", "search.shortlist=2000"),
+    "shortlist of 1,000": ("search.vocabulary_selection=1000",),
+    "int8, shortlist of 1,000": ("search.precision=int8", "search.vocabulary_selection=1000"),
+    "int8, shortlist of 2,000": ("search.precision=int8", "search.vocabulary_selection=2000"),
 }
 
 

@@ -38,7 +38,7 @@ def main() -> None:
     exact: list[str] = []
     for words in (None, *FREQUENT):
         for precision in ("fp32", "int8"):
-            settings = [f"search.precision={precision}"] + ([f"search.shortlist={words}"] if words else [])
+            settings = [f"search.precision={precision}"] + ([f"search.vocabulary_selection={words}"] if words else [])
             found = evaluate(data, [model], "val", settings)
             lines = list(read_lines(model / f"{'-'.join(['val', *settings])}.fr"))
             exact = exact or lines

@@ -47,7 +47,10 @@ FREQUENT = (1000, 2000, 4000)
 OUR_MODES: dict[str, dict[str, str]] = {
     "rnnsearch": {},
     "rnnsearch int8": {"precision": "int8"},
-} | {f"rnnsearch int8, shortlist of {words:,}": {"precision": "int8", "shortlist": str(words)} for words in FREQUENT}
+} | {
+    f"rnnsearch int8, shortlist of {words:,}": {"precision": "int8", "vocabulary_selection": str(words)}
+    for words in FREQUENT
+}
 """What we compete with: settings of search."""
 
 

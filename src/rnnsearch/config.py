@@ -74,6 +74,9 @@ class ModelConfig:
     """l, the maxout units of the readout."""
     alignment: Literal["mlp", "none"] = "mlp"
     """The alignment model a: `mlp` is RNNsearch; `none` is the baseline RNNencdec, one fixed context vector."""
+    encoder: Literal["auto", "forward", "bidirectional"] = "auto"
+    """Whether the source is read forward only, or in both directions; `auto` is `forward` for RNNencdec, and else
+    `bidirectional`."""
     cell: Literal["gated", "lstm", "tanh"] = "gated"
     """The recurrent function f of encoder and decoder."""
     encoder_layers: int = Field(default=1, ge=1)
@@ -86,6 +89,11 @@ class ModelConfig:
     """One matrix for the target embedding and the softmax (Press & Wolf 2017); `maxout_size` then is `embedding_size`."""
     decoder_order: Literal["look-generate-update", "look-update-generate"] = "look-generate-update"
     """Whether a word is predicted before the state is updated (the authors' implementation) or after (Eq. 4)."""
+
+    @property
+    def bidirectional(self) -> bool:
+        """Whether the encoder reads in both directions."""
+        return self.encoder == "bidirectional" or (self.encoder == "auto" and self.alignment != "none")
 
 
 @dataclass(frozen=True, config=_SETTINGS)
@@ -194,10 +202,10 @@ class SearchConfig:
     """Sentences searched side by side. The translations do not depend on it."""
     precision: Literal["fp32", "int8"] = "fp32"
     """`int8` rounds the weights to 8 bits, on a CPU: faster, a quarter of the memory, and nearly the same translations."""
-    shortlist: int = Field(default=0, ge=0)
+    vocabulary_selection: int = Field(default=0, ge=0)
     """Choose among this many most frequent words and the lexicon's candidates, not the whole vocabulary; 0 is off."""
-    shortlist_candidates: int = Field(default=20, ge=1)
-    """With a shortlist: the lexicon's most probable translations of each source word, so many."""
+    selection_candidates: int = Field(default=20, ge=1)
+    """With vocabulary selection: how many of the lexicon's most probable translations of each source word are candidates."""
     max_segment: int = Field(default=100, ge=1)
     """A line of more words than this is translated in pieces, cut after punctuation where there is some."""
 
@@ -213,6 +221,11 @@ class Config:
 
 
 SECTIONS: dict[str, type] = {"data": DataConfig, "model": ModelConfig, "training": TrainingConfig, "search": SearchConfig}
+
+RENAMED: dict[str, dict[str, str]] = {
+    "search": {"shortlist": "vocabulary_selection", "shortlist_candidates": "selection_candidates"},
+}
+"""Settings that version 0.1 had under other names, which are still read."""
 
 _MODERN_RECIPE: dict[str, Any] = {
     "shuffle": "epoch",
@@ -296,15 +309,28 @@ def from_dict(values: Mapping[str, Any], place: str = "settings") -> Config:
             f"{place}: model.tied_embedding needs model.maxout_size ({model.maxout_size}) to be model.embedding_size "
             f"({model.embedding_size})"
         )
+    if model.alignment == "none" and model.bidirectional:
+        raise RnnsearchError(
+            f"{place}: model.encoder = bidirectional: an RNNencdec (model.alignment = none) reads forward only; use auto"
+        )
     return config
 
 
 def _each_checked(values: Mapping[str, Any], place: str) -> Config:
     """Settings of which each has been checked by itself, and none beside others."""
+    sections = {
+        section: present_keys(section, keys) if isinstance(keys, Mapping) else keys for section, keys in values.items()
+    }
     try:
-        return TypeAdapter(Config).validate_python(dict(values))
+        return TypeAdapter(Config).validate_python(sections)
     except ValidationError as error:
         raise RnnsearchError(f"{place}: {_explain(error.errors()[0])}") from None
+
+
+def present_keys(section: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a section under the names that they have now; those of version 0.1 are read too."""
+    renamed = RENAMED.get(section, {})
+    return {renamed.get(key, key): value for key, value in values.items()}
 
 
 def to_dict(config: Config) -> dict[str, dict[str, Any]]:
@@ -326,7 +352,7 @@ def read_toml(path: str | Path) -> dict[str, dict[str, Any]]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise RnnsearchError(f"{path}: not TOML: {error}") from None
     _each_checked(values, str(path))
-    return values
+    return {section: present_keys(section, keys) for section, keys in values.items()}
 
 
 def read_json(path: str | Path) -> Config:
@@ -345,6 +371,7 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, dict[str, Any]]:
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
         section, _, key = name.strip().partition(".")
+        key = RENAMED.get(section, {}).get(key, key)
         if not equals or section not in SECTIONS or key not in describe(section):
             raise RnnsearchError(f"--set {assignment}: {_suggest(name)}")
         values.setdefault(section, {})[key] = value.strip()

@@ -18,7 +18,7 @@ from torch import Tensor
 from rnnsearch.atomic import atomic_write, write_json
 from rnnsearch.config import Config, read_json, to_dict
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.model import RNNsearch
+from rnnsearch.model import RNNsearch, present_name
 from rnnsearch.text import Subwords, Vocabulary
 
 CONFIG, WEIGHTS = "config.json", "model.safetensors"
@@ -106,9 +106,9 @@ def load_weights(path: Path, model: RNNsearch) -> None:
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
-    """The tensors of a safetensors file."""
+    """The tensors of a safetensors file, those of version 0.1 under the names that they have now."""
     try:
-        return dict(load_file(path))
+        return {present_name(name): tensor for name, tensor in load_file(path).items()}
     except (SafetensorError, OSError, ValueError) as error:
         raise RnnsearchError(f"{path}: not a whole safetensors file ({error})") from None
 

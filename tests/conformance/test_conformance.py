@@ -16,21 +16,22 @@ import torch
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.data.batches import make_batch
 from rnnsearch.model import PAPER_NAMES, RNNsearch
-from rnnsearch.ops import Engine, Fused, Reference
-from rnnsearch.search.backend import PlainStepper, Stepper
+from rnnsearch.ops import CpuRecurrences, Recurrences
+from rnnsearch.search.backend import Backend
 from rnnsearch.search.beam import beam_search
-from rnnsearch.search.fast import FastStepper
+from rnnsearch.search.fast import FastBackend
+from rnnsearch.search.plain import PlainBackend
 
 FOLDER = Path(os.environ.get("RNNSEARCH_CONFORMANCE", Path(__file__).parent))
 FILES = sorted(FOLDER.glob("*.npz"))
-ENGINES = [Reference, Fused]
+RECURRENCES: list[Callable[[], Recurrences] | None] = [None, CpuRecurrences]
 DTYPES = [(torch.float64, 1e-9), (torch.float32, 1e-4)]
 
 
 class Vectors:
     """One file of vectors, and a model with its weights."""
 
-    def __init__(self, path: Path, dtype: torch.dtype, engine: Engine) -> None:
+    def __init__(self, path: Path, dtype: torch.dtype, engine: Recurrences | None) -> None:
         self.arrays = dict(np.load(path))
         self.dtype = dtype
         architecture, order = path.stem.split("-", 1)
@@ -47,7 +48,7 @@ class Vectors:
             len(param["E_src"]),
             len(param["E_tgt"]),
         ).to(dtype)
-        self.model.engine = engine
+        self.model.recurrences = engine
         parameters = dict(self.model.named_parameters())
         self.parameters = {PAPER_NAMES[name]: parameter for name, parameter in parameters.items()}
         assert set(self.parameters) == set(param)
@@ -71,13 +72,13 @@ def path(request: pytest.FixtureRequest) -> Path:
     return request.param
 
 
-@pytest.fixture(scope="module", params=ENGINES, ids=lambda engine: engine.__name__)
-def engine(request: pytest.FixtureRequest) -> Engine:
-    return request.param()
+@pytest.fixture(scope="module", params=RECURRENCES, ids=["reference", "fused"])
+def engine(request: pytest.FixtureRequest) -> Recurrences | None:
+    return request.param() if request.param else None
 
 
 @pytest.fixture(scope="module", params=DTYPES, ids=lambda param: str(param[0]).removeprefix("torch."))
-def case(request: pytest.FixtureRequest, path: Path, engine: Engine) -> tuple[Vectors, float]:
+def case(request: pytest.FixtureRequest, path: Path, engine: Recurrences | None) -> tuple[Vectors, float]:
     dtype, tolerance = request.param
     return Vectors(path, dtype, engine), tolerance
 
@@ -98,8 +99,8 @@ def test_forward(case: tuple[Vectors, float]) -> None:
         x, x_lengths, y, y_lengths = vectors.batch(pairs)
         with torch.no_grad():
             source = model.encode(x, x_lengths)
-            forced = model(x, x_lengths, y, y_lengths)
-            log_p_PV = torch.log_softmax(forced.logits_PV, -1)
+            output = model(x, x_lengths, y, y_lengths)
+            log_p_PV = torch.log_softmax(output.logits_PV, -1)
         for b, pair in enumerate(pairs):
             Tx, Ty = int(x_lengths[b]), int(y_lengths[b])
 
@@ -109,13 +110,13 @@ def test_forward(case: tuple[Vectors, float]) -> None:
                 np.testing.assert_allclose(ours.numpy(), expected, rtol=0, atol=tolerance, err_msg=f"{pair} {key}")
 
             close(source.annotations_BSC[b, :Tx], "annotations")
-            close(forced.decoded.states_TBN[: Ty + 1, b], "states")
-            if forced.decoded.alpha_TBS is not None:
-                close(forced.decoded.alpha_TBS[:Ty, b, :Tx], "alignment")
-                assert (forced.decoded.alpha_TBS[:Ty, b, Tx:] == 0).all(), "attention reaches into the padding"
-            of_pair = forced.sentences_P == b
+            close(output.decoded.states_TBN[: Ty + 1, b], "states")
+            if output.decoded.alpha_TBS is not None:
+                close(output.decoded.alpha_TBS[:Ty, b, :Tx], "alignment")
+                assert (output.decoded.alpha_TBS[:Ty, b, Tx:] == 0).all(), "attention reaches into the padding"
+            of_pair = output.sentences_P == b
             close(log_p_PV[of_pair], "distributions")
-            words = forced.words_P[of_pair]
+            words = output.words_P[of_pair]
             close(log_p_PV[of_pair].gather(1, words.unsqueeze(1)).squeeze(1), "log_probs")
 
 
@@ -126,8 +127,8 @@ def test_nll_and_every_derivative(case: tuple[Vectors, float]) -> None:
         vectors.model.zero_grad()
         total = 0.0
         for pairs in grouping:
-            forced = vectors.model(*vectors.batch(pairs))
-            nll = torch.nn.functional.cross_entropy(forced.logits_PV, forced.words_P, reduction="sum") / count
+            output = vectors.model(*vectors.batch(pairs))
+            nll = torch.nn.functional.cross_entropy(output.logits_PV, output.words_P, reduction="sum") / count
             nll.backward()
             total += float(nll.detach())
         assert total == pytest.approx(float(vectors.arrays["nll"]), abs=tolerance * 10, rel=tolerance)
@@ -139,16 +140,16 @@ def test_nll_and_every_derivative(case: tuple[Vectors, float]) -> None:
             assert derivative == pytest.approx(expected, abs=tolerance, rel=tolerance), symbol
 
 
-@pytest.mark.parametrize("stepper", [PlainStepper, FastStepper])
+@pytest.mark.parametrize("backend", [PlainBackend, FastBackend])
 @pytest.mark.parametrize(("key", "forbid_unk"), [("beam3", False), ("beam3_nounk", True)])
 def test_beam_search(
-    case: tuple[Vectors, float], stepper: Callable[[RNNsearch], Stepper], key: str, forbid_unk: bool
+    case: tuple[Vectors, float], backend: Callable[[RNNsearch], Backend], key: str, forbid_unk: bool
 ) -> None:
     vectors, tolerance = case
     config = SearchConfig(beam=3, length_normalization=0.0, forbid_unk=forbid_unk)
     for pairs in groupings(vectors.pairs):
         sources = [vectors.of(pair, "x")[:-1].tolist() for pair in pairs]
-        results = beam_search(stepper(vectors.model), sources, config, max_steps=12)
+        results = beam_search(backend(vectors.model), sources, config, max_steps=12)
         for pair, hypotheses in zip(pairs, results, strict=True):
             best, scores = vectors.of(pair, f"{key}_best"), vectors.of(pair, f"{key}_scores")
             finished = [hypothesis for hypothesis in hypotheses if hypothesis.finished]

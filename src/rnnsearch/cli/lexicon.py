@@ -58,11 +58,12 @@ def command(
         if not checked:
             raise RnnsearchError(f"{check_source}, {check_reference}: no pairs to count changed translations on")
         lines, references = [line for line, _ in checked], [line for _, line in checked]
-        settings = {"shortlist": translator.system.config.search.shortlist or 1000} | settings
-        without = [t.text for t in translator.translate(lines, **settings | {"shortlist": 0})]
+        words = translator.system.config.search.vocabulary_selection or 1000
+        settings = {"vocabulary_selection": words} | settings
+        without = [t.text for t in translator.translate(lines, **settings | {"vocabulary_selection": 0})]
         with_it = [t.text for t in translator.translate(lines, **settings)]
         changed = sum(one != other for one, other in zip(without, with_it, strict=True))
         print(
-            f"search.shortlist={settings['shortlist']} changes {changed:,} of {len(lines):,} translations; "
-            f"BLEU {bleu(without, references):.2f} without, {bleu(with_it, references):.2f} with it"
+            f"search.vocabulary_selection={settings['vocabulary_selection']} changes {changed:,} of {len(lines):,} "
+            f"translations; BLEU {bleu(without, references):.2f} without, {bleu(with_it, references):.2f} with it"
         )

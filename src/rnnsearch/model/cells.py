@@ -1,7 +1,7 @@
-"""The recurrent function f of encoder and decoder: gated hidden unit, LSTM, or plain tanh.
+"""The recurrent function f of encoder and decoder: gated hidden unit, LSTM, or plain tanh (appendix A.1.1).
 
 A cell is affine in its input and its context, so both are projected outside the recurrence (`project_input`,
-`project_context`) and summed; only `step` is left inside it. The next cell is one more subclass.
+`project_context`) and summed; only `step` is left inside it. A new cell is one more subclass and one line in `CELLS`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
-from rnnsearch.ops import drop
+from rnnsearch import ops
+from rnnsearch.ops import Recurrences
 
 
 class Cell(nn.Module):
@@ -65,7 +66,26 @@ class Cell(nn.Module):
         return (self._dropped(self.stacked("U")),)
 
     def _dropped(self, U: Tensor) -> Tensor:
-        return drop(U, self.recurrent_dropout) if self.training else U
+        return ops.dropout(U, self.recurrent_dropout) if self.training else U
+
+    def unroll(
+        self, inputs_SBG: Tensor, mask_SB: Tensor, recurrences: Recurrences | None = None, reverse: bool = False
+    ) -> Tensor:
+        """s_j = f(s_{j−1}, inputs_j) from s_0 = 0, from the first step to the last, or back with `reverse`: (S, B, N).
+
+        `inputs` are projected (`project_input`). Where the mask is False, outside a sentence, the state stays zero.
+        `recurrences` compute it for the cells that they implement.
+        """
+        weights = self.recurrent_weights()
+        _, B, _ = inputs_SBG.shape
+        state_BD = inputs_SBG.new_zeros(B, self.state_width * self.hidden_size)
+        # unbind, not indexing: the derivative of an index fills a zero tensor of the whole sequence at every step.
+        steps = list(zip(inputs_SBG.unbind(), mask_SB.to(inputs_SBG.dtype).unsqueeze(-1).unbind(), strict=True))
+        states = []
+        for inputs_BG, mask_B1 in reversed(steps) if reverse else steps:
+            state_BD = self.step(weights, state_BD, inputs_BG) * mask_B1
+            states.append(self.hidden(state_BD))
+        return torch.stack(states[::-1] if reverse else states)
 
     def step(self, weights: tuple[Tensor, ...], state: Tensor, inputs: Tensor) -> Tensor:
         """One step of the recurrence: states (…, D), summed projections (…, G), to the next states (…, D)."""
@@ -98,6 +118,15 @@ class GatedCell(Cell):
 
     def recurrent_weights(self) -> tuple[Tensor, ...]:
         return self._dropped(self.get_parameter("U")), self._dropped(self.stacked("U", "z", "r"))
+
+    def unroll(
+        self, inputs_SBG: Tensor, mask_SB: Tensor, recurrences: Recurrences | None = None, reverse: bool = False
+    ) -> Tensor:
+        if recurrences is None or type(self) is not GatedCell:  # a subclass may be another function
+            return super().unroll(inputs_SBG, mask_SB, recurrences, reverse)
+        U, U_zr = self.recurrent_weights()
+        zero_BN = U.new_zeros(inputs_SBG.shape[1], self.hidden_size)
+        return recurrences.gated(inputs_SBG, zero_BN, mask_SB, U, U_zr, reverse)
 
     def step(self, weights: tuple[Tensor, ...], state: Tensor, inputs: Tensor) -> Tensor:
         U, U_zr = weights

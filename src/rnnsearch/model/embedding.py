@@ -1,11 +1,11 @@
-"""Words as vectors, and how training keeps some of them from being read."""
+"""Words as vectors, and the dropout of whole words."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
 
-from rnnsearch.ops import drop
+from rnnsearch import ops
 
 
 def read_words(
@@ -15,5 +15,5 @@ def read_words(
 
     With a `sparse_gradient`, that of E holds only the rows of the words that are there.
     """
-    x = drop(nn.functional.embedding(ids, E, sparse=sparse_gradient), dropout)
-    return x * drop(torch.ones_like(x[..., :1]), word_dropout) if word_dropout else x
+    x = ops.dropout(nn.functional.embedding(ids, E, sparse=sparse_gradient), dropout)
+    return x * ops.dropout(torch.ones_like(x[..., :1]), word_dropout) if word_dropout else x

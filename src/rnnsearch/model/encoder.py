@@ -7,16 +7,17 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
+from rnnsearch import ops
 from rnnsearch.config import ModelConfig
-from rnnsearch.model.attention import Source
 from rnnsearch.model.cells import CELLS
 from rnnsearch.model.embedding import read_words
-from rnnsearch.model.layers import EncoderLayer, normalization, read_both_ways
-from rnnsearch.ops import Engine, drop
+from rnnsearch.model.layers import EncoderLayer, bidirectional, layer_norm
+from rnnsearch.model.source import Source
+from rnnsearch.ops import Recurrences
 
 
 class Encoder(nn.Module):
-    """Annotations h_j = [h→_j ; h←_j]; RNNencdec, which reads the sentence once, has the forward half alone."""
+    """Annotations h_j = [h→_j ; h←_j]; an encoder that reads forward only, as RNNencdec's, has the first half alone."""
 
     def __init__(self, config: ModelConfig, vocabulary_size: int) -> None:
         super().__init__()
@@ -25,13 +26,11 @@ class Encoder(nn.Module):
         self.sparse_gradient = False
         """Whether the gradient of E holds only the rows of words that were read: training on a CPU wants it so."""
         self.forward_cell = cell(config.embedding_size, config.hidden_size)
-        self.backward_cell = (
-            cell(config.embedding_size, config.hidden_size) if config.alignment != "none" else None
-        )
-        above = (EncoderLayer(config, self.context_size) for _ in range(config.encoder_layers - 1))
-        self.above = cast("list[EncoderLayer]", nn.ModuleList(above))
-        """The further layers, from the bottom up."""
-        self.norm = normalization(config, self.context_size)
+        self.backward_cell = cell(config.embedding_size, config.hidden_size) if config.bidirectional else None
+        layers = (EncoderLayer(config, self.context_size) for _ in range(config.encoder_layers - 1))
+        self.extra_layers = cast("list[EncoderLayer]", nn.ModuleList(layers))
+        """The layers above the first, from the bottom up."""
+        self.norm = layer_norm(config, self.context_size)
 
     @property
     def context_size(self) -> int:
@@ -39,24 +38,29 @@ class Encoder(nn.Module):
         return self.forward_cell.hidden_size * (1 if self.backward_cell is None else 2)
 
     def forward(
-        self, x_BS: Tensor, lengths_B: Tensor, engine: Engine, dropout: float = 0.0, word_dropout: float = 0.0
+        self,
+        x_BS: Tensor,
+        lengths_B: Tensor,
+        recurrences: Recurrences | None = None,
+        dropout: float = 0.0,
+        word_dropout: float = 0.0,
     ) -> Source:
         """Encode word ids (B, S), each sentence ending with the end symbol and padded after it."""
         B, S = x_BS.shape
-        # The longest first: engines then stop early with those that end early. The sentences' own order is restored below.
+        # The longest first: recurrences then compute fewer sentences as they end. The sentences' order is restored below.
         order_B = torch.argsort(lengths_B, descending=True, stable=True)
         place_B = torch.argsort(order_B)
         x_BS, lengths_B = x_BS[order_B], lengths_B[order_B]
-        real_SB = torch.arange(S, device=x_BS.device).unsqueeze(1) < lengths_B
+        mask_SB = torch.arange(S, device=x_BS.device).unsqueeze(1) < lengths_B
         x_SBE = read_words(x_BS.T, self.E, self.sparse_gradient, dropout, word_dropout)
 
-        h_SBC = read_both_ways(self.forward_cell, self.backward_cell, x_SBE, real_SB, engine)
-        for layer in self.above:
-            h_SBC = layer(h_SBC, real_SB, engine, dropout)
+        h_SBC = bidirectional(self.forward_cell, self.backward_cell, x_SBE, mask_SB, recurrences)
+        for layer in self.extra_layers:
+            h_SBC = layer(h_SBC, mask_SB, recurrences, dropout)
         h_SBC = self.norm(h_SBC)
-        annotations_BSC = drop(h_SBC.transpose(0, 1).index_select(0, place_B), dropout)
+        annotations_BSC = ops.dropout(h_SBC.transpose(0, 1).index_select(0, place_B), dropout)
         if self.backward_cell is None:
             summary_BN = annotations_BSC[torch.arange(B, device=x_BS.device), lengths_B[place_B] - 1]
         else:
             summary_BN = h_SBC[0, :, self.forward_cell.hidden_size :][place_B]
-        return Source(annotations_BSC, real_SB.T[place_B], summary_BN)
+        return Source(annotations_BSC, mask_SB.T[place_B], summary_BN)

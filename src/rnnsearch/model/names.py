@@ -1,6 +1,8 @@
-"""Our tensors and the paper's symbols, both ways (the table of `docs/reference/symbols.md`)."""
+"""Our tensors and the paper's symbols, both ways (the table of `docs/reference/symbols.md`), and their earlier names."""
 
 from __future__ import annotations
+
+import re
 
 
 def _cell(module: str, suffix: str, context: bool) -> dict[str, str]:
@@ -24,3 +26,13 @@ PAPER_NAMES: dict[str, str] = {
     **{f"readout.{name}": name for name in ("U_o", "V_o", "C_o", "b_o", "W_o", "b_w")},
 }
 """Parameter name of a gated model → the paper's symbol, as the conformance vectors spell it."""
+
+
+_EARLIER_NAMES = ((r"\.above\.", ".extra_layers."), (r"\bnorm\.g\b", "norm.weight"), (r"\bnorm\.b\b", "norm.bias"))
+
+
+def present_name(name: str) -> str:
+    """The name that a tensor has now, from the one that version 0.1 saved it under; other names are as they were."""
+    for earlier, now in _EARLIER_NAMES:
+        name = re.sub(earlier, now, name)
+    return name

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from rnnsearch import ops
 from rnnsearch.config import ModelConfig
-from rnnsearch.model.layers import normalization
-from rnnsearch.ops import drop
+from rnnsearch.model.layers import layer_norm
 
 
 class Readout(nn.Module):
@@ -22,13 +22,13 @@ class Readout(nn.Module):
         self.b_o = nn.Parameter(torch.zeros(twice))
         self.W_o = nn.Parameter(torch.zeros(vocabulary_size, config.maxout_size))
         self.b_w = nn.Parameter(torch.zeros(vocabulary_size))
-        self.norm = normalization(config, config.maxout_size)
+        self.norm = layer_norm(config, config.maxout_size)
 
     def hidden(self, s: Tensor, y: Tensor, c: Tensor, dropout: float = 0.0) -> Tensor:
         """t (…, L) from a state (…, N), the embedding of the word before (…, E) and a context (…, C)."""
         linear = nn.functional.linear
         t = linear(s, self.U_o, self.b_o) + linear(y, self.V_o) + linear(c, self.C_o)
-        return drop(self.norm(t.unflatten(-1, (-1, 2)).amax(-1)), dropout)
+        return ops.dropout(self.norm(t.unflatten(-1, (-1, 2)).amax(-1)), dropout)
 
     def logits(self, t: Tensor) -> Tensor:
         """W_o t + b_w: (…, L) to (…, V)."""

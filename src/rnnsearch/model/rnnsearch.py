@@ -1,7 +1,7 @@
 """RNNsearch and RNNencdec whole: encoder, decoder, readout, and the order of a step.
 
-Two ways through the same equations: `forward` reads given translations (training, scoring, aligning), `look` and
-`write` make new ones a word at a time (search).
+Two ways through the same equations: `forward` reads given translations (training, scoring, aligning); `predict` and
+`advance` write new ones a word at a time (search).
 """
 
 from __future__ import annotations
@@ -11,38 +11,39 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor, nn
 
+from rnnsearch import ops
 from rnnsearch.config import ModelConfig
-from rnnsearch.model.attention import MLPAlignment, Source
 from rnnsearch.model.cells import Cell
-from rnnsearch.model.decoder import Decoder
+from rnnsearch.model.decoder import Decoder, DecoderOutput
 from rnnsearch.model.embedding import read_words
 from rnnsearch.model.encoder import Encoder
 from rnnsearch.model.readout import Readout
-from rnnsearch.ops import Decoded, Engine, Fused, distinct_rows, drop
+from rnnsearch.model.source import Source, concat_padded
+from rnnsearch.ops import CpuRecurrences, Recurrences
 
 ROWS_MULTIPLE = 64
-"""The readout is computed for a multiple of so many target positions; see `WIDTH_MULTIPLE` in `corpus.batches`."""
+"""The readout is computed for a multiple of so many target positions; see `WIDTH_MULTIPLE` in `data.batches`."""
 
 
 @dataclass
-class Forced:
+class TeacherForcedOutput:
     """What the model makes of given translations."""
 
     readout: Readout
-    readout_QL: Tensor
-    """The maxout layer, at the real target positions only: first every sentence's first word, then every second word, and so
-    on. Then a few rows more, Q in all, that mean nothing: so the largest products come in few shapes."""
+    readout_RL: Tensor
+    """The maxout layer, at the target positions that belong to a sentence: every sentence's first word, then every second
+    word, and so on. Further rows, R in all, pad it so that the largest products come in few shapes; they mean nothing."""
     words_P: Tensor
     """The target words at these positions."""
     sentences_P: Tensor
-    """The sentence each belongs to."""
-    decoded: Decoded
+    """The sentence that each belongs to."""
+    decoded: DecoderOutput
     """States, contexts and alignments, padded."""
 
     @property
     def logits_PV(self) -> Tensor:
-        """The logits, at the real positions: the largest tensor of all, and so made only when it is asked for."""
-        return self.readout.logits(self.readout_QL[: len(self.words_P)])
+        """The logits at these positions: the largest tensor of all, and so computed only when it is asked for."""
+        return self.readout.logits(self.readout_RL[: len(self.words_P)])
 
 
 @dataclass
@@ -52,7 +53,9 @@ class Hypotheses:
     state_BKD: Tensor
     previous_BKE: Tensor
     """The embedding of the last word; zero before the first."""
-    above_BKD: list[Tensor] = field(default_factory=list)
+    memory_BKX: Tensor | None = None
+    """The memory of the alignment model, where it has one."""
+    extra_layers_BKD: list[Tensor] = field(default_factory=list)
     """The states of the decoder's further layers."""
 
     def select(self, sentences_b: Tensor, parents_bk: Tensor) -> Hypotheses:
@@ -61,21 +64,24 @@ class Hypotheses:
         return Hypotheses(
             self.state_BKD[rows, parents_bk],
             self.previous_BKE[rows, parents_bk],
-            [state_BKD[rows, parents_bk] for state_BKD in self.above_BKD],
+            None if self.memory_BKX is None else self.memory_BKX[rows, parents_bk],
+            [state_BKD[rows, parents_bk] for state_BKD in self.extra_layers_BKD],
         )
 
-    def beside(self, other: Hypotheses) -> Hypotheses:
-        """These, and those of further sentences."""
+    def concat(self, other: Hypotheses) -> Hypotheses:
+        """These, then those of further sentences."""
+        one, two = self.memory_BKX, other.memory_BKX
         return Hypotheses(
             torch.cat([self.state_BKD, other.state_BKD]),
             torch.cat([self.previous_BKE, other.previous_BKE]),
-            [torch.cat(pair) for pair in zip(self.above_BKD, other.above_BKD, strict=True)],
+            None if one is None or two is None else concat_padded(one, two, axis=2),
+            [torch.cat(pair) for pair in zip(self.extra_layers_BKD, other.extra_layers_BKD, strict=True)],
         )
 
 
 @dataclass
-class Look:
-    """One step's reading: the distribution over the next word, and what `write` needs to go on."""
+class StepOutput:
+    """One step of the decoder: the distribution over the next word, and what `advance` needs to go on."""
 
     log_p_BKV: Tensor
     alpha_BKS: Tensor | None
@@ -84,7 +90,7 @@ class Look:
 
 
 class RNNsearch(nn.Module):
-    """The model of section 3; with `alignment = "none"`, the RNN Encoder–Decoder of section 2.2."""
+    """The model of section 3; with `alignment = "none"`, the RNN Encoder–Decoder of section 2.1."""
 
     def __init__(self, config: ModelConfig, source_vocabulary_size: int, target_vocabulary_size: int) -> None:
         super().__init__()
@@ -94,12 +100,18 @@ class RNNsearch(nn.Module):
         self.readout = Readout(config, target_vocabulary_size, self.encoder.context_size)
         if config.tied_embedding:
             self.readout.W_o = self.decoder.E
-        self.engine: Engine = Fused()
+        self.recurrences: Recurrences | None = CpuRecurrences()
+        """What computes the recurrences that it implements; with None, all run as the plain code here says."""
 
     @property
     def generates_first(self) -> bool:
         """Whether a word is predicted from s_{i−1}, before the update, or from s_i, after it."""
         return self.config.decoder_order == "look-generate-update"
+
+    @property
+    def aligns(self) -> bool:
+        """Whether there is an alignment to show: RNNsearch has one, RNNencdec has none."""
+        return self.decoder.alignment.aligns
 
     def sparse_gradients(self, wanted: bool) -> None:
         """Whether the gradients of the word embeddings hold only the rows of words that were read."""
@@ -114,7 +126,7 @@ class RNNsearch(nn.Module):
 
     def encode(self, x_BS: Tensor, lengths_B: Tensor, dropout: float = 0.0, word_dropout: float = 0.0) -> Source:
         """Annotate source sentences: word ids (B, S) with the end symbol and padding after it, lengths (B)."""
-        source: Source = self.encoder(x_BS, lengths_B, self.engine, dropout, word_dropout)
+        source: Source = self.encoder(x_BS, lengths_B, self.recurrences, dropout, word_dropout)
         source.keys_BSA = self.decoder.alignment.keys(source.annotations_BSC)
         return source
 
@@ -126,7 +138,7 @@ class RNNsearch(nn.Module):
         y_lengths_B: Tensor,
         dropout: float = 0.0,
         word_dropout: float = 0.0,
-    ) -> Forced:
+    ) -> TeacherForcedOutput:
         """Read the translations `y` of the sources `x`; both hold word ids, end symbol included, lengths counting it."""
         source = self.encode(x_BS, x_lengths_B, dropout, word_dropout)
 
@@ -136,50 +148,55 @@ class RNNsearch(nn.Module):
         previous_TBE = nn.functional.pad(written_TBE[:-1], (0, 0, 0, 0, 1, 0))  # no word before the first: zero
 
         read_TBE = written_TBE if self.generates_first else previous_TBE
-        real_TB = torch.arange(T, device=y_BT.device).unsqueeze(1) < y_lengths_B
-        decoded = self.engine.decode(self.decoder, self.decoder.cell.project_input(read_TBE), source, real_TB)
+        mask_TB = torch.arange(T, device=y_BT.device).unsqueeze(1) < y_lengths_B
+        inputs_TBG = self.decoder.cell.project_input(read_TBE)
+        decoded = self.decoder.unroll(inputs_TBG, source, mask_TB, self.recurrences)
         states_TBN = decoded.states_TBN[:-1] if self.generates_first else decoded.states_TBN[1:]
-        for layer in self.decoder.above:
-            states_TBN = layer(states_TBN, decoded.contexts_TBC, real_TB, self.engine, dropout)
+        for layer in self.decoder.extra_layers:
+            states_TBN = layer(states_TBN, decoded.contexts_TBC, mask_TB, self.recurrences, dropout)
 
-        real_P = real_TB.flatten().nonzero().squeeze(1)
-        rows_Q = nn.functional.pad(real_P, (0, -len(real_P) % ROWS_MULTIPLE))
-        s_QN, y_QE, c_QC = (
-            distinct_rows(steps.flatten(0, 1), rows_Q, len(real_P))
+        positions_P = mask_TB.flatten().nonzero().squeeze(1)
+        positions_R = nn.functional.pad(positions_P, (0, -len(positions_P) % ROWS_MULTIPLE))
+        s_RN, y_RE, c_RC = (
+            ops.gather_distinct(steps.flatten(0, 1), positions_R, len(positions_P))
             for steps in (states_TBN, previous_TBE, decoded.contexts_TBC)
         )
-        readout_QL = self.readout.hidden(drop(s_QN, dropout), y_QE, c_QC, dropout)
-        return Forced(self.readout, readout_QL, y_TB.flatten()[real_P], real_P % B, decoded)
+        readout_RL = self.readout.hidden(ops.dropout(s_RN, dropout), y_RE, c_RC, dropout)
+        return TeacherForcedOutput(self.readout, readout_RL, y_TB.flatten()[positions_P], positions_P % B, decoded)
 
     def start(self, source: Source) -> Hypotheses:
         """The empty translation of each sentence: B × 1 hypotheses."""
-        state_B1D = self.decoder.first_state(source).unsqueeze(1)
-        above_B1D = [layer.first_state(self.decoder.cell.hidden(state_B1D)) for layer in self.decoder.above]
-        return Hypotheses(state_B1D, state_B1D.new_zeros(*state_B1D.shape[:2], self.config.embedding_size), above_B1D)
+        decoder = self.decoder
+        state_B1D = decoder.first_state(source).unsqueeze(1)
+        return Hypotheses(
+            state_B1D,
+            state_B1D.new_zeros(*state_B1D.shape[:2], self.config.embedding_size),
+            decoder.alignment.first_memory(source),
+            [layer.first_state(decoder.cell.hidden(state_B1D)) for layer in decoder.extra_layers],
+        )
 
-    def look(self, hypotheses: Hypotheses, source: Source) -> Look:
+    def predict(self, hypotheses: Hypotheses, source: Source) -> StepOutput:
         """Attend to the source and predict the next word of every hypothesis."""
         cell = self.decoder.cell
         state_BKD, previous_BKE = hypotheses.state_BKD, hypotheses.previous_BKE
-        context_BKC, alpha_BKS = self.decoder.alignment.attend(cell.hidden(state_BKD), source)
+        context_BKC, alpha_BKS, memory_BKX = self.decoder.alignment(cell.hidden(state_BKD), source, hypotheses.memory_BKX)
         if not self.generates_first:
             state_BKD = self._update(state_BKD, previous_BKE, context_BKC)
-        s_BKN, above_BKD = cell.hidden(state_BKD), []
-        for layer, above in zip(self.decoder.above, hypotheses.above_BKD, strict=True):
-            above, s_BKN = layer.step(above, s_BKN, context_BKC)
-            above_BKD.append(above)
+        s_BKN, extra_layers_BKD = cell.hidden(state_BKD), []
+        for layer, extra_BKD in zip(self.decoder.extra_layers, hypotheses.extra_layers_BKD, strict=True):
+            extra_BKD, s_BKN = layer.step(extra_BKD, s_BKN, context_BKC)
+            extra_layers_BKD.append(extra_BKD)
         logits_BKV = self.readout(s_BKN, previous_BKE, context_BKC)
-        return Look(
-            torch.log_softmax(logits_BKV, -1), alpha_BKS, Hypotheses(state_BKD, previous_BKE, above_BKD), context_BKC
-        )
+        hypotheses = Hypotheses(state_BKD, previous_BKE, memory_BKX, extra_layers_BKD)
+        return StepOutput(torch.log_softmax(logits_BKV, -1), alpha_BKS, hypotheses, context_BKC)
 
-    def write(self, look: Look, sentences_b: Tensor, parents_bk: Tensor, words_bk: Tensor) -> Hypotheses:
+    def advance(self, step: StepOutput, sentences_b: Tensor, parents_bk: Tensor, words_bk: Tensor) -> Hypotheses:
         """Extend hypotheses: for each of the given sentences, those of the given indices, by the given words."""
-        hypotheses = look.hypotheses.select(sentences_b, parents_bk)
+        hypotheses = step.hypotheses.select(sentences_b, parents_bk)
         state_bkD = hypotheses.state_BKD
         written_bkE = nn.functional.embedding(words_bk, self.decoder.E)
         if self.generates_first:
-            context_bkC = look.context_BKC[sentences_b.unsqueeze(1), parents_bk]
+            context_bkC = step.context_BKC[sentences_b.unsqueeze(1), parents_bk]
             state_bkD = self._update(state_bkD, written_bkE, context_bkC)
         return replace(hypotheses, state_BKD=state_bkD, previous_BKE=written_bkE)
 
@@ -198,7 +215,7 @@ class RNNsearch(nn.Module):
         generator = torch.Generator().manual_seed(seed)
         for name, parameter in self.named_parameters():
             tensor, leaf = torch.empty(parameter.shape), name.rsplit(".", 1)[-1]
-            if leaf == "g":
+            if leaf == "weight":  # of a layer normalisation
                 tensor.fill_(1.0)
             elif leaf.startswith("b"):
                 # An LSTM that begins by forgetting learns slowly (Gers et al. 2000).
@@ -222,8 +239,3 @@ class RNNsearch(nn.Module):
     def count_parameters(self) -> int:
         """Numbers that are learned."""
         return sum(parameter.numel() for parameter in self.parameters())
-
-    @property
-    def aligns(self) -> bool:
-        """Whether there is an alignment to show: RNNsearch has one, RNNencdec has none."""
-        return isinstance(self.decoder.alignment, MLPAlignment)

@@ -1,8 +1,8 @@
-"""What search does besides its matrix products: compiled loops, and the same with PyTorch's operations.
+"""What a step of the decoder in search computes besides its matrix products: compiled loops, and the same in PyTorch.
 
-Letters are those of `rnnsearch.model`; besides, `R` hypotheses of many sentences stand one under the other, each sentence's
-together, and `Q` sentences have a seat each in tensors of sources. The functions take any device and precision; float32 on a
-CPU goes to the kernels where they are available. Every row is computed by itself, so what stands beside it does not matter.
+Letters are those of `rnnsearch.model`: R hypotheses of many sentences stand one under the other, each sentence's together,
+and Q slots hold a source each. The functions take any device and precision; float32 on a CPU goes to compiled loops where
+there are some. Every row is computed by itself, so what stands beside it does not matter.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from torch import Tensor
 
 from rnnsearch.ops import loops
 from rnnsearch.ops.loops import kernel
-from rnnsearch.text.vocabulary import END, UNK
 
 if loops.AVAILABLE:
     from numba import carray
@@ -28,10 +27,6 @@ LANES = 512
 """Words that stand so far apart have their highest logit noted together: most need not be looked at again."""
 
 
-def _compiled(x: Tensor) -> bool:
-    return loops.AVAILABLE and x.dtype == torch.float32 and x.device.type == "cpu"
-
-
 def reset(
     states_XN: Tensor, projected_XM: Tensor, context_XY: Tensor | None, parents_R: Tensor, words_VY: Tensor, words_R: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -41,7 +36,7 @@ def reset(
     contexts'; its word's products are row `words` of `words_VY`. Both have the candidate's, z's and r's first.
     """
     R, N = len(parents_R), states_XN.shape[1]
-    if _compiled(states_XN):
+    if loops.run_on(states_XN):
         s_RN, z_RN, reset_RN, inputs_RN = states_XN.new_empty(4, R, N)
         context = words_VY if context_XY is None else context_XY
         numbers = (R, N, len(states_XN), projected_XM.shape[1], len(words_VY), words_VY.shape[1], context_XY is not None)
@@ -87,7 +82,7 @@ def _reset(p: Any) -> None:
 
 def update(s_RN: Tensor, z_RN: Tensor, inputs_RN: Tensor, from_reset_RN: Tensor) -> Tensor:
     """s' = s + z ∘ (tanh(inputs + U [r ∘ s]) − s), the end of the gated unit, (R, N)."""
-    if _compiled(s_RN):
+    if loops.run_on(s_RN):
         next_RN = torch.empty_like(s_RN)
         _update(s_RN.shape, s_RN, z_RN, inputs_RN, from_reset_RN, next_RN)
         return next_RN
@@ -109,23 +104,23 @@ def _update(p: Any) -> None:
 
 
 def attend(
-    query_RA: Tensor, keys_QSA: Tensor, v_a: Tensor, values_QSY: Tensor, lengths_Q: Tensor, seats_R: Tensor
+    query_RA: Tensor, keys_QSA: Tensor, v_a: Tensor, values_QSY: Tensor, lengths_Q: Tensor, slots_R: Tensor
 ) -> tuple[Tensor, Tensor]:
     """α = softmax_j(v_aᵀ tanh(query + key_j)) over a sentence's own positions, and Σ_j α_j value_j: (R, S) and (R, Y).
 
-    `query` may be some columns of a wider tensor; `lengths` and `seats` are int64.
+    `query` may be some columns of a wider tensor; `lengths` and `slots` are int64.
     """
     (_, S, A), R, Y = keys_QSA.shape, len(query_RA), values_QSY.shape[2]
-    if _compiled(keys_QSA):
+    if loops.run_on(keys_QSA):
         alpha_RS, context_RY = keys_QSA.new_empty(R, S), keys_QSA.new_empty(R, Y)
         numbers = (R, S, A, Y, query_RA.stride(0), len(keys_QSA))
-        _attend(numbers, query_RA, keys_QSA, v_a, values_QSY, lengths_Q, seats_R, alpha_RS, context_RY)
+        _attend(numbers, query_RA, keys_QSA, v_a, values_QSY, lengths_Q, slots_R, alpha_RS, context_RY)
         return alpha_RS, context_RY
-    energy_RS = torch.tanh(keys_QSA[seats_R] + query_RA.unsqueeze(1)) @ v_a
-    outside_RS = torch.arange(S, device=energy_RS.device) >= lengths_Q[seats_R].unsqueeze(1)
+    energy_RS = torch.tanh(keys_QSA[slots_R] + query_RA.unsqueeze(1)) @ v_a
+    outside_RS = torch.arange(S, device=energy_RS.device) >= lengths_Q[slots_R].unsqueeze(1)
     alpha_RS = torch.softmax(energy_RS.masked_fill(outside_RS, -torch.inf), 1)
-    # Past a sentence's end a seat holds what an earlier sentence left there.
-    values_RSY = values_QSY[seats_R].masked_fill(outside_RS.unsqueeze(2), 0)
+    # Past a sentence's end a slot holds what an earlier sentence left there.
+    values_RSY = values_QSY[slots_R].masked_fill(outside_RS.unsqueeze(2), 0)
     return alpha_RS, torch.bmm(alpha_RS.unsqueeze(1), values_RSY).squeeze(1)
 
 
@@ -135,15 +130,15 @@ def _attend(p: Any) -> None:
     n = carray(p[0], (6,), f64)
     R, S, A, Y, M, Q = int(n[0]), int(n[1]), int(n[2]), int(n[3]), int(n[4]), int(n[5])
     queries, keys, v = carray(p[1], (R * M,), f32), carray(p[2], (Q, S, A), f32), carray(p[3], (A,), f32)
-    values, lengths, seats = carray(p[4], (Q, S, Y), f32), carray(p[5], (Q,), i64), carray(p[6], (R,), i64)
+    values, lengths, slots = carray(p[4], (Q, S, Y), f32), carray(p[5], (Q,), i64), carray(p[6], (R,), i64)
     alpha, contexts = carray(p[7], (R, S), f32), carray(p[8], (R, Y), f32)
     first, last = share(R)
     for i in range(first, last):
-        seat = seats[i]
-        query, weights, context, length = queries[i * M : i * M + A], alpha[i], contexts[i], lengths[seat]
+        slot = slots[i]
+        query, weights, context, length = queries[i * M : i * M + A], alpha[i], contexts[i], lengths[slot]
         highest = f32(-np.inf)
         for j in range(length):
-            key, energy = keys[seat, j], f32(0)
+            key, energy = keys[slot, j], f32(0)
             for a in range(A):
                 energy += v[a] * tanh(key[a] + query[a])
             weights[j] = energy
@@ -159,36 +154,34 @@ def _attend(p: Any) -> None:
         j = 0
         while j + 4 <= length:  # four at a time: `context` is read and written a quarter as often
             w0, w1, w2, w3 = weights[j], weights[j + 1], weights[j + 2], weights[j + 3]
-            v0, v1, v2, v3 = values[seat, j], values[seat, j + 1], values[seat, j + 2], values[seat, j + 3]
+            v0, v1, v2, v3 = values[slot, j], values[slot, j + 1], values[slot, j + 2], values[slot, j + 3]
             for y in range(Y):
                 context[y] += w0 * v0[y] + w1 * v1[y] + w2 * v2[y] + w3 * v3[y]
             j += 4
         while j < length:
-            w0, v0 = weights[j], values[seat, j]
+            w0, v0 = weights[j], values[slot, j]
             for y in range(Y):
                 context[y] += w0 * v0[y]
             j += 1
 
 
 def best_words(
-    product_RV: Tensor, factor_R: Tensor, bias_V: Tensor, count: int, no_end_R: Tensor, no_unk: bool
+    product_RV: Tensor, factor_R: Tensor, bias_V: Tensor, count: int, banned_RX: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """The `count` most probable words of each row: log p (R, count), the highest first, and the words (R, count) int64.
+    """The `count` most probable words of each row: log p (R, W), the highest first, and the words (R, W) int64.
 
-    The logits are factor ∘ product + bias. Where `no_end` is true the end symbol is left out, and with `no_unk` the
-    unknown word; their probability is not given to others. Where fewer words are left, log p is −inf.
+    The logits are factor ∘ product + bias. Those of the first X words for which `banned` is true are left out; their
+    probability is not given to others. Where fewer words are left, log p is −inf.
     """
     R, V = product_RV.shape
-    if _compiled(product_RV):
+    if loops.run_on(product_RV):
         log_p_RW, words_RW = product_RV.new_empty(R, count), torch.empty(R, count, dtype=torch.int64)
         scratch_RX = product_RV.new_empty(R, min(V, LANES))
-        numbers = (R, V, count, no_unk)
-        _best_words(numbers, product_RV, factor_R, bias_V, no_end_R, log_p_RW, words_RW, scratch_RX)
+        numbers = (R, V, count, banned_RX.shape[1])
+        _best_words(numbers, product_RV, factor_R, bias_V, banned_RX, log_p_RW, words_RW, scratch_RX)
         return log_p_RW, words_RW
     log_p_RV = torch.log_softmax(torch.addcmul(bias_V, product_RV, factor_R.unsqueeze(1)), 1)
-    log_p_RV[:, END].masked_fill_(no_end_R, -torch.inf)
-    if no_unk:
-        log_p_RV[:, UNK] = -torch.inf
+    log_p_RV[:, : banned_RX.shape[1]].masked_fill_(banned_RX, -torch.inf)
     log_p_RW, words_RW = log_p_RV.topk(min(count, V), 1)
     missing = count - log_p_RW.shape[1]
     return torch.nn.functional.pad(log_p_RW, (0, missing), value=-torch.inf), torch.nn.functional.pad(words_RW, (0, missing))
@@ -196,15 +189,15 @@ def best_words(
 
 @kernel
 def _best_words(p: Any) -> None:
-    """Numbers R, V, W, no_unk; `best_words`' tensors in its order, log p, words, and scratch (R, lanes).
+    """Numbers R, V, W, X; `best_words`' tensors in its order, log p, words, and scratch (R, lanes).
 
     The logits take the place of `product`.
     """
     n = carray(p[0], (4,), f64)
-    R, V, W, no_unk = int(n[0]), int(n[1]), int(n[2]), n[3] != 0
+    R, V, W, X = int(n[0]), int(n[1]), int(n[2]), int(n[3])
     lanes = min(V, LANES)
     product, factors, bias = carray(p[1], (R, V), f32), carray(p[2], (R,), f32), carray(p[3], (V,), f32)
-    no_end, log_p, words = carray(p[4], (R,), np.bool_), carray(p[5], (R, W), f32), carray(p[6], (R, W), i64)
+    banned, log_p, words = carray(p[4], (R, X), np.bool_), carray(p[5], (R, W), f32), carray(p[6], (R, W), i64)
     scratch = carray(p[7], (R, lanes), f32)
     first, last = share(R)
     for i in range(first, last):
@@ -218,10 +211,9 @@ def _best_words(p: Any) -> None:
         total = f32(0)
         for k in range(V):
             total += exp(row[k] - highest)
-        if no_end[i]:
-            row[END] = f32(-np.inf)
-        if no_unk:
-            row[UNK] = f32(-np.inf)
+        for k in range(X):
+            if banned[i, k]:
+                row[k] = f32(-np.inf)
         for k in range(W):
             best[k] = f32(-np.inf)
             chosen[k] = 0
@@ -246,7 +238,7 @@ def quantize(x_RX: Tensor, rows: int) -> tuple[Tensor, Tensor]:
     """Whole numbers from 1 to 255 in `rows` ≥ R rows, uint8, and a factor (R), such that x ≈ factor ∘ (number − 128)."""
     R, X = x_RX.shape
     whole_PX = torch.empty(rows, X, dtype=torch.uint8)
-    if _compiled(x_RX):
+    if loops.run_on(x_RX):
         factor_R = x_RX.new_empty(R)
         _quantize((R, X, rows), x_RX, whole_PX, factor_R)
         return whole_PX, factor_R
@@ -285,7 +277,7 @@ def maxout(from_state_RM: Tensor, from_context_RY: Tensor, from_word_VY: Tensor,
     The third's are those of the rows `words`, int64.
     """
     R, L = len(words_R), width // 2
-    if _compiled(from_state_RM):
+    if loops.run_on(from_state_RM):
         t_RL = from_state_RM.new_empty(R, L)
         numbers = (R, L, from_state_RM.shape[1], from_context_RY.shape[1], len(from_word_VY))
         _maxout(numbers, from_state_RM, from_context_RY, from_word_VY, words_R, t_RL)

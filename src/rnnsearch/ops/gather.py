@@ -9,25 +9,26 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 
-def distinct_rows(matrix_XN: Tensor, rows_Q: Tensor, count: int) -> Tensor:
-    """Rows of a matrix, (Q, N): the first `count` are distinct; those after them mean nothing, and nothing depends on them.
+def gather_distinct(matrix: Tensor, index_R: Tensor, distinct: int) -> Tensor:
+    """The rows of a matrix (any, N) that `index_R` names, (R, N).
 
-    Indexing's own derivative sorts the rows, to add up what belongs to the same one; this one copies.
+    The first `distinct` of the indices differ from each other; rows after them pad the result, and nothing may depend on
+    them. PyTorch's derivative of indexing sorts the indices to add up what belongs to the same row; this one copies rows.
     """
-    taken: Tensor = _DistinctRows.apply(matrix_XN, rows_Q, count)
-    return taken
+    rows_RN: Tensor = _GatherDistinct.apply(matrix, index_R, distinct)
+    return rows_RN
 
 
-class _DistinctRows(torch.autograd.Function):
+class _GatherDistinct(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, matrix_XN: Tensor, rows_Q: Tensor, count: int) -> Tensor:
-        ctx.save_for_backward(rows_Q[:count])
-        ctx.size = len(matrix_XN)
-        return matrix_XN.index_select(0, rows_Q)
+    def forward(ctx: Any, matrix: Tensor, index_R: Tensor, distinct: int) -> Tensor:
+        ctx.save_for_backward(index_R[:distinct])
+        ctx.size = len(matrix)
+        return matrix.index_select(0, index_R)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        (rows_P,), d_QN = ctx.saved_tensors, gradients[0]
-        d_XN = d_QN.new_zeros(ctx.size, d_QN.shape[1])
-        return d_XN.index_copy_(0, rows_P, d_QN[: len(rows_P)]), None, None
+        (index_P,), d_rows_RN = ctx.saved_tensors, gradients[0]
+        d_matrix = d_rows_RN.new_zeros(ctx.size, d_rows_RN.shape[1])
+        return d_matrix.index_copy_(0, index_P, d_rows_RN[: len(index_P)]), None, None

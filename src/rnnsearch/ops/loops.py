@@ -46,6 +46,16 @@ _OPENMP = _openmp()
 AVAILABLE = _OPENMP is not None
 """Whether kernels can run here."""
 
+
+
+def run_on(tensor: Tensor, *types: torch.dtype) -> bool:
+    """Whether compiled loops take such a tensor: on the CPU, and of one of these types (by default float32).
+
+    Every function that has a compiled loop and a plain way asks here. Tensors are passed to loops contiguous.
+    """
+    return AVAILABLE and tensor.device.type == "cpu" and tensor.dtype in (types or (torch.float32,))
+
+
 NUMBERS, TENSORS = 12, 16
 """The most a kernel takes of each."""
 

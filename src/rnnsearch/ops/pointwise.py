@@ -30,17 +30,17 @@ class Pointwise(Protocol):
         context_BG: Tensor | None,
         zr: Tensor,
         s_BN: Tensor,
-        real_B: Tensor | None,
+        mask_B: Tensor | None,
         candidate_BN: Tensor,
         next_s_BN: Tensor,
     ) -> None:
-        """`candidate` holds U [r ∘ s] and becomes s~; s' = (1 − z) ∘ s + z ∘ s~, zero where `real` is."""
+        """`candidate` holds U [r ∘ s] and becomes s~; s' = (1 − z) ∘ s + z ∘ s~, zero where `mask` is."""
 
     def candidate_backward(
         self,
         d_s_BN: Tensor,
         more_BN: Tensor | None,
-        real_B: Tensor | None,
+        mask_B: Tensor | None,
         zr: Tensor,
         candidate_BN: Tensor,
         s_BN: Tensor,
@@ -102,7 +102,7 @@ class TorchPointwise:
         context_BG: Tensor | None,
         zr: Tensor,
         s_BN: Tensor,
-        real_B: Tensor | None,
+        mask_B: Tensor | None,
         candidate_BN: Tensor,
         next_s_BN: Tensor,
     ) -> None:
@@ -111,14 +111,14 @@ class TorchPointwise:
         if context_BG is not None:
             candidate_BN.add_(context_BG[:, :N])
         torch.lerp(s_BN, candidate_BN.tanh_(), zr[:, :N], out=next_s_BN)
-        if real_B is not None:
-            next_s_BN.mul_(real_B.unsqueeze(1))
+        if mask_B is not None:
+            next_s_BN.mul_(mask_B.unsqueeze(1))
 
     def candidate_backward(
         self,
         d_s_BN: Tensor,
         more_BN: Tensor | None,
-        real_B: Tensor | None,
+        mask_B: Tensor | None,
         zr: Tensor,
         candidate_BN: Tensor,
         s_BN: Tensor,
@@ -127,8 +127,8 @@ class TorchPointwise:
         N = s_BN.shape[1]
         if more_BN is not None:
             d_s_BN.add_(more_BN)
-        if real_B is not None:
-            d_s_BN.mul_(real_B.unsqueeze(1))
+        if mask_B is not None:
+            d_s_BN.mul_(mask_B.unsqueeze(1))
         z_BN, d_candidate_BN = zr[:, :N], d_row[:, :N]
         torch.mul(d_s_BN, z_BN, out=d_candidate_BN)
         d_candidate_BN.addcmul_(d_candidate_BN * candidate_BN, candidate_BN, value=-1)
@@ -155,7 +155,7 @@ class TorchPointwise:
         B, S, A = keys_BSA.shape
         queries_BA.copy_(projected_BM[:, -A:])
         hidden_BSA = (keys_BSA + queries_BA.unsqueeze(1)).tanh_()
-        energy_BS = (hidden_BSA.flatten(0, 1) @ v_a).view(B, S).masked_fill_(~_real(lengths_B, S), -torch.inf)
+        energy_BS = (hidden_BSA.flatten(0, 1) @ v_a).view(B, S).masked_fill_(~_mask(lengths_B, S), -torch.inf)
         torch.softmax(energy_BS, 1, out=alpha_BS)
         torch.bmm(alpha_BS.unsqueeze(1), h_BSC, out=contexts_BC.unsqueeze(1))
 
@@ -184,6 +184,6 @@ class TorchPointwise:
         torch.mul(slope_BSA.sum(1), v_a, out=d_row[:, -len(v_a) :])
 
 
-def _real(lengths_B: Tensor, S: int) -> Tensor:
+def _mask(lengths_B: Tensor, S: int) -> Tensor:
     """True (B, S) where a position belongs to its sentence."""
     return torch.arange(S, device=lengths_B.device) < lengths_B.unsqueeze(1)

@@ -1,4 +1,4 @@
-"""What `Fused` does between its products, and the softmax, as compiled loops (float32; names as in `pointwise`).
+"""What `CpuRecurrences` does between its products, as compiled loops (float32; names as in `pointwise`).
 
 Every kernel states its numbers, then its tensors with their shapes. `X` is the width of a row that holds, side by side, the
 gradients of a step's projections: candidate, z, r (3N) and, where there is an alignment model, the query (A).
@@ -18,7 +18,7 @@ from rnnsearch.ops.loops import kernel
 if loops.AVAILABLE:
     from numba import carray
 
-    from rnnsearch.ops.loops import exp, from_bfloat16, highest_of, share, sigmoid, tanh, this_thread, to_bfloat16
+    from rnnsearch.ops.loops import exp, share, sigmoid, tanh, this_thread
 
 f32, f64 = np.float32, np.float64
 
@@ -137,18 +137,18 @@ def gates_forward(p: Any) -> None:
 def candidate_forward(p: Any) -> None:
     """s~ = tanh of the sum of its projections, and s' = (1 − z) ∘ s + z ∘ s~, zero outside a sentence.
 
-    Numbers B, N, contextual, masked. inputs (B, 3N), context (B, 3N; added if contextual), zr (B, 2N), s (B, N), real (B;
+    Numbers B, N, contextual, masked. inputs (B, 3N), context (B, 3N; added if contextual), zr (B, 2N), s (B, N), mask (B;
     multiplies s' if masked), candidate (B, N), which holds U [r ∘ s] and becomes s~; into s' (B, N).
     """
     numbers = carray(p[0], (4,), f64)
     B, N, contextual, masked = int(numbers[0]), int(numbers[1]), numbers[2] != 0, numbers[3] != 0
     inputs, context, zr = carray(p[1], (B, 3 * N), f32), carray(p[2], (B, 3 * N), f32), carray(p[3], (B, 2 * N), f32)
-    s, real, candidate = carray(p[4], (B, N), f32), carray(p[5], (B,), f32), carray(p[6], (B, N), f32)
+    s, mask, candidate = carray(p[4], (B, N), f32), carray(p[5], (B,), f32), carray(p[6], (B, N), f32)
     next_s = carray(p[7], (B, N), f32)
     first, last = share(B)
     for b in range(first, last):
         given, more, z, state, new, out = inputs[b], context[b], zr[b], s[b], candidate[b], next_s[b]
-        factor = real[b] if masked else f32(1)
+        factor = mask[b] if masked else f32(1)
         if contextual:
             for k in range(N):
                 new[k] += more[k]
@@ -162,19 +162,19 @@ def candidate_backward(p: Any) -> None:
     """Back to the projections of s~ and z.
 
     Numbers B, N, X, given (1 if there is more), masked. d_s (B, N), which becomes ∂cost/∂s so far, more (B, N; added to d_s
-    first), real (B; multiplies their sum if masked), zr (B, 2N), candidate (B, N), s (B, N); into the first 2N columns of
+    first), mask (B; multiplies their sum if masked), zr (B, 2N), candidate (B, N), s (B, N); into the first 2N columns of
     d_row (B, X).
     """
     numbers = carray(p[0], (5,), f64)
     B, N, X, given, masked = int(numbers[0]), int(numbers[1]), int(numbers[2]), numbers[3] != 0, numbers[4] != 0
-    d_s, more, real = carray(p[1], (B, N), f32), carray(p[2], (B, N), f32), carray(p[3], (B,), f32)
+    d_s, more, mask = carray(p[1], (B, N), f32), carray(p[2], (B, N), f32), carray(p[3], (B,), f32)
     zr, candidate, s = carray(p[4], (B, 2 * N), f32), carray(p[5], (B, N), f32), carray(p[6], (B, N), f32)
     d_row = carray(p[7], (B, X), f32)
     first, last = share(B)
     for b in range(first, last):
         d_state, added, z, new, state = d_s[b], more[b], zr[b], candidate[b], s[b]
         d_new, d_z = d_row[b], d_row[b, N:]
-        factor = real[b] if masked else f32(1)
+        factor = mask[b] if masked else f32(1)
         if given:
             for k in range(N):
                 d_state[k] += added[k]
@@ -203,105 +203,6 @@ def reset_backward(p: Any) -> None:
             d_state[k] += d[k] * r[k]
 
 
-@kernel
-def softmax_backward(p: Any) -> None:
-    """From logits to the gradient of the label-smoothed NLL with respect to them, in their place.
-
-    Numbers R, V, epsilon, scale (of the gradient), rounded. logits (R, V), words (R) int64; into nll (R) and smoothed (R),
-    the NLL and the mean of −log p over the vocabulary; added, a row a thread, to d_bias (threads, V). Where `rounded`, the
-    logits and the gradient are bfloat16, the logits without the bias (V), which is added; scratch is (threads, V).
-    """
-    numbers = carray(p[0], (5,), f64)
-    R, V, epsilon, scale, rounded = int(numbers[0]), int(numbers[1]), f32(numbers[2]), f32(numbers[3]), numbers[4] != 0
-    logits, logits_16, words = carray(p[1], (R, V), f32), carray(p[1], (R, V), np.uint16), carray(p[2], (R,), np.int64)
-    nll, smoothed = carray(p[3], (R,), f32), carray(p[4], (R,), f32)
-    d_bias = carray(p[5], (this_thread() + 1, V), f32)[this_thread()]
-    bias, scratch = carray(p[6], (V,), f32), carray(p[7], (this_thread() + 1, V), f32)[this_thread()]
-    first, last = share(R)
-    for i in range(first, last):
-        row, row_16, word = scratch if rounded else logits[i], logits_16[i], words[i]
-        if rounded:
-            for k in range(V):
-                row[k] = from_bfloat16(row_16[k]) + bias[k]
-        highest = highest_of(row)
-        total, linear, chosen = f32(0), f32(0), row[word]
-        for k in range(V):
-            shifted = row[k] - highest
-            linear += shifted
-            row[k] = exp(shifted)
-            total += row[k]
-        log_total = np.log(total)
-        nll[i] = log_total + highest - chosen
-        smoothed[i] = log_total - linear / f32(V)
-        factor, even = scale / total, scale * epsilon / f32(V)
-        row[word] -= (f32(1) - epsilon) * total
-        for k in range(V):
-            d = factor * row[k] - even
-            row[k] = d
-            d_bias[k] += d
-        if rounded:
-            for k in range(V):
-                row_16[k] = to_bfloat16(row[k])
-
-
-@kernel
-def paired_softmax_backward(p: Any) -> None:
-    """As `softmax_backward`, where rows 2i and 2i + 1 are two readings of one word, whose divergence costs too.
-
-    Numbers R, V, epsilon, scale, rounded, weight. The cost has weight times the mean of KL(p | q) and KL(q | p); their sum
-    goes into divergence (R / 2), the last tensor. scratch is (threads, 2, V).
-    """
-    numbers = carray(p[0], (6,), f64)
-    R, V, epsilon, scale, rounded = int(numbers[0]), int(numbers[1]), f32(numbers[2]), f32(numbers[3]), numbers[4] != 0
-    half, even = f32(numbers[5]) / f32(2), scale * epsilon / f32(V)
-    logits, logits_16, words = carray(p[1], (R, V), f32), carray(p[1], (R, V), np.uint16), carray(p[2], (R,), np.int64)
-    nll, smoothed = carray(p[3], (R,), f32), carray(p[4], (R,), f32)
-    d_bias = carray(p[5], (this_thread() + 1, V), f32)[this_thread()]
-    bias, scratch = carray(p[6], (V,), f32), carray(p[7], (this_thread() + 1, 2, V), f32)[this_thread()]
-    divergence = carray(p[8], (R // 2,), f32)
-    first, last = share(R // 2)
-    for pair in range(first, last):
-        i, word = 2 * pair, words[2 * pair]
-        rows = scratch if rounded else logits[i : i + 2]
-        for j in range(2):  # logits become log p
-            row, row_16 = rows[j], logits_16[i + j]
-            if rounded:
-                for k in range(V):
-                    row[k] = from_bfloat16(row_16[k]) + bias[k]
-            highest = highest_of(row)
-            total, linear = f32(0), f32(0)
-            for k in range(V):
-                shifted = row[k] - highest
-                linear += shifted
-                total += exp(shifted)
-            log_total = np.log(total)
-            for k in range(V):
-                row[k] -= highest + log_total
-            nll[i + j] = -row[word]
-            smoothed[i + j] = log_total - linear / f32(V)
-        log_p, log_q = rows[0], rows[1]
-        p_q, q_p = f32(0), f32(0)
-        for k in range(V):
-            difference = log_p[k] - log_q[k]
-            p_q += exp(log_p[k]) * difference
-            q_p -= exp(log_q[k]) * difference
-        divergence[pair] = p_q + q_p
-        for k in range(V):
-            one, other, difference = exp(log_p[k]), exp(log_q[k]), log_p[k] - log_q[k]
-            d_one = scale * (one + half * (one * (difference - p_q) + one - other)) - even
-            d_other = scale * (other - half * (other * (difference + q_p) + one - other)) - even
-            log_p[k] = d_one
-            log_q[k] = d_other
-            d_bias[k] += d_one + d_other
-        for j in range(2):
-            rows[j, word] -= scale * (f32(1) - epsilon)
-            d_bias[word] -= scale * (f32(1) - epsilon)
-            if rounded:
-                row_16 = logits_16[i + j]
-                for k in range(V):
-                    row_16[k] = to_bfloat16(rows[j, k])
-
-
 class CompiledPointwise:
     """See `Pointwise`. All tensors are float32, contiguous, on the CPU; `lengths` are int64."""
 
@@ -318,27 +219,27 @@ class CompiledPointwise:
         context_BG: Tensor | None,
         zr: Tensor,
         s_BN: Tensor,
-        real_B: Tensor | None,
+        mask_B: Tensor | None,
         candidate_BN: Tensor,
         next_s_BN: Tensor,
     ) -> None:
-        context, real = inputs_BG if context_BG is None else context_BG, s_BN if real_B is None else real_B
-        numbers = (*s_BN.shape, context_BG is not None, real_B is not None)
-        candidate_forward(numbers, inputs_BG, context, zr, s_BN, real, candidate_BN, next_s_BN)
+        context, mask = inputs_BG if context_BG is None else context_BG, s_BN if mask_B is None else mask_B
+        numbers = (*s_BN.shape, context_BG is not None, mask_B is not None)
+        candidate_forward(numbers, inputs_BG, context, zr, s_BN, mask, candidate_BN, next_s_BN)
 
     def candidate_backward(
         self,
         d_s_BN: Tensor,
         more_BN: Tensor | None,
-        real_B: Tensor | None,
+        mask_B: Tensor | None,
         zr: Tensor,
         candidate_BN: Tensor,
         s_BN: Tensor,
         d_row: Tensor,
     ) -> None:
-        more, real = s_BN if more_BN is None else more_BN, s_BN if real_B is None else real_B
-        numbers = (*s_BN.shape, d_row.shape[1], more_BN is not None, real_B is not None)
-        candidate_backward(numbers, d_s_BN, more, real, zr, candidate_BN, s_BN, d_row)
+        more, mask = s_BN if more_BN is None else more_BN, s_BN if mask_B is None else mask_B
+        numbers = (*s_BN.shape, d_row.shape[1], more_BN is not None, mask_B is not None)
+        candidate_backward(numbers, d_s_BN, more, mask, zr, candidate_BN, s_BN, d_row)
 
     def reset_backward(self, d_reset_BN: Tensor, zr: Tensor, s_BN: Tensor, d_row: Tensor, d_s_BN: Tensor) -> None:
         reset_backward((*s_BN.shape, d_row.shape[1]), d_reset_BN, zr, s_BN, d_row, d_s_BN)

@@ -1,82 +1,69 @@
-"""The recurrences with a backward pass derived by hand.
+"""The recurrences of the gated hidden unit, with a backward pass derived by hand.
 
-Autograd keeps every intermediate of every step, and at every step adds a whole matrix to each weight's gradient. Here the
-loop back in time carries only what is recurrent, the gradient of the state; the gradients of the weights are one product
-over all steps after it, and tanh(W_a s + U_a h) is computed again instead of kept. The results are those of `Reference`
-to rounding. Derived for the gated unit; other cells run as in `Reference`.
+Autograd keeps every intermediate result of every step, and adds a whole matrix to each weight's gradient at every step. Here
+the loop back in time carries only what is recurrent, the gradient of the state. The gradients of the weights are one product
+over all steps after the loop, and tanh(W_a s + U_a h) is computed again instead of being kept. The results are those of the
+model's plain loops to rounding.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from rnnsearch.ops import loops
-from rnnsearch.ops.interface import Decoded
 from rnnsearch.ops.matmul import Precision, full_precision, product
 from rnnsearch.ops.pointwise import Pointwise, TorchPointwise
 from rnnsearch.ops.pointwise_compiled import CompiledPointwise
-from rnnsearch.ops.reference import Reference
-
-if TYPE_CHECKING:
-    from rnnsearch.model.attention import Source
-    from rnnsearch.model.cells import Cell
-    from rnnsearch.model.decoder import Decoder
 
 
-class Fused:
-    """See `Engine` for what the methods promise."""
+class CpuRecurrences:
+    """See `Recurrences`. Runs on any device; its compiled loops are for float32 on a CPU."""
 
     name = "fused"
 
     def __init__(self, precision: Precision = "fp32") -> None:
         self.precision = precision
-        self._reference = Reference()
 
-    def encode(self, cell: Cell, inputs_SBG: Tensor, real_SB: Tensor, backward: bool = False) -> Tensor:
-        if cell.gates != ("", "z", "r"):
-            return self._reference.encode(cell, inputs_SBG, real_SB, backward)
-        with full_precision(inputs_SBG):
-            U, U_zr = cell.recurrent_weights()
-            inputs_SBG = inputs_SBG.to(U.dtype)
-            zero_BN = inputs_SBG.new_zeros(inputs_SBG.shape[1], cell.hidden_size)
-            states: Tensor = _GatedRecurrence.apply(
-                inputs_SBG, zero_BN, real_SB, U, U_zr, backward, self.precision
-            )
-            return states
-
-    def decode(
-        self, decoder: Decoder, inputs_TBG: Tensor, source: Source, real_TB: Tensor | None = None
-    ) -> Decoded:
-        cell = decoder.cell
-        if cell.gates != ("", "z", "r"):
-            return self._reference.decode(decoder, inputs_TBG, source, real_TB)
+    def gated(
+        self,
+        inputs_TBG: Tensor,
+        s0_BN: Tensor,
+        mask_TB: Tensor | None,
+        U: Tensor,
+        U_zr: Tensor,
+        reverse: bool = False,
+    ) -> Tensor:
         with full_precision(inputs_TBG):
-            return self._decode(decoder, inputs_TBG, source, real_TB)
+            states_TBN: Tensor = _GatedRecurrence.apply(
+                inputs_TBG.to(U.dtype), s0_BN, mask_TB, U, U_zr, reverse, self.precision
+            )
+            return states_TBN
 
-    def _decode(self, decoder: Decoder, inputs_TBG: Tensor, source: Source, real_TB: Tensor | None) -> Decoded:
-        cell = decoder.cell
-        U, U_zr = cell.recurrent_weights()
-        s0_BN, inputs_TBG = decoder.first_state(source), inputs_TBG.to(U.dtype)
-        if source.keys_BSA is None:
-            # One fixed context: its part of the input is the same at every step.
-            c_BC = source.summary_BN
-            inputs_TBG = inputs_TBG + cell.project_context(c_BC)
-            states_TBN = _GatedRecurrence.apply(inputs_TBG, s0_BN, real_TB, U, U_zr, False, self.precision)
-            return Decoded(
-                torch.cat([s0_BN.unsqueeze(0), states_TBN]), c_BC.expand(len(inputs_TBG), *c_BC.shape), None
+    def attentive(
+        self,
+        inputs_TBG: Tensor,
+        s0_BN: Tensor,
+        annotations_BSC: Tensor,
+        keys_BSA: Tensor,
+        mask_BS: Tensor,
+        mask_TB: Tensor | None,
+        W_a: Tensor,
+        v_a: Tensor,
+        U: Tensor,
+        U_zr: Tensor,
+        C: Tensor,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        inputs_TBG = inputs_TBG.to(U.dtype)
+        with full_precision(inputs_TBG):
+            found: tuple[Tensor, Tensor, Tensor] = _AttentiveRecurrence.apply(
+                *(inputs_TBG, s0_BN, annotations_BSC, keys_BSA.to(U.dtype), mask_BS.sum(1)),
+                *(W_a, v_a, U, U_zr, C, _rows(mask_TB, inputs_TBG), self.precision),
             )
-        W_a, v_a = decoder.alignment.W_a, decoder.alignment.v_a
-        keys_BSA, lengths_B = source.keys_BSA.to(U.dtype), source.real_BS.sum(1)
-        return Decoded(
-            *_AlignedRecurrence.apply(
-                *(inputs_TBG, s0_BN, source.annotations_BSC, keys_BSA, lengths_B),
-                *(W_a, v_a, U, U_zr, cell.stacked("C"), _rows(real_TB, inputs_TBG), self.precision),
-            )
-        )
+            return found
 
 
 class _GatedStep:
@@ -103,7 +90,7 @@ class _GatedStep:
         inputs_RG: Tensor,
         context_RG: Tensor | None,
         projected_RM: Tensor,
-        real_R: Tensor | None,
+        mask_R: Tensor | None,
         next_s_BN: Tensor,
     ) -> None:
         """s' into `next_s_BN`, from s and the projections of input, context and state; zero past the first `rows`."""
@@ -111,7 +98,7 @@ class _GatedStep:
         self.pointwise.gates_forward(inputs_RG, context_RG, projected_RM, s_BN[:rows], zr_RM, reset_RN)
         self.from_reset(reset_RN, candidate_RN)
         self.pointwise.candidate_forward(
-            inputs_RG, context_RG, zr_RM, s_BN[:rows], real_R, candidate_RN, next_s_BN[:rows]
+            inputs_RG, context_RG, zr_RM, s_BN[:rows], mask_R, candidate_RN, next_s_BN[:rows]
         )
         self.zr_TBM[t, rows:] = 0
         next_s_BN[rows:] = 0
@@ -122,7 +109,7 @@ class _GatedStep:
         rows: int,
         d_s_BN: Tensor,
         more_RN: Tensor | None,
-        real_R: Tensor | None,
+        mask_R: Tensor | None,
         s_BN: Tensor,
         d_row: Tensor,
     ) -> None:
@@ -133,7 +120,7 @@ class _GatedStep:
         zr_RM, s_RN, d_row_R, d_s_RN = self.zr_TBM[t, :rows], s_BN[:rows], d_row[:rows], d_s_BN[:rows]
         d_reset_RN = self.reset_BN[:rows]
         self.pointwise.candidate_backward(
-            d_s_RN, more_RN, real_R, zr_RM, self.candidate_TBN[t, :rows], s_RN, d_row_R
+            d_s_RN, more_RN, mask_R, zr_RM, self.candidate_TBN[t, :rows], s_RN, d_row_R
         )
         self.to_reset(d_row_R[:, : s_BN.shape[1]], d_reset_RN)
         self.pointwise.reset_backward(d_reset_RN, zr_RM, s_RN, d_row_R, d_s_RN)
@@ -152,7 +139,7 @@ class _GatedRecurrence(torch.autograd.Function):
         ctx: Any,
         inputs_TBG: Tensor,
         s0_BN: Tensor,
-        real_TB: Tensor | None,
+        mask_TB: Tensor | None,
         U: Tensor,
         U_zr: Tensor,
         reverse: bool,
@@ -160,8 +147,8 @@ class _GatedRecurrence(torch.autograd.Function):
     ) -> Tensor:
         inputs_TBG, s0_BN = inputs_TBG.contiguous(), s0_BN.contiguous()
         T = len(inputs_TBG)
-        rows_T = _rows(real_TB, inputs_TBG)
-        real_TB = None if real_TB is None else real_TB.to(s0_BN.dtype)
+        rows_T = _rows(mask_TB, inputs_TBG)
+        mask_TB = None if mask_TB is None else mask_TB.to(s0_BN.dtype)
         step = _GatedStep(_pointwise(s0_BN), T, s0_BN, U, precision)
         from_state = product(U_zr.T, precision)
         projected_BM = s0_BN.new_empty(len(s0_BN), len(U_zr))
@@ -170,16 +157,16 @@ class _GatedRecurrence(torch.autograd.Function):
         for t in reversed(range(T)) if reverse else range(T):
             rows = rows_T[t]
             from_state(s_BN[:rows], projected_BM[:rows])
-            real_R = None if real_TB is None else real_TB[t, :rows]
-            step.forward(t, rows, s_BN, inputs_TBG[t, :rows], None, projected_BM[:rows], real_R, states_TBN[t])
+            mask_R = None if mask_TB is None else mask_TB[t, :rows]
+            step.forward(t, rows, s_BN, inputs_TBG[t, :rows], None, projected_BM[:rows], mask_R, states_TBN[t])
             s_BN = states_TBN[t]
-        ctx.save_for_backward(s0_BN, real_TB, U_zr, states_TBN)
+        ctx.save_for_backward(s0_BN, mask_TB, U_zr, states_TBN)
         ctx.step, ctx.rows_T, ctx.reverse, ctx.precision = step, rows_T, reverse, precision
         return states_TBN
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        s0_BN, real_TB, U_zr, states_TBN = ctx.saved_tensors
+        s0_BN, mask_TB, U_zr, states_TBN = ctx.saved_tensors
         d_states_TBN = gradients[0].contiguous()
         step: _GatedStep = ctx.step
         T, N = len(states_TBN), s0_BN.shape[1]
@@ -192,8 +179,8 @@ class _GatedRecurrence(torch.autograd.Function):
         d_s_BN = torch.zeros_like(s0_BN)
         for t in range(T) if ctx.reverse else reversed(range(T)):
             rows = ctx.rows_T[t]
-            real_R = None if real_TB is None else real_TB[t, :rows]
-            step.backward(t, rows, d_s_BN, d_states_TBN[t, :rows], real_R, before_TBN[t], d_rows_TBX[t])
+            mask_R = None if mask_TB is None else mask_TB[t, :rows]
+            step.backward(t, rows, d_s_BN, d_states_TBN[t, :rows], mask_R, before_TBN[t], d_rows_TBX[t])
             to_state(d_rows_TBX[t, :rows, N:], d_s_BN[:rows])
             if ctx.reverse:
                 d_s_BN[rows:] = 0
@@ -203,7 +190,7 @@ class _GatedRecurrence(torch.autograd.Function):
         return d_rows_TBX, d_s_BN, None, d_U, d_U_zr, None, None
 
 
-class _AlignedRecurrence(torch.autograd.Function):
+class _AttentiveRecurrence(torch.autograd.Function):
     """The decoder's loop: α_t and c_t from s_{t−1}, then s_t = f(s_{t−1}, inputs_t + C c_t)."""
 
     @staticmethod
@@ -307,21 +294,21 @@ ROWS_MULTIPLE = 16
 """A step is computed for so many sentences at a time: few different shapes of products, and little of them padding."""
 
 
-def _rows(real_TB: Tensor | None, inputs_TBG: Tensor) -> list[int]:
+def _rows(mask_TB: Tensor | None, inputs_TBG: Tensor) -> list[int]:
     """How many sentences, from the first, each step must compute, for all that have not ended to be among them.
 
     The fewest where the longest sentences come first.
     """
     T, B, _ = inputs_TBG.shape
-    if real_TB is None:
+    if mask_TB is None:
         return [B] * T
-    last_T = (real_TB * torch.arange(1, B + 1, device=real_TB.device)).amax(1).tolist()
+    last_T = (mask_TB * torch.arange(1, B + 1, device=mask_TB.device)).amax(1).tolist()
     return [min(B, -(-last // ROWS_MULTIPLE) * ROWS_MULTIPLE) for last in last_T]
 
 
 def _pointwise(like: Tensor) -> Pointwise:
     """The compiled loops where there are some for such a tensor."""
-    if loops.AVAILABLE and like.device.type == "cpu" and like.dtype == torch.float32:
+    if loops.run_on(like):
         return CompiledPointwise()
     return TorchPointwise()
 

@@ -1,6 +1,6 @@
 """The recurrences on an NVIDIA GPU.
 
-The backward pass is derived by hand, as in `Fused`. What a GPU asks for besides:
+The backward pass is derived by hand, as in `CpuRecurrences`. What a GPU needs besides:
 
 - a step is two products (cuBLAS) and a few kernels (`triton_kernels`), and the (B, S, A) numbers of its attention never
   reach memory;
@@ -15,7 +15,7 @@ Importing this module needs Triton, which PyTorch for Linux and CUDA brings alon
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -23,25 +23,19 @@ from torch.autograd.function import once_differentiable
 
 from rnnsearch.ops import triton_kernels as kernels
 from rnnsearch.ops.cuda_graphs import Graphs, Run, Tensors, at_once
-from rnnsearch.ops.interface import Decoded
 from rnnsearch.ops.matmul import Precision, full_precision
-from rnnsearch.ops.recurrence_cpu import Fused
-
-if TYPE_CHECKING:
-    from rnnsearch.model.attention import Source
-    from rnnsearch.model.cells import Cell
-    from rnnsearch.model.decoder import Decoder
+from rnnsearch.ops.recurrence_cpu import CpuRecurrences
 
 Settings = tuple[bool, torch.dtype]
 """Of a loop: whether the recurrence runs from last to first, and what the factors of products are rounded to."""
 
 
-class Cuda:
-    """See `Engine` for what the methods promise.
+class CudaRecurrences:
+    """See `Recurrences`. Tensors that are not on a GPU go to `CpuRecurrences`.
 
-    Derived for the gated unit; other cells, and tensors that are not on a GPU, run as in `Fused`. With the precision
-    `bf16` the factors of products are rounded; their sums, pointwise functions, states and gradients stay float32.
-    `graphs`: whether the loops of a training step become CUDA graphs.
+    With the precision `bf16` the factors of products are rounded; their sums, pointwise functions, states and gradients stay
+    float32. `graphs`: whether the loops of a training step become CUDA graphs. Steps past a sentence's end are computed all
+    the same: a GPU computes all sentences side by side.
     """
 
     name = "cuda"
@@ -49,45 +43,47 @@ class Cuda:
     def __init__(self, precision: Precision = "fp32", graphs: bool = True) -> None:
         self.precision = precision
         self._graphs = Graphs() if graphs and torch.cuda.is_available() else None
-        self._fused = Fused(precision)
+        self._elsewhere = CpuRecurrences(precision)
 
-    def encode(self, cell: Cell, inputs_SBG: Tensor, real_SB: Tensor, backward: bool = False) -> Tensor:
-        if not _runs_here(cell, inputs_SBG):
-            return self._fused.encode(cell, inputs_SBG, real_SB, backward)
-        U, U_zr = cell.recurrent_weights()
-        s0_BN = U.new_zeros(inputs_SBG.shape[1], cell.hidden_size)
-        states_RBN = self._gated(inputs_SBG, s0_BN, real_SB, U, U_zr, backward)
-        return states_RBN[:-1] if backward else states_RBN[1:]
-
-    def decode(
-        self, decoder: Decoder, inputs_TBG: Tensor, source: Source, real_TB: Tensor | None = None
-    ) -> Decoded:
-        # Steps past a sentence's end are computed all the same: a GPU does all sentences side by side.
-        cell = decoder.cell
-        if not _runs_here(cell, inputs_TBG):
-            return self._fused.decode(decoder, inputs_TBG, source, real_TB)
-        U, U_zr = cell.recurrent_weights()
-        s0_BN = decoder.first_state(source)
-        if source.keys_BSA is None:
-            # One fixed context: its part of the input is the same at every step.
-            c_BC = source.summary_BN
-            inputs_TBG = inputs_TBG + cell.project_context(c_BC)
-            states_TBN = self._gated(inputs_TBG, s0_BN, inputs_TBG.new_ones(inputs_TBG.shape[:2]), U, U_zr, False)
-            return Decoded(states_TBN, c_BC.expand(len(inputs_TBG), *c_BC.shape), None)
-        alignment = decoder.alignment
-        read = (inputs_TBG, s0_BN, source.annotations_BSC, source.keys_BSA, source.real_BS)
-        weights = (alignment.W_a, alignment.v_a, U, U_zr, cell.stacked("C"))
-        with full_precision(U):
-            found = _AlignedRecurrence.apply(*self._how(U), *(_like(U, tensor) for tensor in read), *weights)
-        return Decoded(*found)
-
-    def _gated(
-        self, inputs_TBG: Tensor, s0_BN: Tensor, real_TB: Tensor, U: Tensor, U_zr: Tensor, reverse: bool
+    def gated(
+        self,
+        inputs_TBG: Tensor,
+        s0_BN: Tensor,
+        mask_TB: Tensor | None,
+        U: Tensor,
+        U_zr: Tensor,
+        reverse: bool = False,
     ) -> Tensor:
-        read = (_like(U, tensor) for tensor in (inputs_TBG, s0_BN, real_TB))
+        if not _runs_here(inputs_TBG):
+            return self._elsewhere.gated(inputs_TBG, s0_BN, mask_TB, U, U_zr, reverse)
+        mask_TB = inputs_TBG.new_ones(inputs_TBG.shape[:2]) if mask_TB is None else mask_TB
+        read = (_like(U, tensor) for tensor in (inputs_TBG, s0_BN, mask_TB))
         with full_precision(U):
-            states_RBN: Tensor = _GatedRecurrence.apply(*self._how(U), *read, U, U_zr, reverse)
-        return states_RBN
+            states_TBN: Tensor = _GatedRecurrence.apply(*self._how(U), *read, U, U_zr, reverse)
+        return states_TBN[:-1] if reverse else states_TBN[1:]
+
+    def attentive(
+        self,
+        inputs_TBG: Tensor,
+        s0_BN: Tensor,
+        annotations_BSC: Tensor,
+        keys_BSA: Tensor,
+        mask_BS: Tensor,
+        mask_TB: Tensor | None,
+        W_a: Tensor,
+        v_a: Tensor,
+        U: Tensor,
+        U_zr: Tensor,
+        C: Tensor,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        if not _runs_here(inputs_TBG):
+            return self._elsewhere.attentive(
+                inputs_TBG, s0_BN, annotations_BSC, keys_BSA, mask_BS, mask_TB, W_a, v_a, U, U_zr, C
+            )
+        read = (_like(U, tensor) for tensor in (inputs_TBG, s0_BN, annotations_BSC, keys_BSA, mask_BS))
+        with full_precision(U):
+            found: tuple[Tensor, Tensor, Tensor] = _AttentiveRecurrence.apply(*self._how(U), *read, W_a, v_a, U, U_zr, C)
+        return found
 
     def _how(self, weight: Tensor) -> tuple[Run, torch.dtype]:
         """How loops are run, and the type of factors."""
@@ -97,8 +93,8 @@ class Cuda:
         return run, torch.bfloat16 if rounded else weight.dtype
 
 
-def _runs_here(cell: Cell, inputs: Tensor) -> bool:
-    return cell.gates == ("", "z", "r") and (inputs.is_cuda or kernels.INTERPRETED)
+def _runs_here(tensor: Tensor) -> bool:
+    return tensor.is_cuda or kernels.INTERPRETED
 
 
 def _like(weight: Tensor, tensor: Tensor) -> Tensor:
@@ -127,7 +123,7 @@ def _forward_loop(
     settings: Settings,
     inputs_TBG: Tensor,
     s0_BN: Tensor,
-    real_TB: Tensor,
+    mask_TB: Tensor,
     U: Tensor,
     from_state: Tensor,
     *attention: Tensor,
@@ -139,37 +135,37 @@ def _forward_loop(
     """
     reverse, factor = settings
     (T, B, _), N = inputs_TBG.shape, s0_BN.shape[1]
-    states_RBN = s0_BN.new_empty(T + 1, B, N)
-    states_RBN[T if reverse else 0] = s0_BN
+    states_TBN = s0_BN.new_empty(T + 1, B, N)
+    states_TBN[T if reverse else 0] = s0_BN
     projected_TBX = s0_BN.new_empty(T, B, len(from_state))
     candidate_TBN = s0_BN.new_empty(T, B, N)
     reset_TBN = s0_BN.new_empty(T, B, N, dtype=factor)
     U, from_state = U.to(factor), from_state.to(factor)
     alpha: Tensors = ()
     if attention:
-        keys_BSA, values_BSG, real_BS, v_A = attention
-        alpha = (s0_BN.new_empty(T, *real_BS.shape),)
-        energy_BS, attended_BG = torch.empty_like(real_BS), torch.empty_like(inputs_TBG[0])
+        keys_BSA, values_BSG, mask_BS, v_A = attention
+        alpha = (s0_BN.new_empty(T, *mask_BS.shape),)
+        energy_BS, attended_BG = torch.empty_like(mask_BS), torch.empty_like(inputs_TBG[0])
     for t, before, after in _steps(T, reverse):
-        s_BN, inputs_BG = states_RBN[before], inputs_TBG[t]
+        s_BN, inputs_BG = states_TBN[before], inputs_TBG[t]
         projected_BX = product(s_BN.to(factor), from_state.T, out=projected_TBX[t])
         if attention:
-            kernels.energies(projected_BX[:, 2 * N :], keys_BSA, v_A, real_BS, energy_BS)
+            kernels.energies(projected_BX[:, 2 * N :], keys_BSA, v_A, mask_BS, energy_BS)
             kernels.attend(energy_BS, values_BSG, inputs_BG, alpha[0][t], attended_BG)
             inputs_BG = attended_BG
         kernels.gates(projected_BX, inputs_BG, s_BN, reset_TBN[t])
         candidate_BN = product(reset_TBN[t], U.T, out=candidate_TBN[t])
-        kernels.update(projected_BX, inputs_BG, s_BN, real_TB[t], candidate_BN, states_RBN[after])
-    return states_RBN, projected_TBX, candidate_TBN, reset_TBN, *alpha
+        kernels.update(projected_BX, inputs_BG, s_BN, mask_TB[t], candidate_BN, states_TBN[after])
+    return states_TBN, projected_TBX, candidate_TBN, reset_TBN, *alpha
 
 
 def _backward_loop(
     settings: Settings,
-    d_states_RBN: Tensor,
-    real_TB: Tensor,
+    d_states_TBN: Tensor,
+    mask_TB: Tensor,
     U: Tensor,
     from_state: Tensor,
-    states_RBN: Tensor,
+    states_TBN: Tensor,
     projected_TBX: Tensor,
     candidate_TBN: Tensor,
     *attention: Tensor,
@@ -181,7 +177,7 @@ def _backward_loop(
     reverse, factor = settings
     T, B, N = candidate_TBN.shape
     d_step_TBY = candidate_TBN.new_empty(T, B, N + len(from_state))
-    direct_BN, through_BN = d_states_RBN.new_zeros(2, B, N)
+    direct_BN, through_BN = d_states_TBN.new_zeros(2, B, N)
     U, from_state = U.to(factor), from_state.to(factor)
     d_energy: Tensors = ()
     if attention:
@@ -189,9 +185,9 @@ def _backward_loop(
         d_energy = (torch.empty_like(alpha_TBS),)
         d_alpha_BS = torch.empty_like(alpha_TBS[0])
     for t, before, after in reversed(_steps(T, reverse)):
-        s_BN, projected_BX, d_step_BY = states_RBN[before], projected_TBX[t], d_step_TBY[t]
+        s_BN, projected_BX, d_step_BY = states_TBN[before], projected_TBX[t], d_step_TBY[t]
         kernels.update_backward(
-            direct_BN, through_BN, d_states_RBN[after], real_TB[t], projected_BX, candidate_TBN[t], s_BN, d_step_BY
+            direct_BN, through_BN, d_states_TBN[after], mask_TB[t], projected_BX, candidate_TBN[t], s_BN, d_step_BY
         )
         d_reset_BN = product(d_step_BY[:, :N].to(factor), U)
         kernels.gates_backward(d_reset_BN, projected_BX, s_BN, d_step_BY, direct_BN)
@@ -200,7 +196,7 @@ def _backward_loop(
             kernels.alpha_backward(d_step_BY, values_BSG, d_alpha_TBS[t], d_alpha_BS)
             kernels.query_backward(alpha_TBS[t], d_alpha_BS, query_BA, keys_BSA, v_A, d_energy[0][t], d_query_BA)
         product(d_step_BY[:, N:].to(factor), from_state, out=through_BN)
-    return direct_BN + through_BN + d_states_RBN[T if reverse else 0], d_step_TBY, *d_energy
+    return direct_BN + through_BN + d_states_TBN[T if reverse else 0], d_step_TBY, *d_energy
 
 
 def _weight_gradients(d_step_TBY: Tensor, reset_TBN: Tensor, before_TBN: Tensor) -> tuple[Tensor, Tensor]:
@@ -222,38 +218,38 @@ class _GatedRecurrence(torch.autograd.Function):
         factor: torch.dtype,
         inputs_TBG: Tensor,
         s0_BN: Tensor,
-        real_TB: Tensor,
+        mask_TB: Tensor,
         U: Tensor,
         U_zr: Tensor,
         reverse: bool,
     ) -> Tensor:
         ctx.run, ctx.settings = run, (reverse, factor)
-        states_RBN, *kept = run(_forward_loop, ctx.settings, inputs_TBG, s0_BN, real_TB, U, U_zr)
-        ctx.save_for_backward(real_TB, U, U_zr, states_RBN, *kept)
-        return states_RBN
+        states_TBN, *kept = run(_forward_loop, ctx.settings, inputs_TBG, s0_BN, mask_TB, U, U_zr)
+        ctx.save_for_backward(mask_TB, U, U_zr, states_TBN, *kept)
+        return states_TBN
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        (d_states_RBN,) = gradients
-        real_TB, U, U_zr, states_RBN, projected_TBX, candidate_TBN, reset_TBN = ctx.saved_tensors
+        (d_states_TBN,) = gradients
+        mask_TB, U, U_zr, states_TBN, projected_TBX, candidate_TBN, reset_TBN = ctx.saved_tensors
         d_s0_BN, d_step_TBY = ctx.run(
             _backward_loop,
             ctx.settings,
-            d_states_RBN.contiguous(),
-            real_TB,
+            d_states_TBN.contiguous(),
+            mask_TB,
             U,
             U_zr,
-            states_RBN,
+            states_TBN,
             projected_TBX,
             candidate_TBN,
         )
         reverse, _ = ctx.settings
-        d_U, d_U_zr = _weight_gradients(d_step_TBY, reset_TBN, states_RBN[1:] if reverse else states_RBN[:-1])
+        d_U, d_U_zr = _weight_gradients(d_step_TBY, reset_TBN, states_TBN[1:] if reverse else states_TBN[:-1])
         return None, None, d_step_TBY, d_s0_BN, None, d_U, d_U_zr, None
 
 
-class _AlignedRecurrence(torch.autograd.Function):
+class _AttentiveRecurrence(torch.autograd.Function):
     """The decoder's loop: α_t and c_t from s_{t−1}, then s_t = f(s_{t−1}, inputs_t + C c_t)."""
 
     @staticmethod
@@ -265,7 +261,7 @@ class _AlignedRecurrence(torch.autograd.Function):
         s0_BN: Tensor,
         h_BSC: Tensor,
         keys_BSA: Tensor,
-        real_BS: Tensor,
+        mask_BS: Tensor,
         W_a: Tensor,
         v_a: Tensor,
         U: Tensor,
@@ -275,7 +271,7 @@ class _AlignedRecurrence(torch.autograd.Function):
         (B, S, _), G = h_BSC.shape, len(C)
         h_BSC = h_BSC.to(factor)
         values_BSG = product(h_BSC.flatten(0, 1), C.to(factor).T).view(B, S, G).to(factor)
-        real_TB = s0_BN.new_ones(inputs_TBG.shape[:2])
+        mask_TB = s0_BN.new_ones(inputs_TBG.shape[:2])
         from_state = torch.cat([U_zr, W_a])
         ctx.run, ctx.settings = run, (False, factor)
         states_TBN, projected_TBX, candidate_TBN, reset_TBN, alpha_TBS = run(
@@ -283,12 +279,12 @@ class _AlignedRecurrence(torch.autograd.Function):
             ctx.settings,
             inputs_TBG,
             s0_BN,
-            real_TB,
+            mask_TB,
             U,
             from_state,
             keys_BSA,
             values_BSG,
-            real_BS,
+            mask_BS,
             v_a,
         )
         contexts_TBC = product(alpha_TBS.transpose(0, 1).to(factor), h_BSC).transpose(0, 1)
@@ -296,7 +292,7 @@ class _AlignedRecurrence(torch.autograd.Function):
             h_BSC,
             keys_BSA,
             values_BSG,
-            real_TB,
+            mask_TB,
             v_a,
             U,
             from_state,
@@ -313,7 +309,7 @@ class _AlignedRecurrence(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         d_states_TBN, d_contexts_TBC, d_alpha_TBS = gradients
-        h_BSC, keys_BSA, values_BSG, real_TB, v_a, U, from_state, C, states_TBN, *kept, alpha_TBS = ctx.saved_tensors
+        h_BSC, keys_BSA, values_BSG, mask_TB, v_a, U, from_state, C, states_TBN, *kept, alpha_TBS = ctx.saved_tensors
         projected_TBX, candidate_TBN, reset_TBN = kept
         _, factor = ctx.settings
         G, N = values_BSG.shape[2], states_TBN.shape[2]
@@ -323,7 +319,7 @@ class _AlignedRecurrence(torch.autograd.Function):
             _backward_loop,
             ctx.settings,
             d_states_TBN.contiguous(),
-            real_TB,
+            mask_TB,
             U,
             from_state,
             states_TBN,

@@ -47,7 +47,7 @@ def gates(projected_BX: Tensor, inputs_BG: Tensor, s_BN: Tensor, reset_BN: Tenso
 
 
 @triton.jit
-def _update(projected_BX, X, inputs_BG, s_BN, real_B, candidate_BN, after_BN, N, BLOCK: tl.constexpr):
+def _update(projected_BX, X, inputs_BG, s_BN, mask_B, candidate_BN, after_BN, N, BLOCK: tl.constexpr):
     b = tl.program_id(0).to(tl.int64)
     n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside = n < N
@@ -56,11 +56,11 @@ def _update(projected_BX, X, inputs_BG, s_BN, real_B, candidate_BN, after_BN, N,
     s = tl.load(s_BN + b * N + n, inside, 0)
     z = tl.load(projected_BX + b * X + n, inside, 0)
     tl.store(candidate_at, candidate, inside)
-    tl.store(after_BN + b * N + n, tl.load(real_B + b) * (s + z * (candidate - s)), inside)
+    tl.store(after_BN + b * N + n, tl.load(mask_B + b) * (s + z * (candidate - s)), inside)
 
 
 def update(
-    projected_BX: Tensor, inputs_BG: Tensor, s_BN: Tensor, real_B: Tensor, candidate_BN: Tensor, after_BN: Tensor
+    projected_BX: Tensor, inputs_BG: Tensor, s_BN: Tensor, mask_B: Tensor, candidate_BN: Tensor, after_BN: Tensor
 ) -> None:
     """s~ = tanh(inputs + U [r ∘ s]) and (1 − z) ∘ s + z ∘ s~, zero outside a sentence, into `after_BN`.
 
@@ -68,19 +68,19 @@ def update(
     """
     B, N = s_BN.shape
     _update[_rows(B, N)](
-        projected_BX, projected_BX.stride(0), inputs_BG, s_BN, real_B, candidate_BN, after_BN, N, BLOCK=BLOCK_N
+        projected_BX, projected_BX.stride(0), inputs_BG, s_BN, mask_B, candidate_BN, after_BN, N, BLOCK=BLOCK_N
     )
 
 
 @triton.jit
 def _update_backward(
-    direct_BN, through_BN, d_state_BN, real_B, projected_BX, X, candidate_BN, s_BN, d_step_BY, Y, N, BLOCK: tl.constexpr
+    direct_BN, through_BN, d_state_BN, mask_B, projected_BX, X, candidate_BN, s_BN, d_step_BY, Y, N, BLOCK: tl.constexpr
 ):
     b = tl.program_id(0).to(tl.int64)
     n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside, at = n < N, b * N + n
     d_s = tl.load(direct_BN + at, inside, 0) + tl.load(through_BN + at, inside, 0) + tl.load(d_state_BN + at, inside, 0)
-    d_s *= tl.load(real_B + b)
+    d_s *= tl.load(mask_B + b)
     z = tl.load(projected_BX + b * X + n, inside, 0)
     candidate = tl.load(candidate_BN + at, inside, 0)
     s = tl.load(s_BN + at, inside, 0)
@@ -90,7 +90,7 @@ def _update_backward(
 
 
 def update_backward(
-    direct_BN: Tensor, through_BN: Tensor, d_state_BN: Tensor, real_B: Tensor, projected_BX: Tensor,
+    direct_BN: Tensor, through_BN: Tensor, d_state_BN: Tensor, mask_B: Tensor, projected_BX: Tensor,
     candidate_BN: Tensor, s_BN: Tensor, d_step_BY: Tensor,
 ) -> None:
     """From ∂cost/∂s', the sum of the first three, to those of the candidate's and of z's sum, columns 0 … 2N of `d_step_BY`.
@@ -99,7 +99,7 @@ def update_backward(
     """
     B, N = s_BN.shape
     _update_backward[_rows(B, N)](
-        direct_BN, through_BN, d_state_BN, real_B, projected_BX, projected_BX.stride(0), candidate_BN, s_BN, d_step_BY,
+        direct_BN, through_BN, d_state_BN, mask_B, projected_BX, projected_BX.stride(0), candidate_BN, s_BN, d_step_BY,
         d_step_BY.stride(0), N, BLOCK=BLOCK_N,
     )
 
@@ -129,7 +129,7 @@ def gates_backward(
 
 @triton.jit
 def _energies(
-    query_BA, X, keys_BSA, v_A, real_BS, energy_BS, S, A, BLOCK_S: tl.constexpr, BLOCK_A: tl.constexpr
+    query_BA, X, keys_BSA, v_A, mask_BS, energy_BS, S, A, BLOCK_S: tl.constexpr, BLOCK_A: tl.constexpr
 ):
     b = tl.program_id(0).to(tl.int64)
     s = tl.program_id(1) * BLOCK_S + tl.arange(0, BLOCK_S)
@@ -142,15 +142,15 @@ def _energies(
         v = tl.load(v_A + a, inside_A, 0)
         key_SA = tl.load(keys_BSA + (b * S + s[:, None]) * A + a[None, :], inside_S[:, None] & inside_A[None, :], 0)
         sum_SA += v[None, :] * _tanh(query_A[None, :] + key_SA)
-    real_S = tl.load(real_BS + b * S + s, inside_S, 0)
-    tl.store(energy_BS + b * S + s, tl.where(real_S > 0, tl.sum(sum_SA, 1), float("-inf")), inside_S)
+    mask_S = tl.load(mask_BS + b * S + s, inside_S, 0)
+    tl.store(energy_BS + b * S + s, tl.where(mask_S > 0, tl.sum(sum_SA, 1), float("-inf")), inside_S)
 
 
-def energies(query_BA: Tensor, keys_BSA: Tensor, v_A: Tensor, real_BS: Tensor, energy_BS: Tensor) -> None:
+def energies(query_BA: Tensor, keys_BSA: Tensor, v_A: Tensor, mask_BS: Tensor, energy_BS: Tensor) -> None:
     """e_j = v_aᵀ tanh(query + key_j), into `energy_BS`; −∞ outside a sentence."""
     B, S, A = keys_BSA.shape
     _energies[B, triton.cdiv(S, BLOCK_S)](
-        query_BA, query_BA.stride(0), keys_BSA, v_A, real_BS, energy_BS, S, A, BLOCK_S=BLOCK_S, BLOCK_A=BLOCK_A
+        query_BA, query_BA.stride(0), keys_BSA, v_A, mask_BS, energy_BS, S, A, BLOCK_S=BLOCK_S, BLOCK_A=BLOCK_A
     )
 
 

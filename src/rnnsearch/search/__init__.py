@@ -1,0 +1,33 @@
+"""Search for the best translations: beam search, the backends that compute it, and what constrains and ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rnnsearch.model import RNNsearch
+from rnnsearch.ops.packed import WeightPrecision
+from rnnsearch.search.backend import Backend, VocabularySelection
+from rnnsearch.search.beam import Hypothesis, beam_search
+from rnnsearch.search.ensemble import EnsembleBackend
+from rnnsearch.search.fast import FastBackend
+from rnnsearch.search.plain import PlainBackend
+from rnnsearch.search.ranking import Ranking, best_first
+
+__all__ = ["Backend", "Hypothesis", "Ranking", "VocabularySelection", "beam_search", "best_first", "choose_backend"]
+
+
+def choose_backend(
+    models: Sequence[RNNsearch], precision: WeightPrecision = "fp32", selection: VocabularySelection | None = None
+) -> Backend:
+    """What searches with a model, or with several as an ensemble: the fast backend for the models that it implements.
+
+    With vocabulary selection all members of an ensemble have the same kind of backend, the plain one if one of them must.
+    """
+    fast = [FastBackend.implements(model) for model in models]
+    if selection is not None and not all(fast):
+        fast = [False] * len(models)
+    backends: list[Backend] = [
+        FastBackend(model, precision, selection) if is_fast else PlainBackend(model, selection)
+        for model, is_fast in zip(models, fast, strict=True)
+    ]
+    return backends[0] if len(backends) == 1 else EnsembleBackend(backends)

@@ -1,14 +1,13 @@
-"""Beam search (section 4.2 and appendix B.2), over many sentences side by side.
+"""Beam search over many sentences side by side (Graves 2012; Boulanger-Lewandowski et al. 2013).
 
 Each sentence keeps its `beam` best partial translations, by summed log-probability. One that ends leaves the beam, which
-shrinks by it; the sentence is done when nothing is left in its beam, and another takes its seat. No sentence sees another:
+becomes narrower by it. A sentence is done when its beam is empty, and another takes its slot. No sentence sees another:
 scores are computed from its own source alone, and its candidates compete only with each other. With a temperature nothing
-competes: the translations are drawn, word by word, and chance too is each sentence's own.
+competes: translations are drawn word by word, from a random generator of each sentence's own.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -19,11 +18,10 @@ from numpy.typing import NDArray
 
 from rnnsearch.config import SearchConfig
 from rnnsearch.data.batches import WIDTH_MULTIPLE, make_batch
-from rnnsearch.search.backend import Integers, Prediction, Stepper
+from rnnsearch.search.backend import Backend, Integers, Prediction, SearchSession
+from rnnsearch.search.constraints import Constraints
+from rnnsearch.search.ranking import Ranking, best_first
 from rnnsearch.text.vocabulary import END
-
-_UNREAD = 1e-3
-"""As much attention every source word is taken to have had, so that none costs without limit."""
 
 POSITIONS = 4096
 """Source positions, padding included, that are searched side by side at most, unless one sentence has more."""
@@ -41,18 +39,6 @@ class Hypothesis:
     """False if the search ran into the length limit before the end symbol."""
     alignment: NDArray[np.float32] | None
     """α, (words, source positions); None where the model has no alignment."""
-
-    def rank(self, length_normalization: float, coverage: float = 0.0) -> float:
-        """What hypotheses are compared by: log p / length^normalization, the end symbol counted, and the source's coverage.
-
-        The latter is `coverage` · Σ_j log min(1, Σ_i α_ij) over the source words (Wu et al. 2016): what was not read costs.
-        """
-        length = len(self.words) + 1
-        rank = self.score / math.pow(length, length_normalization)
-        if coverage and self.alignment is not None:
-            read_S = self.alignment[:, :-1].sum(0, dtype=np.float64)
-            rank += coverage * float(np.log(read_S.clip(_UNREAD, 1)).sum())
-        return rank
 
 
 class _Path(NamedTuple):
@@ -72,10 +58,8 @@ class _Beam:
     sentence: int
     source_length: int
     ended: list[Hypothesis]
-    prefix: Sequence[int]
-    """The words that its translations must begin with."""
     random: np.random.Generator | None
-    """Its own chance, where translations are drawn: whatever is drawn for others, it has the same."""
+    """Its own, where translations are drawn: they do not depend on what is drawn for others."""
 
     def end(self, path: _Path | None, score: float, finished: bool, aligns: bool) -> None:
         """Add a hypothesis."""
@@ -92,7 +76,7 @@ class _Beam:
 
 @torch.inference_mode()
 def beam_search(
-    stepper: Stepper,
+    backend: Backend,
     sentences: Sequence[Sequence[int]],
     config: SearchConfig,
     max_steps: int | None = None,
@@ -100,27 +84,28 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """The translations of each sentence, given as word ids without the end symbol; best first.
 
-    With `prefixes`, each sentence's translations begin with these words; the stepper then has no shortlist. After its prefix
-    a sentence takes at most `maximum_length_ratio` × its length steps, its end symbol counted, or `max_steps`. Where nothing
-    finishes, the unfinished hypotheses are returned, marked so.
+    With `prefixes`, each sentence's translations begin with these words; the backend then selects no vocabulary. After its
+    prefix a sentence takes at most `maximum_length_ratio` × its length steps, its end symbol counted, or `max_steps`. Where
+    nothing finishes, the unfinished hypotheses are returned, marked so.
     """
     if not sentences:
         return []
-    search = _Search(stepper, sentences, config, max_steps, prefixes or [()] * len(sentences))
-    while search.seat():
+    search = _Search(backend, sentences, config, max_steps, prefixes or [()] * len(sentences))
+    while search.fill():
         search.step()
+    ranking = Ranking(config.length_normalization, config.coverage)
     return [
-        sorted(ended, key=lambda hypothesis: -hypothesis.rank(config.length_normalization, config.coverage))
+        best_first(ended, lambda found: ranking.score(found.score, len(found.words) + 1, found.alignment))
         for ended in search.found
     ]
 
 
 class _Search:
-    """Beams in Q seats. Arrays go by seat (Q), or by hypothesis (R), a sentence's hypotheses one after the other."""
+    """Beams in Q slots. Arrays go by slot (Q), or by hypothesis (R), a sentence's hypotheses one after the other."""
 
     def __init__(
         self,
-        stepper: Stepper,
+        backend: Backend,
         sentences: Sequence[Sequence[int]],
         config: SearchConfig,
         max_steps: int | None,
@@ -131,103 +116,103 @@ class _Search:
         Q = max(1, min(len(sentences), config.batch_sentences, POSITIONS // positions))
         self.found: list[list[Hypothesis]] = [[] for _ in sentences]
         self._sentences, self._config, self._max_steps, self._prefixes = sentences, config, max_steps, prefixes
-        self._forces = any(prefixes)
-        self._decoding = stepper.begin(Q, positions)
-        # Those of like length are read and searched together; the longest first, so that none is left over at the end.
-        self._unread = sorted(range(len(sentences)), key=lambda i: (-len(sentences[i]), i))
-        self._read: list[int] = []
-        self._admitted = 0
+        self._constraints = Constraints(config, Q)
+        self._session: SearchSession = backend.session(Q, positions)
+        # Those of like length are encoded and searched together; the longest first, so that none is left over at the end.
+        self._queue = sorted(range(len(sentences)), key=lambda i: (-len(sentences[i]), i))
+        self._encoded: list[int] = []
+        self._added = 0
+        """How many of the encoded sentences have been given a slot."""
         self._free = list(range(Q))
-        self._beams = [_Beam(-1, 0, [], (), None) for _ in range(Q)]
+        self._beams = [_Beam(-1, 0, [], None) for _ in range(Q)]
         self._width_Q = np.zeros(Q, np.int64)
         self._written_Q = np.zeros(Q, np.int64)
-        self._shortest_Q = np.zeros(Q)
         self._longest_Q = np.zeros(Q, np.int64)
-        self._seats_R = np.empty(0, np.int64)
+        self._slots_R = np.empty(0, np.int64)
         self._scores_R = np.empty(0)
         self._paths: list[_Path | None] = []
 
-    def seat(self) -> bool:
-        """Give free seats to sentences that wait; False if there is nothing left to do."""
-        while self._free and (self._admitted < len(self._read) or self._unread):
-            if self._admitted == len(self._read):
-                self._read_more()
-            first = self._admitted
-            seats = [self._free.pop() for _ in range(min(len(self._free), len(self._read) - first))]
-            self._admitted += len(seats)
-            for seat, sentence in zip(seats, self._read[first : self._admitted], strict=True):
+    def fill(self) -> bool:
+        """Give free slots to sentences that wait; False if there is nothing left to do."""
+        while self._free and (self._added < len(self._encoded) or self._queue):
+            if self._added == len(self._encoded):
+                self._encode()
+            first = self._added
+            slots = [self._free.pop() for _ in range(min(len(self._free), len(self._encoded) - first))]
+            self._added += len(slots)
+            for slot, sentence in zip(slots, self._encoded[first : self._added], strict=True):
                 words, prefix = self._sentences[sentence], self._prefixes[sentence]
                 length = len(words) + 1
                 random = np.random.default_rng([self._config.seed, *words]) if self._config.temperature else None
-                self._beams[seat] = _Beam(sentence, length, self.found[sentence], prefix, random)
-                self._width_Q[seat], self._written_Q[seat] = self._config.beam, 0
-                self._shortest_Q[seat] = self._config.minimum_length_ratio * length
+                self._beams[slot] = _Beam(sentence, length, self.found[sentence], random)
+                self._constraints.add(slot, length, prefix)
+                self._width_Q[slot], self._written_Q[slot] = self._config.beam, 0
                 longest = self._max_steps or max(1, int(self._config.maximum_length_ratio * length))
-                self._longest_Q[seat] = longest + len(prefix)
-            self._decoding.admit(np.arange(first, self._admitted), np.array(seats))
-            self._seats_R = np.concatenate([self._seats_R, seats])
-            self._scores_R = np.concatenate([self._scores_R, np.zeros(len(seats))])
-            self._paths += [None] * len(seats)
-        return len(self._seats_R) > 0
+                self._longest_Q[slot] = longest + len(prefix)
+            self._session.add(np.arange(first, self._added), np.array(slots))
+            self._slots_R = np.concatenate([self._slots_R, slots])
+            self._scores_R = np.concatenate([self._scores_R, np.zeros(len(slots))])
+            self._paths += [None] * len(slots)
+        return len(self._slots_R) > 0
 
-    def _read_more(self) -> None:
+    def _encode(self) -> None:
         Q = len(self._beams)
-        self._read, self._unread, self._admitted = self._unread[:Q], self._unread[Q:], 0
-        batch = make_batch([(self._sentences[i], []) for i in self._read])
-        self._decoding.read(torch.from_numpy(batch.source_BS), torch.from_numpy(batch.source_lengths_B))
+        self._encoded, self._queue, self._added = self._queue[:Q], self._queue[Q:], 0
+        batch = make_batch([(self._sentences[i], []) for i in self._encoded])
+        self._session.encode(torch.from_numpy(batch.source_BS), torch.from_numpy(batch.source_lengths_B))
 
     def step(self) -> None:
         """Write a word more of every hypothesis."""
-        seats_R, Q = self._seats_R, len(self._beams)
-        prediction = self._decoding.look()
+        slots_R, Q = self._slots_R, len(self._beams)
+        prediction = self._session.predict()
         alpha_RS = None if prediction.alpha_RS is None else prediction.alpha_RS.float().cpu().numpy()
         is_first_R = self._is_first()
         parents, words, scores = (
             self._drawn(prediction) if self._config.temperature else self._best(prediction, is_first_R)
         )
-        first_rows, seats = np.flatnonzero(is_first_R), seats_R[parents]
+        first_rows, slots = np.flatnonzero(is_first_R), slots_R[parents]
 
         ends = words == END
         for i in np.flatnonzero(ends).tolist():
-            self._beams[seats[i]].end(self._paths[parents[i]], float(scores[i]), True, alpha_RS is not None)
-        self._width_Q -= np.bincount(seats[ends], minlength=Q)
-        self._written_Q[seats_R[first_rows]] += 1
+            self._beams[slots[i]].end(self._paths[parents[i]], float(scores[i]), True, alpha_RS is not None)
+        self._width_Q -= np.bincount(slots[ends], minlength=Q)
+        self._written_Q[slots_R[first_rows]] += 1
 
         def longer(chosen: NDArray[np.int64]) -> list[_Path | None]:
             pairs = zip(parents[chosen].tolist(), words[chosen].tolist(), strict=True)
             return [_Path(self._paths[parent], word, alpha_RS, parent) for parent, word in pairs]
 
         going = np.flatnonzero(~ends)
-        goes_on_Q = (np.bincount(seats[going], minlength=Q) > 0) & (self._written_Q < self._longest_Q)
+        goes_on_Q = (np.bincount(slots[going], minlength=Q) > 0) & (self._written_Q < self._longest_Q)
         for row in first_rows.tolist():
-            seat = int(seats_R[row])
-            if goes_on_Q[seat]:
+            slot = int(slots_R[row])
+            if goes_on_Q[slot]:
                 continue
-            beam = self._beams[seat]
-            self._free.append(seat)
+            beam = self._beams[slot]
+            self._free.append(slot)
             if beam.ended:
                 continue
             # Nothing has finished: what there is breaks off.
-            cut = going[seats[going] == seat]
+            cut = going[slots[going] == slot]
             for path, score in zip(longer(cut), scores[cut].tolist(), strict=True):
                 beam.end(path, score, False, alpha_RS is not None)
             if not len(cut):
-                # Not even a word more: all are forbidden (the shortlist is nothing but the two symbols).
+                # Not even one more word: all are banned (the selected vocabulary holds nothing but the two symbols).
                 beam.end(self._paths[row], float(self._scores_R[row]), False, alpha_RS is not None)
 
-        kept = going[goes_on_Q[seats[going]]]
+        kept = going[goes_on_Q[slots[going]]]
         self._paths = longer(kept)
-        self._seats_R, self._scores_R = seats[kept], scores[kept]
-        self._decoding.write(parents[kept], words[kept])
+        self._slots_R, self._scores_R = slots[kept], scores[kept]
+        self._session.advance(parents[kept], words[kept])
 
     def _best(
         self, prediction: Prediction, is_first_R: NDArray[np.bool_]
     ) -> tuple[Integers, Integers, NDArray[np.float64]]:
         """The hypotheses to go on with, the words to go on with, and their scores: of each sentence's, the best."""
-        seats_R, config = self._seats_R, self._config
-        W = int(self._width_Q[seats_R].max())
-        forced, forced_words, forced_log_p = self._forced(prediction)
-        log_p_RW, words_RW = prediction.best(W, self._too_short(), config.forbid_unk)
+        slots_R, config = self._slots_R, self._config
+        W = int(self._width_Q[slots_R].max())
+        banned_RX, forced, forced_words, forced_log_p = self._constrained(prediction)
+        log_p_RW, words_RW = prediction.best(W, banned_RX)
         if len(forced):
             log_p_RW[forced], words_RW[forced] = -np.inf, 0
             log_p_RW[forced, 0], words_RW[forced, 0] = forced_log_p, forced_words
@@ -240,47 +225,38 @@ class _Search:
         best_X = np.lexsort((-competing_X, np.repeat(sentence_R, W)))
         parents_X = best_X // W
         rank_X = np.arange(len(best_X)) - W * first_rows[sentence_R[parents_X]]
-        best = best_X[(rank_X < self._width_Q[seats_R[parents_X]]) & (totals_X[best_X] > -np.inf)]
+        best = best_X[(rank_X < self._width_Q[slots_R[parents_X]]) & (totals_X[best_X] > -np.inf)]
         return best // W, words_RW.ravel()[best], totals_X[best]
 
     def _drawn(self, prediction: Prediction) -> tuple[Integers, Integers, NDArray[np.float64]]:
         """As `_best`, but a word of every hypothesis is drawn; a sentence's first word, as often as its beam is wide."""
-        seats_R, config = self._seats_R, self._config
-        draws_R = np.where(self._written_Q[seats_R] == 0, self._width_Q[seats_R], 1)
-        chances_RX = np.zeros((len(seats_R), int(draws_R.max())))
+        slots_R = self._slots_R
+        draws_R = np.where(self._written_Q[slots_R] == 0, self._width_Q[slots_R], 1)
+        chances_RW = np.zeros((len(slots_R), int(draws_R.max())))
         for row, draws in enumerate(draws_R.tolist()):
-            random = self._beams[seats_R[row]].random
+            random = self._beams[slots_R[row]].random
             assert random is not None
-            chances_RX[row, :draws] = random.random(draws)
-        forced, forced_words, forced_log_p = self._forced(prediction)
-        log_p_RX, words_RX = prediction.draw(chances_RX, config.temperature, self._too_short(), config.forbid_unk)
-        log_p_RX[forced], words_RX[forced] = forced_log_p[:, np.newaxis], forced_words[:, np.newaxis]
-        parents, columns = np.nonzero(np.arange(chances_RX.shape[1]) < draws_R[:, np.newaxis])
-        scores = self._scores_R[parents] + log_p_RX[parents, columns]
+            chances_RW[row, :draws] = random.random(draws)
+        banned_RX, forced, forced_words, forced_log_p = self._constrained(prediction)
+        log_p_RW, words_RW = prediction.draw(chances_RW, self._config.temperature, banned_RX)
+        log_p_RW[forced], words_RW[forced] = forced_log_p[:, np.newaxis], forced_words[:, np.newaxis]
+        parents, columns = np.nonzero(np.arange(chances_RW.shape[1]) < draws_R[:, np.newaxis])
+        scores = self._scores_R[parents] + log_p_RW[parents, columns]
         possible = scores > -np.inf
-        return parents[possible], words_RX[parents, columns][possible], scores[possible]
+        return parents[possible], words_RW[parents, columns][possible], scores[possible]
 
     def _is_first(self) -> NDArray[np.bool_]:
         """Which hypotheses are the first of their sentence's."""
-        is_first_R = np.ones(len(self._seats_R), np.bool_)
-        np.not_equal(self._seats_R[1:], self._seats_R[:-1], out=is_first_R[1:])
+        is_first_R = np.ones(len(self._slots_R), np.bool_)
+        np.not_equal(self._slots_R[1:], self._slots_R[:-1], out=is_first_R[1:])
         return is_first_R
 
-    def _too_short(self) -> NDArray[np.bool_]:
-        """Which hypotheses may not end yet."""
-        too_short_R: NDArray[np.bool_] = self._written_Q[self._seats_R] < self._shortest_Q[self._seats_R]
-        return too_short_R
-
-    def _forced(self, prediction: Prediction) -> tuple[Integers, Integers, NDArray[np.float64]]:
-        """The rows whose next word is given, this word, and its log p."""
-        rows, words = [], []
-        for row, seat in enumerate(self._seats_R.tolist() if self._forces else []):
-            prefix, written = self._beams[seat].prefix, int(self._written_Q[seat])
-            if written < len(prefix):
-                rows.append(row)
-                words.append(prefix[written])
-        if not rows:
-            return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
-        words_R = np.zeros(len(self._seats_R), np.int64)
-        words_R[rows] = words
-        return np.array(rows), np.array(words), prediction.given(words_R)[rows]
+    def _constrained(
+        self, prediction: Prediction
+    ) -> tuple[NDArray[np.bool_], Integers, Integers, NDArray[np.float64]]:
+        """What is banned in every row; and the rows whose next word is forced, this word, and its log p."""
+        written_R = self._written_Q[self._slots_R]
+        banned_RX = self._constraints.banned(self._slots_R, written_R)
+        forced, words_R = self._constraints.forced(self._slots_R, written_R)
+        log_p = prediction.given(words_R)[forced] if len(forced) else np.empty(0)
+        return banned_RX, forced, words_R[forced], log_p

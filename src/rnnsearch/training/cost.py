@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from rnnsearch.config import TrainingConfig
-from rnnsearch.model import Forced
-from rnnsearch.ops import Precision, loops
-from rnnsearch.ops.pointwise_compiled import paired_softmax_backward, softmax_backward
-
-ROWS: dict[Precision, int] = {"fp32": 256, "bf16": 1024}
-"""Target positions whose logits are there at one time. Every block adds to all of W_o's gradient, and rounds it in bf16."""
+from rnnsearch.model import TeacherForcedOutput
+from rnnsearch.ops import linear_cross_entropy
 
 
 def training_cost(
-    forced: Forced, divisor: float, config: TrainingConfig, guide_BTS: Tensor | None = None
+    output: TeacherForcedOutput, divisor: float, config: TrainingConfig, guide_BTS: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """The cost to differentiate, and the plain NLL in nats summed over the minibatch's words, both scalars.
 
@@ -26,18 +19,18 @@ def training_cost(
     cross-entropy against them, −Σ guide · log α, weighted (Chen et al. 2016; Mi et al. 2016). With `consistency`, sentences
     2i and 2i + 1 are to be one pair, read with different dropout: their words' divergence costs too (Liang et al. 2021).
     """
-    cost, nll = _SmoothedNLL.apply(
-        forced.readout_QL.to(forced.readout.W_o.dtype),
-        forced.readout.W_o,
-        forced.readout.b_w,
-        forced.words_P,
-        config.label_smoothing,
-        1 / divisor,
-        config.precision,
-        config.consistency,
+    cost, nll = linear_cross_entropy(
+        output.readout_RL.to(output.readout.W_o.dtype),
+        output.readout.W_o,
+        output.readout.b_w,
+        output.words_P,
+        label_smoothing=config.label_smoothing,
+        scale=1 / divisor,
+        consistency=config.consistency,
+        precision=config.precision,
     )
-    if guide_BTS is not None and forced.decoded.alpha_TBS is not None:
-        alpha_BTS = forced.decoded.alpha_TBS.transpose(0, 1)
+    if guide_BTS is not None and output.decoded.alpha_TBS is not None:
+        alpha_BTS = output.decoded.alpha_TBS.transpose(0, 1)
         log_alpha_BTS = (alpha_BTS + torch.finfo(torch.float32).tiny).log()
         cost = cost - config.guided_alignment / divisor * (guide_BTS * log_alpha_BTS).sum()
     return cost, nll
@@ -46,118 +39,3 @@ def training_cost(
 def cost_divisor(sentences: int, words: int, config: TrainingConfig) -> int:
     """What the cost of an update with so many sentences and target words is divided by (`loss_normalization`)."""
     return {"sum": 1, "sentences": sentences, "tokens": words}[config.loss_normalization]
-
-
-class _SmoothedNLL(torch.autograd.Function):
-    """scale · Σ [(1 − ε) · NLL + ε · mean over the vocabulary of −log p] (Szegedy et al. 2016), and Σ NLL.
-
-    With a consistency λ, rows 2i and 2i + 1 are two readings p and q of one word, and λ · ½ [KL(p | q) + KL(q | p)] of each
-    two is added to the sum.
-
-    The logits of a minibatch, and their gradient, would be the largest tensors of training by far. Here they never exist
-    whole: a block of rows at a time, the gradient takes the logits' place as soon as their softmax is known, and goes on to
-    the layer below and the weights. So the forward pass does the work of the backward pass too.
-    """
-
-    @staticmethod
-    def forward(
-        ctx: Any,
-        readout_QL: Tensor,
-        W_o: Tensor,
-        b_w: Tensor,
-        words_P: Tensor,
-        epsilon: float,
-        scale: float,
-        precision: Precision,
-        consistency: float,
-    ) -> tuple[Tensor, Tensor]:
-        (Q, _), P = readout_QL.shape, len(words_P)
-        W = W_o.bfloat16() if precision == "bf16" else W_o
-        d_readout_QL = torch.empty_like(readout_QL)
-        d_W_o = torch.zeros_like(W_o)
-        d_bias_RV = b_w.new_zeros(torch.get_num_threads(), len(W))
-        nll_P, smoothed_P = readout_QL.new_empty(P), readout_QL.new_empty(P)
-        divergence_O = readout_QL.new_zeros(P // 2)
-        block = W.new_empty(min(ROWS[precision], Q), len(W))
-        for first in range(0, Q, len(block)):
-            t_RL = readout_QL[first : first + len(block)].to(W.dtype)
-            logits_RV = block[: len(t_RL)]
-            real = slice(first, min(first + len(block), P))
-            rows = max(0, real.stop - real.start)
-            if precision == "bf16":
-                torch.mm(t_RL, W.T, out=logits_RV)
-            else:
-                torch.addmm(b_w, t_RL, W.T, out=logits_RV)
-            pairs = slice(real.start // 2, real.stop // 2)
-            _softmax_backward(
-                *(logits_RV[:rows], b_w, words_P[real], nll_P[real], smoothed_P[real], divergence_O[pairs], d_bias_RV),
-                *(epsilon, scale, consistency),
-            )
-            logits_RV[rows:] = 0
-            d_readout_QL[first : first + len(block)] = logits_RV @ W
-            if precision == "bf16":
-                d_W_o += (logits_RV.T @ t_RL).float()  # adding what is rounded as it is takes nine times as long
-            else:
-                d_W_o.addmm_(logits_RV.T, t_RL)
-        ctx.save_for_backward(d_readout_QL, d_W_o, d_bias_RV.sum(0))
-        nll = nll_P.sum()
-        ctx.mark_non_differentiable(nll)
-        cost = (1 - epsilon) * nll + epsilon * smoothed_P.sum() if epsilon else nll
-        if consistency:
-            cost = cost + consistency / 2 * divergence_O.sum()
-        return cost * scale, nll
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        d_cost = gradients[0]
-        if d_cost.device.type == "cpu" and d_cost == 1:
-            return *ctx.saved_tensors, None, None, None, None, None
-        return *(d * d_cost for d in ctx.saved_tensors), None, None, None, None, None
-
-
-def _softmax_backward(
-    logits_RV: Tensor,
-    b_w: Tensor,
-    words_R: Tensor,
-    nll_R: Tensor,
-    smoothed_R: Tensor,
-    divergence_O: Tensor,
-    d_bias_XV: Tensor,
-    epsilon: float,
-    scale: float,
-    consistency: float,
-) -> None:
-    """From logits to the cost's gradient with respect to them, in their place; the last tensors are filled or added to.
-
-    Logits of bfloat16 are still without the bias; what comes between them and their gradient is float32. Without a
-    consistency, `divergence` is left as it is.
-    """
-    rounded = logits_RV.dtype == torch.bfloat16
-    if loops.AVAILABLE and logits_RV.device.type == "cpu" and (rounded or logits_RV.dtype == torch.float32):
-        numbers = (*logits_RV.shape, epsilon, scale, rounded)
-        scratch = d_bias_XV.new_empty(2, *d_bias_XV.shape) if rounded else logits_RV
-        tensors = (logits_RV, words_R, nll_R, smoothed_R, d_bias_XV, b_w, scratch)
-        if consistency:
-            paired_softmax_backward((*numbers, consistency), *tensors, divergence_O)
-        else:
-            softmax_backward(numbers, *tensors)
-        return
-    gradient_RV = logits_RV + b_w if rounded else logits_RV
-    log_p_RV = torch.log_softmax(gradient_RV, 1)
-    words_R1 = words_R.unsqueeze(1)
-    torch.neg(log_p_RV.gather(1, words_R1).squeeze(1), out=nll_R)
-    torch.neg(log_p_RV.mean(1), out=smoothed_R)
-    torch.exp(log_p_RV, out=gradient_RV)
-    if consistency:
-        p_O2V, log_p_O2V = (of_RV.unflatten(0, (-1, 2)) for of_RV in (gradient_RV, log_p_RV))
-        difference_O2V = log_p_O2V - log_p_O2V.flip(1)
-        divergence_O21 = (p_O2V * difference_O2V).sum(2, keepdim=True)
-        divergence_O.copy_(divergence_O21.sum((1, 2)))
-        pull_O2V = p_O2V * (difference_O2V - divergence_O21) + p_O2V - p_O2V.flip(1)
-        gradient_RV.add_(pull_O2V.flatten(0, 1), alpha=consistency / 2)
-    gradient_RV.sub_(epsilon / gradient_RV.shape[1])
-    gradient_RV.scatter_add_(1, words_R1, gradient_RV.new_full(words_R1.shape, epsilon - 1)).mul_(scale)
-    d_bias_XV[0] += gradient_RV.sum(0)
-    if rounded:
-        logits_RV.copy_(gradient_RV)

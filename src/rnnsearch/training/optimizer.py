@@ -141,7 +141,7 @@ def learning_rate(update: int, last_update: int, plateau_factor: float, config: 
 
 def _compiled(w: Tensor) -> bool:
     """Whether a compiled pass can be made over such a parameter."""
-    return loops.AVAILABLE and w.device.type == "cpu" and w.dtype == torch.float32 and w.is_contiguous()
+    return loops.run_on(w) and w.is_contiguous()
 
 
 def _as_rows(w: Tensor) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from rnnsearch.config import TrainingConfig
 from rnnsearch.data.batches import Batch, BatchStream, Guide, SubwordSampling
 from rnnsearch.data.pack import PackedCorpus
 from rnnsearch.model_folder import WEIGHTS, System, save_weights
-from rnnsearch.ops import choose_engine, fast_products, kept_memory, precision_of
+from rnnsearch.ops import choose_recurrences, fast_products, kept_memory, precision_of
 from rnnsearch.training.average import WeightAverage
 from rnnsearch.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from rnnsearch.training.cost import cost_divisor, training_cost
@@ -61,7 +61,7 @@ class Trainer:
         """Set it, from a signal handler or another thread, and the run saves a checkpoint and returns."""
         self.progress = Progress()
         device = next(system.model.parameters()).device
-        system.model.engine = choose_engine(self.settings.engine, device, self.settings.precision)
+        system.model.recurrences = choose_recurrences(self.settings.engine, device, self.settings.precision)
         # Whole gradients are quicker on a GPU, where memory is.
         system.model.sparse_gradients(device.type == "cpu")
         system.model.recurrent_dropout(self.settings.recurrent_dropout)
@@ -145,13 +145,13 @@ class Trainer:
         for batch in batches:
             arrays = (batch.source_BS, batch.source_lengths_B, batch.target_BT, batch.target_lengths_B)
             with precision_of(device, settings.precision):
-                forced = model(
+                output = model(
                     *(torch.from_numpy(array.repeat(readings, 0)).to(device) for array in arrays),
                     dropout=settings.dropout,
                     word_dropout=settings.word_dropout,
                 )
             guide = None if batch.guide_BTS is None else torch.from_numpy(batch.guide_BTS.repeat(readings, 0)).to(device)
-            cost, nll_of_batch = training_cost(forced, divisor, settings, guide)
+            cost, nll_of_batch = training_cost(output, divisor, settings, guide)
             cost.backward()
             nll += float(nll_of_batch) / readings
         norm = gradient_norm(model.parameters())

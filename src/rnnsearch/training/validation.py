@@ -49,7 +49,7 @@ def validate(system: System, development: DevelopmentSet) -> Validation:
     """NLL on the whole development set; BLEU on its first `training.validate_sentences` pairs.
 
     The translations are greedy: a fraction of beam search's time, and they rank the models of one run as well. What
-    `search.*` says of samples and shortlists is for the trained model.
+    `search.*` says of samples and vocabulary selection is for the trained model.
     """
     translator = Translator(system)
     nll = negative_log_likelihood(
@@ -58,6 +58,6 @@ def validate(system: System, development: DevelopmentSet) -> Validation:
         [translator.target_words(line) for line in development.references],
     )
     first = slice(system.config.training.validate_sentences)
-    translations = translator.translate(list(development.sources[first]), beam=1, temperature=0.0, shortlist=0)
+    translations = translator.translate(list(development.sources[first]), beam=1, temperature=0.0, vocabulary_selection=0)
     hypotheses = [translation.text for translation in translations]
     return Validation(nll, bleu(hypotheses, development.references[first]))

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.search import Ranking, best_first
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.scoring import ScoredPair
 from rnnsearch.translation.translation import Translation
@@ -31,7 +32,7 @@ class BidirectionalTranslator(Translator):
     ) -> list[list[Translation]]:
         """See `Translator.n_best`: of what both directions find, the best by both together.
 
-        Compared is the score by the words, end symbol included, to the power `search.length_normalization`.
+        They are ranked as search ranks hypotheses (`rnnsearch.search.Ranking`), by both directions' scores and alignments.
         """
         search = self._search(settings)
         if search.temperature:
@@ -47,10 +48,11 @@ class BidirectionalTranslator(Translator):
             for of_line in zip(*found, strict=True)
         ]
         agreed = iter(self._read([translation for of_line in of_lines for translation in of_line]))
+        ranking = Ranking(search.length_normalization, search.coverage)
         results = []
         for of_line in of_lines:
             translations = [next(agreed) for _ in of_line]
-            translations.sort(key=lambda one: -one.score / _length(one) ** search.length_normalization)
+            translations = best_first(translations, lambda one: ranking.score(one.score, _length(one), one.alignment))
             results.append((rank_by_mbr(translations) if search.minimum_bayes_risk else translations)[:n])
         return results
 

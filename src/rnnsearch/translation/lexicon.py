@@ -1,8 +1,8 @@
-"""Which words translate which, as the model's attention has it, and the shortlist of words that follows from it.
+"""Which words translate which, as the model's attention has it.
 
-Every target word of a parallel text is linked to a source word; what a source word was linked
-to, and how often, is its entry. The words are those of the text, whether in the vocabularies or not; what all source words
-outside the vocabulary were linked to stands under `[UNK]`. Where a model has pieces of words, they take the words' place.
+Every target word of a parallel text is linked to a source word. The entry of a source word is what it was linked to, and how
+often. The words are those of the text, whether in the vocabularies or not; what all source words outside the vocabulary were
+linked to stands under `[UNK]`. Where a model has subwords, they take the place of words.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rnnsearch.data.word_alignments import hard_alignment
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import System
 from rnnsearch.ops import fast_products
-from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL, Vocabulary
+from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL
 
 LEXICON = "lexicon.tsv"
 """The lexicon's file, in the model's folder."""
@@ -62,7 +62,7 @@ class Lexicon:
             text = path.read_bytes().decode("utf-8")
         except FileNotFoundError:
             raise RnnsearchError(
-                f"{folder}: the model has no lexicon yet ({LEXICON}), which search.shortlist needs; make it with "
+                f"{folder}: the model has no lexicon yet ({LEXICON}), which search.vocabulary_selection needs; make it with "
                 f"`rnnsearch lexicon --model {folder} --source TEXT --target TEXT`"
             ) from None
         except (OSError, UnicodeDecodeError) as error:
@@ -130,23 +130,3 @@ class LinkCounter:
             words = [source[j]] if known else [source[j], UNK_SYMBOL]
             for word in words:
                 self.counts.setdefault(word, Counter())[target[i]] += 1
-
-
-class LexicalShortlist:
-    """The target words that a sentence may be translated with: see `rnnsearch.search.backend.Shortlist`."""
-
-    def __init__(
-        self, lexicon: Lexicon, source: Vocabulary, target: Vocabulary, *, frequent: int, candidates: int
-    ) -> None:
-        """The `frequent` most frequent target words, and the best `candidates` of each source word."""
-        self.frequent = min(len(target), frequent + 2)  # the vocabulary begins with its two symbols
-        self._candidates: dict[int, set[int]] = {}
-        for word, others in lexicon.translations.items():
-            number = source.id(word)
-            if number != UNK or word == UNK_SYMBOL:
-                ids = [target.id(other) for other, _ in others[:candidates]]
-                self._candidates.setdefault(number, set()).update(i for i in ids if i >= self.frequent)
-
-    def candidates(self, source: Sequence[int]) -> list[int]:
-        """The candidates of these source words that are not among the frequent words."""
-        return sorted(set().union(*(self._candidates.get(word, ()) for word in source)))

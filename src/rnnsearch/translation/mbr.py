@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from rnnsearch.search import best_first
 from rnnsearch.translation.translation import Translation
 
 
@@ -28,4 +29,4 @@ def expected_chrf(texts: Sequence[str], log_p: Sequence[float]) -> NDArray[np.fl
 def rank_by_mbr(candidates: Sequence[Translation]) -> list[Translation]:
     """The candidates, those of the least risk first; of equal ones, the one that came first."""
     expected = expected_chrf([candidate.text for candidate in candidates], [candidate.score for candidate in candidates])
-    return [candidates[i] for i in np.argsort(-expected, kind="stable")]
+    return [candidates[i] for i in best_first(range(len(candidates)), lambda i: expected[i])]

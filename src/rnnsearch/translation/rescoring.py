@@ -1,4 +1,4 @@
-"""Another system's n-best lists, scored by the model: as section 2.2 of Cho et al. (2014a) and many after them used it.
+"""Another system's n-best lists, scored by the model: as Cho et al. (2014a) and many after them used it.
 
 The format is Moses's: `line ||| translation ||| features ||| total`, a sentence's translations one after the other. Lists
 that `rnnsearch translate --n-best` wrote, which have no features, are read too.
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from rnnsearch.data.read import read_lines
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.search import best_first
 from rnnsearch.translation.translator import Translator
 
 GROUP = 20
@@ -93,4 +94,4 @@ def rescore(
         ]
         for _, sentence in itertools.groupby(scored, key=lambda entry: entry.line):
             entries_of = list(sentence)
-            yield sorted(entries_of, key=lambda entry: -entry.total) if weight else entries_of
+            yield best_first(entries_of, lambda entry: entry.total) if weight else entries_of

@@ -81,18 +81,18 @@ def score_pairs(
         logs_p_P, alphas_TBS = [], []
         for model in models:
             with fast_products():
-                forced = model(*tensors)
-                log_p_of_model_P = -torch.nn.functional.cross_entropy(forced.logits_PV, forced.words_P, reduction="none")
+                output = model(*tensors)
+                log_p_of_model_P = -torch.nn.functional.cross_entropy(output.logits_PV, output.words_P, reduction="none")
             logs_p_P.append(log_p_of_model_P.double())
-            if with_alignment and forced.decoded.alpha_TBS is not None:
-                alphas_TBS.append(forced.decoded.alpha_TBS)
+            if with_alignment and output.decoded.alpha_TBS is not None:
+                alphas_TBS.append(output.decoded.alpha_TBS)
         log_p_P = torch.stack(logs_p_P).logsumexp(0) - math.log(len(models))
         alpha_TBS = torch.stack(alphas_TBS).mean(0) if alphas_TBS else None
         for b, i in enumerate(indices):
             x, y = ids[i]
             source_owners = system.source_vocabulary.owners(sources[i])
             target_owners = system.target_vocabulary.owners(targets[i])
-            scores = log_p_P[forced.sentences_P == b].cpu().numpy()
+            scores = log_p_P[output.sentences_P == b].cpu().numpy()
             word_scores = np.bincount([*target_owners, len(targets[i])], scores)
             alignment = None
             if alpha_TBS is not None:

@@ -14,15 +14,14 @@ from typing import overload
 
 import numpy as np
 
-from rnnsearch.config import SearchConfig, from_dict
+from rnnsearch.config import SearchConfig, from_dict, present_keys
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import System
 from rnnsearch.ops.packed import int8_works
-from rnnsearch.search.backend import Ensemble, PlainStepper, Stepper
-from rnnsearch.search.beam import Hypothesis, beam_search
-from rnnsearch.search.fast import FastStepper
+from rnnsearch.search import Backend, Hypothesis, VocabularySelection, beam_search, choose_backend
+from rnnsearch.search.vocabulary_selection import LexicalSelection
 from rnnsearch.text.tokenize import Tokenizer
-from rnnsearch.translation.lexicon import LEXICON, LexicalShortlist, Lexicon
+from rnnsearch.translation.lexicon import LEXICON, Lexicon
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
 from rnnsearch.translation.translation import Segment, Translation, by_words, split_line
@@ -44,7 +43,7 @@ class Translator:
         self.system = system
         self.others = others
         self.folder = folder
-        self._steppers: dict[tuple[object, ...], Stepper] = {}
+        self._backends: dict[tuple[object, ...], Backend] = {}
         data = system.config.data
         self._source = Tokenizer(data.tokenizer, data.source_language)
         self._target = Tokenizer(data.tokenizer, data.target_language)
@@ -86,12 +85,13 @@ class Translator:
         beginnings = self._beginnings(prefixes, pieces_of_line)
         if any(beginnings) and self.system.config.data.right_to_left:
             raise RnnsearchError("a model that writes from right to left comes to the beginning last: do not give it one")
-        if any(beginnings) and search.shortlist:
+        if any(beginnings) and search.vocabulary_selection:
             raise RnnsearchError(
-                f"search.shortlist = {search.shortlist}: the words of a given beginning need not be on it; set it to 0"
+                f"search.vocabulary_selection = {search.vocabulary_selection}: the words of a given beginning need not be "
+                "among the selected; set it to 0"
             )
         begun = [self.system.target_vocabulary.encode(words) for words in beginnings]
-        found = beam_search(self._stepper(search), encoded, search, prefixes=begun)
+        found = beam_search(self._backend(search), encoded, search, prefixes=begun)
         results, first = [], 0
         for pieces in pieces_of_line:
             of_line = found[first : first + len(pieces)]
@@ -169,7 +169,7 @@ class Translator:
 
     def _search(self, settings: dict[str, object]) -> SearchConfig:
         own = {key: value for key, value in vars(self.system.config.search).items() if not key.startswith("_")}
-        search = from_dict({"search": {**own, **settings}}, "search").search
+        search = from_dict({"search": {**own, **present_keys("search", settings)}}, "search").search
         if search.coverage and not self.system.model.aligns:
             raise RnnsearchError("search.coverage: an RNNencdec has no alignment to say which words were read")
         if not search.replace_unk:
@@ -190,31 +190,28 @@ class Translator:
         """Whether there is a lexicon in the model's folder."""
         return self.folder is not None and (self.folder / LEXICON).exists()
 
-    def _stepper(self, search: SearchConfig) -> Stepper:
+    def _backend(self, search: SearchConfig) -> Backend:
         """The model, ready for such a search; made once."""
-        key = (search.precision, search.shortlist, search.shortlist and search.shortlist_candidates)
-        if key not in self._steppers:
-            shortlist = None
-            if search.shortlist:
-                shortlist = LexicalShortlist(
-                    self.lexicon,
+        key = (search.precision, search.vocabulary_selection, search.vocabulary_selection and search.selection_candidates)
+        if key not in self._backends:
+            selection: VocabularySelection | None = None
+            if search.vocabulary_selection:
+                selection = LexicalSelection(
+                    self.lexicon.translations,
                     self.system.source_vocabulary,
                     self.system.target_vocabulary,
-                    frequent=search.shortlist,
-                    candidates=search.shortlist_candidates,
+                    frequent=search.vocabulary_selection,
+                    candidates=search.selection_candidates,
                 )
             precision = search.precision
-            on_cpu = self.system.model.readout.W_o.device.type == "cpu"
+            models = [system.model for system in (self.system, *self.others)]
+            on_cpu = models[0].readout.W_o.device.type == "cpu"
             if precision == "int8" and not (on_cpu and int8_works()):
                 place = "this CPU" if on_cpu else "a GPU"
                 warnings.warn(f"search.precision = int8 is not for {place}: float32 is used", stacklevel=2)
                 precision = "fp32"
-            steppers: list[Stepper] = [
-                FastStepper(system.model, precision, shortlist) if on_cpu else PlainStepper(system.model, shortlist)
-                for system in (self.system, *self.others)
-            ]
-            self._steppers[key] = Ensemble(steppers) if self.others else steppers[0]
-        return self._steppers[key]
+            self._backends[key] = choose_backend(models, precision, selection)
+        return self._backends[key]
 
     def _translation(
         self, pieces: list[list[str]], hypotheses: list[Hypothesis], beginnings: list[list[str]], replace_unk: bool

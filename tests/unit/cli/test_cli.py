@@ -361,7 +361,7 @@ def test_lexicon(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
     shutil.copytree(model_folder("mlp"), model)
     source, target = write_pairs(tmp_path, "train", 30, seed=8)
     check_source, check_reference = write_pairs(tmp_path, "valid", 6, seed=9)
-    short = ("--set", "search.shortlist=2")
+    short = ("--set", "search.vocabulary_selection=2")
     refused(rnnsearch("translate", "--model", model, source, *short), "lexicon", "rnnsearch lexicon --model")
     refused(rnnsearch("lexicon", "--model", model), "--source", "--check-source")
     refused(rnnsearch("lexicon", "--model", model, "--source", source), "--target")
@@ -372,7 +372,8 @@ def test_lexicon(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
     check = ("--check-source", check_source, "--check-reference", check_reference)
     done = rnnsearch("lexicon", "--model", model, *check, *short)
     assert done.status == 0, done.err
-    assert re.search(r"search.shortlist=2 changes \d of 6 translations; BLEU [\d.]+ without, [\d.]+ with it", done.out)
+    told = r"search.vocabulary_selection=2 changes \d of 6 translations; BLEU [\d.]+ without, [\d.]+ with it"
+    assert re.search(told, done.out)
     assert rnnsearch("translate", "--model", model, source, *short).status == 0
 
 

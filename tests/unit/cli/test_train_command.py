@@ -171,7 +171,8 @@ def test_validation_is_greedy_whatever_the_model_is_to_be_searched_with(
     rnnsearch: Run, texts: dict[str, Path], tmp_path: Path
 ) -> None:
     found = []
-    for name, search in (("plain", ()), ("odd", ("--set", "search.shortlist=5", "--set", "search.temperature=5"))):
+    odd = ("--set", "search.vocabulary_selection=5", "--set", "search.temperature=5")
+    for name, search in (("plain", ()), ("odd", odd)):
         done = rnnsearch("train", *options(texts), "--output", tmp_path / name, *TINY, *search)
         assert done.status == 0, done.err
         record = json.loads((tmp_path / name / "training.json").read_text())

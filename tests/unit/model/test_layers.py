@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from rnnsearch.config import ModelConfig
 from rnnsearch.model import RNNsearch
-from rnnsearch.model.layers import DecoderLayer, EncoderLayer, Normalization
-from rnnsearch.ops import Reference
+from rnnsearch.model.layers import DecoderLayer, EncoderLayer
 from toy import DEEPER, random_model
 
 Vectors = NDArray[np.float64]
@@ -31,10 +30,10 @@ def in_float64(module: Any) -> Any:
     return module
 
 
-def normalized(norm: Normalization, x: Vectors) -> Vectors:
+def normalized(norm: torch.nn.LayerNorm, x: Vectors) -> Vectors:
     """g ∘ (x − mean) / deviation + b."""
     centred = x - x.mean(-1, keepdims=True)
-    return norm.g.numpy() * centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5) + norm.b.numpy()
+    return norm.weight.numpy() * centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5) + norm.bias.numpy()
 
 
 def unit(cell: torch.nn.Module, s: Vectors, inputs: Vectors) -> Vectors:
@@ -45,7 +44,7 @@ def unit(cell: torch.nn.Module, s: Vectors, inputs: Vectors) -> Vectors:
 
 
 def test_normalization() -> None:
-    norm, x = in_float64(Normalization(6)), torch.randn(3, 6, dtype=torch.float64)
+    norm, x = in_float64(torch.nn.LayerNorm(6)), torch.randn(3, 6, dtype=torch.float64)
     np.testing.assert_allclose(norm(x).numpy(), normalized(norm, x.numpy()), rtol=0, atol=1e-12)
 
 
@@ -53,8 +52,8 @@ def test_an_encoder_layer_adds_what_it_reads_in_both_directions() -> None:
     layer = in_float64(EncoderLayer(config_of(layer_norm=True), 2 * N))
     below = torch.randn(S, B, 2 * N, dtype=torch.float64)
     lengths = [S, S - 2]
-    real = torch.arange(S).unsqueeze(1) < torch.tensor(lengths)
-    found = layer(below, real, Reference(), 0.0).numpy()
+    mask = torch.arange(S).unsqueeze(1) < torch.tensor(lengths)
+    found = layer(below, mask, None, 0.0).numpy()
     for sentence, length in enumerate(lengths):
         x = normalized(layer.norm, below[:length, sentence].numpy())
         expected = below[:length, sentence].numpy().copy()
@@ -72,7 +71,7 @@ def test_an_encoder_layer_adds_what_it_reads_in_both_directions() -> None:
 def test_a_decoder_layer_adds_what_it_makes_of_states_and_contexts() -> None:
     layer = in_float64(DecoderLayer(config_of(layer_norm=True), 2 * N))
     s, contexts = torch.randn(S, 1, N, dtype=torch.float64), torch.randn(S, 1, 2 * N, dtype=torch.float64)
-    found = layer(s, contexts, torch.ones(S, 1, dtype=torch.bool), Reference(), 0.0).numpy()
+    found = layer(s, contexts, torch.ones(S, 1, dtype=torch.bool), None, 0.0).numpy()
     x, u = normalized(layer.norm, s.numpy()), np.zeros(N)
     for i in range(S):
         inputs = layer.cell.project_input(torch.from_numpy(x[i, 0])) + layer.cell.project_context(contexts[i, 0])
@@ -86,17 +85,17 @@ def test_deeper_models_begin_as_steadily_as_others(alignment: str) -> None:
     for scheme in ("paper", "glorot"):
         model = RNNsearch(config_of(alignment=alignment, **DEEPER), 8, 7)
         model.initialize(scheme, 1)
-        gains = [parameter for name, parameter in model.named_parameters() if name.endswith("norm.g")]
+        gains = [parameter for name, parameter in model.named_parameters() if name.endswith("norm.weight")]
         assert len(gains) == 1 + 2 + 1 + 1, "the encoder's layer, the decoder's two, the annotations, the maxout layer"
         assert all((gain == 1).all() for gain in gains)
-        assert all((p == 0).all() for name, p in model.named_parameters() if name.endswith("norm.b"))
+        assert all((p == 0).all() for name, p in model.named_parameters() if name.endswith("norm.bias"))
 
 
 def test_the_annotations_that_are_attended_to_are_normalized() -> None:
     model = random_model(config_of(layer_norm=True), 8, 7, seed=1)
     with torch.no_grad():
-        model.encoder.norm.g.fill_(1.0)
-        model.encoder.norm.b.zero_()
+        model.encoder.norm.weight.fill_(1.0)
+        model.encoder.norm.bias.zero_()
         source = model.encode(torch.tensor([[3, 2, 0]]), torch.tensor([3]))
     h = source.annotations_BSC
     torch.testing.assert_close(h.mean(-1), torch.zeros_like(h[..., 0]), rtol=0, atol=1e-12)

@@ -104,18 +104,18 @@ def test_appendix_a(alignment: str, order: str, lengths: list[tuple[int, int]], 
     model = random_model(config_of("gated", alignment, order), VX, VY, seed)
     pairs = random_pairs(seed, lengths, VX, VY)
     with torch.no_grad():
-        forced = model(*batch_of(pairs))
-        p = torch.softmax(forced.logits_PV, -1).numpy()
+        output = model(*batch_of(pairs))
+        p = torch.softmax(output.logits_PV, -1).numpy()
     for b, (x, y) in enumerate(pairs):
         distributions, alignments = literal(model, [*x, 0], [*y, 0])
-        np.testing.assert_allclose(p[(forced.sentences_P == b).numpy()], distributions, rtol=0, atol=1e-12)
-        assert forced.words_P[forced.sentences_P == b].tolist() == [*y, 0]
+        np.testing.assert_allclose(p[(output.sentences_P == b).numpy()], distributions, rtol=0, atol=1e-12)
+        assert output.words_P[output.sentences_P == b].tolist() == [*y, 0]
         if alignments:
-            assert forced.decoded.alpha_TBS is not None
-            found = forced.decoded.alpha_TBS[: len(y) + 1, b, : len(x) + 1].numpy()
+            assert output.decoded.alpha_TBS is not None
+            found = output.decoded.alpha_TBS[: len(y) + 1, b, : len(x) + 1].numpy()
             np.testing.assert_allclose(found, alignments, rtol=0, atol=1e-12)
         else:
-            assert forced.decoded.alpha_TBS is None
+            assert output.decoded.alpha_TBS is None
 
 
 @every_model
@@ -150,12 +150,12 @@ def test_a_word_at_a_time_is_all_at_once(
             for row, sentence in enumerate(sentences):
                 for k, prefix in enumerate(prefixes[row]):
                     words = pairs[sentence][0]
-                    forced = model(*batch_of([(words, prefix)]))
-                    expected = torch.log_softmax(forced.logits_PV[-1], -1)
+                    output = model(*batch_of([(words, prefix)]))
+                    expected = torch.log_softmax(output.logits_PV[-1], -1)
                     torch.testing.assert_close(look.log_p_BKV[row, k], expected, rtol=0, atol=1e-11)
                     if look.alpha_BKS is not None:
                         alpha = look.alpha_BKS[row, k]
-                        expected = forced.decoded.alpha_TBS[len(prefix), 0, : len(words) + 1]
+                        expected = output.decoded.alpha_TBS[len(prefix), 0, : len(words) + 1]
                         torch.testing.assert_close(alpha[: len(expected)], expected, rtol=0, atol=1e-11)
                         assert (alpha[len(expected) :] == 0).all()
             rows = sorted(random.choice(len(sentences), random.integers(1, len(sentences) + 1), replace=False).tolist())
@@ -244,8 +244,8 @@ def test_initial_weights_of_glorot_have_a_gradient_everywhere() -> None:
     """With v_a zero, as in the paper, the alignment model would have none at first."""
     model = RNNsearch(config_of(), VX, VY)
     model.initialize("glorot", 1)
-    forced = model(*batch_of(random_pairs(0, [(4, 4), (5, 5)], VX, VY)))
-    torch.nn.functional.cross_entropy(forced.logits_PV, forced.words_P).backward()
+    output = model(*batch_of(random_pairs(0, [(4, 4), (5, 5)], VX, VY)))
+    torch.nn.functional.cross_entropy(output.logits_PV, output.words_P).backward()
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None, name
         assert float(parameter.grad.abs().sum()) > 0, name

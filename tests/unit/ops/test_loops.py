@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from rnnsearch.config import ModelConfig, TrainingConfig
-from rnnsearch.ops import Fused, Reference, loops, recurrence_cpu
-from rnnsearch.training import cost
+from rnnsearch.ops import CpuRecurrences, cross_entropy, loops, recurrence_cpu
 from rnnsearch.training.cost import training_cost
 from toy import ALIGNMENTS, ORDERS, batch_of, random_model, random_pairs
 
@@ -46,7 +45,7 @@ def test_cost_and_gradients(
     seed: int,
 ) -> None:
     monkeypatch.setattr(loops, "AVAILABLE", compiled)
-    monkeypatch.setitem(cost.ROWS, "fp32", rows)
+    monkeypatch.setitem(cross_entropy.ROWS, "fp32", rows)
     monkeypatch.setattr(recurrence_cpu, "ROWS_MULTIPLE", rows_multiple)
     embedding, hidden, aligned, maxout = shape
     config = ModelConfig(
@@ -61,9 +60,9 @@ def test_cost_and_gradients(
     model = random_model(config, 17, 23, seed, scale=0.3)
     batch = batch_of(random_pairs(seed, lengths, 17, 23))
     found = []
-    for engine, dtype in ((Fused(), torch.float32), (Reference(), torch.float64)):
+    for engine, dtype in ((CpuRecurrences(), torch.float32), (None, torch.float64)):
         model.to(dtype).zero_grad()
-        model.engine = engine
+        model.recurrences = engine
         total, nll = training_cost(model(*batch), words, training)
         total.backward()
         gradients = {name: p.grad.double() for name, p in model.named_parameters() if p.grad is not None}

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from rnnsearch.config import ModelConfig, TrainingConfig
-from rnnsearch.model import RNNsearch
-from rnnsearch.model.attention import Source
+from rnnsearch.model import RNNsearch, Source
 from rnnsearch.model.cells import CELLS as CELL_CLASSES
-from rnnsearch.ops import Decoded, Engine, Fused, Reference
+from rnnsearch.model.decoder import DecoderOutput
+from rnnsearch.ops import CpuRecurrences, Recurrences
 from rnnsearch.training.cost import training_cost
 from toy import ALIGNMENTS, CELLS, ORDERS, batch_of, models_more, random_model, random_pairs
 
@@ -66,19 +66,19 @@ def test_encode(cell: str, backward: bool, lengths: list[int], hidden: int, seed
         torch.nn.init.normal_(parameter, generator=generator)
     S, B = max(lengths), len(lengths)
     inputs = torch.randn(S, B, len(unit.gates) * hidden, dtype=torch.float64, generator=generator, requires_grad=True)
-    real = torch.arange(S).unsqueeze(1) < torch.tensor(lengths)
+    mask = torch.arange(S).unsqueeze(1) < torch.tensor(lengths)
     weights = torch.randn(S, B, hidden, dtype=torch.float64, generator=generator)
 
     states, grads = [], []
     leaves = {"inputs": inputs} | {name: p for name, p in unit.named_parameters() if name.startswith("U")}
-    for engine in (Fused(), Reference()):
-        out = engine.encode(unit, inputs, real, backward)
+    for engine in (CpuRecurrences(), None):
+        out = unit.unroll(inputs, mask, engine, backward)
         states.append(out)
         grads.append(gradients((out * weights).sum(), leaves))
     close(*states, "states")
-    assert (states[0][~real] == 0).all(), "a state outside its sentence"
+    assert (states[0][~mask] == 0).all(), "a state outside its sentence"
     same_gradients(*grads)
-    assert (grads[0]["inputs"][~real] == 0).all(), "a gradient outside its sentence"
+    assert (grads[0]["inputs"][~mask] == 0).all(), "a gradient outside its sentence"
 
 
 def leaf_source(source: Source, scattered: bool) -> Source:
@@ -92,7 +92,7 @@ def leaf_source(source: Source, scattered: bool) -> Source:
 
     return Source(
         leaf(source.annotations_BSC),
-        source.real_BS,
+        source.mask_BS,
         leaf(source.summary_BN),
         None if source.keys_BSA is None else leaf(source.keys_BSA),
     )
@@ -134,10 +134,10 @@ def test_decode(
         leaves["keys"] = source.keys_BSA
     if alignment == "none":
         asked = asked - {"alpha"} or {"states"}
-    decoded: list[Decoded] = []
+    decoded: list[DecoderOutput] = []
     grads: list[Gradients] = []
-    for engine in (Fused(), Reference()):
-        out = engine.decode(model.decoder, inputs, source)
+    for engine in (CpuRecurrences(), None):
+        out = model.decoder.unroll(inputs, source, None, engine)
         decoded.append(out)
         outputs = {"states": out.states_TBN, "contexts": out.contexts_TBC, "alpha": out.alpha_TBS}
         cost = inputs.new_zeros(())
@@ -157,16 +157,16 @@ def test_decode(
         assert ours.alpha_TBS is not None
         assert theirs.alpha_TBS is not None
         close(ours.alpha_TBS, theirs.alpha_TBS, "alpha")
-        assert (ours.alpha_TBS.masked_select(~source.real_BS) == 0).all(), "attention outside the sentence"
+        assert (ours.alpha_TBS.masked_select(~source.mask_BS) == 0).all(), "attention outside the sentence"
         close(ours.alpha_TBS.sum(-1), torch.ones_like(ours.alpha_TBS[..., 0]), "rows of alpha")
     same_gradients(*grads)
 
 
-def cost_and_gradients(model: RNNsearch, engine: Engine, batch: tuple[Tensor, ...]) -> tuple[Tensor, Gradients]:
+def cost_and_gradients(model: RNNsearch, engine: Recurrences | None, batch: tuple[Tensor, ...]) -> tuple[Tensor, Gradients]:
     """The summed NLL, and its derivative by every parameter."""
-    model.engine = engine
-    forced = model(*batch)
-    nll = torch.nn.functional.cross_entropy(forced.logits_PV, forced.words_P, reduction="sum")
+    model.recurrences = engine
+    output = model(*batch)
+    nll = torch.nn.functional.cross_entropy(output.logits_PV, output.words_P, reduction="sum")
     return nll, gradients(nll, dict(model.named_parameters()))
 
 
@@ -191,13 +191,13 @@ def test_whole_model(
 ) -> None:
     model = random_model(config_of(cell, alignment, order, *shape, **more), 7, 6, seed)
     batch = batch_of(random_pairs(seed, lengths, 7, 6))
-    fused, fused_gradients = cost_and_gradients(model, Fused(), batch)
-    reference, reference_gradients = cost_and_gradients(model, Reference(), batch)
+    fused, fused_gradients = cost_and_gradients(model, CpuRecurrences(), batch)
+    reference, reference_gradients = cost_and_gradients(model, None, batch)
     close(fused, reference, "NLL")
     same_gradients(fused_gradients, reference_gradients)
 
 
-@pytest.mark.parametrize("engine", [Fused(), Reference()], ids=["fused", "reference"])
+@pytest.mark.parametrize("engine", [CpuRecurrences(), None], ids=["fused", "reference"])
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("alignment", ALIGNMENTS)
 @pytest.mark.parametrize("cell", CELLS)
@@ -206,7 +206,13 @@ def test_whole_model(
     lengths=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), min_size=2, max_size=5), more=models_more, seed=seeds
 )
 def test_padding_changes_nothing(
-    cell: str, alignment: str, order: str, engine: Engine, lengths: list[tuple[int, int]], more: dict[str, Any], seed: int
+    cell: str,
+    alignment: str,
+    order: str,
+    engine: Recurrences | None,
+    lengths: list[tuple[int, int]],
+    more: dict[str, Any],
+    seed: int,
 ) -> None:
     """The cost and the gradients of a padded batch are the sums of those of its sentences."""
     model = random_model(config_of(cell, alignment, order, 3, 4, 3, 2, **more), 7, 6, seed)
@@ -223,13 +229,13 @@ def test_padding_changes_nothing(
 def test_gradcheck(alignment: str, order: str) -> None:
     """Against finite differences, which no formula can deceive."""
     model = random_model(config_of("gated", alignment, order, 2, 3, 2, 2), 4, 4, seed=3, scale=0.7)
-    model.engine = Fused()
+    model.recurrences = CpuRecurrences()
     batch = batch_of([([2, 3], [1, 2, 3]), ([1], [2])])
 
     def outputs(*parameters: Tensor) -> tuple[Tensor, ...]:
         # gradcheck changes the parameters themselves, in place.
-        forced = model(*batch)
-        found = [torch.log_softmax(forced.logits_PV, -1), forced.decoded.states_TBN, forced.decoded.alpha_TBS]
+        output = model(*batch)
+        found = [torch.log_softmax(output.logits_PV, -1), output.decoded.states_TBN, output.decoded.alpha_TBS]
         fixed = torch.Generator().manual_seed(1)
         return tuple(
             (tensor * torch.randn(tensor.shape, dtype=tensor.dtype, generator=fixed)).sum()
@@ -243,8 +249,8 @@ def test_gradcheck(alignment: str, order: str) -> None:
 def test_backward_twice_gives_the_same() -> None:
     model = random_model(config_of("gated", "mlp", ORDERS[0], 3, 4, 3, 2), 7, 6, seed=5)
     batch = batch_of(random_pairs(1, [(3, 4), (5, 2)], 7, 6))
-    forced = model(*batch)
-    nll = torch.nn.functional.cross_entropy(forced.logits_PV, forced.words_P, reduction="sum")
+    output = model(*batch)
+    nll = torch.nn.functional.cross_entropy(output.logits_PV, output.words_P, reduction="sum")
     parameters = list(model.parameters())
     first = torch.autograd.grad(nll, parameters, retain_graph=True)
     second = torch.autograd.grad(nll, parameters)
@@ -257,11 +263,11 @@ def test_dropout_draws_the_same_for_both_engines() -> None:
     batch = batch_of(random_pairs(1, [(3, 4), (5, 2)], 7, 6))
     settings_ = TrainingConfig(label_smoothing=0.1)
     costs = []
-    for engine in (Fused(), Reference()):
-        model.engine = engine
+    for engine in (CpuRecurrences(), None):
+        model.recurrences = engine
         torch.manual_seed(7)
         costs.append(training_cost(model(*batch, dropout=0.5), 1, settings_)[0].detach())
-    model.engine = Fused()
+    model.recurrences = CpuRecurrences()
     close(*costs, "cost")
     torch.manual_seed(8)
     other = training_cost(model(*batch, dropout=0.5), 1, settings_)[0].detach()

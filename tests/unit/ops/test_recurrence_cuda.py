@@ -1,4 +1,4 @@
-"""The kernels of the `cuda` engine compute what `Reference` and the conformance vectors say.
+"""The kernels of the `cuda` engine compute what the plain loops and the conformance vectors say.
 
 They run on a GPU where there is one. Elsewhere Triton interprets them, slowly, on a CPU; that has to be decided before
 Triton is imported, and so all tests here that need kernels run in a Python of their own (`test_by_the_interpreter`).
@@ -21,7 +21,7 @@ from torch import Tensor
 from conformance.test_conformance import FILES, Vectors, groupings
 from rnnsearch.config import ModelConfig, TrainingConfig
 from rnnsearch.model import RNNsearch
-from rnnsearch.ops import Engine, Precision, Reference, precision_of
+from rnnsearch.ops import Precision, Recurrences, precision_of
 from rnnsearch.training.cost import training_cost
 from toy import ALIGNMENTS, ORDERS, batch_of, random_model, random_pairs
 
@@ -39,7 +39,7 @@ needs_gpu = pytest.mark.skipif(not GPU, reason="needs a GPU")
 not_interpreted = pytest.mark.skipif(INTERPRETED, reason="is about Python without the interpreter")
 
 if INTERPRETED or GPU:
-    from rnnsearch.ops.recurrence_cuda import Cuda
+    from rnnsearch.ops.recurrence_cuda import CudaRecurrences
 
 
 def python(*arguments: str, **environment: str) -> None:
@@ -107,7 +107,7 @@ def path(request: pytest.FixtureRequest) -> Path:
 @pytest.fixture(scope="module", params=DTYPES, ids=lambda param: str(param[0]).removeprefix("torch."))
 def case(request: pytest.FixtureRequest, path: Path) -> tuple[Vectors, float]:
     dtype, tolerance = request.param
-    vectors = Vectors(path, dtype, Cuda())
+    vectors = Vectors(path, dtype, CudaRecurrences())
     vectors.model.to(DEVICE)
     return vectors, tolerance
 
@@ -128,16 +128,16 @@ def test_conformance_forward(case: tuple[Vectors, float]) -> None:
         x, x_lengths, y, y_lengths = on_device(vectors.batch(pairs))
         with torch.no_grad():
             annotations_BSC = vectors.model.encode(x, x_lengths).annotations_BSC
-            forced = vectors.model(x, x_lengths, y, y_lengths)
-        log_p_PV = torch.log_softmax(forced.logits_PV, -1)
+            output = vectors.model(x, x_lengths, y, y_lengths)
+        log_p_PV = torch.log_softmax(output.logits_PV, -1)
         for b, pair in enumerate(pairs):
             Tx, Ty = int(x_lengths[b]), int(y_lengths[b])
             close(annotations_BSC[b, :Tx], pair, "annotations")
-            close(forced.decoded.states_TBN[: Ty + 1, b], pair, "states")
-            close(log_p_PV[forced.sentences_P == b], pair, "distributions")
-            if forced.decoded.alpha_TBS is not None:
-                close(forced.decoded.alpha_TBS[:Ty, b, :Tx], pair, "alignment")
-                assert (forced.decoded.alpha_TBS[:Ty, b, Tx:] == 0).all(), "attention reaches into the padding"
+            close(output.decoded.states_TBN[: Ty + 1, b], pair, "states")
+            close(log_p_PV[output.sentences_P == b], pair, "distributions")
+            if output.decoded.alpha_TBS is not None:
+                close(output.decoded.alpha_TBS[:Ty, b, :Tx], pair, "alignment")
+                assert (output.decoded.alpha_TBS[:Ty, b, Tx:] == 0).all(), "attention reaches into the padding"
 
 
 @needs_kernels
@@ -159,8 +159,8 @@ def test_conformance_of_nll_and_every_derivative(case: tuple[Vectors, float]) ->
 
 
 def negative_log_likelihood(model: RNNsearch, batch: tuple[Tensor, ...]) -> Tensor:
-    forced = model(*batch)
-    return torch.nn.functional.cross_entropy(forced.logits_PV, forced.words_P, reduction="sum")
+    output = model(*batch)
+    return torch.nn.functional.cross_entropy(output.logits_PV, output.words_P, reduction="sum")
 
 
 def config_of(alignment: str, order: str, hidden: int, aligned: int) -> ModelConfig:
@@ -175,13 +175,13 @@ def config_of(alignment: str, order: str, hidden: int, aligned: int) -> ModelCon
 
 
 def outputs_and_gradients(
-    model: RNNsearch, engine: Engine, batch: tuple[Tensor, ...], asked: set[str], seed: int
+    model: RNNsearch, engine: Recurrences | None, batch: tuple[Tensor, ...], asked: set[str], seed: int
 ) -> dict[str, Tensor]:
     """What the engine gives, and the gradients of a cost that is random and linear in those outputs that are asked for."""
-    model.engine = engine
-    forced = model(*batch)
-    decoded = forced.decoded
-    outputs = {"states": decoded.states_TBN, "contexts": decoded.contexts_TBC, "logits": forced.logits_PV}
+    model.recurrences = engine
+    output = model(*batch)
+    decoded = output.decoded
+    outputs = {"states": decoded.states_TBN, "contexts": decoded.contexts_TBC, "logits": output.logits_PV}
     if decoded.alpha_TBS is not None:
         outputs["alpha"] = decoded.alpha_TBS
     generator = torch.Generator().manual_seed(seed)
@@ -236,8 +236,8 @@ def test_reference(
     scale = 0.5 if hidden < 10 else 0.05
     model = random_model(config_of(alignment, order, hidden, aligned), 7, 6, seed, scale).to(DEVICE, dtype[0])
     batch = on_device(batch_of(random_pairs(seed, lengths, 7, 6)))
-    ours = outputs_and_gradients(model, Cuda(), batch, asked, seed)
-    same(ours, outputs_and_gradients(model, Reference(), batch, asked, seed), dtype[1])
+    ours = outputs_and_gradients(model, CudaRecurrences(), batch, asked, seed)
+    same(ours, outputs_and_gradients(model, None, batch, asked, seed), dtype[1])
 
 
 @needs_kernels
@@ -247,8 +247,8 @@ def test_bfloat16_products(alignment: str) -> None:
     model = random_model(config_of(alignment, ORDERS[0], 24, 16), 7, 6, seed=1, scale=0.3).to(DEVICE, torch.float32)
     batch = on_device(batch_of(random_pairs(1, [(5, 4), (9, 3)], 7, 6)))
     asked = {"states", "contexts", "alpha"}
-    ours = outputs_and_gradients(model, Cuda(precision="bf16"), batch, asked, 1)
-    theirs = outputs_and_gradients(model, Reference(), batch, asked, 1)
+    ours = outputs_and_gradients(model, CudaRecurrences(precision="bf16"), batch, asked, 1)
+    theirs = outputs_and_gradients(model, None, batch, asked, 1)
     for name, expected in theirs.items():
         assert ours[name].dtype == torch.float32, name
         assert distance(ours[name], expected) <= 0.03, name
@@ -261,12 +261,12 @@ def test_autocast_around_it() -> None:
     model = random_model(config_of("mlp", ORDERS[0], 24, 16), 7, 6, seed=1, scale=0.3).to(DEVICE, torch.float32)
     batch = on_device(batch_of(random_pairs(1, [(5, 4), (9, 3)], 7, 6)))
     found = []
-    for engine in (Cuda(precision="bf16"), Reference()):
-        model.engine = engine
-        with precision_of(DEVICE, "bf16" if isinstance(engine, Cuda) else "fp32"):
-            forced = model(*batch)
-        assert forced.decoded.states_TBN.dtype == torch.float32
-        cost, _ = training_cost(forced, 1, TrainingConfig())
+    for engine in (CudaRecurrences(precision="bf16"), None):
+        model.recurrences = engine
+        with precision_of(DEVICE, "bf16" if isinstance(engine, CudaRecurrences) else "fp32"):
+            output = model(*batch)
+        assert output.decoded.states_TBN.dtype == torch.float32
+        cost, _ = training_cost(output, 1, TrainingConfig())
         found.append([cost.detach(), *torch.autograd.grad(cost, list(model.parameters()))])
     for ours, expected in zip(*found, strict=True):
         assert distance(ours, expected) <= 0.2
@@ -279,14 +279,14 @@ def test_other_cells_run_as_in_the_reference(cell: str) -> None:
     model = random_model(config, 7, 6, seed=1).to(DEVICE)
     batch = on_device(batch_of(random_pairs(1, [(3, 2), (1, 4)], 7, 6)))
     asked = {"states", "alpha"}
-    ours = outputs_and_gradients(model, Cuda(), batch, asked, 1)
-    same(ours, outputs_and_gradients(model, Reference(), batch, asked, 1), 1e-12)
+    ours = outputs_and_gradients(model, CudaRecurrences(), batch, asked, 1)
+    same(ours, outputs_and_gradients(model, None, batch, asked, 1), 1e-12)
 
 
 @needs_kernels
 def test_backward_twice_gives_the_same() -> None:
     model = random_model(config_of("mlp", ORDERS[0], 4, 3), 7, 6, seed=5).to(DEVICE)
-    model.engine = Cuda()
+    model.recurrences = CudaRecurrences()
     nll = negative_log_likelihood(model, on_device(batch_of(random_pairs(1, [(3, 4), (5, 2)], 7, 6))))
     first = torch.autograd.grad(nll, list(model.parameters()), retain_graph=True)
     for one, other in zip(first, torch.autograd.grad(nll, list(model.parameters())), strict=True):
@@ -304,18 +304,18 @@ def test_graphs_replay_what_was_captured(precision: Precision, tolerance: float)
     ]
     parameters = list(model.parameters())
 
-    def gradients(engine: Engine, batch: tuple[Tensor, ...]) -> list[Tensor]:
-        model.engine = engine
+    def gradients(engine: Recurrences | None, batch: tuple[Tensor, ...]) -> list[Tensor]:
+        model.recurrences = engine
         nll = negative_log_likelihood(model, batch)
         return [nll.detach(), *torch.autograd.grad(nll, parameters)]
 
-    graphs, eager = Cuda(precision, graphs=True), Cuda(precision, graphs=False)
+    graphs, eager = CudaRecurrences(precision, graphs=True), CudaRecurrences(precision, graphs=False)
     for _ in range(3):
         for batch in batches:
             for one, other in zip(gradients(graphs, batch), gradients(eager, batch), strict=True):
                 assert distance(one, other) <= tolerance
 
-    model.engine = graphs
+    model.recurrences = graphs
     open_at_once = [negative_log_likelihood(model, batch) for batch in batches]
     for nll, batch in zip(open_at_once, batches, strict=True):
         for one, other in zip(torch.autograd.grad(nll, parameters), gradients(eager, batch)[1:], strict=True):
@@ -348,8 +348,8 @@ def test_the_size_of_the_paper() -> None:
     model.to(DEVICE)
     batch = on_device(batch_of(random_pairs(1, [(50 - i % 20, 50 - i % 17) for i in range(80)], 2000, 2000)))
     found = []
-    for engine in (Cuda(), Reference()):
-        model.engine = engine
+    for engine in (CudaRecurrences(), None):
+        model.recurrences = engine
         nll = negative_log_likelihood(model, batch)
         found.append([nll.detach(), *torch.autograd.grad(nll, list(model.parameters()))])
     for ours, theirs in zip(*found, strict=True):

@@ -1,4 +1,4 @@
-"""The fast stepper finds what the plain one finds, in float32 too; int8 is near; a shortlist is what it says."""
+"""The fast backend finds what the plain one finds, in float32 too; int8 is near; a selection is what it says."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from hypothesis import strategies as st
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.data.batches import make_batch
 from rnnsearch.model import RNNsearch
-from rnnsearch.ops import decoder_step
+from rnnsearch.ops import loops
 from rnnsearch.ops.packed import int8_works
-from rnnsearch.search import backend, fast
-from rnnsearch.search.backend import Ensemble, PlainStepper, Stepper
+from rnnsearch.search import backend as backend_module
+from rnnsearch.search import fast_layers
+from rnnsearch.search.backend import Backend
 from rnnsearch.search.beam import Hypothesis, beam_search
-from rnnsearch.search.fast import FastStepper
+from rnnsearch.search.ensemble import EnsembleBackend
+from rnnsearch.search.fast import FastBackend
+from rnnsearch.search.plain import PlainBackend
 from toy import ALIGNMENTS, CELLS, DEEPER, ORDERS, models_more, random_model
 
 VX, VY = 30, 40
@@ -58,9 +61,9 @@ def model_of(cell: str, alignment: str, order: str, seed: int, scale: float = 0.
     return random_model(config, VX, VY, seed, scale).float().eval()
 
 
-def search(stepper: Stepper, sentences: list[list[int]], **values: object) -> list[list[Hypothesis]]:
+def search(backend: Backend, sentences: list[list[int]], **values: object) -> list[list[Hypothesis]]:
     config = SearchConfig(**{"beam": 4, "maximum_length_ratio": 1.5, **values})  # type: ignore[arg-type]
-    return beam_search(stepper, sentences, config)
+    return beam_search(backend, sentences, config)
 
 
 def same(found: list[list[Hypothesis]], expected: list[list[Hypothesis]], tolerance: float = 1e-4) -> None:
@@ -99,62 +102,62 @@ def test_fast_is_plain(
 ) -> None:
     model = model_of(cell, alignment, order, seed, **more)
     how = {"beam": beam, "forbid_unk": forbid_unk, "minimum_length_ratio": minimum, "batch_sentences": batch_sentences}
-    expected = search(PlainStepper(model), sentences, **how)
-    same(search(FastStepper(model), sentences, **how), expected)
+    expected = search(PlainBackend(model), sentences, **how)
+    same(search(FastBackend(model), sentences, **how), expected)
 
 
 @settings(max_examples=5)
 @given(sentences=sentences_, seed=seeds)
 def test_without_kernels_it_is_the_same(sentences: list[list[int]], seed: int) -> None:
-    stepper = FastStepper(model_of("gated", "mlp", ORDERS[0], seed))
-    compiled = search(stepper, sentences)
+    backend = FastBackend(model_of("gated", "mlp", ORDERS[0], seed))
+    compiled = search(backend, sentences)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(decoder_step, "_compiled", lambda x: False)
-        same(search(stepper, sentences), compiled)
+        patch.setattr(loops, "AVAILABLE", False)
+        same(search(backend, sentences), compiled)
 
 
 @every_model
 @settings(max_examples=3)
 @given(sentences=sentences_, frequent=st.sampled_from((2, 10, VY)), forbid_unk=st.booleans(), seed=seeds)
-def test_a_shortlist(
+def test_vocabulary_selection(
     cell: str, alignment: str, order: str, sentences: list[list[int]], frequent: int, forbid_unk: bool, seed: int
 ) -> None:
-    model, shortlist = model_of(cell, alignment, order, seed), SomeWords(frequent)
-    plain = search(PlainStepper(model, shortlist), sentences, forbid_unk=forbid_unk)
-    same(search(FastStepper(model, shortlist=shortlist), sentences, forbid_unk=forbid_unk, batch_sentences=2), plain)
+    model, selection = model_of(cell, alignment, order, seed), SomeWords(frequent)
+    plain = search(PlainBackend(model, selection), sentences, forbid_unk=forbid_unk)
+    same(search(FastBackend(model, selection=selection), sentences, forbid_unk=forbid_unk, batch_sentences=2), plain)
     for sentence, found in zip(sentences, plain, strict=True):
-        allowed = {*range(frequent), *shortlist.candidates(sentence)}
+        allowed = {*range(frequent), *selection.candidates(sentence)}
         assert {word for hypothesis in found for word in hypothesis.words} <= allowed
     if frequent == VY:
-        same(plain, search(PlainStepper(model), sentences, forbid_unk=forbid_unk))
+        same(plain, search(PlainBackend(model), sentences, forbid_unk=forbid_unk))
 
 
 @settings(max_examples=10)
 @given(sentences=sentences_, seed=seeds)
 def test_words_that_do_not_fit_are_computed_again(sentences: list[list[int]], seed: int) -> None:
     model = model_of("gated", "mlp", ORDERS[0], seed)
-    expected = search(FastStepper(model), sentences)
+    expected = search(FastBackend(model), sentences)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fast, "KEPT_WORDS", 3)
-        same(search(FastStepper(model), sentences), expected)
+        patch.setattr(fast_layers, "KEPT_WORDS", 3)
+        same(search(FastBackend(model), sentences), expected)
 
 
 @settings(max_examples=10)
-@given(sentences=sentences_, rows=st.integers(1, 7), shortlist=st.sampled_from((None, SomeWords(6))), seed=seeds)
+@given(sentences=sentences_, rows=st.integers(1, 7), selection=st.sampled_from((None, SomeWords(6))), seed=seeds)
 def test_many_logits_are_made_in_parts(
-    sentences: list[list[int]], rows: int, shortlist: SomeWords | None, seed: int
+    sentences: list[list[int]], rows: int, selection: SomeWords | None, seed: int
 ) -> None:
     one, two = (model_of("gated", "mlp", ORDERS[0], seed + i) for i in range(2))
-    steppers = [
-        FastStepper(one, shortlist=shortlist),
-        PlainStepper(one, shortlist),
-        Ensemble([FastStepper(one, shortlist=shortlist), FastStepper(two, shortlist=shortlist)]),
+    backends = [
+        FastBackend(one, selection=selection),
+        PlainBackend(one, selection),
+        EnsembleBackend([FastBackend(one, selection=selection), FastBackend(two, selection=selection)]),
     ]
-    expected = [search(stepper, sentences) for stepper in steppers]
+    expected = [search(backend, sentences) for backend in backends]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(backend, "LOGITS", rows * VY)
-        for stepper, whole in zip(steppers, expected, strict=True):
-            same(search(stepper, sentences), whole)
+        patch.setattr(backend_module, "LOGITS", rows * VY)
+        for backend, whole in zip(backends, expected, strict=True):
+            same(search(backend, sentences), whole)
 
 
 @needs_int8
@@ -165,13 +168,13 @@ def test_with_int8_sentences_do_not_see_each_other(
     cell: str, alignment: str, order: str, sentences: list[list[int]], frequent: int, seed: int, data: st.DataObject
 ) -> None:
     model = model_of(cell, alignment, order, seed, **(DEEPER if seed % 2 else {}))
-    shortlist = SomeWords(frequent) if frequent else None
-    stepper = FastStepper(model, "int8", shortlist)
-    together = search(stepper, sentences, batch_sentences=data.draw(st.integers(1, 6)))
+    selection = SomeWords(frequent) if frequent else None
+    backend = FastBackend(model, "int8", selection)
+    together = search(backend, sentences, batch_sentences=data.draw(st.integers(1, 6)))
     for sentence, found in zip(sentences, together, strict=True):
-        # To the last bit: whole numbers have no rounding that could depend on the company. With a shortlist, only the sum
+        # To the last bit: whole numbers have no rounding that could depend on the company. With a selection, only the sum
         # over the words has: the sentence with the most candidates decides how many columns there are.
-        same([found], search(stepper, [sentence]), tolerance=1e-5 if frequent else 0.0)
+        same([found], search(backend, [sentence]), tolerance=1e-5 if frequent else 0.0)
 
 
 @needs_int8
@@ -182,7 +185,7 @@ def test_int8_is_near(cell: str, alignment: str, order: str, sentences: list[lis
     """For the first word; later ones depend on what was chosen before."""
     model = model_of(cell, alignment, order, seed)
     near, exact = (
-        first_words(FastStepper(model, precision), sentences) for precision in ("int8", "fp32")
+        first_words(FastBackend(model, precision), sentences) for precision in ("int8", "fp32")
     )
     # These weights are random and large, and so is the spread of log p, several nats; a trained model's are kinder.
     assert np.abs(near - exact).max() < 0.6
@@ -190,13 +193,13 @@ def test_int8_is_near(cell: str, alignment: str, order: str, sentences: list[lis
 
 
 @torch.inference_mode()
-def first_words(stepper: FastStepper, sentences: list[list[int]]) -> np.ndarray:
+def first_words(backend: FastBackend, sentences: list[list[int]]) -> np.ndarray:
     """log p of every first word, (B, V)."""
     batch = make_batch([(sentence, []) for sentence in sentences])
-    decoding = stepper.begin(len(sentences), batch.source_BS.shape[1])
-    decoding.read(torch.from_numpy(batch.source_BS), torch.from_numpy(batch.source_lengths_B))
-    decoding.admit(np.arange(len(sentences)), np.arange(len(sentences)))
-    log_p, words = decoding.look().best(VY, np.zeros(len(sentences), np.bool_), False)
+    session = backend.session(len(sentences), batch.source_BS.shape[1])
+    session.encode(torch.from_numpy(batch.source_BS), torch.from_numpy(batch.source_lengths_B))
+    session.add(np.arange(len(sentences)), np.arange(len(sentences)))
+    log_p, words = session.predict().best(VY, np.zeros((len(sentences), 2), np.bool_))
     by_word = np.empty_like(log_p)
     np.put_along_axis(by_word, words, log_p, 1)
     return by_word
@@ -204,31 +207,31 @@ def first_words(stepper: FastStepper, sentences: list[list[int]]) -> np.ndarray:
 
 @settings(max_examples=10)
 @given(sentences=st.lists(st.lists(st.integers(1, VX - 1), max_size=9), min_size=4, max_size=9), seed=seeds)
-@pytest.mark.parametrize("make", [PlainStepper, FastStepper])
-def test_sentences_take_the_seats_of_those_that_are_done(make: object, sentences: list[list[int]], seed: int) -> None:
+@pytest.mark.parametrize("make", [PlainBackend, FastBackend])
+def test_sentences_take_the_slots_of_those_that_are_done(make: object, sentences: list[list[int]], seed: int) -> None:
     assert callable(make)
-    stepper = make(model_of("gated", "mlp", ORDERS[0], seed, **(DEEPER if seed % 2 else {})))
-    expected = [found for sentence in sentences for found in search(stepper, [sentence])]
-    for seats in (1, 2, 3):
-        same(search(stepper, sentences, batch_sentences=seats), expected)
+    backend = make(model_of("gated", "mlp", ORDERS[0], seed, **(DEEPER if seed % 2 else {})))
+    expected = [found for sentence in sentences for found in search(backend, [sentence])]
+    for slots in (1, 2, 3):
+        same(search(backend, sentences, batch_sentences=slots), expected)
 
 
-def test_a_sentence_longer_than_all_seats_together() -> None:
+def test_a_sentence_longer_than_all_slots_together() -> None:
     model = model_of("gated", "mlp", ORDERS[0], 0)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rnnsearch.search.beam.POSITIONS", 8)
-        found = search(FastStepper(model), [[2, 3] * 10, [4], [5, 6]])
-    same(found, search(PlainStepper(model), [[2, 3] * 10, [4], [5, 6]]))
+        found = search(FastBackend(model), [[2, 3] * 10, [4], [5, 6]])
+    same(found, search(PlainBackend(model), [[2, 3] * 10, [4], [5, 6]]))
 
 
 def test_nothing_to_do() -> None:
-    assert search(FastStepper(model_of("gated", "mlp", ORDERS[0], 0)), []) == []
+    assert search(FastBackend(model_of("gated", "mlp", ORDERS[0], 0)), []) == []
 
 
 def test_the_model_stays_as_it_is() -> None:
     model = model_of("gated", "mlp", ORDERS[0], 0)
     before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
-    search(FastStepper(model, "int8"), [[2, 3, 4]])
+    search(FastBackend(model, "int8"), [[2, 3, 4]])
     for name, parameter in model.named_parameters():
         assert torch.equal(before[name], parameter)
         assert parameter.requires_grad

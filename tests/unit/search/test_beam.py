@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.model import RNNsearch
-from rnnsearch.search.backend import PlainStepper
 from rnnsearch.search.beam import Hypothesis, beam_search
-from rnnsearch.search.fast import FastStepper
+from rnnsearch.search.fast import FastBackend
+from rnnsearch.search.plain import PlainBackend
+from rnnsearch.search.ranking import Ranking
 from rnnsearch.text.vocabulary import END, UNK
 from toy import ALIGNMENTS, CELLS, ORDERS, batch_of, random_model
 
@@ -48,10 +49,10 @@ def search(
     steps: int | None = None,
     prefixes: list[list[int]] | None = None,
 ) -> list[list[Hypothesis]]:
-    """By the plain stepper; the fast one is to find the same."""
+    """By the plain backend; the fast one is to find the same."""
     found, by_fast = (
-        beam_search(stepper, sentences, config, max_steps=steps, prefixes=prefixes)
-        for stepper in (PlainStepper(model), FastStepper(model))
+        beam_search(backend, sentences, config, max_steps=steps, prefixes=prefixes)
+        for backend in (PlainBackend(model), FastBackend(model))
     )
     for fast, plain in zip(by_fast, found, strict=True):
         same(fast, [(hypothesis.words, hypothesis.score, hypothesis.finished) for hypothesis in plain])
@@ -65,9 +66,9 @@ def search(
 def next_log_p(model: RNNsearch, source: list[int], written: list[int]) -> tuple[np.ndarray, np.ndarray | None]:
     """log p of each next word, and the alignment of all words so far and the next, from scratch."""
     with torch.no_grad():
-        forced = model(*batch_of([(source, written)]))
-        log_p_V = torch.log_softmax(forced.logits_PV[-1], -1)
-    alpha = forced.decoded.alpha_TBS
+        output = model(*batch_of([(source, written)]))
+        log_p_V = torch.log_softmax(output.logits_PV[-1], -1)
+    alpha = output.decoded.alpha_TBS
     return (
         log_p_V.numpy(),
         None if alpha is None else alpha[: len(written), 0, : len(source) + 1].numpy(),
@@ -117,6 +118,12 @@ def literal_beam_search(
     if not ended:
         ended = [(words, score, False) for words, score in going]
     return sorted(ended, key=lambda h: -h[1] / (len(h[0]) + 1) ** config.length_normalization)
+
+
+def rank(hypothesis: Hypothesis, length_normalization: float, coverage: float = 0.0) -> float:
+    """What the search compares hypotheses by."""
+    ranking = Ranking(length_normalization, coverage)
+    return ranking.score(hypothesis.score, len(hypothesis.words) + 1, hypothesis.alignment)
 
 
 def same(found: list[Hypothesis], expected: list[tuple[list[int], float, bool]]) -> None:
@@ -191,7 +198,7 @@ def test_a_beam_that_holds_everything_finds_the_best_of_all(
         for length in range(steps)
         for choice in product(range(1, words), repeat=length)
     ]
-    best = max(every, key=lambda hypothesis: hypothesis.rank(normalization))
+    best = max(every, key=lambda hypothesis: rank(hypothesis, normalization))
     (found,) = search(model, [sentence], config, steps)
     assert found[0].words == best.words
     assert found[0].score == pytest.approx(best.score, abs=1e-9)
@@ -208,7 +215,7 @@ def test_scores_are_log_probabilities_and_ranks_fall(
     for sentence, found in zip(sentences, search(model, sentences, config), strict=True):
         assert 1 <= len(found) <= beam
         assert len({tuple(hypothesis.words) for hypothesis in found}) == len(found), "the same translation twice"
-        ranks = [hypothesis.rank(0.7) for hypothesis in found]
+        ranks = [rank(hypothesis, 0.7) for hypothesis in found]
         assert ranks == sorted(ranks, reverse=True)
         for hypothesis in found:
             assert hypothesis.score == pytest.approx(
@@ -271,19 +278,19 @@ def test_what_ends_is_preferred_to_what_is_cut_off() -> None:
 
 def test_rank() -> None:
     short, long = Hypothesis([5], -2.0, True, None), Hypothesis([5, 6, 7], -3.0, True, None)
-    assert short.rank(0.0) > long.rank(0.0)
-    assert short.rank(1.0) < long.rank(1.0)
-    assert (short.rank(1.0), long.rank(1.0)) == (-1.0, -0.75)
-    assert Hypothesis([], -0.5, True, None).rank(1.0) == -0.5
+    assert rank(short, 0.0) > rank(long, 0.0)
+    assert rank(short, 1.0) < rank(long, 1.0)
+    assert (rank(short, 1.0), rank(long, 1.0)) == (-1.0, -0.75)
+    assert rank(Hypothesis([], -0.5, True, None), 1.0) == -0.5
 
 
 def test_coverage() -> None:
     """A source word that was read half costs log 2, one that was read twice costs nothing, the end symbol never does."""
     alignment = np.array([[0.5, 1, 0], [0, 1, 0]], np.float32)
-    assert Hypothesis([5, 6], -3.0, True, alignment).rank(1.0, 0.2) == pytest.approx(-1 - 0.2 * np.log(2))
-    unread = Hypothesis([5], -2.0, True, np.array([[0, 0, 1]], np.float32)).rank(1.0, 0.2)
+    assert rank(Hypothesis([5, 6], -3.0, True, alignment), 1.0, 0.2) == pytest.approx(-1 - 0.2 * np.log(2))
+    unread = rank(Hypothesis([5], -2.0, True, np.array([[0, 0, 1]], np.float32)), 1.0, 0.2)
     assert -np.inf < unread < -2
-    assert Hypothesis([5], -2.0, True, None).rank(1.0, 0.2) == -1
+    assert rank(Hypothesis([5], -2.0, True, None), 1.0, 0.2) == -1
 
 
 @settings(max_examples=15)
@@ -293,7 +300,7 @@ def test_coverage_decides_among_what_was_found(sentences: list[list[int]], seed:
     plain, covered = (search(model, sentences, replace(PLAIN, coverage=coverage)) for coverage in (0.0, 3.0))
     for one, other in zip(plain, covered, strict=True):
         assert sorted(h.words for h in one) == sorted(h.words for h in other)
-        ranks = [hypothesis.rank(0.0, 3.0) for hypothesis in other]
+        ranks = [rank(hypothesis, 0.0, 3.0) for hypothesis in other]
         assert ranks == sorted(ranks, reverse=True)
 
 

@@ -11,23 +11,25 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from rnnsearch.config import ModelConfig, TrainingConfig
-from rnnsearch.model import Forced
+from rnnsearch.model import TeacherForcedOutput
+from rnnsearch.model.decoder import DecoderOutput
 from rnnsearch.model.readout import Readout
-from rnnsearch.ops import Decoded, Fused, Reference, loops
-from rnnsearch.training.cost import ROWS, cost_divisor, training_cost
+from rnnsearch.ops import CpuRecurrences, loops
+from rnnsearch.ops.cross_entropy import ROWS
+from rnnsearch.training.cost import cost_divisor, training_cost
 from toy import ORDERS, batch_of, random_model, random_pairs
 
 Normalization = Literal["sum", "sentences", "tokens"]
 
 
-def forced(logits: Tensor, words: Tensor) -> Forced:
+def forced(logits: Tensor, words: Tensor) -> TeacherForcedOutput:
     """The readout of which these are the logits: W_o is the unit matrix."""
     empty = torch.empty(0)
     V = logits.shape[1]
     readout = Readout(ModelConfig(maxout_size=V), V, 1).to(logits.dtype)
     with torch.no_grad():
         readout.W_o.copy_(torch.eye(V))
-    return Forced(readout, logits, words, torch.zeros_like(words), Decoded(empty, empty, None))
+    return TeacherForcedOutput(readout, logits, words, torch.zeros_like(words), DecoderOutput(empty, empty, None))
 
 
 def expected_cost(logits: Tensor, words: Tensor, smoothing: float, consistency: float) -> Tensor:
@@ -151,12 +153,12 @@ def test_a_guide_costs_the_alignments_cross_entropy(order: str) -> None:
     guide = torch.zeros(2, y.shape[1], x.shape[1], dtype=torch.float64)
     guide[0, 1, 2], guide[0, 4, :2], guide[1, 0, 3] = 1, 0.5, 1
     found = []
-    for engine in (Fused(), Reference()):
-        model.engine = engine
+    for engine in (CpuRecurrences(), None):
+        model.recurrences = engine
         model.zero_grad()
-        forced = model(x, x_lengths, y, y_lengths)
-        assert forced.decoded.alpha_TBS is not None
-        alpha = forced.decoded.alpha_TBS.detach()
+        output = model(x, x_lengths, y, y_lengths)
+        assert output.decoded.alpha_TBS is not None
+        alpha = output.decoded.alpha_TBS.detach()
         cost, nll = training_cost(forced, 2, TrainingConfig(guided_alignment=0.3), guide)
         cost.backward()
         log_alpha = alpha[1, 0, 2].log() + (alpha[4, 0, 0].log() + alpha[4, 0, 1].log()) / 2 + alpha[0, 1, 3].log()

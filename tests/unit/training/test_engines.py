@@ -10,7 +10,7 @@ import torch
 from rich.console import Console
 
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.ops import Fused, Reference, choose_engine
+from rnnsearch.ops import CpuRecurrences, choose_recurrences
 from rnnsearch.training import session
 from toy import Recorder, toy_config, toy_trainer, write_pairs
 
@@ -72,7 +72,7 @@ def test_bf16_that_does_not_pay_is_told(
 
 def test_auto_is_fused_on_a_cpu() -> None:
     cpu = torch.device("cpu")
-    assert isinstance(choose_engine("auto", cpu), Fused)
-    assert isinstance(choose_engine("reference", cpu), Reference)
+    assert isinstance(choose_recurrences("auto", cpu), CpuRecurrences)
+    assert choose_recurrences("reference", cpu) is None
     with pytest.raises(RnnsearchError, match="engine = cuda: this is a cpu; use auto"):
-        choose_engine("cuda", cpu)
+        choose_recurrences("cuda", cpu)

@@ -95,10 +95,10 @@ def test_compiled_and_plain_steps_are_the_same(
         monkeypatch.setattr(loops, "AVAILABLE", loops.AVAILABLE and compiled)
         generator = torch.Generator().manual_seed(1)
         parameter = nn.Parameter(torch.randn(shape, generator=generator))
-        stepper = make_optimizer([parameter], config)
+        backend = make_optimizer([parameter], config)
         for _ in range(10):
             parameter.grad = torch.randn(shape, generator=generator)
-            stepper.step(0.5)
+            backend.step(0.5)
         found.append(parameter.detach())
     torch.testing.assert_close(*found, rtol=1e-5, atol=1e-6)
 

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 
 from rnnsearch.data.batches import Batch
 from rnnsearch.model_folder import WEIGHTS
-from rnnsearch.ops import Fused, Reference
+from rnnsearch.ops import CpuRecurrences
 from rnnsearch.training import trainer as trainer_module
 from rnnsearch.training.checkpoint import Progress
 from rnnsearch.training.trainer import CHECKPOINT, Trainer
@@ -287,7 +287,7 @@ def test_validation_does_not_disturb_training(tmp_path: Path) -> None:
 def test_both_engines_train_alike(tmp_path: Path, alignment: str) -> None:
     """From the same seed, the loss of thirty updates differs by rounding alone."""
     losses = []
-    for engine in (Fused(), Reference()):
+    for engine in (CpuRecurrences(), None):
         trainer = trainer_of(
             tmp_path / type(engine).__name__,
             model={"alignment": alignment},
@@ -295,7 +295,7 @@ def test_both_engines_train_alike(tmp_path: Path, alignment: str) -> None:
             dropout=0.1,
             validate_every=100,
         )
-        trainer.system.model.double().engine = engine
+        trainer.system.model.double().recurrences = engine
         recorder = Recorder()
         trainer.run(recorder)
         losses.append(recorder.losses)

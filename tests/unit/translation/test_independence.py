@@ -80,9 +80,14 @@ def test_a_whole_file_at_once_or_line_by_line_in_the_other_order(trained: Traine
 @settings(max_examples=10)
 @given(line=lines, others=st.lists(lines, max_size=6), batch_sentences=st.integers(1, 4))
 @pytest.mark.parametrize(
-    "how", [{"precision": "int8"}, {"shortlist": 3}, {"shortlist": 5, "shortlist_candidates": 1, "precision": "int8"}]
+    "how",
+    [
+        {"precision": "int8"},
+        {"vocabulary_selection": 3},
+        {"vocabulary_selection": 5, "selection_candidates": 1, "precision": "int8"},
+    ],
 )
-def test_nor_with_int8_and_a_shortlist(
+def test_nor_with_int8_and_vocabulary_selection(
     with_lexicon: Translator, how: dict[str, object], line: str, others: list[str], batch_sentences: int
 ) -> None:
     alone = with_lexicon.translate(line, **how)
@@ -90,11 +95,11 @@ def test_nor_with_int8_and_a_shortlist(
     same(alone, together)
 
 
-def test_a_shortlist_sums_up_alike_beside_longer_ones(with_lexicon: Translator) -> None:
+def test_selected_words_sum_up_alike_beside_longer_candidates(with_lexicon: Translator) -> None:
     """The candidates of other sentences make the list no longer: all scores are the same to the last bit."""
     sources = [source for source, _ in toy_pairs(40, seed=21)] + [""]
     for precision in ("fp32", "int8"):
-        how: dict[str, object] = {"shortlist": 3, "shortlist_candidates": 2, "precision": precision}
+        how: dict[str, object] = {"vocabulary_selection": 3, "selection_candidates": 2, "precision": precision}
         alone = [with_lexicon.translate(line, **how).score for line in sources]
         assert [t.score for t in with_lexicon.translate(sources, batch_sentences=7, **how)] == alone
 

@@ -1,4 +1,4 @@
-"""The lexicon: counted from attention, written and read, and what a shortlist makes of it."""
+"""The lexicon: counted from attention, written and read, and what a selection makes of it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.search.vocabulary_selection import LexicalSelection
 from rnnsearch.text.vocabulary import END, UNK, Vocabulary
 from rnnsearch.translation import Translator
-from rnnsearch.translation.lexicon import KEPT, LEXICON, LexicalShortlist, Lexicon, LinkCounter
+from rnnsearch.translation.lexicon import KEPT, LEXICON, Lexicon, LinkCounter
 from toy import NOUNS, toy_config, toy_pairs, toy_system
 
 Trained = Callable[..., Translator]
@@ -79,7 +80,7 @@ def test_no_alignment_no_lexicon() -> None:
         LinkCounter(toy_system(toy_config(model={"alignment": "none"})))
 
 
-def test_a_shortlist_has_the_frequent_words_and_the_best_candidates() -> None:
+def test_a_selection_has_the_frequent_words_and_the_best_candidates() -> None:
     source, target = Vocabulary(["x", "y"]), Vocabulary(["a", "b", "c", "d", "e"])
     lexicon = Lexicon(
         {
@@ -89,15 +90,15 @@ def test_a_shortlist_has_the_frequent_words_and_the_best_candidates() -> None:
             "[UNK]": [("c", 1.0)],
         }
     )
-    shortlist = LexicalShortlist(lexicon, source, target, frequent=1, candidates=3)
-    assert shortlist.frequent == 3, "the two symbols, and one word"
+    selection = LexicalSelection(lexicon.translations, source, target, frequent=1, candidates=3)
+    assert selection.frequent == 3, "the two symbols, and one word"
     (x, y), (e, d, c) = source.encode(["x", "y"]), target.encode(["e", "d", "c"])
-    assert shortlist.candidates([x]) == sorted([e, d])
-    assert shortlist.candidates([y]) == []
-    assert shortlist.candidates([y, UNK, x, x]) == sorted([e, d, c])
-    assert shortlist.candidates([]) == []
-    assert LexicalShortlist(lexicon, source, target, frequent=100, candidates=3).frequent == len(target)
-    assert shortlist.frequent > END
+    assert selection.candidates([x]) == sorted([e, d])
+    assert selection.candidates([y]) == []
+    assert selection.candidates([y, UNK, x, x]) == sorted([e, d, c])
+    assert selection.candidates([]) == []
+    assert LexicalSelection(lexicon.translations, source, target, frequent=100, candidates=3).frequent == len(target)
+    assert selection.frequent > END
 
 
 def test_a_translator_uses_it(trained: Trained, tmp_path: Path) -> None:
@@ -105,15 +106,15 @@ def test_a_translator_uses_it(trained: Trained, tmp_path: Path) -> None:
     translator = Translator(system, tmp_path)
     learned(translator, toy_pairs(200, seed=5)).save(tmp_path)
     sources = [source for source, _ in toy_pairs(10, seed=7)]
-    whole = translator.translate(sources, shortlist=0)
-    everything = translator.translate(sources, shortlist=len(system.target_vocabulary))
+    whole = translator.translate(sources, vocabulary_selection=0)
+    everything = translator.translate(sources, vocabulary_selection=len(system.target_vocabulary))
     assert [t.text for t in everything] == [t.text for t in whole]
     np.testing.assert_allclose([t.score for t in everything], [t.score for t in whole], rtol=0, atol=1e-4)
     few = set(system.target_vocabulary.words[:4])
-    candidates = LexicalShortlist(
-        translator.lexicon, system.source_vocabulary, system.target_vocabulary, frequent=2, candidates=1
+    candidates = LexicalSelection(
+        translator.lexicon.translations, system.source_vocabulary, system.target_vocabulary, frequent=2, candidates=1
     )
-    for translation in translator.translate(sources, shortlist=2, shortlist_candidates=1):
+    for translation in translator.translate(sources, vocabulary_selection=2, selection_candidates=1):
         ids = candidates.candidates(system.source_vocabulary.encode(translation.source_tokens[:-1]))
         assert set(translation.tokens) <= few | set(system.target_vocabulary.decode(ids))
 
@@ -121,12 +122,12 @@ def test_a_translator_uses_it(trained: Trained, tmp_path: Path) -> None:
 def test_errors(trained: Trained, tmp_path: Path) -> None:
     translator = Translator(trained("gated", "mlp").system, tmp_path)
     with pytest.raises(RnnsearchError, match="rnnsearch lexicon --model"):
-        translator.translate("the dog", shortlist=10)
+        translator.translate("the dog", vocabulary_selection=10)
     (tmp_path / LEXICON).write_text("a\tb\t0.5\na b 0.5\n")
     with pytest.raises(RnnsearchError, match=f"{LEXICON}:2"):
-        translator.translate("the dog", shortlist=10)
+        translator.translate("the dog", vocabulary_selection=10)
     with pytest.raises(RnnsearchError, match="no lexicon"):
-        Translator(trained("gated", "mlp").system).translate("the dog", shortlist=10)
+        Translator(trained("gated", "mlp").system).translate("the dog", vocabulary_selection=10)
 
 
 def test_int8_where_there_is_none(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,9 +100,9 @@ def test_several_models_agree_on_pieces(translator: Translator) -> None:
     p_of_pieces = []
     for system in systems:
         with torch.no_grad():
-            forced = system.model(*map(torch.from_numpy, arrays))
-            p_PV = forced.logits_PV.double().softmax(1)
-        p_of_pieces.append(p_PV[torch.arange(len(p_PV)), forced.words_P].numpy())
+            output = system.model(*map(torch.from_numpy, arrays))
+            p_PV = output.logits_PV.double().softmax(1)
+        p_of_pieces.append(p_PV[torch.arange(len(p_PV)), output.words_P].numpy())
     assert len(p_of_pieces[0]) > 3
     line = [" ".join(words)]
     (pair,) = Translator(translator.system, None, [other]).score(line, line)

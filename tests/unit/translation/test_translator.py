@@ -212,7 +212,7 @@ def test_prefixes_that_do_not_fit(translator: Translator) -> None:
     with pytest.raises(TypeError, match="one each"):
         translator.translate([LINE, LINE], prefix="le")
     with pytest.raises(RnnsearchError, match=r"search\.shortlist = 3: the words of a given beginning"):
-        translator.translate(LINE, prefix="le", shortlist=3)
+        translator.translate(LINE, prefix="le", vocabulary_selection=3)
 
 
 def test_draws(translator: Translator) -> None:

@@ -1,7 +1,8 @@
 """Dropout (Srivastava et al. 2014).
 
-PyTorch draws its masks one number after the other, on one core, which took a tenth of a training step. Here a mask is a hash
-of a seed and the place in the tensor: every core does its part of it, and nothing is kept for the way back but the seed.
+PyTorch draws its masks one number after the other on one core, which took a tenth of a training step. Here a mask is a hash
+of a seed and of the position in the tensor: every core computes its part of it, and only the seed is kept for the backward
+pass.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ if loops.AVAILABLE:
 f32, f64, u32 = np.float32, np.float64, np.uint32
 
 
-def drop(x: Tensor, probability: float) -> Tensor:
-    """Zero each number with this probability, and scale the others so that the mean stays; the seed is PyTorch's to draw."""
+def dropout(x: Tensor, probability: float) -> Tensor:
+    """Zero each number of x with this probability, and scale the others so that the mean stays the same.
+
+    The seed of the mask is drawn from PyTorch's default generator.
+    """
     if not probability:
         return x
-    if loops.AVAILABLE and x.device.type == "cpu" and x.dtype == torch.float32:
+    if loops.run_on(x):
         y: Tensor = _Dropout.apply(x, probability, int(torch.randint(1 << 32, ())))
         return y
     return torch.nn.functional.dropout(x, probability)

@@ -1,0 +1,116 @@
+"""The softmax and the gradient of its cross-entropy, as compiled loops; see `cross_entropy`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rnnsearch.ops import loops
+from rnnsearch.ops.loops import kernel
+
+if loops.AVAILABLE:
+    from numba import carray
+
+    from rnnsearch.ops.loops import exp, from_bfloat16, highest_of, share, this_thread, to_bfloat16
+
+f32, f64 = np.float32, np.float64
+
+
+@kernel
+def softmax_backward(p: Any) -> None:
+    """From logits to the gradient of the label-smoothed NLL with respect to them, in their place.
+
+    Numbers R, V, epsilon, scale (of the gradient), rounded. logits (R, V), words (R) int64; into nll (R) and smoothed (R),
+    the NLL and the mean of −log p over the vocabulary; added, a row a thread, to d_bias (threads, V). Where `rounded`, the
+    logits and the gradient are bfloat16, the logits without the bias (V), which is added; scratch is (threads, V).
+    """
+    numbers = carray(p[0], (5,), f64)
+    R, V, epsilon, scale, rounded = int(numbers[0]), int(numbers[1]), f32(numbers[2]), f32(numbers[3]), numbers[4] != 0
+    logits, logits_16, words = carray(p[1], (R, V), f32), carray(p[1], (R, V), np.uint16), carray(p[2], (R,), np.int64)
+    nll, smoothed = carray(p[3], (R,), f32), carray(p[4], (R,), f32)
+    d_bias = carray(p[5], (this_thread() + 1, V), f32)[this_thread()]
+    bias, scratch = carray(p[6], (V,), f32), carray(p[7], (this_thread() + 1, V), f32)[this_thread()]
+    first, last = share(R)
+    for i in range(first, last):
+        row, row_16, word = scratch if rounded else logits[i], logits_16[i], words[i]
+        if rounded:
+            for k in range(V):
+                row[k] = from_bfloat16(row_16[k]) + bias[k]
+        highest = highest_of(row)
+        total, linear, chosen = f32(0), f32(0), row[word]
+        for k in range(V):
+            shifted = row[k] - highest
+            linear += shifted
+            row[k] = exp(shifted)
+            total += row[k]
+        log_total = np.log(total)
+        nll[i] = log_total + highest - chosen
+        smoothed[i] = log_total - linear / f32(V)
+        factor, even = scale / total, scale * epsilon / f32(V)
+        row[word] -= (f32(1) - epsilon) * total
+        for k in range(V):
+            d = factor * row[k] - even
+            row[k] = d
+            d_bias[k] += d
+        if rounded:
+            for k in range(V):
+                row_16[k] = to_bfloat16(row[k])
+
+
+@kernel
+def paired_softmax_backward(p: Any) -> None:
+    """As `softmax_backward`, where rows 2i and 2i + 1 are two readings of one word, whose divergence costs too.
+
+    Numbers R, V, epsilon, scale, rounded, weight. The cost has weight times the mean of KL(p | q) and KL(q | p); their sum
+    goes into divergence (R / 2), the last tensor. scratch is (threads, 2, V).
+    """
+    numbers = carray(p[0], (6,), f64)
+    R, V, epsilon, scale, rounded = int(numbers[0]), int(numbers[1]), f32(numbers[2]), f32(numbers[3]), numbers[4] != 0
+    half, even = f32(numbers[5]) / f32(2), scale * epsilon / f32(V)
+    logits, logits_16, words = carray(p[1], (R, V), f32), carray(p[1], (R, V), np.uint16), carray(p[2], (R,), np.int64)
+    nll, smoothed = carray(p[3], (R,), f32), carray(p[4], (R,), f32)
+    d_bias = carray(p[5], (this_thread() + 1, V), f32)[this_thread()]
+    bias, scratch = carray(p[6], (V,), f32), carray(p[7], (this_thread() + 1, 2, V), f32)[this_thread()]
+    divergence = carray(p[8], (R // 2,), f32)
+    first, last = share(R // 2)
+    for pair in range(first, last):
+        i, word = 2 * pair, words[2 * pair]
+        rows = scratch if rounded else logits[i : i + 2]
+        for j in range(2):  # logits become log p
+            row, row_16 = rows[j], logits_16[i + j]
+            if rounded:
+                for k in range(V):
+                    row[k] = from_bfloat16(row_16[k]) + bias[k]
+            highest = highest_of(row)
+            total, linear = f32(0), f32(0)
+            for k in range(V):
+                shifted = row[k] - highest
+                linear += shifted
+                total += exp(shifted)
+            log_total = np.log(total)
+            for k in range(V):
+                row[k] -= highest + log_total
+            nll[i + j] = -row[word]
+            smoothed[i + j] = log_total - linear / f32(V)
+        log_p, log_q = rows[0], rows[1]
+        p_q, q_p = f32(0), f32(0)
+        for k in range(V):
+            difference = log_p[k] - log_q[k]
+            p_q += exp(log_p[k]) * difference
+            q_p -= exp(log_q[k]) * difference
+        divergence[pair] = p_q + q_p
+        for k in range(V):
+            one, other, difference = exp(log_p[k]), exp(log_q[k]), log_p[k] - log_q[k]
+            d_one = scale * (one + half * (one * (difference - p_q) + one - other)) - even
+            d_other = scale * (other - half * (other * (difference + q_p) + one - other)) - even
+            log_p[k] = d_one
+            log_q[k] = d_other
+            d_bias[k] += d_one + d_other
+        for j in range(2):
+            rows[j, word] -= scale * (f32(1) - epsilon)
+            d_bias[word] -= scale * (f32(1) - epsilon)
+            if rounded:
+                row_16 = logits_16[i + j]
+                for k in range(V):
+                    row_16[k] = to_bfloat16(rows[j, k])

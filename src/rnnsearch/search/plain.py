@@ -1,0 +1,93 @@
+"""The plain backend: the model's own `start`, `predict` and `advance`, on any device; the reference of faster ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from rnnsearch.model import RNNsearch, Source
+from rnnsearch.model.rnnsearch import Hypotheses, StepOutput
+from rnnsearch.search.backend import Integers, Prediction, VocabularySelection
+
+
+class PlainBackend:
+    """The model's own step, by step. See `Backend`."""
+
+    def __init__(self, model: RNNsearch, selection: VocabularySelection | None = None) -> None:
+        self._model = model
+        self._selection = selection
+
+    def session(self, slots: int, positions: int) -> PlainSession:
+        return PlainSession(self._model, self._selection)
+
+
+class PlainSession:
+    """See `SearchSession`."""
+
+    def __init__(self, model: RNNsearch, selection: VocabularySelection | None) -> None:
+        self._model, self._selection = model, selection
+        self._source: Source | None = None
+        """The sentences that have a slot, one under the other."""
+        self._place_R = np.empty(0, np.int64)
+        """Which of them each row belongs to."""
+        self._hypotheses: Hypotheses | None = None
+        self._allowed_BV: Tensor | None = None
+        """With vocabulary selection: True for the words that each of them may be translated with."""
+
+    def encode(self, x_BS: Tensor, lengths_B: Tensor) -> None:
+        device = self._model.readout.b_w.device
+        self._waiting = self._model.encode(x_BS.to(device), lengths_B.to(device))
+        self._waiting_allowed_BV = None if self._selection is None else self._allowed(self._selection, x_BS, lengths_B)
+
+    def add(self, sentences_b: Integers, slots_b: Integers) -> None:
+        sentences = torch.from_numpy(sentences_b).to(self._waiting.mask_BS.device)
+        source = self._waiting.select(sentences)
+        hypotheses = self._model.start(source)
+        allowed_BV = None if self._waiting_allowed_BV is None else self._waiting_allowed_BV[sentences]
+        if self._source is not None and self._hypotheses is not None:
+            source, hypotheses = self._source.concat(source), self._hypotheses.concat(hypotheses)
+        if self._source is not None and self._allowed_BV is not None and allowed_BV is not None:
+            allowed_BV = torch.cat([self._allowed_BV, allowed_BV])
+        first = len(source.mask_BS) - len(sentences_b)
+        self._place_R = np.concatenate([self._place_R, np.arange(first, len(source.mask_BS))])
+        self._source, self._hypotheses, self._allowed_BV = source, hypotheses, allowed_BV
+
+    def predict(self) -> Prediction:
+        assert self._source is not None
+        assert self._hypotheses is not None
+        places_R = torch.from_numpy(self._place_R).to(self._source.mask_BS.device)
+        self._step: StepOutput = self._model.predict(self._hypotheses, self._source.select(places_R))
+        log_p_RV = self._step.log_p_BKV.squeeze(1)
+        if self._allowed_BV is not None:
+            log_p_RV = log_p_RV.masked_fill(~self._allowed_BV[places_R], -torch.inf)
+        alpha_R1S = self._step.alpha_BKS
+        factor_R = log_p_RV.new_ones(len(log_p_RV))
+        return Prediction(
+            rows=len(log_p_RV),
+            products=lambda rows: (log_p_RV[rows], factor_R[rows]),
+            bias_V=log_p_RV.new_zeros(log_p_RV.shape[1]),
+            alpha_RS=None if alpha_R1S is None else alpha_R1S.squeeze(1),
+        )
+
+    def advance(self, parents_r: Integers, words_r: Integers) -> None:
+        assert self._source is not None
+        device = self._source.mask_BS.device
+        parents, words = torch.from_numpy(parents_r).to(device), torch.from_numpy(words_r).to(device)
+        first = torch.zeros_like(parents).unsqueeze(1)  # each row is a sentence with one hypothesis
+        self._hypotheses = self._model.advance(self._step, parents, first, words.unsqueeze(1))
+        live, self._place_R = np.unique(self._place_R[parents_r], return_inverse=True)
+        if len(live) == 0:
+            self._source = None
+        elif len(live) < len(self._source.mask_BS):
+            live_b = torch.from_numpy(live).to(device)
+            self._source = self._source.select(live_b)
+            self._allowed_BV = None if self._allowed_BV is None else self._allowed_BV[live_b]
+
+    def _allowed(self, selection: VocabularySelection, x_BS: Tensor, lengths_B: Tensor) -> Tensor:
+        """True for the words that each sentence may be translated with."""
+        allowed_BV = torch.zeros(len(x_BS), len(self._model.readout.b_w), dtype=torch.bool)
+        allowed_BV[:, : selection.frequent] = True
+        for allowed_V, x_S, length in zip(allowed_BV, x_BS.tolist(), lengths_B.tolist(), strict=True):
+            allowed_V[selection.candidates(x_S[: length - 1])] = True
+        return allowed_BV.to(self._model.readout.b_w.device)
