@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rnnsearch.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from rnnsearch.config import Config, from_preset
     from rnnsearch.errors import RnnsearchError
@@ -29,7 +31,6 @@ __all__ = [
     "load",
     "train",
 ]
-__version__ = "0.1.0"
 
 _HOMES = {
     "Config": "rnnsearch.config",

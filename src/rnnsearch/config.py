@@ -72,8 +72,9 @@ class ModelConfig:
     """n', the hidden units of the alignment model."""
     maxout_size: int = Field(default=500, ge=1)
     """l, the maxout units of the readout."""
-    alignment: Literal["mlp", "none"] = "mlp"
-    """The alignment model a: `mlp` is RNNsearch; `none` is the baseline RNNencdec, one fixed context vector."""
+    alignment: Literal["mlp", "none", "dot", "bilinear", "monotonic"] = "mlp"
+    """The alignment model a: `mlp` is RNNsearch; `none` is the baseline RNNencdec, one fixed context vector. Others in their
+    place: `dot` and `bilinear` (Luong et al. 2015), `monotonic` (Graves 2013)."""
     encoder: Literal["auto", "forward", "bidirectional"] = "auto"
     """Whether the source is read forward only, or in both directions; `auto` is `forward` for RNNencdec, and else
     `bidirectional`."""

@@ -13,7 +13,6 @@ from typing import Annotated
 
 import typer
 
-from rnnsearch import __version__
 from rnnsearch.cli import (
     align,
     average,
@@ -32,6 +31,7 @@ from rnnsearch.cli import (
     translate,
 )
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.version import __version__
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import rnnsearch
 from rnnsearch.atomic import write_text
 from rnnsearch.datasets.catalog import Archive
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.version import __version__
 
 Progress = Callable[[str, int, int | None], None]
 """Called with what is being done, the bytes done so far, and how many there are in all, where that is known."""
@@ -102,7 +102,7 @@ class _Partial:
     def _fetch_rest(self, progress: Progress) -> bool:
         """One connection: append what comes. Whether the file is whole then."""
         start = self._size()
-        headers = {"User-Agent": f"rnnsearch/{rnnsearch.__version__}", "Accept-Encoding": "identity"}
+        headers = {"User-Agent": f"rnnsearch/{__version__}", "Accept-Encoding": "identity"}
         if start:
             headers["Range"] = f"bytes={start}-"
             if self.edition.exists():

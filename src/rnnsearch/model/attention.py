@@ -1,11 +1,11 @@
 """The alignment model a: what the decoder attends to at each step (section 3.1, appendix A.1.2).
 
-The paper lets one choose a freely. A new alignment model is one more subclass of `Attention` and one line in `ATTENTIONS`.
+The paper lets one choose a freely. A new alignment model is one more class here, and its name in `model.alignment`.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -24,8 +24,16 @@ class Attended(NamedTuple):
     """What the alignment model is given again at the next step; None where it needs nothing."""
 
 
+ATTENTIONS: dict[str, type[Attention]] = {}
+"""The alignment models by the name that `model.alignment` gives them."""
+
+
 class Attention(nn.Module):
     """An alignment model: from the state s_{i−1} and the annotations h_j to the weights α_i and the context c_i."""
+
+    def __init_subclass__(cls, name: str, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        ATTENTIONS[name] = cls
 
     aligns: ClassVar[bool] = True
     """Whether there are weights α to show."""
@@ -33,6 +41,7 @@ class Attention(nn.Module):
     def __init__(self, hidden_size: int, context_size: int, alignment_size: int) -> None:
         """Sizes N of a state, C of an annotation, and A, which an alignment model may use as it likes."""
         super().__init__()
+        self.hidden_size = hidden_size
 
     def keys(self, annotations_BSC: Tensor) -> Tensor | None:
         """What depends on the annotations alone, (B, S, A): computed once a sentence, not once a step."""
@@ -47,7 +56,7 @@ class Attention(nn.Module):
         raise NotImplementedError
 
 
-class AdditiveAttention(Attention):
+class AdditiveAttention(Attention, name="mlp"):
     """The paper's: e_ij = v_aᵀ tanh(W_a s_{i−1} + U_a h_j), α_i = softmax_j(e_ij), c_i = Σ_j α_ij h_j."""
 
     def __init__(self, hidden_size: int, context_size: int, alignment_size: int) -> None:
@@ -67,7 +76,7 @@ class AdditiveAttention(Attention):
         return attend(energy_BKS, source)
 
 
-class FixedContext(Attention):
+class FixedContext(Attention, name="none"):
     """No alignment model: RNNencdec, whose context at every step is the encoder's last state, c_i = h→_Tx (section 2.1)."""
 
     aligns = False
@@ -76,11 +85,64 @@ class FixedContext(Attention):
         return Attended(source.summary_BN.unsqueeze(1).expand(-1, s_BKN.shape[1], -1), None)
 
 
+class DotAttention(Attention, name="dot"):
+    """e_ij = s_{i−1}ᵀ (h→_j + h←_j): Luong et al. (2015), whose states and annotations have one size. No parameters."""
+
+    def keys(self, annotations_BSC: Tensor) -> Tensor:
+        """h→_j + h←_j."""
+        halves_BSXN: Tensor = annotations_BSC.unflatten(-1, (-1, self.hidden_size))
+        return halves_BSXN.sum(-2)
+
+    def forward(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None = None) -> Attended:
+        assert source.keys_BSA is not None
+        return attend(torch.bmm(s_BKN, source.keys_BSA.transpose(1, 2)), source)
+
+
+class BilinearAttention(DotAttention, name="bilinear"):
+    """e_ij = s_{i−1}ᵀ W_a h_j (`general` in Luong et al. 2015)."""
+
+    def __init__(self, hidden_size: int, context_size: int, alignment_size: int) -> None:
+        super().__init__(hidden_size, context_size, alignment_size)
+        self.W_a = nn.Parameter(torch.zeros(hidden_size, context_size))
+
+    def keys(self, annotations_BSC: Tensor) -> Tensor:
+        """W_a h_j."""
+        return nn.functional.linear(annotations_BSC, self.W_a)
+
+
+class MonotonicAttention(Attention, name="monotonic"):
+    """The mixture of Gaussians that the paper compares itself with in section 6.1 (Graves 2013), which only moves forward.
+
+    (a^, b^, κ^) = W_g s_{i−1} + b_g, for each of M components;  κ_i = κ_{i−1} + exp κ^;
+    φ_ij = Σ_m exp(a^_m − exp(b^_m) (κ_im − j)²);  α_ij = φ_ij / Σ_k φ_ik, so that the weights of a step sum to 1 here.
+    """
+
+    COMPONENTS = 5
+    """M."""
+    LARGEST = 5.0
+    """Where the exponents are cut off: e⁵ positions a step, and Gaussians far narrower than a word."""
+
+    def __init__(self, hidden_size: int, context_size: int, alignment_size: int) -> None:
+        super().__init__(hidden_size, context_size, alignment_size)
+        self.W_g = nn.Parameter(torch.zeros(3 * self.COMPONENTS, hidden_size))
+        self.b_g = nn.Parameter(torch.zeros(3 * self.COMPONENTS))
+
+    def first_memory(self, source: Source) -> Tensor:
+        """κ_0 = −1: with weights of zero, the first step attends to the first word."""
+        return source.summary_BN.new_full((len(source.summary_BN), 1, self.COMPONENTS), -1.0)
+
+    def forward(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None = None) -> Attended:
+        assert memory_BKX is not None
+        hats = nn.functional.linear(s_BKN, self.W_g, self.b_g).clamp(max=self.LARGEST)
+        a_BKX, b_BKX, step_BKX = hats.chunk(3, -1)
+        kappa_BKX = memory_BKX + step_BKX.exp()
+        positions_S = torch.arange(source.mask_BS.shape[1], device=s_BKN.device, dtype=s_BKN.dtype)
+        distance_BKSX = kappa_BKX.unsqueeze(2) - positions_S.unsqueeze(1)
+        energy_BKS = (a_BKX.unsqueeze(2) - b_BKX.exp().unsqueeze(2) * distance_BKSX**2).logsumexp(-1)
+        return attend(energy_BKS, source)._replace(memory_BKX=kappa_BKX)
+
+
 def attend(energy_BKS: Tensor, source: Source) -> Attended:
     """α_i = softmax_j(e_ij) over a sentence's own positions, and c_i = Σ_j α_ij h_j."""
     alpha_BKS = torch.softmax(energy_BKS.masked_fill(~source.mask_BS.unsqueeze(1), -torch.inf), -1)
     return Attended(torch.bmm(alpha_BKS, source.annotations_BSC), alpha_BKS)
-
-
-ATTENTIONS: dict[str, type[Attention]] = {"mlp": AdditiveAttention, "none": FixedContext}
-"""The alignment models by the name that `model.alignment` gives them."""

@@ -1,18 +1,22 @@
 """The recurrent function f of encoder and decoder: gated hidden unit, LSTM, or plain tanh (appendix A.1.1).
 
 A cell is affine in its input and its context, so both are projected outside the recurrence (`project_input`,
-`project_context`) and summed; only `step` is left inside it. A new cell is one more subclass and one line in `CELLS`.
+`project_context`) and summed; only `step` is left inside it. A new cell is one more class here, and its name in
+`model.cell`.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from rnnsearch import ops
 from rnnsearch.ops import Recurrences
+
+CELLS: dict[str, type[Cell]] = {}
+"""The cells by the name that `model.cell` gives them."""
 
 
 class Cell(nn.Module):
@@ -21,6 +25,10 @@ class Cell(nn.Module):
     A subclass names its gates; for every gate `k` there are `W_k` (N, E), `U_k` (N, N), with a context `C_k` (N, C),
     and, for the gates in `biased`, `b_k` (N). The candidate is the gate with the empty name: `W`, `U`, `C`, `b`.
     """
+
+    def __init_subclass__(cls, name: str, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        CELLS[name] = cls
 
     gates: ClassVar[tuple[str, ...]]
     biased: ClassVar[tuple[str, ...]] = ("",)
@@ -105,7 +113,7 @@ class Cell(nn.Module):
         return state[..., : self.hidden_size]
 
 
-class GatedCell(Cell):
+class GatedCell(Cell, name="gated"):
     """The gated hidden unit of Cho et al. (2014a), appendix A.1.1.
 
         z = σ(W_z x + U_z s + C_z c)      r = σ(W_r x + U_r s + C_r c)
@@ -136,7 +144,7 @@ class GatedCell(Cell):
         return state + z * (candidate - state)
 
 
-class LSTMCell(Cell):
+class LSTMCell(Cell, name="lstm"):
     """Long short-term memory (Hochreiter & Schmidhuber 1997, with the forget gate of Gers et al. 2000).
 
     i, f, o = σ(W_k x + U_k s + C_k c + b_k);  memory' = f ∘ memory + i ∘ tanh(W x + U s + C c + b);
@@ -156,7 +164,7 @@ class LSTMCell(Cell):
         return torch.cat([o * torch.tanh(memory), memory], -1)
 
 
-class TanhCell(Cell):
+class TanhCell(Cell, name="tanh"):
     """The plain recurrent unit: f = tanh(W x + U s + C c + b)."""
 
     gates = ("",)
@@ -167,7 +175,3 @@ class TanhCell(Cell):
 
 def _name(matrix: str, gate: str) -> str:
     return f"{matrix}_{gate}" if gate else matrix
-
-
-CELLS: dict[str, type[Cell]] = {"gated": GatedCell, "lstm": LSTMCell, "tanh": TanhCell}
-"""The cells by the name that `model.cell` gives them."""

@@ -8,7 +8,8 @@ from pathlib import Path
 from rnnsearch.model_folder import load_systems
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
 from rnnsearch.translation.formats import FORMATS
-from rnnsearch.translation.scoring import ScoredPair, score_files, score_pairs
+from rnnsearch.translation.pair_files import score_files
+from rnnsearch.translation.scoring import ScoredPair, score_pairs
 from rnnsearch.translation.translation import Translation
 from rnnsearch.translation.translator import Translator
 

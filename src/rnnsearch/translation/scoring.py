@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from rnnsearch.data.batches import make_batch
 from rnnsearch.data.length_batches import by_length
-from rnnsearch.data.read import read_pairs
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import System
 from rnnsearch.ops import fast_products
 from rnnsearch.text.vocabulary import END_SYMBOL
 from rnnsearch.translation.translation import Alignment, by_words
-
-if TYPE_CHECKING:
-    from rnnsearch.translation.translator import Translator
 
 LONGEST = 5000
 """A given pair is read whole, so its alignment has to fit in memory: no side may have more words than this."""
@@ -107,23 +99,3 @@ def score_pairs(
                 alignment=alignment,
             )
     return [pair for pair in scored if pair is not None]
-
-
-def score_files(
-    translator: Translator,
-    source: str | os.PathLike[str],
-    target: str | os.PathLike[str],
-    tokenized: bool = False,
-    with_alignment: bool = False,
-) -> Iterator[ScoredPair]:
-    """Score the pairs of two files, line by line; `tokenized` files are cut at spaces alone."""
-    pairs = read_pairs([Path(source)], [Path(target)])
-    number = 0
-    while group := list(itertools.islice(pairs, 2000)):
-        if tokenized:
-            sources, targets = ([line.split() for line in side] for side in zip(*group, strict=True))
-        else:
-            sources = [translator.source_words(line) for line, _ in group]
-            targets = [translator.target_words(line) for _, line in group]
-        yield from translator.score_words(sources, targets, with_alignment=with_alignment, first_line=number + 1)
-        number += len(group)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,21 @@ from numpy.typing import NDArray
 from rnnsearch.data.word_alignments import Links, hard_alignment
 from rnnsearch.text.vocabulary import END_SYMBOL
 
-if TYPE_CHECKING:
-    from rnnsearch.translation.unknown_words import Replacement
-
 Alignment = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """One `[UNK]` that was replaced."""
+
+    target: int
+    """Its place in the translation."""
+    source: int
+    """The place of the source word that it is linked to."""
+    source_word: str
+    word: str
+    """What stands there now."""
+    by: Literal["lexicon", "copy"]
 
 
 @dataclass(frozen=True)

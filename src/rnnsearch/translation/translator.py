@@ -24,8 +24,8 @@ from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.translation.lexicon import LEXICON, Lexicon
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
-from rnnsearch.translation.translation import Segment, Translation, by_words, split_line
-from rnnsearch.translation.unknown_words import Replacement, replace_unknown
+from rnnsearch.translation.translation import Replacement, Segment, Translation, by_words, split_line
+from rnnsearch.translation.unknown_words import replace_unknown
 
 
 class Translator:

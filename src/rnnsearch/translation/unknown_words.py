@@ -6,27 +6,12 @@ translation is written, and else the word itself: a name, a number, a word that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from rnnsearch.data.word_alignments import linked_sources
 from rnnsearch.text.vocabulary import UNK_SYMBOL
 from rnnsearch.translation.lexicon import Lexicon
-from rnnsearch.translation.translation import Segment
-
-
-@dataclass(frozen=True)
-class Replacement:
-    """One `[UNK]` that was replaced."""
-
-    target: int
-    """Its place in the translation."""
-    source: int
-    """The place of the source word that it is linked to."""
-    source_word: str
-    word: str
-    """What stands there now."""
-    by: Literal["lexicon", "copy"]
+from rnnsearch.translation.translation import Replacement, Segment
 
 
 def replace_unknown(segment: Segment, lexicon: Lexicon | None) -> tuple[Segment, list[Replacement]]:
