@@ -67,9 +67,9 @@ class Trainer:
         system.model.recurrent_dropout(self.settings.recurrent_dropout)
         self.optimizer = make_optimizer(system.model.parameters(), self.settings)
         self.average = WeightAverage(system.model, self.settings.weight_average) if self.settings.weight_average else None
-        recut, variety = None, self.settings.subword_sampling
-        if variety:
-            recut = SubwordSampling(system.source_vocabulary, system.target_vocabulary, variety, self.settings.seed)
+        sampling, alpha = None, self.settings.subword_sampling
+        if alpha:
+            sampling = SubwordSampling(system.source_vocabulary, system.target_vocabulary, alpha, self.settings.seed)
         guide = None
         if links is not None and self.settings.guided_alignment and system.model.aligns:
             guide = Guide(links, system.source_vocabulary, system.target_vocabulary)
@@ -79,7 +79,7 @@ class Trainer:
             pool_batches=self.settings.pool_batches,
             shuffle=self.settings.shuffle,
             seed=self.settings.seed,
-            recut=recut,
+            subword_sampling=sampling,
             guide=guide,
         )
         torch.manual_seed(self.settings.seed)

@@ -2,7 +2,7 @@
 
 Every target word of a parallel text is linked to a source word; what a source word was linked
 to, and how often, is its entry. The words are those of the text, whether in the vocabularies or not; what all source words
-outside the vocabulary were linked to stands under `[UNK]`. Where a model has pieces of words, they take the words' place.
+outside the vocabulary were linked to stands under `[UNK]`. Where a model has subwords, they take the place of words.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class LinkCounter:
         system = self._system
         longest = system.config.data.max_length
         pairs = [
-            (list(system.source_vocabulary.units(source)), list(system.target_vocabulary.units(target)))
+            (list(system.source_vocabulary.segment(source)), list(system.target_vocabulary.segment(target)))
             for source, target in zip(sources, targets, strict=True)
             if 0 < len(source) <= longest and 0 < len(target) <= longest
         ]
