@@ -94,7 +94,7 @@ def write_texts(text: Path, folder: Path, language: str) -> None:
     prepare([text / "train.en.gz"], [text / f"train.{language}.gz"], folder / "prepared", data)
     for side in ("en", language):
         tokenizer = Tokenizer("moses", side)
-        subwords = Subwords.load(folder / "prepared" / f"{'source' if side == 'en' else 'target'}.subwords")
+        subwords = Subwords.load(folder / "prepared" / f"{'source' if side == 'en' else 'target'}.subwords", "bpe")
         for part in ("train", *SETS):
             lines = [
                 " ".join(subword for word in tokenizer.tokenize(line) for subword in subwords.segment(word)) + "\n"

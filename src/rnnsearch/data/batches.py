@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from random import Random
 from typing import Literal
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from rnnsearch.data.pack import PackedCorpus, Sentences
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.text.subwords import seed_sampling
 from rnnsearch.text.vocabulary import END, Vocabulary
 
 Integers = NDArray[np.int64]
@@ -75,9 +75,12 @@ class SubwordSampling:
 
     def __call__(self, number: int, sides: tuple[Sentences, Sentences]) -> list[tuple[list[int], list[int]]]:
         """These pairs as minibatch `number` has them: their segmentation depends on nothing else but the seed."""
-        seed_sampling(int(np.random.SeedSequence([self._seed, number]).generate_state(1)[0]))
+        random = Random(f"minibatch {number} of seed {self._seed}")
         source, target = (
-            [vocabulary.resample(ids.tolist(), self._alpha) for ids in np.split(side.ids, np.cumsum(side.lengths)[:-1])]
+            [
+                vocabulary.resample(ids.tolist(), self._alpha, random)
+                for ids in np.split(side.ids, np.cumsum(side.lengths)[:-1])
+            ]
             for vocabulary, side in zip(self._vocabularies, sides, strict=True)
         )
         return list(zip(source, target, strict=True))

@@ -166,12 +166,14 @@ def open_prepared(folder: Path) -> PreparedData:
         info = json.loads((folder / _INFO).read_text(encoding="utf-8"))
         languages = info["data"]["source_language"], info["data"]["target_language"]
         stated = info["pairs"], info["source"]["vocabulary"], info["target"]["vocabulary"]
-        cut = info["data"].get("subwords", "none") != "none"
+        kind = info["data"].get("subwords", "none")
         turned = (False, info["data"].get("right_to_left", False))
     except (OSError, ValueError, KeyError, TypeError):
         raise RnnsearchError(f"{folder / _INFO}: damaged; prepare the data again") from None
     source, target = (
-        Vocabulary.load(folder / vocabulary, Subwords.load(folder / subwords) if cut else None, right_to_left)
+        Vocabulary.load(
+            folder / vocabulary, None if kind == "none" else Subwords.load(folder / subwords, kind), right_to_left
+        )
         for vocabulary, subwords, right_to_left in zip(
             (_SOURCE_VOCABULARY, _TARGET_VOCABULARY), (_SOURCE_SUBWORDS, _TARGET_SUBWORDS), turned, strict=True
         )

@@ -9,13 +9,14 @@ from __future__ import annotations
 import functools
 import io
 import os
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any, Literal
 
 from rnnsearch.atomic import atomic_write
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.text.subword_sampling import Sampler, bpe_dropout, unigram_sampling
 
 SubwordKind = Literal["bpe", "unigram"]
 
@@ -26,8 +27,8 @@ BEGIN = "▁"
 class Subwords:
     """A trained subword model: it segments words."""
 
-    def __init__(self, model: bytes, place: str | os.PathLike[str] = "subwords") -> None:
-        """`model` is a sentencepiece model; `place` is where it came from, for errors."""
+    def __init__(self, model: bytes, kind: SubwordKind, place: str | os.PathLike[str] = "subwords") -> None:
+        """`model` is a sentencepiece model of this kind; `place` is where it came from, for errors."""
         from sentencepiece import SentencePieceProcessor
 
         self.model = model
@@ -37,6 +38,7 @@ class Subwords:
                 raise RuntimeError
         except RuntimeError:
             raise RnnsearchError(f"{os.fspath(place)}: not a whole sentencepiece model") from None
+        self._kind = kind
         self.segment = functools.lru_cache(maxsize=1 << 18)(self._segment)
 
     @classmethod
@@ -45,38 +47,34 @@ class Subwords:
         from sentencepiece import SentencePieceTrainer
 
         model = io.BytesIO()
-        with tempfile.TemporaryDirectory() as folder:
-            table = Path(folder) / "words.tsv"
-            with table.open("w", encoding="utf-8") as file:
-                file.writelines(f"{_plain(word)}\t{count}\n" for word, count in counts.items())
-            try:
-                SentencePieceTrainer.train(
-                    input=str(table),
-                    input_format="tsv",
-                    model_writer=model,
-                    model_type=kind,
-                    vocab_size=size,
-                    hard_vocab_limit=False,
-                    character_coverage=1.0,
-                    normalization_rule_name="identity",
-                    max_sentence_length=1 << 16,
-                    bos_id=-1,
-                    eos_id=-1,
-                    split_by_unicode_script=False,  # else "l'" or "mp3" would never be one subword
-                    split_by_number=False,
-                    minloglevel=2,
-                )
-            except RuntimeError as error:
-                raise RnnsearchError(
-                    f"data.subword_pieces = {size}: these words cannot be segmented into so few subwords ({error})"
-                ) from None
-        return cls(model.getvalue())
+        try:
+            SentencePieceTrainer.train(
+                sentence_iterator=(f"{_plain(word)}\t{count}" for word, count in counts.items()),
+                input_format="tsv",
+                model_writer=model,
+                model_type=kind,
+                vocab_size=size,
+                hard_vocab_limit=False,
+                character_coverage=1.0,
+                normalization_rule_name="identity",
+                max_sentence_length=1 << 16,
+                bos_id=-1,
+                eos_id=-1,
+                split_by_unicode_script=False,  # else "l'" or "mp3" would never be one subword
+                split_by_number=False,
+                minloglevel=2,
+            )
+        except RuntimeError as error:
+            raise RnnsearchError(
+                f"data.subword_pieces = {size}: these words cannot be segmented into so few subwords ({error})"
+            ) from None
+        return cls(model.getvalue(), kind)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Subwords:
+    def load(cls, path: str | os.PathLike[str], kind: SubwordKind) -> Subwords:
         """Read a file that `save` wrote."""
         try:
-            return cls(Path(path).read_bytes(), path)
+            return cls(Path(path).read_bytes(), kind, path)
         except OSError as error:
             raise RnnsearchError(f"{os.fspath(path)}: cannot read the subwords: {error.strerror}") from None
 
@@ -91,17 +89,20 @@ class Subwords:
         numbers = range(self._processor.get_piece_size())
         return [self._processor.id_to_piece(number) for number in numbers if not self._processor.is_unknown(number)]
 
-    def sample(self, words: Sequence[str], alpha: float) -> list[str]:
-        """The subwords of `words`, segmented at random: each call draws anew, until `seed_sampling` is called again.
+    def sample(self, words: Sequence[str], alpha: float, random: Random) -> list[str]:
+        """The subwords of `words`, segmented at random; they depend on nothing but the arguments.
 
         `alpha` is, for byte-pair encoding, the probability that a merge is left out (BPE-dropout; Provilkov et al. 2020),
         and for a unigram model the power to which the probabilities of segmentations are raised (Kudo 2018).
         """
-        sentence = " ".join(map(_plain, words))
-        subwords: list[str] = self._processor.encode(
-            sentence, out_type=str, enable_sampling=True, alpha=alpha, nbest_size=-1
-        )
-        return subwords
+        return [subword for word in words for subword in self._sampler(BEGIN + _plain(word), alpha, random)]
+
+    @functools.cached_property
+    def _sampler(self) -> Sampler:
+        processor = self._processor
+        numbers = [number for number in range(processor.get_piece_size()) if not processor.is_unknown(number)]
+        scores = {processor.id_to_piece(number): processor.get_score(number) for number in numbers}
+        return bpe_dropout(scores) if self._kind == "bpe" else unigram_sampling(scores)
 
     def __contains__(self, subword: object) -> bool:
         """Whether this subword was learned."""
@@ -111,13 +112,6 @@ class Subwords:
         """The subwords of a word; a letter never seen in training is a subword that no vocabulary has."""
         subwords: list[str] = self._processor.encode(_plain(word), out_type=str)
         return tuple(subwords) if subwords else (BEGIN + word,)
-
-
-def seed_sampling(seed: int) -> None:
-    """Make what `Subwords.sample` draws next, in this thread, depend on nothing but `seed`."""
-    from sentencepiece import set_random_generator_seed
-
-    set_random_generator_seed(seed)
 
 
 def join(subwords: Iterable[str]) -> tuple[list[str], list[int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from random import Random
 from typing import TypeVar
 
 from rnnsearch.atomic import write_text
@@ -121,11 +122,12 @@ class Vocabulary:
             return list(positions)
         return [position for position in positions for _ in self.subwords.segment(words[position])]
 
-    def resample(self, ids: Sequence[int], alpha: float) -> list[int]:
+    def resample(self, ids: Sequence[int], alpha: float, random: Random) -> list[int]:
         """The same words, segmented at random (`Subwords.sample`); unchanged if one of them is unknown."""
         if self.subwords is None or UNK in ids:
             return list(ids)
-        return [self.id(subword) for subword in self.subwords.sample(self._reordered(self.join(ids)[0]), alpha)]
+        words = self._reordered(self.join(ids)[0])
+        return [self.id(subword) for subword in self.subwords.sample(words, alpha, random)]
 
     def id(self, word: str) -> int:
         """The id of a word, or of a subword; 1 if it is unknown."""

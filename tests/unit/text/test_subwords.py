@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -62,6 +66,40 @@ def test_a_frequent_word_is_whole_whatever_its_signs(kind: SubwordKind, word: st
     assert subwords.segment(word) == (BEGIN + word,)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_words_give_the_same_model_byte_for_byte(kind: SubwordKind) -> None:
+    assert Subwords.train(COUNTS, kind, 60).model == Subwords.train(COUNTS, kind, 60).model
+
+
+def test_a_sample_is_of_the_same_words_and_depends_on_the_generator_alone(subwords: Subwords) -> None:
+    words = list(COUNTS)
+    sampled = subwords.sample(words, 0.3, Random(1))
+    assert join(sampled)[0] == words
+    assert all(subword in subwords for subword in sampled)
+    assert sampled != subwords.sample(words, 0.3, Random(2))
+
+    def many(_: int) -> list[list[str]]:
+        random = Random(5)
+        return [subwords.sample(words, 0.3, random) for _ in range(20)]
+
+    expected = many(0)
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(many, range(8))) == [expected] * 8
+
+
+def test_a_sample_is_the_same_in_another_process(subwords: Subwords, tmp_path: Path) -> None:
+    """sentencepiece itself draws other segmentations in every process, from one seed."""
+    kind = "bpe" if subwords.model == Subwords.train(COUNTS, "bpe", 60).model else "unigram"
+    subwords.save(tmp_path / "model")
+    program = (
+        "import random, sys; from rnnsearch.text.subwords import Subwords; "
+        "print(*Subwords.load(sys.argv[1], sys.argv[2]).sample(sys.argv[3:], 0.3, random.Random('a seed')))"
+    )
+    arguments = [sys.executable, "-c", program, str(tmp_path / "model"), kind, *COUNTS]
+    elsewhere = subprocess.run(arguments, stdout=subprocess.PIPE, text=True, encoding="utf-8", check=True).stdout
+    assert elsewhere.split() == subwords.sample(list(COUNTS), 0.3, Random("a seed"))
+
+
 def test_no_word_of_known_letters_is_unknown(subwords: Subwords) -> None:
     counts = Counter(subword for word in COUNTS for subword in subwords.segment(word))
     vocabulary = Vocabulary.from_counts(counts, len(counts), subwords=subwords)
@@ -73,9 +111,12 @@ def test_no_word_of_known_letters_is_unknown(subwords: Subwords) -> None:
     assert "ω" not in vocabulary
 
 
-def test_it_is_read_as_it_was_written(subwords: Subwords, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_read_as_it_was_written(kind: SubwordKind, tmp_path: Path) -> None:
+    subwords = Subwords.train(COUNTS, kind, 60)
     subwords.save(tmp_path / "source.subwords")
-    again = Subwords.load(tmp_path / "source.subwords")
+    again = Subwords.load(tmp_path / "source.subwords", kind)
+    assert again.sample(list(COUNTS), 0.3, Random(1)) == subwords.sample(list(COUNTS), 0.3, Random(1))
     assert all(again.segment(word) == subwords.segment(word) for word in COUNTS)
 
 
@@ -86,7 +127,7 @@ def test_a_broken_file_is_one_clear_line(subwords: Subwords, tmp_path: Path, sha
     counts = Counter(subword for word in COUNTS for subword in subwords.segment(word))
     Vocabulary.from_counts(counts, len(counts)).save(tmp_path / "source.vocab")
     with pytest.raises(RnnsearchError, match=r"not a whole sentencepiece model|the subword model has no"):
-        Vocabulary.load(tmp_path / "source.vocab", Subwords.load(path))
+        Vocabulary.load(tmp_path / "source.vocab", Subwords.load(path, "bpe"))
 
 
 def test_a_small_text_has_as_many_subwords_as_there_are() -> None:
