@@ -9,7 +9,7 @@ from rnnsearch.ops.choice import choose_engine
 from rnnsearch.ops.dropout import drop
 from rnnsearch.ops.gather import distinct_rows
 from rnnsearch.ops.interface import Decoded, Engine
-from rnnsearch.ops.matmul import Precision, bf16_is_slower, fast_products, precision_of
+from rnnsearch.ops.matmul import Precision, fast_products, precision_of, usable_precision
 from rnnsearch.ops.memory import kept_memory
 from rnnsearch.ops.recurrence_cpu import Fused
 from rnnsearch.ops.reference import Reference
@@ -20,11 +20,11 @@ __all__ = [
     "Fused",
     "Precision",
     "Reference",
-    "bf16_is_slower",
     "choose_engine",
     "distinct_rows",
     "drop",
     "fast_products",
     "kept_memory",
     "precision_of",
+    "usable_precision",
 ]
