@@ -94,16 +94,16 @@ def write_texts(text: Path, folder: Path, language: str) -> None:
     prepare([text / "train.en.gz"], [text / f"train.{language}.gz"], folder / "prepared", data)
     for side in ("en", language):
         tokenizer = Tokenizer("moses", side)
-        subwords = Subwords.load(folder / "prepared" / f"{'source' if side == 'en' else 'target'}.subwords")
+        subwords = Subwords.load(folder / "prepared" / f"{'source' if side == 'en' else 'target'}.subwords", "bpe")
         for part in ("train", *SETS):
             lines = [
-                " ".join(piece for word in tokenizer.tokenize(line) for piece in subwords.split(word)) + "\n"
+                " ".join(subword for word in tokenizer.tokenize(line) for subword in subwords.segment(word)) + "\n"
                 for line in read_lines(text / f"{part}.{side}.gz")
             ]
             write_text(folder / f"{part}.{side}", "".join(lines))
             if part == "val":
                 write_text(folder / f"validated.{side}", "".join(lines[:VALIDATED]))
-    pieces = ["<unk>", "<pad>", "<s>", "</s>", *subwords.pieces]
+    pieces = ["<unk>", "<pad>", "<s>", "</s>", *subwords.inventory]
     write_text(folder / "pieces.vocab", "".join(f"{piece}\n" for piece in pieces))
 
 

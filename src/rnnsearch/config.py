@@ -139,8 +139,8 @@ class TrainingConfig:
     label_smoothing: float = Field(default=0.0, ge=0, lt=1)
     """Probability mass spread evenly over the target vocabulary in the training cost."""
     subword_sampling: float = Field(default=0.0, ge=0, lt=1)
-    """Cut the training words anew in every minibatch (`data.subwords`), so that rare ones are seen in many spellings. With
-    `bpe`, the probability that a merge is left out (BPE-dropout); with `unigram`, the power of a cut's probability."""
+    """Segment the training words anew in every minibatch (`data.subwords`), so that rare ones are seen in many ways. With
+    `bpe`, the probability that a merge is left out (BPE-dropout); with `unigram`, the power of the probabilities."""
     guided_alignment: float = Field(default=0.1, ge=0)
     """Weight of the alignment's cross-entropy against given links (`--links`; Chen et al. 2016). Without links: nothing."""
     weight_average: float = Field(default=0.0, ge=0, lt=1)

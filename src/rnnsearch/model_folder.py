@@ -68,9 +68,11 @@ def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cp
     if not (folder / CONFIG).exists():
         raise RnnsearchError(f"{folder}: no model here (there is no {CONFIG}); give the --output folder of a training")
     config = read_json(folder / CONFIG)
-    cut = config.data.subwords != "none"
+    kind = config.data.subwords
     source_vocabulary, target_vocabulary = (
-        Vocabulary.load(folder / vocabulary, Subwords.load(folder / subwords) if cut else None, right_to_left)
+        Vocabulary.load(
+            folder / vocabulary, None if kind == "none" else Subwords.load(folder / subwords, kind), right_to_left
+        )
         for vocabulary, subwords, right_to_left in (
             (SOURCE_VOCABULARY, SOURCE_SUBWORDS, False),
             (TARGET_VOCABULARY, TARGET_SUBWORDS, config.data.right_to_left),

@@ -120,8 +120,8 @@ def wait_for(process: subprocess.Popen[str], path: Path) -> None:
         time.sleep(0.002)
 
 
-def finish(texts: list[str], output: Path) -> None:
-    rnnsearch(*command(texts, output), "--resume")
+def finish(texts: list[str], output: Path, **settings: object) -> None:
+    rnnsearch(*command(texts, output, **settings), "--resume")
 
 
 def test_the_run_is_one_that_could_differ(uninterrupted: Path) -> None:
@@ -185,6 +185,29 @@ def test_killed_again_and_again_at_random(texts: list[str], uninterrupted: Path,
         process.communicate()
     finish(texts, output)
     same(output, uninterrupted)
+
+
+@pytest.mark.parametrize("subwords", ["bpe", "unigram"])
+def test_killed_while_words_are_segmented_at_random(texts: list[str], tmp_path: Path, subwords: str) -> None:
+    """Every minibatch has the segmentation that it would have had; so have those of two equal runs."""
+    settings: dict[str, object] = {
+        "data.subwords": subwords,
+        "data.subword_pieces": 60,
+        "training.subword_sampling": 0.2,
+        "training.max_updates": 60,
+    }
+    undisturbed, output = tmp_path / "undisturbed", tmp_path / "model"
+    rnnsearch(*command(texts, undisturbed, **settings))
+    for count, moment in ((3, "before"), (2, "after")):
+        program = [sys.executable, "-c", KILLED_WHILE_WRITING, str(count), CHECKPOINT.name, moment]
+        process = start(*command(texts, output, **settings), "--resume", program=program)
+        process.communicate(timeout=300)
+        assert process.returncode == -signal.SIGKILL
+    assert 0 < update_of(output / CHECKPOINT) < 60
+    finish(texts, output, **settings)
+    same(output, undisturbed)
+    for name in ("source.subwords", "target.vocab", "train.arrow"):
+        assert (output / "data" / name).read_bytes() == (undisturbed / "data" / name).read_bytes(), name
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from random import Random
 from typing import Literal
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from rnnsearch.data.pack import PackedCorpus, Sentences
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.text.subwords import seed_sampling
 from rnnsearch.text.vocabulary import END, Vocabulary
 
 Integers = NDArray[np.int64]
@@ -62,22 +62,25 @@ def _padded(sentences: Sentences) -> tuple[Integers, Integers]:
 
 
 class SubwordSampling:
-    """Cuts the words of every minibatch anew, so that a model sees rare words in many spellings."""
+    """Segments the words of every minibatch anew, so that a model sees rare words in many segmentations."""
 
-    def __init__(self, source: Vocabulary, target: Vocabulary, variety: float, seed: int) -> None:
-        """`variety` as for `Subwords.sample`. Raises RnnsearchError if a side's words are not cut into pieces."""
+    def __init__(self, source: Vocabulary, target: Vocabulary, alpha: float, seed: int) -> None:
+        """`alpha` as for `Subwords.sample`. Raises RnnsearchError if a side has no subwords."""
         if not (source.subwords and target.subwords):
             raise RnnsearchError(
-                f"training.subword_sampling = {variety}: these words are not cut into pieces; prepare the text with "
+                f"training.subword_sampling = {alpha}: these words are not segmented into subwords; prepare the text with "
                 "data.subwords=bpe, or leave it at 0"
             )
-        self._vocabularies, self._variety, self._seed = (source, target), variety, seed
+        self._vocabularies, self._alpha, self._seed = (source, target), alpha, seed
 
     def __call__(self, number: int, sides: tuple[Sentences, Sentences]) -> list[tuple[list[int], list[int]]]:
-        """These pairs as minibatch `number` has them: their cuts depend on nothing else but the seed."""
-        seed_sampling(int(np.random.SeedSequence([self._seed, number]).generate_state(1)[0]))
+        """These pairs as minibatch `number` has them: their segmentation depends on nothing else but the seed."""
+        random = Random(f"minibatch {number} of seed {self._seed}")
         source, target = (
-            [vocabulary.recut(ids.tolist(), self._variety) for ids in np.split(side.ids, np.cumsum(side.lengths)[:-1])]
+            [
+                vocabulary.resample(ids.tolist(), self._alpha, random)
+                for ids in np.split(side.ids, np.cumsum(side.lengths)[:-1])
+            ]
             for vocabulary, side in zip(self._vocabularies, sides, strict=True)
         )
         return list(zip(source, target, strict=True))
@@ -100,7 +103,7 @@ class Guide:
             *(np.split(sources.ids, ends), np.split(targets.ids, ends)),
             strict=True,
         ):
-            # Position by position, the place of its word: pieces of linked words are linked.
+            # The position of the word of every position: subwords of linked words are linked.
             of_source, of_target = (
                 vocabulary.join(ids.tolist())[1]
                 for vocabulary, ids in zip(self._vocabularies, (x_S[:S], y_T[:T]), strict=True)
@@ -128,7 +131,7 @@ class BatchStream:
         pool_batches: int,
         shuffle: Literal["once", "epoch"],
         seed: int,
-        recut: SubwordSampling | None = None,
+        subword_sampling: SubwordSampling | None = None,
         guide: Guide | None = None,
     ) -> None:
         self.batches_per_epoch = -(-len(corpus) // batch_size)
@@ -137,7 +140,7 @@ class BatchStream:
         self._pool_batches = pool_batches
         self._shuffle = shuffle
         self._seed = seed
-        self._recut = recut
+        self._subword_sampling = subword_sampling
         self._guide = guide
         # What the last batch was cut from; only a saving, for the next one often needs it again.
         self._epoch: tuple[int, Integers, Integers] | None = None
@@ -157,10 +160,10 @@ class BatchStream:
         # Within a minibatch the longest target comes first: engines then stop early with those that end early.
         pairs = pairs[np.argsort(-self._corpus.lengths(pairs)[1], kind="stable")]
         sides = self._corpus.take(pairs)
-        if self._recut:
-            recut = self._recut(number, sides)
-            order = sorted(range(len(recut)), key=lambda i: -len(recut[i][1]))
-            batch, pairs = make_batch([recut[i] for i in order]), pairs[order]
+        if self._subword_sampling:
+            sampled = self._subword_sampling(number, sides)
+            order = sorted(range(len(sampled)), key=lambda i: -len(sampled[i][1]))
+            batch, pairs = make_batch([sampled[i] for i in order]), pairs[order]
         else:
             batch = _batch(*sides)
         return self._guide(batch, pairs) if self._guide else batch

@@ -1,6 +1,6 @@
 """Parallel text to a prepared folder: tokenised, cleaned, shuffled once, cut to two shortlists, packed.
 
-The folder holds `train.arrow`, `source.vocab`, `target.vocab`, where words are cut into pieces `source.subwords` and
+The folder holds `train.arrow`, `source.vocab`, `target.vocab`, where words are segmented `source.subwords` and
 `target.subwords`, where links were given `links.arrow`, and, written last, `prepare.json`.
 """
 
@@ -25,7 +25,7 @@ from rnnsearch.data.clean import Cleaner, CleaningReport
 from rnnsearch.data.pack import BLOCK_PAIRS, PackedCorpus, Positions, Sentences, write_packed
 from rnnsearch.data.read import read_lines, read_pairs
 from rnnsearch.data.word_alignments import parse_gold
-from rnnsearch.data.word_encoder import Spelling, spellings
+from rnnsearch.data.word_encoder import WordEncoder, word_encoders
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text import Subwords, Tokenizer, Vocabulary, language_of, tokenize_pairs
 
@@ -69,7 +69,7 @@ class PreparedData:
             words = self.info[side]
             known = f"the shortlist of {words['vocabulary']:,} covers {words['coverage_percent']:.2f}%"
             if "pieces" in words:
-                known = f"cut into {words['pieces']:,} pieces, {words['vocabulary']:,} distinct"
+                known = f"segmented into {words['pieces']:,} subwords, {words['vocabulary']:,} distinct"
             lines.append(f"{side} ({language}): {words['words']:,} words, {words['distinct_words']:,} distinct; {known}")
         if self.links is not None:
             lines.append(f"{self.info['links']:,} links of words")
@@ -119,7 +119,7 @@ def prepare(
             raise RnnsearchError(_nothing_left(sources, targets, cleaner, config))
 
         corpus = PackedCorpus.open(numbered)
-        source, target = spellings(corpus, source_words, target_words, config, vocabularies)
+        source, target = word_encoders(corpus, source_words, target_words, config, vocabularies)
         source.vocabulary.save(staging / _SOURCE_VOCABULARY)
         target.vocabulary.save(staging / _TARGET_VOCABULARY)
         for side, name in ((source, _SOURCE_SUBWORDS), (target, _TARGET_SUBWORDS)):
@@ -166,12 +166,14 @@ def open_prepared(folder: Path) -> PreparedData:
         info = json.loads((folder / _INFO).read_text(encoding="utf-8"))
         languages = info["data"]["source_language"], info["data"]["target_language"]
         stated = info["pairs"], info["source"]["vocabulary"], info["target"]["vocabulary"]
-        cut = info["data"].get("subwords", "none") != "none"
+        kind = info["data"].get("subwords", "none")
         turned = (False, info["data"].get("right_to_left", False))
     except (OSError, ValueError, KeyError, TypeError):
         raise RnnsearchError(f"{folder / _INFO}: damaged; prepare the data again") from None
     source, target = (
-        Vocabulary.load(folder / vocabulary, Subwords.load(folder / subwords) if cut else None, right_to_left)
+        Vocabulary.load(
+            folder / vocabulary, None if kind == "none" else Subwords.load(folder / subwords, kind), right_to_left
+        )
         for vocabulary, subwords, right_to_left in zip(
             (_SOURCE_VOCABULARY, _TARGET_VOCABULARY), (_SOURCE_SUBWORDS, _TARGET_SUBWORDS), turned, strict=True
         )
@@ -317,12 +319,12 @@ def _read_links(files: Sequence[Path], kept: bytearray, corpus: PackedCorpus) ->
 
 
 def _shuffle(
-    corpus: PackedCorpus, source: Spelling, target: Spelling, seed: int, report: Progress
+    corpus: PackedCorpus, source: WordEncoder, target: WordEncoder, seed: int, report: Progress
 ) -> Iterator[tuple[Sentences, Sentences]]:
     """The numbered pairs in the order that every training reads them in, with their words' ids."""
     written = 0
     for sources, targets in corpus.in_blocks(_order(corpus, seed)):
-        yield source.of(sources), target.of(targets)
+        yield source.encode(sources), target.encode(targets)
         written += len(sources.lengths)
         report("write", written)
 

@@ -1,4 +1,4 @@
-"""From the words of a corpus to their ids: a shortlist of whole words, or pieces of words."""
+"""From the words of a corpus to their ids: a shortlist of whole words, or subwords."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rnnsearch.text import UNK, Subwords, Vocabulary
 
 
 @dataclass(frozen=True)
-class Spelling:
-    """What the numbered words of one side become."""
+class WordEncoder:
+    """Turns the numbered words of one side into ids of its vocabulary."""
 
     vocabulary: Vocabulary
     ids: Ids
@@ -25,8 +25,8 @@ class Spelling:
     """Where those of a word begin; one longer than the words."""
     info: dict[str, Any]
 
-    def of(self, sentences: Sentences) -> Sentences:
-        """Sentences of numbers as sentences of ids."""
+    def encode(self, sentences: Sentences) -> Sentences:
+        """Sentences of word numbers as sentences of ids."""
         ends = np.cumsum(sentences.lengths, dtype=np.int64)
         numbers = sentences.ids
         if self.vocabulary.right_to_left:
@@ -39,14 +39,14 @@ class Spelling:
         return Sentences(self.ids[places], lengths.astype(np.int32))
 
 
-def spellings(
+def word_encoders(
     corpus: PackedCorpus,
     source_words: Collection[str],
     target_words: Collection[str],
     config: DataConfig,
     vocabularies: tuple[Vocabulary, Vocabulary] | None,
-) -> tuple[Spelling, Spelling]:
-    """Those of both sides of a corpus of numbers: in these vocabularies, or in ones that are learned from it.
+) -> tuple[WordEncoder, WordEncoder]:
+    """The encoders of both sides of a corpus of word numbers: with these vocabularies, or with ones learned from it.
 
     `source_words` and `target_words` hold the words in the order of their numbers.
     """
@@ -60,40 +60,40 @@ def spellings(
         for words, total in zip((source_words, target_words), totals, strict=True)
     )
     if vocabularies is not None:
-        return _spelling(source, vocabularies[0]), _spelling(target, vocabularies[1])
+        return _word_encoder(source, vocabularies[0]), _word_encoder(target, vocabularies[1])
     turned = config.right_to_left
     if config.subwords == "none":
         sizes, least = (config.source_words, config.target_words), config.minimum_count
         return (
-            _spelling(source, Vocabulary.from_counts(source, sizes[0], least)),
-            _spelling(target, Vocabulary.from_counts(target, sizes[1], least, right_to_left=turned)),
+            _word_encoder(source, Vocabulary.from_counts(source, sizes[0], least)),
+            _word_encoder(target, Vocabulary.from_counts(target, sizes[1], least, right_to_left=turned)),
         )
     if config.joint_subwords:
         both = Subwords.train(source + target, config.subwords, config.subword_pieces)
-        return _cut(source, both), _cut(target, both, turned)
+        return _subword_encoder(source, both), _subword_encoder(target, both, turned)
     return (
-        _cut(source, Subwords.train(source, config.subwords, config.subword_pieces)),
-        _cut(target, Subwords.train(target, config.subwords, config.subword_pieces), turned),
+        _subword_encoder(source, Subwords.train(source, config.subwords, config.subword_pieces)),
+        _subword_encoder(target, Subwords.train(target, config.subwords, config.subword_pieces), turned),
     )
 
 
-def _cut(counts: Counter[str], subwords: Subwords, right_to_left: bool = False) -> Spelling:
-    """One side's words in pieces; its vocabulary holds all of them, for another cut of the same words may need them.
+def _subword_encoder(counts: Counter[str], subwords: Subwords, right_to_left: bool = False) -> WordEncoder:
+    """One side's words in subwords; the vocabulary holds all of these, as another segmentation may need any of them.
 
-    What the pieces cannot spell, as the symbols that sentencepiece keeps for itself, is unknown.
+    What no subwords make up, such as the symbols that sentencepiece reserves, is unknown.
     """
-    pieces = Counter(dict.fromkeys(subwords.pieces, 0))
+    totals = Counter(dict.fromkeys(subwords.inventory, 0))
     for word, count in counts.items():
-        for piece in subwords.split(word):
-            if piece in pieces:
-                pieces[piece] += count
+        for subword in subwords.segment(word):
+            if subword in totals:
+                totals[subword] += count
     vocabulary = Vocabulary.from_counts(
-        pieces, len(pieces), minimum_count=0, subwords=subwords, right_to_left=right_to_left
+        totals, len(totals), minimum_count=0, subwords=subwords, right_to_left=right_to_left
     )
-    return _spelling(counts, vocabulary)
+    return _word_encoder(counts, vocabulary)
 
 
-def _spelling(counts: Counter[str], vocabulary: Vocabulary) -> Spelling:
+def _word_encoder(counts: Counter[str], vocabulary: Vocabulary) -> WordEncoder:
     of_word = [vocabulary.encode([word]) for word in counts]
     lengths = np.array([len(ids) for ids in of_word], dtype=np.int64)
     ids = np.array([i for ids in of_word for i in ids], dtype=np.int32)
@@ -106,4 +106,4 @@ def _spelling(counts: Counter[str], vocabulary: Vocabulary) -> Spelling:
         "coverage_percent": round(100 * int(times[ids != UNK].sum()) / running, 3),
         **({"pieces": running} if vocabulary.subwords else {}),
     }
-    return Spelling(vocabulary, ids, np.concatenate([[0], np.cumsum(lengths)]), info)
+    return WordEncoder(vocabulary, ids, np.concatenate([[0], np.cumsum(lengths)]), info)

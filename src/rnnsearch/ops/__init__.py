@@ -17,7 +17,7 @@ the same step by step. Letters in names of tensors are those of `rnnsearch.model
 from rnnsearch.ops.cross_entropy import linear_cross_entropy
 from rnnsearch.ops.gather import gather_distinct
 from rnnsearch.ops.hash_dropout import dropout
-from rnnsearch.ops.matmul import Precision, bf16_is_slower, fast_products, full_precision, precision_of
+from rnnsearch.ops.matmul import Precision, fast_products, full_precision, precision_of, usable_precision
 from rnnsearch.ops.memory import kept_memory
 from rnnsearch.ops.recurrence_cpu import CpuRecurrences
 from rnnsearch.ops.recurrences import Recurrences, choose_recurrences
@@ -26,7 +26,6 @@ __all__ = [
     "CpuRecurrences",
     "Precision",
     "Recurrences",
-    "bf16_is_slower",
     "choose_recurrences",
     "dropout",
     "fast_products",
@@ -35,4 +34,5 @@ __all__ = [
     "kept_memory",
     "linear_cross_entropy",
     "precision_of",
+    "usable_precision",
 ]

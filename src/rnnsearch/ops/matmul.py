@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
+import platform
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, Literal
@@ -77,19 +79,37 @@ def product(W: Tensor, precision: Precision = "fp32", add: bool = False) -> Call
     return lambda x, y: torch.mm(x, W, out=y)  # type: ignore[return-value]
 
 
+def usable_precision(precision: Precision, device: torch.device) -> Precision:
+    """The precision itself, or fp32 in place of bf16 on a CPU that is slower in bfloat16."""
+    return "fp32" if precision == "bf16" and device.type == "cpu" and bf16_is_slower() else precision
+
+
 @functools.cache
 def bf16_is_slower() -> bool:
     """Whether this CPU takes longer to multiply in bfloat16 than in float32: it has no instructions for it."""
-    fastest = []
-    for dtype in (torch.float32, torch.bfloat16):
-        a, b = torch.ones(256, 512, dtype=dtype), torch.ones(512, 512, dtype=dtype)
-        times = []
-        for _ in range(6):
+    has_instructions = _has_bf16_instructions()
+    return _bf16_is_slower_by_the_clock() if has_instructions is None else not has_instructions
+
+
+def _has_bf16_instructions() -> bool | None:
+    """Whether the CPU multiplies bfloat16 itself (AVX512-BF16, AMX); None if that is not known, as on ARM."""
+    questions = [getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported")]
+    if platform.machine() not in ("x86_64", "AMD64") or None in questions:
+        return None
+    return any(question() for question in questions if question is not None)
+
+
+def _bf16_is_slower_by_the_clock() -> bool:
+    """Compare the fastest of several products in either precision, which take turns: other programs may be at work."""
+    dtypes = (torch.float32, torch.bfloat16)
+    factors = {dtype: (torch.ones(256, 512, dtype=dtype), torch.ones(512, 512, dtype=dtype)) for dtype in dtypes}
+    fastest = dict.fromkeys(dtypes, math.inf)
+    for _ in range(6):
+        for dtype, (a, b) in factors.items():
             begun = time.perf_counter()
             a @ b
-            times.append(time.perf_counter() - begun)
-        fastest.append(min(times))
-    return fastest[1] > fastest[0]
+            fastest[dtype] = min(fastest[dtype], time.perf_counter() - begun)
+    return fastest[torch.bfloat16] > fastest[torch.float32]
 
 
 def precision_of(device: torch.device, precision: Precision) -> torch.autocast:

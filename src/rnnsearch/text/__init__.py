@@ -1,4 +1,4 @@
-"""From text to words and back: Moses tokenisation, the shortlist of words that a model knows, or pieces of all words."""
+"""From text to words and back: Moses tokenisation, the shortlist of words that a model knows, or subwords."""
 
 from rnnsearch.text.subwords import Subwords
 from rnnsearch.text.tokenize import Tokenizer, language_of, tokenize_lines, tokenize_pairs

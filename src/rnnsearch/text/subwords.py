@@ -1,7 +1,7 @@
-"""Words cut into pieces, so that none is unknown: byte-pair encoding, or a unigram model (sentencepiece).
+"""Subwords, so that no word is unknown: byte-pair encoding, or a unigram language model (sentencepiece).
 
-Sennrich, Haddow and Birch (2016); Kudo (2018). Pieces are of words, after tokenisation: `▁` marks where a word begins, and
-no piece reaches from one word into the next. So alignments can go back to words.
+Sennrich, Haddow and Birch (2016); Kudo (2018). Words are segmented after tokenisation: `▁` marks the first subword of a
+word, and no subword spans two words. Alignments of subwords can therefore be turned into alignments of words.
 """
 
 from __future__ import annotations
@@ -9,25 +9,26 @@ from __future__ import annotations
 import functools
 import io
 import os
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any, Literal
 
 from rnnsearch.atomic import atomic_write
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.text.subword_sampling import Sampler, bpe_dropout, unigram_sampling
 
 SubwordKind = Literal["bpe", "unigram"]
 
 BEGIN = "▁"
-"""Begins the first piece of every word."""
+"""The first subword of every word begins with it."""
 
 
 class Subwords:
-    """A trained cutter of words."""
+    """A trained subword model: it segments words."""
 
-    def __init__(self, model: bytes, place: str | os.PathLike[str] = "subwords") -> None:
-        """`model` is a sentencepiece model; `place` is where it came from, for errors."""
+    def __init__(self, model: bytes, kind: SubwordKind, place: str | os.PathLike[str] = "subwords") -> None:
+        """`model` is a sentencepiece model of this kind; `place` is where it came from, for errors."""
         from sentencepiece import SentencePieceProcessor
 
         self.model = model
@@ -37,46 +38,43 @@ class Subwords:
                 raise RuntimeError
         except RuntimeError:
             raise RnnsearchError(f"{os.fspath(place)}: not a whole sentencepiece model") from None
-        self.split = functools.lru_cache(maxsize=1 << 18)(self._split)
+        self._kind = kind
+        self.segment = functools.lru_cache(maxsize=1 << 18)(self._segment)
 
     @classmethod
-    def train(cls, counts: Mapping[str, int], kind: SubwordKind, pieces: int) -> Subwords:
-        """Learn at most about `pieces` pieces from words and how often each was seen; single letters always are pieces."""
+    def train(cls, counts: Mapping[str, int], kind: SubwordKind, size: int) -> Subwords:
+        """Learn about `size` subwords at most from word counts; every single letter always is one."""
         from sentencepiece import SentencePieceTrainer
 
         model = io.BytesIO()
-        with tempfile.TemporaryDirectory() as folder:
-            table = Path(folder) / "words.tsv"
-            with table.open("w", encoding="utf-8") as file:
-                file.writelines(f"{_plain(word)}\t{count}\n" for word, count in counts.items())
-            try:
-                SentencePieceTrainer.train(
-                    input=str(table),
-                    input_format="tsv",
-                    model_writer=model,
-                    model_type=kind,
-                    vocab_size=pieces,
-                    hard_vocab_limit=False,
-                    character_coverage=1.0,
-                    normalization_rule_name="identity",
-                    max_sentence_length=1 << 16,
-                    bos_id=-1,
-                    eos_id=-1,
-                    split_by_unicode_script=False,  # else "l'" or "mp3" would never be one piece
-                    split_by_number=False,
-                    minloglevel=2,
-                )
-            except RuntimeError as error:
-                raise RnnsearchError(
-                    f"data.subword_pieces = {pieces}: these words cannot be cut into so few pieces ({error})"
-                ) from None
-        return cls(model.getvalue())
+        try:
+            SentencePieceTrainer.train(
+                sentence_iterator=(f"{_plain(word)}\t{count}" for word, count in counts.items()),
+                input_format="tsv",
+                model_writer=model,
+                model_type=kind,
+                vocab_size=size,
+                hard_vocab_limit=False,
+                character_coverage=1.0,
+                normalization_rule_name="identity",
+                max_sentence_length=1 << 16,
+                bos_id=-1,
+                eos_id=-1,
+                split_by_unicode_script=False,  # else "l'" or "mp3" would never be one subword
+                split_by_number=False,
+                minloglevel=2,
+            )
+        except RuntimeError as error:
+            raise RnnsearchError(
+                f"data.subword_pieces = {size}: these words cannot be segmented into so few subwords ({error})"
+            ) from None
+        return cls(model.getvalue(), kind)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Subwords:
+    def load(cls, path: str | os.PathLike[str], kind: SubwordKind) -> Subwords:
         """Read a file that `save` wrote."""
         try:
-            return cls(Path(path).read_bytes(), path)
+            return cls(Path(path).read_bytes(), kind, path)
         except OSError as error:
             raise RnnsearchError(f"{os.fspath(path)}: cannot read the subwords: {error.strerror}") from None
 
@@ -86,57 +84,53 @@ class Subwords:
             temporary.write_bytes(self.model)
 
     @property
-    def pieces(self) -> list[str]:
-        """All pieces that were learned."""
+    def inventory(self) -> list[str]:
+        """All subwords that were learned."""
         numbers = range(self._processor.get_piece_size())
         return [self._processor.id_to_piece(number) for number in numbers if not self._processor.is_unknown(number)]
 
-    def sample(self, words: Sequence[str], variety: float) -> list[str]:
-        """The pieces of `words`, cut at random: other calls cut them otherwise, until `seed_sampling` is called again.
+    def sample(self, words: Sequence[str], alpha: float, random: Random) -> list[str]:
+        """The subwords of `words`, segmented at random; they depend on nothing but the arguments.
 
-        `variety` is, for byte-pair encoding, the probability that a merge is left out (BPE-dropout; Provilkov et al. 2020),
-        and for a unigram model the power to which the probabilities of cuts are raised (Kudo 2018).
+        `alpha` is, for byte-pair encoding, the probability that a merge is left out (BPE-dropout; Provilkov et al. 2020),
+        and for a unigram model the power to which the probabilities of segmentations are raised (Kudo 2018).
         """
-        sentence = " ".join(map(_plain, words))
-        pieces: list[str] = self._processor.encode(
-            sentence, out_type=str, enable_sampling=True, alpha=variety, nbest_size=-1
-        )
-        return pieces
+        return [subword for word in words for subword in self._sampler(BEGIN + _plain(word), alpha, random)]
 
-    def __contains__(self, piece: object) -> bool:
-        """Whether a piece is one of those that were learned."""
-        return bool(self._processor.piece_to_id(piece) != self._processor.unk_id())
+    @functools.cached_property
+    def _sampler(self) -> Sampler:
+        processor = self._processor
+        numbers = [number for number in range(processor.get_piece_size()) if not processor.is_unknown(number)]
+        scores = {processor.id_to_piece(number): processor.get_score(number) for number in numbers}
+        return bpe_dropout(scores) if self._kind == "bpe" else unigram_sampling(scores)
 
-    def _split(self, word: str) -> tuple[str, ...]:
-        """The pieces of a word; a letter never seen in training is a piece that no vocabulary has."""
-        pieces: list[str] = self._processor.encode(_plain(word), out_type=str)
-        return tuple(pieces) if pieces else (BEGIN + word,)
+    def __contains__(self, subword: object) -> bool:
+        """Whether this subword was learned."""
+        return bool(self._processor.piece_to_id(subword) != self._processor.unk_id())
 
-
-def seed_sampling(seed: int) -> None:
-    """Make what `Subwords.sample` draws next, in this thread, depend on nothing but `seed`."""
-    from sentencepiece import set_random_generator_seed
-
-    set_random_generator_seed(seed)
+    def _segment(self, word: str) -> tuple[str, ...]:
+        """The subwords of a word; a letter never seen in training is a subword that no vocabulary has."""
+        subwords: list[str] = self._processor.encode(_plain(word), out_type=str)
+        return tuple(subwords) if subwords else (BEGIN + word,)
 
 
-def join(pieces: Iterable[str]) -> tuple[list[str], list[int]]:
-    """The words that pieces make, and for every piece the place of its word.
+def join(subwords: Iterable[str]) -> tuple[list[str], list[int]]:
+    """The words that subwords make, and for every subword the position of its word.
 
-    A model may write the beginning of a word and then begin another: that is one beginning, of the word that comes, or,
-    where none comes, the end of the word before.
+    A model may predict `▁` alone and then another first subword: both begin the same word. `▁` alone at the end belongs to
+    the last word.
     """
     words: list[str] = []
-    owners = []
-    for piece in pieces:
-        if not words or (piece.startswith(BEGIN) and words[-1]):
+    word_ids = []
+    for subword in subwords:
+        if not words or (subword.startswith(BEGIN) and words[-1]):
             words.append("")
-        words[-1] += piece.removeprefix(BEGIN)
-        owners.append(len(words) - 1)
+        words[-1] += subword.removeprefix(BEGIN)
+        word_ids.append(len(words) - 1)
     if len(words) > 1 and not words[-1]:
         words.pop()
-        owners = [min(owner, len(words) - 1) for owner in owners]
-    return words, owners
+        word_ids = [min(word_id, len(words) - 1) for word_id in word_ids]
+    return words, word_ids
 
 
 def _plain(word: str) -> str:

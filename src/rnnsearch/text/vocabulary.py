@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from random import Random
 from typing import TypeVar
 
 from rnnsearch.atomic import write_text
@@ -27,10 +28,10 @@ class Vocabulary:
     """Every word by its id, the two symbols included."""
 
     subwords: Subwords | None
-    """What cuts words into the pieces that then are the vocabulary's words; None where words stay whole."""
+    """Segments words into subwords, which are then the entries of the vocabulary; None if the entries are whole words."""
 
     right_to_left: bool
-    """Whether ids begin with the last word of a sentence. Within a word, pieces stand as they are read."""
+    """Whether ids begin with the last word of a sentence. Within a word, the subwords keep their order."""
 
     def __init__(self, words: Sequence[str], subwords: Subwords | None = None, right_to_left: bool = False) -> None:
         """`words` without the two symbols: distinct, and none with a line feed."""
@@ -89,7 +90,7 @@ class Vocabulary:
             if word in first_line:
                 raise RnnsearchError(f"{path}:{line}: {word!r} stands on line {first_line[word]} already")
             if subwords and line > 2 and word not in subwords:
-                raise RnnsearchError(f"{path}:{line}: the subwords beside it have no piece {word!r}; they belong elsewhere")
+                raise RnnsearchError(f"{path}:{line}: the subword model has no {word!r}; it belongs to another vocabulary")
             first_line[word] = line
         return cls(words[2:], subwords, right_to_left)
 
@@ -106,42 +107,45 @@ class Vocabulary:
         return isinstance(word, str) and UNK not in self.encode([word])
 
     def encode(self, words: Sequence[str]) -> list[int]:
-        """The ids of `words`, or of all their pieces, without an end symbol; what is unknown is 1."""
-        return [self.id(unit) for unit in self.units(words)]
+        """The ids of `words`, or of their subwords, without an end symbol; what is unknown is 1."""
+        return [self.id(token) for token in self.segment(words)]
 
-    def units(self, words: Sequence[str]) -> Sequence[str]:
-        """What has an id each, in the order of the ids: the words themselves, or their pieces."""
-        words = self._turned(words)
-        return [piece for word in words for piece in self.subwords.split(word)] if self.subwords else words
+    def segment(self, words: Sequence[str]) -> Sequence[str]:
+        """What has an id each, in the order of the ids: the words themselves, or their subwords."""
+        words = self._reordered(words)
+        return [subword for word in words for subword in self.subwords.segment(word)] if self.subwords else words
 
-    def owners(self, words: Sequence[str]) -> list[int]:
-        """For every unit of `words`, the place of its word."""
-        places = self._turned(range(len(words)))
-        return [place for place in places for _ in self.subwords.split(words[place])] if self.subwords else list(places)
+    def word_ids(self, words: Sequence[str]) -> list[int]:
+        """For every id of `words`, the position of its word."""
+        positions = self._reordered(range(len(words)))
+        if self.subwords is None:
+            return list(positions)
+        return [position for position in positions for _ in self.subwords.segment(words[position])]
 
-    def recut(self, ids: Sequence[int], variety: float) -> list[int]:
-        """The same words cut into pieces at random (`Subwords.sample`); as they are where one of them is unknown."""
+    def resample(self, ids: Sequence[int], alpha: float, random: Random) -> list[int]:
+        """The same words, segmented at random (`Subwords.sample`); unchanged if one of them is unknown."""
         if self.subwords is None or UNK in ids:
             return list(ids)
-        return [self.id(piece) for piece in self.subwords.sample(self._turned(self.join(ids)[0]), variety)]
+        words = self._reordered(self.join(ids)[0])
+        return [self.id(subword) for subword in self.subwords.sample(words, alpha, random)]
 
     def id(self, word: str) -> int:
-        """The id of a word, or of a piece; 1 if it is unknown."""
+        """The id of a word, or of a subword; 1 if it is unknown."""
         # Text that was typed in a word processor has ’ where the training text, as often as not, has '.
         return self._ids.get(word) or (self._ids.get(word.replace("’", "'"), UNK) if "’" in word else UNK)
 
     def decode(self, ids: Iterable[int]) -> list[str]:
-        """The words, or pieces, of `ids`, symbols included."""
+        """The words, or subwords, of `ids`, symbols included."""
         return [self.words[number] for number in ids]
 
     def join(self, ids: Iterable[int]) -> tuple[list[str], list[int]]:
-        """The words that `ids` make, and for every id the place of its word."""
+        """The words that `ids` make, and for every id the position of its word."""
         words = self.decode(ids)
-        words, owners = join(words) if self.subwords else (words, list(range(len(words))))
+        words, word_ids = join(words) if self.subwords else (words, list(range(len(words))))
         if self.right_to_left:
-            return words[::-1], [len(words) - 1 - owner for owner in owners]
-        return words, owners
+            return words[::-1], [len(words) - 1 - word_id for word_id in word_ids]
+        return words, word_ids
 
-    def _turned(self, words: Sequence[T]) -> Sequence[T]:
+    def _reordered(self, words: Sequence[T]) -> Sequence[T]:
         """From the order in which one reads to that of the ids, or back."""
         return words[::-1] if self.right_to_left else words

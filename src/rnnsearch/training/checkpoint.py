@@ -36,6 +36,8 @@ class Progress:
     """Target words read so far, end symbols included."""
     skipped: int = 0
     """Updates that were not applied because the gradient was not finite."""
+    precision: str = ""
+    """What the factors of products have been rounded to, `fp32` or `bf16`; empty before the first update."""
     plateau_factor: float = 1.0
     """What the learning rate has been lowered by."""
     best_score: float | None = None

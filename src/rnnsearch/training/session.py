@@ -25,7 +25,6 @@ from rnnsearch.data.prepare import PreparedData, open_prepared, prepare
 from rnnsearch.data.read import read_pairs
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import CONFIG, WEIGHTS, System, load_system, load_weights, new_system, save_settings
-from rnnsearch.ops import bf16_is_slower
 from rnnsearch.training.card import model_card
 from rnnsearch.training.display import Display
 from rnnsearch.training.trainer import CHECKPOINT, Trainer
@@ -139,6 +138,7 @@ def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
         "hours": round(progress.seconds / 3600, 4),
         "target_words_per_second": round(progress.target_words / max(progress.seconds, 1e-9)),
         "device": _device_name(),
+        "precision": trainer.settings.precision,
         "train_nll": on_train.per_sentence,
         "dev_nll": on_dev.nll.per_sentence,
         "train_nll_per_word": on_train.per_word,
@@ -300,11 +300,6 @@ def _describe(console: Console, system: System, prepared: PreparedData) -> None:
         highlight=False,
         soft_wrap=True,
     )
-    if system.config.training.precision == "bf16" and default_device().type == "cpu" and bf16_is_slower():
-        console.print(
-            "note: this CPU multiplies bfloat16 more slowly than float32; training.precision=fp32 is faster here",
-            soft_wrap=True,
-        )
 
 
 def _device_name() -> str:

@@ -6,6 +6,7 @@ import contextlib
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,7 +16,7 @@ from rnnsearch.config import TrainingConfig
 from rnnsearch.data.batches import Batch, BatchStream, Guide, SubwordSampling
 from rnnsearch.data.pack import PackedCorpus
 from rnnsearch.model_folder import WEIGHTS, System, save_weights
-from rnnsearch.ops import choose_recurrences, fast_products, kept_memory, precision_of
+from rnnsearch.ops import choose_recurrences, fast_products, kept_memory, precision_of, usable_precision
 from rnnsearch.training.average import WeightAverage
 from rnnsearch.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from rnnsearch.training.cost import cost_divisor, training_cost
@@ -54,22 +55,24 @@ class Trainer:
     ) -> None:
         """`links` are those of the corpus's pairs, where there are some, to guide the alignment."""
         self.system = system
-        self.settings: TrainingConfig = system.config.training
         self.development = development
         self.folder = folder
         self.stop_requested = False
         """Set it, from a signal handler or another thread, and the run saves a checkpoint and returns."""
         self.progress = Progress()
         device = next(system.model.parameters()).device
+        asked = system.config.training
+        self.settings: TrainingConfig = replace(asked, precision=usable_precision(asked.precision, device))
+        """Those of the system's config, but for a precision that this machine is slow in."""
         system.model.recurrences = choose_recurrences(self.settings.engine, device, self.settings.precision)
         # Whole gradients are quicker on a GPU, where memory is.
         system.model.sparse_gradients(device.type == "cpu")
         system.model.recurrent_dropout(self.settings.recurrent_dropout)
         self.optimizer = make_optimizer(system.model.parameters(), self.settings)
         self.average = WeightAverage(system.model, self.settings.weight_average) if self.settings.weight_average else None
-        recut, variety = None, self.settings.subword_sampling
-        if variety:
-            recut = SubwordSampling(system.source_vocabulary, system.target_vocabulary, variety, self.settings.seed)
+        sampling, alpha = None, self.settings.subword_sampling
+        if alpha:
+            sampling = SubwordSampling(system.source_vocabulary, system.target_vocabulary, alpha, self.settings.seed)
         guide = None
         if links is not None and self.settings.guided_alignment and system.model.aligns:
             guide = Guide(links, system.source_vocabulary, system.target_vocabulary)
@@ -79,7 +82,7 @@ class Trainer:
             pool_batches=self.settings.pool_batches,
             shuffle=self.settings.shuffle,
             seed=self.settings.seed,
-            recut=recut,
+            subword_sampling=sampling,
             guide=guide,
         )
         torch.manual_seed(self.settings.seed)
@@ -106,6 +109,7 @@ class Trainer:
     def run(self, listener: Listener) -> Progress:
         """Train until the run is finished, or until a stop is requested."""
         self.listener = listener
+        self._tell_precision()
         with fast_products(), kept_memory():
             return self._run()
 
@@ -128,6 +132,20 @@ class Trainer:
                 self.save()
         self.save()
         return progress
+
+    def _tell_precision(self) -> None:
+        """Say where the precision is not the one that was asked for, or not the one that the run had before."""
+        now, before, asked = self.settings.precision, self.progress.precision, self.system.config.training.precision
+        if now != asked:
+            self.listener.notice(
+                f"training.precision = {asked}: this CPU multiplies bfloat16 more slowly than float32, so {now} is used"
+            )
+        if before not in ("", now):
+            self.listener.notice(
+                f"this run was in {before} until update {self.progress.update:,} and goes on in {now}: "
+                "it will not end at the same bits as one that stays in one precision"
+            )
+        self.progress.precision = now
 
     def save(self) -> None:
         """Write the checkpoint."""

@@ -103,7 +103,7 @@ class LinkCounter:
         system = self._system
         longest = system.config.data.max_length
         pairs = [
-            (list(system.source_vocabulary.units(source)), list(system.target_vocabulary.units(target)))
+            (list(system.source_vocabulary.segment(source)), list(system.target_vocabulary.segment(target)))
             for source, target in zip(sources, targets, strict=True)
             if 0 < len(source) <= longest and 0 < len(target) <= longest
         ]

@@ -82,15 +82,15 @@ def score_pairs(
         alpha_TBS = torch.stack(alphas_TBS).mean(0) if alphas_TBS else None
         for b, i in enumerate(indices):
             x, y = ids[i]
-            source_owners = system.source_vocabulary.owners(sources[i])
-            target_owners = system.target_vocabulary.owners(targets[i])
+            source_word_ids = system.source_vocabulary.word_ids(sources[i])
+            target_word_ids = system.target_vocabulary.word_ids(targets[i])
             scores = log_p_P[output.sentences_P == b].cpu().numpy()
-            word_scores = np.bincount([*target_owners, len(targets[i])], scores)
+            word_scores = np.bincount([*target_word_ids, len(targets[i])], scores)
             alignment = None
             if alpha_TBS is not None:
                 # A copy: a view would keep the whole batch's alignments alive.
                 alpha = alpha_TBS[: len(y), b, : len(x) + 1].float().cpu().numpy().copy()
-                alignment = by_words(alpha, target_owners, source_owners)
+                alignment = by_words(alpha, target_word_ids, source_word_ids)
             scored[i] = ScoredPair(
                 source_tokens=[*sources[i], END_SYMBOL],
                 tokens=targets[i],

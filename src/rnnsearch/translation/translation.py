@@ -101,20 +101,20 @@ class Translation:
         return frozenset(links)
 
 
-def by_words(alignment: Alignment, target_owners: Sequence[int], source_owners: Sequence[int]) -> Alignment:
-    """From pieces of words to words: a word of the source was read as much as its pieces together, and a word of the target
-    read what its pieces did on average.
+def by_words(alignment: Alignment, target_word_ids: Sequence[int], source_word_ids: Sequence[int]) -> Alignment:
+    """An alignment of subwords as one of words: the weight of a source word is the sum over its subwords, and the row of a
+    target word is the mean over its subwords.
 
-    (pieces, source pieces + 1) to (words, source words + 1); the owners are those of `Vocabulary.owners`. Rows that were
-    written from right to left are turned round: words come in the order in which one reads.
+    (subwords, source subwords + 1) to (words, source words + 1); the word ids are those of `Vocabulary.word_ids`. The rows
+    of a right-to-left (R2L) model are reversed: words come in reading order.
     """
-    if len(target_owners) and target_owners[0] > target_owners[-1]:
-        alignment, target_owners = np.ascontiguousarray(alignment[::-1]), target_owners[::-1]
-    if len(set(target_owners)) == len(target_owners) and len(set(source_owners)) == len(source_owners):
+    if len(target_word_ids) and target_word_ids[0] > target_word_ids[-1]:
+        alignment, target_word_ids = np.ascontiguousarray(alignment[::-1]), target_word_ids[::-1]
+    if len(set(target_word_ids)) == len(target_word_ids) and len(set(source_word_ids)) == len(source_word_ids):
         return alignment
-    targets = np.array(target_owners, np.int64)
-    sources = np.array([*source_owners, len(set(source_owners))], np.int64)
-    starts = [np.flatnonzero(np.diff(owners, prepend=-1)) for owners in (targets, sources)]
+    targets = np.array(target_word_ids, np.int64)
+    sources = np.array([*source_word_ids, len(set(source_word_ids))], np.int64)
+    starts = [np.flatnonzero(np.diff(word_ids, prepend=-1)) for word_ids in (targets, sources)]
     summed = np.add.reduceat(np.add.reduceat(alignment, starts[0], axis=0), starts[1], axis=1)
     return np.asarray(summed / np.bincount(targets)[:, None], np.float32)
 

@@ -220,14 +220,14 @@ class Translator:
         replacements: list[Replacement] = []
         source_start = target_start = 0
         for piece, hypothesis, beginning in zip(pieces, hypotheses, beginnings, strict=True):
-            tokens, owners = self.system.target_vocabulary.join(hypothesis.words)
+            tokens, word_ids = self.system.target_vocabulary.join(hypothesis.words)
             # What was given is written as it was given, though the model may not know the word.
             given = len(self.system.target_vocabulary.encode(beginning))
-            if given and owners[given - 1] + 1 == len(beginning):
+            if given and word_ids[given - 1] + 1 == len(beginning):
                 tokens[: len(beginning)] = beginning
             alignment = hypothesis.alignment
             if alignment is not None:
-                alignment = by_words(alignment, owners, self.system.source_vocabulary.owners(piece))
+                alignment = by_words(alignment, word_ids, self.system.source_vocabulary.word_ids(piece))
             segment = Segment(source_start, piece, target_start, tokens, alignment)
             if replace_unk:
                 lexicon = self.lexicon if self.has_lexicon else None

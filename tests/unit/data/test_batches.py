@@ -134,10 +134,10 @@ WORDS = {LETTERS[i % 10] + LETTERS[i // 10] + LETTERS[i % 7]: 1 + i for i in ran
 
 
 @pytest.fixture(scope="module", params=["bpe", "unigram"])
-def in_pieces(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[PackedCorpus, Vocabulary]:
-    """Sentences of known words, the same on both sides but for the length, and the vocabulary of their pieces."""
+def in_subwords(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[PackedCorpus, Vocabulary]:
+    """Sentences of known words, the same on both sides but for the length, and the vocabulary of their subwords."""
     subwords = Subwords.train(WORDS, request.param, 60)
-    vocabulary = Vocabulary(subwords.pieces, subwords)
+    vocabulary = Vocabulary(subwords.inventory, subwords)
     random = np.random.default_rng(0)
     sides = []
     for _ in range(2):
@@ -149,14 +149,14 @@ def in_pieces(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     return PackedCorpus.open(path), vocabulary
 
 
-def test_sampled_cuts_are_of_the_same_words_and_depend_on_the_number_alone(
-    in_pieces: tuple[PackedCorpus, Vocabulary],
+def test_sampled_segmentations_are_of_the_same_words_and_depend_on_the_number_alone(
+    in_subwords: tuple[PackedCorpus, Vocabulary],
 ) -> None:
-    corpus, vocabulary = in_pieces
+    corpus, vocabulary = in_subwords
 
     def sampled(seed: int = 1) -> BatchStream:
-        recut = SubwordSampling(vocabulary, vocabulary, 0.3, seed)
-        return BatchStream(corpus, batch_size=BATCH, pool_batches=POOL, shuffle="once", seed=1, recut=recut)
+        sampling = SubwordSampling(vocabulary, vocabulary, 0.3, seed)
+        return BatchStream(corpus, batch_size=BATCH, pool_batches=POOL, shuffle="once", seed=1, subword_sampling=sampling)
 
     def words(batch: Batch) -> list[tuple[list[str], list[str]]]:
         sides = ((batch.source_BS, batch.source_lengths_B), (batch.target_BT, batch.target_lengths_B))
@@ -177,17 +177,17 @@ def test_sampled_cuts_are_of_the_same_words_and_depend_on_the_number_alone(
     assert not all(same(later[number], sampled(seed=2).batch(number)) for number in range(BATCHES))
 
 
-def test_whole_words_cannot_be_cut_anew() -> None:
-    with pytest.raises(RnnsearchError, match=r"subword_sampling = 0\.1: these words are not cut"):
+def test_whole_words_cannot_be_resampled() -> None:
+    with pytest.raises(RnnsearchError, match=r"subword_sampling = 0\.1: these words are not segmented"):
         SubwordSampling(Vocabulary(["a"]), Vocabulary(["b"]), 0.1, seed=1)
 
 
-@pytest.mark.parametrize("recut", [False, True])
+@pytest.mark.parametrize("resample", [False, True])
 def test_a_guide_links_the_pieces_of_linked_words(
-    in_pieces: tuple[PackedCorpus, Vocabulary], tmp_path: Path, recut: bool
+    in_subwords: tuple[PackedCorpus, Vocabulary], tmp_path: Path, resample: bool
 ) -> None:
-    """Whatever the cut, and whatever the order in the minibatch."""
-    corpus, vocabulary = in_pieces
+    """Whatever the segmentation, and whatever the order in the minibatch."""
+    corpus, vocabulary = in_subwords
     random, words, links = np.random.default_rng(1), [], []
     for number in range(len(corpus)):
         source, target = (vocabulary.join(side.tolist())[0] for side in corpus.pair(number))
@@ -203,9 +203,9 @@ def test_a_guide_links_the_pieces_of_linked_words(
     ]
     write_packed(tmp_path / "links.arrow", [(ends[0], ends[1])], source_size=100, target_size=100)
     guide = Guide(PackedCorpus.open(tmp_path / "links.arrow"), vocabulary, vocabulary)
-    sampling = SubwordSampling(vocabulary, vocabulary, 0.3, 1) if recut else None
+    sampling = SubwordSampling(vocabulary, vocabulary, 0.3, 1) if resample else None
     batches = BatchStream(
-        corpus, batch_size=BATCH, pool_batches=POOL, shuffle="epoch", seed=1, recut=sampling, guide=guide
+        corpus, batch_size=BATCH, pool_batches=POOL, shuffle="epoch", seed=1, subword_sampling=sampling, guide=guide
     )
     seen = 0
     for number in range(BATCHES):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rnnsearch.ops import fast_products, matmul
+from rnnsearch.ops import fast_products, matmul, usable_precision
 
 onednn: Any = getattr(torch.backends.mkldnn, "matmul", None)
 has_switch = pytest.mark.skipif(
@@ -85,7 +86,32 @@ def test_float64_is_left_alone() -> None:
 
 @pytest.mark.parametrize("slower", [True, False])
 def test_the_precision_that_takes_longer_by_the_clock(slower: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    seconds = iter([3.0] * 6 + [4.0] * 6 if slower else [4.0] * 6 + [3.0] * 6)
+    seconds = itertools.cycle([3.0, 4.0] if slower else [4.0, 3.0])  # float32, bfloat16, and so on
     readings = (reading for duration in seconds for reading in (0.0, duration))
+    monkeypatch.setattr(matmul, "_has_bf16_instructions", lambda: None)
     monkeypatch.setattr(matmul.time, "perf_counter", lambda: next(readings))
     assert matmul.bf16_is_slower.__wrapped__() is slower
+
+
+@pytest.mark.parametrize(("avx512_bf16", "amx"), [(False, False), (True, False), (False, True)])
+def test_instructions_decide_and_not_the_clock(avx512_bf16: bool, amx: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matmul, "_bf16_is_slower_by_the_clock", lambda: pytest.fail("the clock was asked"))
+    monkeypatch.setattr(matmul.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: avx512_bf16, raising=False)
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: amx, raising=False)
+    assert matmul.bf16_is_slower.__wrapped__() is not (avx512_bf16 or amx)
+
+
+@pytest.mark.parametrize("slower", [True, False])
+def test_the_clock_decides_where_instructions_are_not_known(slower: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matmul, "_bf16_is_slower_by_the_clock", lambda: slower)
+    monkeypatch.setattr(matmul.platform, "machine", lambda: "aarch64")
+    assert matmul.bf16_is_slower.__wrapped__() is slower
+
+
+def test_only_bf16_on_a_cpu_falls_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    cpu, cuda = torch.device("cpu"), torch.device("cuda")
+    monkeypatch.setattr(matmul, "bf16_is_slower", lambda: True)
+    assert [usable_precision("bf16", cpu), usable_precision("bf16", cuda)] == ["fp32", "bf16"]
+    monkeypatch.setattr(matmul, "bf16_is_slower", lambda: False)
+    assert [usable_precision("bf16", cpu), usable_precision("fp32", cpu)] == ["bf16", "fp32"]

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -66,11 +67,11 @@ def test_the_text_is_the_same_and_its_words_stand_the_other_way_round(folders: d
 def test_places_of_words_and_other_cuts(folders: dict[str, Path]) -> None:
     vocabulary = open_prepared(folders["backward"] / "data").target_vocabulary
     words = ["le", "chien", "Name123", "voit", "."]
-    ids, owners = vocabulary.encode(words), vocabulary.owners(words)
-    assert vocabulary.join(ids) == (words, owners)
-    assert owners == sorted(owners, reverse=True)
-    assert len(owners) > len(words)
-    assert vocabulary.join(vocabulary.recut(ids, 0.5))[0] == words
+    ids, word_ids = vocabulary.encode(words), vocabulary.word_ids(words)
+    assert vocabulary.join(ids) == (words, word_ids)
+    assert word_ids == sorted(word_ids, reverse=True)
+    assert len(word_ids) > len(words)
+    assert vocabulary.join(vocabulary.resample(ids, 0.5, Random(1)))[0] == words
 
 
 def test_it_is_a_mirror(sides: list[Translator]) -> None:

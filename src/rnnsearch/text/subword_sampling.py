@@ -1,0 +1,97 @@
+"""Random segmentations of words into subwords: BPE-dropout, and sampling from a unigram language model.
+
+sentencepiece draws such segmentations too, but from a generator that cannot be seeded: before version 0.2.2 a thread's
+first seed holds for good, and from then on the seed is mixed with a value that differs from process to process. Here the
+caller passes the generator, so that a segmentation depends on nothing else. The distributions are those of sentencepiece.
+
+A `Sampler` is called with a word as sentencepiece sees it (it begins with `▁`), alpha, and the generator.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from bisect import bisect
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, pairwise, repeat
+from random import Random
+
+Sampler = Callable[[str, float, Random], Sequence[str]]
+
+
+def bpe_dropout(scores: Mapping[str, float]) -> Sampler:
+    """A sampler that leaves out every merge with probability alpha, 0 < alpha < 1 (BPE-dropout; Provilkov et al. 2020).
+
+    `scores` are those of all subwords; of the merges that are possible, the one with the highest score comes first. A merge
+    that was left out does not come again until one of its two parts has changed.
+    """
+
+    def segment(word: str, merges_to_next_dropout: Callable[[], float]) -> list[str]:
+        parts, left = list(word), merges_to_next_dropout()
+        possible = [scores.get(one + other, -math.inf) for one, other in pairwise(parts)]
+        while possible and (best := max(possible)) > -math.inf:
+            i = possible.index(best)
+            if left < 1:
+                possible[i], left = -math.inf, merges_to_next_dropout()
+                continue
+            left -= 1
+            parts[i : i + 2] = [parts[i] + parts[i + 1]]
+            del possible[i]
+            for j in range(max(0, i - 1), min(i + 1, len(possible))):
+                possible[j] = scores.get(parts[j] + parts[j + 1], -math.inf)
+        return parts
+
+    @functools.lru_cache(maxsize=1 << 16)
+    def without_dropout(word: str) -> list[str]:
+        return segment(word, lambda: math.inf)
+
+    def sample(word: str, alpha: float, random: Random) -> list[str]:
+        log_kept = math.log1p(-alpha)
+        first = math.log(1 - random.random()) / log_kept  # rounded down, it is geometrically distributed
+        usual = without_dropout(word)
+        if first >= len(word) - len(usual):  # there are no more merges than these
+            return usual
+        runs = chain([first], (math.log(1 - random.random()) / log_kept for _ in repeat(None)))
+        return segment(word, runs.__next__)
+
+    return sample
+
+
+def unigram_sampling(scores: Mapping[str, float]) -> Sampler:
+    """A sampler that draws a segmentation with probability proportional to that of its subwords to the power alpha.
+
+    `scores` are log p of all subwords (Kudo 2018). The draw is exact: the sums over all segmentations of every beginning of
+    a word are computed forwards, and the subwords are drawn backwards, the last one first.
+    """
+    longest = max(map(len, scores))
+    unknown = min(scores.values()) - 10  # as in sentencepiece: a letter that is no subword, rather than no segmentation
+
+    @functools.lru_cache(maxsize=1 << 14)
+    def last_subwords(word: str, alpha: float) -> list[tuple[list[float], list[str]]]:
+        """For every beginning of a word that is not empty: possible last subwords, and their cumulative probabilities."""
+        log_sums, found = [0.0], []
+        for end in range(1, len(word) + 1):
+            subwords, logs = [], []
+            for start in range(max(0, end - longest), end):
+                log_p = scores.get(word[start:end], unknown if start == end - 1 else None)
+                if log_p is not None:
+                    subwords.append(word[start:end])
+                    logs.append(log_sums[start] + alpha * log_p)
+            highest = max(logs)
+            log_sums.append(highest + math.log(math.fsum(math.exp(log - highest) for log in logs)))
+            cumulative, total = [], 0.0
+            for log in logs:
+                total += math.exp(log - log_sums[end])
+                cumulative.append(total)
+            found.append((cumulative, subwords))
+        return found
+
+    def sample(word: str, alpha: float, random: Random) -> list[str]:
+        of_beginning, parts, end = last_subwords(word, alpha), list[str](), len(word)
+        while end:
+            cumulative, subwords = of_beginning[end - 1]
+            parts.append(subwords[bisect(cumulative, random.random(), hi=len(cumulative) - 1)])
+            end -= len(parts[-1])
+        return parts[::-1]
+
+    return sample
