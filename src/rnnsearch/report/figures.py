@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+from markupsafe import Markup
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -113,10 +114,10 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
         file.write(_rendered(figure, kind))
 
 
-def inline_svg(figure: Figure, description: str) -> str:
-    """The figure as an `<svg>` element for a page: letters stay letters, and colours are the page's.
+def inline_svg(figure: Figure, description: str) -> Markup:
+    """The figure as an `<svg>` element for a page: text stays text, and colours are the page's.
 
-    `description` is what a screen reader says.
+    `description` is what a screen reader reads aloud.
     """
     with matplotlib.rc_context({"svg.fonttype": "none"}):
         svg = _rendered(figure, "svg", transparent=True).decode("utf-8")
@@ -127,7 +128,7 @@ def inline_svg(figure: Figure, description: str) -> str:
     svg = svg.replace(f": {INK}", ": currentColor")
     for number, colour in enumerate(SERIES, start=1):
         svg = svg.replace(f": {colour}", f": var(--series-{number}, {colour})")
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(printable(description))}" ', 1)
+    return Markup(svg.replace("<svg ", f'<svg role="img" aria-label="{escape(printable(description))}" ', 1))
 
 
 @contextmanager
