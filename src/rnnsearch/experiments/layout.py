@@ -37,11 +37,6 @@ class Layout:
         return self.folder / "translations" / system.folder
 
     @property
-    def moses(self) -> Path:
-        """Where Moses is trained."""
-        return self.folder / "moses"
-
-    @property
     def figures(self) -> Path:
         """Figures 2 and 3."""
         return self.folder / "figures"

@@ -21,7 +21,6 @@ from rnnsearch.experiments.experiment import Experiment, TrainedSystem
 from rnnsearch.experiments.findings import as_dict, collect_results
 from rnnsearch.experiments.layout import Layout
 from rnnsearch.experiments.measure import measure
-from rnnsearch.experiments.moses import Installation, find_moses, run_moses
 from rnnsearch.experiments.testset import choose, open_test_set
 from rnnsearch.model_folder import CONFIG, WEIGHTS
 from rnnsearch.report.reproduction import draw_figures, write_report
@@ -58,19 +57,16 @@ class Reproduction:
     """The command line that the report says all this came from."""
     outside: Mapping[str, Path] = field(default_factory=dict)
     """Translations of the test set by other systems, by the systems' names."""
-    moses: Path | None = None
-    """A Moses installation to run."""
 
     def run(self) -> Results:
         """Do what is left to do, and write the report.
 
         A training that is asked to stop raises `Interrupted`; run again, the reproduction goes on from there.
         """
-        installation = find_moses(self.moses) if self.moses else None
-        outside = self._all_outside()
+        self._check_names()
         self._claim_folder()
         self._check_lines()
-        parts = list(self._parts(installation))
+        parts = list(self._parts())
         for number, part in enumerate(parts, 1):
             if not part.finished:
                 left = sum(later.minutes for later in parts[number - 1 :] if not later.finished)
@@ -80,13 +76,13 @@ class Reproduction:
                     soft_wrap=True,
                 )
                 part.run()
-        results = collect_results(self.experiment, self.layout, outside, self.command)
+        results = collect_results(self.experiment, self.layout, self.outside, self.command)
         draw_figures(results, self.layout.figures)
         write_json(self.layout.results, as_dict(results))
         write_report(self.layout.report, results)
         return results
 
-    def _parts(self, installation: Installation | None) -> Iterator[Part]:
+    def _parts(self) -> Iterator[Part]:
         experiment, layout = self.experiment, self.layout
         if experiment.generated:
             count = experiment.generated.train
@@ -105,8 +101,6 @@ class Reproduction:
         for system in experiment.systems:
             result = layout.translations(system) / "measured.json"
             yield Part(f"translating with {system.name}", 0.7, result, partial(self._measure, system))
-        if installation:
-            yield Part("Moses", experiment.minutes, self._moses_output, partial(self._run_moses, installation))
 
     def _generate(self) -> None:
         generated = self.experiment.generated
@@ -153,27 +147,12 @@ class Reproduction:
                 self.layout.translations(system),
             )
 
-    @property
-    def _moses_output(self) -> Path:
-        return self.layout.moses / "translations.target"
-
-    def _run_moses(self, installation: Installation) -> None:
-        prepared = open_prepared(self.layout.prepared(self.experiment.limits[1]))
-        data = from_dict({"data": prepared.info["data"]}).data
-        run_moses(installation, self.experiment.text, data, self.layout.moses, self._moses_output, self._say)
-
-    def _all_outside(self) -> dict[str, Path]:
-        """Other systems' translations, Moses' own run among them."""
-        outside = dict(self.outside)
+    def _check_names(self) -> None:
+        """Raise RnnsearchError if a system from outside has the name of one that is trained here."""
         trained = {system.name for system in self.experiment.systems}
-        for name in outside:
+        for name in self.outside:
             if name in trained:
                 raise RnnsearchError(f"--system {name}=…: a system of that name is trained here; give it another name")
-        if self.moses:
-            if "Moses" in outside:
-                raise RnnsearchError("--moses and --system Moses=… are two systems of one name; give one of them")
-            outside["Moses"] = self._moses_output
-        return outside
 
     def _claim_folder(self) -> None:
         """Write down what experiment the folder is for; RnnsearchError if it is for another one."""
@@ -204,9 +183,6 @@ class Reproduction:
                         f"{path}: {found:,} lines, but the test set has {expected:,}; line n of {name}'s must be its "
                         "translation of sentence n"
                     )
-
-    def _say(self, line: str) -> None:
-        self.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _copy_run(run: Path, to: Path) -> None:
