@@ -1,4 +1,4 @@
-"""The paper's experiment from the text to the report, in parts: what is finished is not done again."""
+"""The paper's experiment from the text to the report, in parts; finished parts are not run again."""
 
 from __future__ import annotations
 
@@ -35,33 +35,34 @@ class Part:
 
     title: str
     minutes: float
-    """Roughly."""
+    """An estimate of its time."""
     result: Path
-    """The file that is there once the part is finished."""
+    """The file that exists once the part is finished."""
     run: Callable[[], None]
 
     @property
     def finished(self) -> bool:
-        """Whether there is nothing left to do."""
+        """Whether the part need not run."""
         return self.result.exists()
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """An experiment, and the folder it is done in."""
+    """An experiment, and the folder in which it is run."""
 
     experiment: Experiment
     layout: Layout
     console: Console
     command: str
-    """The command line that the report says all this came from."""
+    """The command line that the report gives for its results."""
     outside: Mapping[str, Path] = field(default_factory=dict)
     """Translations of the test set by other systems, by the systems' names."""
 
     def run(self) -> Results:
-        """Do what is left to do, and write the report.
+        """Run the parts that are not finished, and write the report.
 
-        A training that is asked to stop raises `Interrupted`; run again, the reproduction goes on from there.
+        A training that is asked to stop raises `Interrupted`; call `run` again to resume it. Raises RnnsearchError where the
+        folder belongs to another experiment, or where a translation from outside does not fit the test set.
         """
         self._check_names()
         self._claim_folder()
@@ -71,7 +72,7 @@ class Reproduction:
             if not part.finished:
                 left = sum(later.minutes for later in parts[number - 1 :] if not later.finished)
                 self.console.print(
-                    f"[bold]Part {number} of {len(parts)}: {escape(part.title)}[/]; roughly {_duration(left)} left in all",
+                    f"[bold]Part {number} of {len(parts)}: {escape(part.title)}[/]; about {_duration(left)} left in all",
                     highlight=False,
                     soft_wrap=True,
                 )
@@ -155,24 +156,24 @@ class Reproduction:
                 raise RnnsearchError(f"--system {name}=…: a system of that name is trained here; give it another name")
 
     def _claim_folder(self) -> None:
-        """Write down what experiment the folder is for; RnnsearchError if it is for another one."""
+        """Record the experiment in the folder; raise RnnsearchError if the folder belongs to another one."""
         here = json.loads(json.dumps(self.experiment.describe()))
         place = self.layout.experiment
         if not place.exists():
             write_json(place, here)
             return
         there = json.loads(place.read_text(encoding="utf-8"))
-        # Settings that have been added since have the values that were the only ones before.
+        # Settings that did not exist when the folder was made get their default values.
         there["config"] = to_dict(from_dict(there["config"], str(place)))
         different = [key for key in here if there.get(key) != here[key]]
         if different:
             raise RnnsearchError(
-                f"{self.layout.folder}: another experiment is there ({', '.join(different)} differ); give the options it "
-                "was started with, or another --output"
+                f"{self.layout.folder}: another experiment is there ({', '.join(different)} differ); give the options of "
+                "that experiment, or another --output"
             )
 
     def _check_lines(self) -> None:
-        """RnnsearchError if a translation from outside is not one of the test set: before hours are spent, not after."""
+        """Raise RnnsearchError, before any training, if a translation from outside lacks or adds lines."""
         test = self.experiment.text.test_target
         if self.outside and not (self.experiment.generated and not test.exists()):
             expected = sum(1 for _ in read_lines(test))
@@ -180,13 +181,13 @@ class Reproduction:
                 found = sum(1 for _ in read_lines(path))
                 if found != expected:
                     raise RnnsearchError(
-                        f"{path}: {found:,} lines, but the test set has {expected:,}; line n of {name}'s must be its "
-                        "translation of sentence n"
+                        f"{path}: {found:,} lines, but the test set has {expected:,}; line n must be the translation of "
+                        f"sentence n by {name}"
                     )
 
 
 def _copy_run(run: Path, to: Path) -> None:
-    """Copy what a training goes on from; the checkpoint comes last, so that half a copy is not taken for a run."""
+    """Copy the files that a training resumes from, the checkpoint last, so that an incomplete copy is not resumed."""
     for name in (CONFIG, WEIGHTS, CHECKPOINT):
         with atomic_write(to / name) as temporary:
             temporary.write_bytes((run / name).read_bytes())
