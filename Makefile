@@ -20,7 +20,7 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest tests/unit tests/conformance tests/system tests/docs
+	$(BIN)/pytest tests/unit tests/conformance tests/benchmarks tests/system tests/docs
 
 # PyTorch comes first, in the version that this repository is tested with; the package itself takes a range.
 $(VENV)/.torch:

@@ -31,9 +31,6 @@ def command(
         list[str] | None,
         typer.Option("--system", metavar="NAME=FILE", help="Another system's translation of the test set; may be repeated."),
     ] = None,
-    moses: Annotated[
-        Path | None, typer.Option("--moses", metavar="DIR", help="A Moses installation to train, tune and run.")
-    ] = None,
     budget_hours: Annotated[
         float | None, typer.Option("--budget-hours", min=0.001, help="Training time, all systems together.")
     ] = None,
@@ -74,7 +71,6 @@ def command(
         console,
         shlex.join(["rnnsearch", *sys.argv[1:]]),
         outside,
-        moses,
     )
     try:
         results = reproduction.run()

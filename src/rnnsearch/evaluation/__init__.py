@@ -1,1 +1,1 @@
-"""How good the translations and the alignments are."""
+"""Scores of translations and of alignments."""

@@ -14,7 +14,7 @@ class AlignmentScore:
     """The alignments of one system on one test set; all three rates are between 0 and 1."""
 
     aer: float
-    """1 − (|A∩S| + |A∩P|) / (|A| + |S|): lower is better; 0 where nothing was drawn and nothing asked for."""
+    """1 − (|A∩S| + |A∩P|) / (|A| + |S|): lower is better; 0 where A and S are both empty."""
     precision: float
     """|A∩P| / |A|; 1 where A is empty."""
     recall: float
@@ -26,17 +26,18 @@ class AlignmentScore:
 
 
 def alignment_error_rate(predicted: Sequence[Links], gold: Sequence[GoldLinks]) -> AlignmentScore:
-    """Score predicted links against gold ones, all sentences counted together.
+    """Score predicted links against gold links, counted over all sentences together.
 
-    Raises RnnsearchError where the two differ in number, or there are none.
+    `predicted[n]` and `gold[n]` belong to sentence n. Raises RnnsearchError where the two differ in number of
+    sentences, or where there are none.
     """
     if len(predicted) != len(gold):
         raise RnnsearchError(
-            f"{len(predicted)} alignments but {len(gold)} gold ones; "
-            "line n of one must be line n of the other"
+            f"there are {len(predicted)} alignments but {len(gold)} gold alignments; "
+            "line n of one must belong to line n of the other"
         )
     if not gold:
-        raise RnnsearchError("0 alignments to score; give at least one sentence pair and its gold links")
+        raise RnnsearchError("there are 0 alignments to score; give at least one sentence pair and its gold links")
     pairs = list(zip(predicted, gold, strict=True))
     links = sum(len(found) for found in predicted)
     sure = sum(len(wanted.sure) for wanted in gold)

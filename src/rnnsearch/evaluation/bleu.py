@@ -1,7 +1,7 @@
-"""BLEU and chrF by sacreBLEU, and the two cuts of a test set that the paper reports them on.
+"""BLEU and chrF by sacreBLEU, on a whole test set, by sentence length, and on sentences without unknown words.
 
-Scores are on detokenised, cased text with sacreBLEU's own tokenisation (13a), and travel with the signature
-that says so: a BLEU without one cannot be compared with anything.
+Scores are of detokenised, cased text with sacreBLEU's own tokenisation (13a). They are kept with the signature that
+records this, because BLEU scores with different signatures cannot be compared.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sacrebleu.metrics.chrf import CHRF
 from rnnsearch.errors import RnnsearchError
 
 PAPER_EDGES = (10, 20, 30, 40, 50, 60)
-"""Source lengths at which Figure 2 is cut."""
+"""The edges of the bins of source lengths in the paper's Figure 2, in words."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class CorpusScore:
     """chrF2, 0 to 100."""
     chrf_signature: str
     brevity_penalty: float
-    """What BLEU was multiplied by for being shorter than the references; 1 if it was not."""
+    """The factor of BLEU that penalises translations shorter than the references; 1 if they are not."""
     length_ratio: float
-    """Words translated per word of the references."""
+    """Words of the translations per word of the references."""
     sentences: int
 
 
@@ -43,7 +43,7 @@ class LengthBin:
 
     low: int
     high: int | None
-    """None: as long as they come."""
+    """None for no limit."""
     sentences: int
     bleu: float | None
     """None where there is no such sentence."""
@@ -57,7 +57,7 @@ class LengthBin:
 def corpus_score(hypotheses: Sequence[str], references: Sequence[str]) -> CorpusScore:
     """Score detokenised translations against one detokenised reference each.
 
-    Raises RnnsearchError where the two differ in number, or there are none.
+    Raises RnnsearchError where the two differ in number, or where there are none.
     """
     _check_pairs(hypotheses, references)
     bleu_metric, chrf_metric = BLEU(), CHRF()
@@ -87,20 +87,23 @@ def bleu_by_length(
     references: Sequence[str],
     edges: Sequence[int] = PAPER_EDGES,
 ) -> list[LengthBin]:
-    """BLEU against the length of the source: the paper's Figure 2.
+    """BLEU by the length of the source: the paper's Figure 2.
 
-    Sentences fall into (0, edges[0]], (edges[0], edges[1]], …, (edges[-1], ∞); an empty source counts with
-    the shortest. Lengths are in words, without the end symbol. Every sentence is in exactly one bin.
+    The bins are (0, edges[0]], (edges[0], edges[1]], …, (edges[-1], ∞), in words without the end symbol. Every
+    sentence is in exactly one bin; an empty source is in the first.
+
+    Raises RnnsearchError where the numbers of lengths, hypotheses and references differ, where there are none, or where
+    `edges` are not positive and increasing.
     """
     _check_pairs(hypotheses, references)
     if len(source_lengths) != len(hypotheses):
         raise RnnsearchError(
-            f"BLEU by length: {len(source_lengths)} source lengths for {len(hypotheses)} translations; "
+            f"BLEU by length: there are {len(source_lengths)} source lengths for {len(hypotheses)} translations; "
             "give one length for each sentence"
         )
     bounds = [0, *edges]
     if any(low >= high for low, high in pairwise(bounds)):
-        raise RnnsearchError(f"BLEU by length: edges {list(edges)} do not rise from above 0; try 10 20 30")
+        raise RnnsearchError(f"BLEU by length: the edges {list(edges)} are not positive and increasing; try 10 20 30")
     members: list[list[int]] = [[] for _ in bounds]
     for index, length in enumerate(source_lengths):
         members[bisect_left(edges, length)].append(index)
@@ -121,14 +124,14 @@ def no_unk_subset(
     source_vocabulary: Container[str],
     target_vocabulary: Container[str],
 ) -> list[int]:
-    """Indices of the pairs in which neither source nor reference holds an unknown word: "No UNK" in Table 1.
+    """Indices of the pairs in which neither source nor reference has an unknown word: "No UNK" in Table 1.
 
     Raises RnnsearchError where sources and references differ in number.
     """
     if len(source_tokens) != len(reference_tokens):
         raise RnnsearchError(
-            f"{len(source_tokens)} sources but {len(reference_tokens)} references; "
-            "line n of one must be line n of the other"
+            f"there are {len(source_tokens)} sources but {len(reference_tokens)} references; "
+            "line n of one must belong to line n of the other"
         )
     return [
         index
@@ -141,8 +144,8 @@ def no_unk_subset(
 def _check_pairs(hypotheses: Sequence[str], references: Sequence[str]) -> None:
     if len(hypotheses) != len(references):
         raise RnnsearchError(
-            f"{len(hypotheses)} translations but {len(references)} references; "
-            "line n of one must be line n of the other"
+            f"there are {len(hypotheses)} translations but {len(references)} references; "
+            "line n of one must belong to line n of the other"
         )
     if not hypotheses:
-        raise RnnsearchError("0 translations to score; give at least one sentence and its reference")
+        raise RnnsearchError("there are 0 translations to score; give at least one sentence and its reference")

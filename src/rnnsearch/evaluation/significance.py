@@ -1,4 +1,4 @@
-"""Whether one system is better than another or was only lucky: paired bootstrap resampling (Koehn 2004), by sacreBLEU."""
+"""The significance of differences in BLEU: paired bootstrap resampling (Koehn 2004) by sacreBLEU."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RESAMPLES = 1000
 
 @dataclass(frozen=True)
 class Comparison:
-    """Systems on one test set, each against each."""
+    """All pairs of several systems, compared on one test set."""
 
     names: list[str]
     bleu: list[float]
@@ -23,7 +23,7 @@ class Comparison:
     interval: list[float]
     """Half the width of each BLEU's 95% confidence interval."""
     p: list[list[float | None]]
-    """p[i][j]: how probable so large a difference is if i and j are equally good; None where i = j."""
+    """p[i][j] is the probability of a difference this large if systems i and j are equally good; None where i = j."""
     signature: str
 
     def p_value(self, one: str, other: str) -> float | None:
@@ -32,12 +32,13 @@ class Comparison:
 
 
 def compare(outputs: Mapping[str, Sequence[str]], references: Sequence[str]) -> Comparison:
-    """Compare the detokenised translations of several systems, by name, with each other.
+    """Compare the detokenised translations of several systems, given by name, with one another.
 
-    Raises RnnsearchError where there are fewer than two systems, or a number of lines differs.
+    Raises RnnsearchError where there are fewer than two systems, where a system does not have one line for every
+    reference, or where there are no references.
     """
     if len(outputs) < 2:
-        raise RnnsearchError("nothing to compare: give the translations of two systems or more")
+        raise RnnsearchError("there is nothing to compare; give the translations of two systems or more")
     for name, lines in outputs.items():
         if len(lines) != len(references):
             raise RnnsearchError(
@@ -45,7 +46,7 @@ def compare(outputs: Mapping[str, Sequence[str]], references: Sequence[str]) -> 
                 "line n must be the translation of sentence n"
             )
     if not references:
-        raise RnnsearchError("0 translations to compare; give at least one sentence and its reference")
+        raise RnnsearchError("there are 0 translations to compare; give at least one sentence and its reference")
     systems = list(outputs.items())
     p: list[list[float | None]] = [[None] * len(systems) for _ in systems]
     scores: list[float] = []
@@ -58,7 +59,7 @@ def compare(outputs: Mapping[str, Sequence[str]], references: Sequence[str]) -> 
         signatures, found = test()
         for second, result in enumerate(found["BLEU"][1:], first + 1):
             assert not isinstance(result, str)
-            # sacreBLEU counts differences that are larger, and of none than none there is none larger.
+            # sacreBLEU counts the resampled differences above the observed one: none, where all of them are zero.
             same = result.score == found["BLEU"][0].score  # type: ignore[union-attr]
             p[first][second] = p[second][first] = 1.0 if same else result.p_value
         if first == 0:

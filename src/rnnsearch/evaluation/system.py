@@ -1,4 +1,4 @@
-"""How well a system translates a test set: the scores the paper reports, and today's."""
+"""Evaluation of a system on a test set: the scores that the paper reports, and chrF."""
 
 from __future__ import annotations
 
@@ -17,24 +17,29 @@ class Evaluation:
     all: CorpusScore
     """On every sentence: the *All* column of Table 1."""
     no_unk: CorpusScore | None
-    """On the sentences without unknown words in source or reference, `[UNK]` forbidden: *No UNK°*. None: there are none."""
+    """On the sentences without unknown words in source or reference, with `[UNK]` forbidden: *No UNK°*. None where there is
+    no such sentence."""
     by_length: list[LengthBin]
     """BLEU by source length: Figure 2."""
     seconds: float
-    """Time spent translating all sentences."""
+    """Time to translate all sentences."""
     unfinished: int
-    """Translations that broke off at the length limit."""
+    """The number of translations that reached the length limit without an end symbol."""
     translations: list[Translation]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the translations, as plain values."""
+        """All scores as plain values, without the translations."""
         return {key: value for key, value in asdict(replace(self, translations=[])).items() if key != "translations"}
 
 
 def evaluate(
     translator: Translator, sources: list[str], references: list[str], **settings: Any
 ) -> Evaluation:
-    """Translate `sources` and compare with `references`, raw lines both; `settings` are the search's."""
+    """Translate `sources` and score the translations against `references`; both are raw lines.
+
+    `settings` are those of `Translator.translate`. Raises RnnsearchError where sources and references differ in number, or
+    where there are none.
+    """
     began = time.monotonic()
     translations = translator.translate(sources, **settings)
     seconds = time.monotonic() - began

@@ -1,1 +1,1 @@
-"""Experiments as data: what to train, on what, and what to show of it."""
+"""Experiments: the demonstration, and the reproduction of the paper."""

@@ -1,4 +1,4 @@
-"""The demonstration: everything the system does, on its built-in corpus, in a few minutes."""
+"""The demonstration: train on the built-in corpus, evaluate, and write a page of the results, in a few minutes."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ TEST_PAIRS = 500
 
 
 def next_steps(folder: Path) -> tuple[str, ...]:
-    """Commands to try after the demonstration in `folder`; a line that begins with `#` says why."""
+    """Commands to try after the demonstration in `folder`; a line that begins with `#` explains the next one."""
     return (
-        "# Translate a sentence of your own, of words the little grammar knows",
+        "# Translate a sentence of your own, with words that are in the corpus",
         f"echo 'The old man gives the red book to the girl.' | rnnsearch translate --model {folder}/model",
         "# With scores and alignments, as JSON",
         f"rnnsearch translate --model {folder}/model --format json {folder}/corpus/test.en",
-        "# Train on your own text: a sentence a line, line n of one file the translation of line n of the other",
+        "# Train on your own text: one sentence per line; line n of one file is the translation of line n of the other",
         "rnnsearch train --source train.en --target train.fr --valid-source dev.en --valid-target dev.fr --output model",
     )
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A sentence picked to be shown."""
+    """A sentence that is shown."""
 
     source: str
     reference: str
@@ -48,18 +48,21 @@ class Shown:
 
 @dataclass(frozen=True)
 class Demo:
-    """What the demonstration found and wrote."""
+    """The results of the demonstration, and the files it wrote."""
 
     evaluation: Evaluation
     alignment: AlignmentScore | None
     shown: list[Shown]
-    """A few of its translations."""
+    """A few of the translations, of different lengths."""
     page: Path
     heat_maps: list[Path]
 
 
 def run_demo(folder: Path, config: Config, pairs: int, seed: int, console: Console) -> Demo:
-    """Make the corpus, train (or go on with a training that was stopped), evaluate, and write the page."""
+    """Write the corpus, train or resume a training that was stopped, evaluate, and write the page, all in `folder`.
+
+    A training that is asked to stop raises `Interrupted`; call `run_demo` again to resume it.
+    """
     corpus = folder / "corpus"
     if not (corpus / "train.fr").exists():
         console.print(f"Generating {pairs:,} English–French sentence pairs from a small bilingual grammar …")
@@ -78,7 +81,7 @@ def run_demo(folder: Path, config: Config, pairs: int, seed: int, console: Conso
         )
     translator = load(model)
     sources, references = list(read_lines(corpus / "test.en")), list(read_lines(corpus / "test.fr"))
-    with console.status(f"translating {len(sources)} sentences it has never seen"):
+    with console.status(f"translating {len(sources)} sentences that are not in the training text"):
         evaluation = evaluate(translator, sources, references)
         alignment = _alignment_score(translator, sources, references, corpus / "test.gold")
     shown = _choose(sources, references, evaluation.translations)
@@ -104,7 +107,7 @@ def _alignment_score(
 
 
 def _choose(sources: list[str], references: list[str], translations: list[Translation]) -> list[Shown]:
-    """One sentence of each of several lengths: the one whose words change their order the most."""
+    """One sentence from each of several ranges of lengths: the one with the most reordering."""
     chosen = []
     for low, high in ((5, 8), (9, 12), (13, 16), (17, 22), (23, 30), (31, 60)):
         of_length = [
@@ -119,7 +122,7 @@ def _choose(sources: list[str], references: list[str], translations: list[Transl
 
 
 def _crossings(translation: Translation) -> int:
-    """Pairs of neighbouring target words that were read from right to left."""
+    """The number of neighbouring target words whose aligned source words are in the opposite order."""
     sources = [j for _, j in sorted((i, j) for j, i in translation.links or [])]
     return sum(after < before for before, after in itertools.pairwise(sources))
 
@@ -131,18 +134,18 @@ def _write_page(demo: Demo, model: Path) -> None:
         "BLEU": f"{score.bleu:.1f}\n{score.bleu_signature}",
         "chrF": f"{score.chrf:.1f}",
         "training": f"{60 * record['hours']:.1f} min\n{record['updates']:,} updates, {record['epochs']:.1f} epochs",
-        "speed": f"{record['target_words_per_second']:,}\ntarget words a second, validation included",
+        "speed": f"{record['target_words_per_second']:,}\ntarget words per second of training, validation included",
         "parameters": f"{record['parameters'] / 1e6:.1f} M",
     }
     if demo.alignment:
-        figures["AER"] = f"{demo.alignment.aer:.3f}\nagainst gold links; 0 is perfect"
+        figures["AER"] = f"{demo.alignment.aer:.3f}\nagainst gold alignments; 0 is perfect"
     write_page(
         demo.page,
-        title="rnnsearch: a translator and what it looks at",
+        title="rnnsearch: a translator and its attention",
         introduction=(
-            "This translator began with random numbers a few minutes ago. It was shown English sentences beside their "
-            "French translations, nothing else: no dictionary, no grammar, no word alignments. What it makes of sentences "
-            "that it has never seen is below, and each word of it can tell which source words it was read from."
+            "This model was trained a few minutes ago, from random weights, on English sentences and their French "
+            "translations alone: it had no dictionary, no grammar and no word alignments. Below are its translations of "
+            "sentences that are not in the training text, with the source words that each target word attends to."
         ),
         figures=figures,
         curves=record["validations"],

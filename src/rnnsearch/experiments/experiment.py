@@ -1,4 +1,4 @@
-"""The paper's experiment as data: which systems are trained, on what, for how long, and how their test set is cut."""
+"""The paper's experiment as data: which systems are trained, on which text, for how long, and how they are tested."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from rnnsearch.experiments import paper
 Scale = Literal["builtin", "multi30k", "files", "wmt14"]
 
 PATIENCE = 5
-"""RNNsearch-50* stops when so many validations in a row were no better."""
+"""RNNsearch-50* stops after this many validations in a row without improvement."""
 
 
 @dataclass(frozen=True)
 class TrainedSystem:
-    """A system of Table 1 that is trained."""
+    """A system of Table 1 that is trained here."""
 
     kind: Literal["RNNencdec", "RNNsearch"]
     limit: int
-    """Words of its longest training sentences."""
+    """The length limit of its training sentences, in words."""
     paper: str
-    """Its row in the paper's tables."""
+    """The name of its counterpart in the paper's tables."""
     continues: TrainedSystem | None = None
-    """The system whose training it goes on with."""
+    """The system whose training it continues."""
 
     @property
     def name(self) -> str:
-        """As the paper names them, by this experiment's limit."""
+        """The name in the paper's style, with this experiment's length limit."""
         return f"{self.kind}-{self.limit}{'*' if self.continues else ''}"
 
     @property
@@ -43,7 +43,7 @@ class TrainedSystem:
 
 @dataclass(frozen=True)
 class Text:
-    """Parallel text: line n of a source file is translated by line n of its target file."""
+    """Parallel text: line n of a target file is the translation of line n of its source file."""
 
     source: tuple[Path, ...]
     target: tuple[Path, ...]
@@ -57,7 +57,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Generated:
-    """Sentence pairs to generate, where the text is the built-in corpus."""
+    """The numbers of sentence pairs to generate, where the text is the built-in corpus."""
 
     train: int
     valid: int
@@ -67,22 +67,22 @@ class Generated:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Four systems and a fifth that goes on with the fourth, trained alike and tested on the same sentences."""
+    """Four systems, and a fifth that continues the training of the fourth, all tested on the same sentences."""
 
     scale: Scale
     text: Text
     config: Config
-    """What all systems share; the length limit, the alignment and the time are each system's own."""
+    """The settings that all systems share: all but the length limit, the alignment model and the training time."""
     limits: tuple[int, int]
-    """Words of the longest training sentences: 30 and 50 in the paper."""
+    """The two length limits of training sentences, in words: 30 and 50 in the paper."""
     minutes: float
-    """Training time of each system but the last, which has `paper.LONGER` times as much."""
+    """Training time of each system but the last, which is trained `paper.LONGER` times as long."""
     generated: Generated | None = None
-    """None: the text is there already."""
+    """None where the text is given."""
 
     @property
     def systems(self) -> list[TrainedSystem]:
-        """In the order in which they are trained."""
+        """The systems in the order of their training."""
         short, long = self.limits
         last = TrainedSystem("RNNsearch", long, "RNNsearch-50")
         return [
@@ -95,19 +95,19 @@ class Experiment:
 
     @property
     def edges(self) -> tuple[int, ...]:
-        """Figure 2's cuts, in words: the paper's, scaled as the limits are."""
+        """The edges of Figure 2's bins in words: the paper's, scaled like the length limits."""
         return tuple(self._scaled(edge) for edge in PAPER_EDGES)
 
     @property
     def long(self) -> int:
-        """Words from which on a sentence is long: Table 3's 30, scaled likewise."""
+        """The fewest words of a long sentence: 30 for the paper's Table 3, scaled likewise."""
         return self._scaled(paper.LONG)
 
     def _scaled(self, words: int) -> int:
         return max(1, round(words * self.limits[1] / paper.LIMITS[1]))
 
     def training_minutes(self, system: TrainedSystem) -> float:
-        """The time limit of a system's training, that of the training it continues included."""
+        """The time limit of a system's training, including that of the training it continues."""
         return self.minutes * paper.LONGER if system.continues else self.minutes
 
     def config_of(self, system: TrainedSystem) -> Config:
@@ -115,7 +115,7 @@ class Experiment:
         own: dict[str, dict[str, Any]] = {
             "data": {"max_length": system.limit},
             "model": {"alignment": "mlp" if system.kind == "RNNsearch" else "none"},
-            # Only time ends a training, the same for all, but for the system that is trained until it gets no better.
+            # Time alone ends a training, except that of the last system, which also ends when it stops improving.
             "training": {
                 "max_minutes": self.training_minutes(system),
                 "patience": PATIENCE if system.continues else 0,
@@ -124,7 +124,7 @@ class Experiment:
         return from_dict(merge(to_dict(self.config), own))
 
     def describe(self) -> dict[str, Any]:
-        """What makes it this experiment and no other, as plain values."""
+        """Everything that identifies the experiment, as plain values."""
         text = {key: _names(value) for key, value in vars(self.text).items()}
         return {
             "scale": self.scale,
@@ -139,46 +139,48 @@ BUDGET_HOURS: Mapping[Scale, float] = {
     "builtin": 0.5,
     "multi30k": 4.0,
     "files": 4.0,
-    # The paper's systems had about 110 hours each, and RNNsearch-50* 252.
+    # The paper trained each system for about 110 hours, and RNNsearch-50* for 252.
     "wmt14": round(111 * (3 + paper.LONGER)),
 }
-"""Hours of training, all systems together."""
+"""Hours of training for all systems together."""
 
-# Adam, because it learns in minutes what takes Adadelta hours. The rate stays as it is, for a decay to zero, as the presets
-# have it, would leave RNNsearch-50* nothing to go on with; the average of the weights does for the model that is tested what
-# the decay would have done. It is the rate that a linear decay from twice as much has on the average.
-_GOES_ON: dict[str, Any] = {"decay": "none", "max_epochs": 0, "max_updates": 100_000_000}
+# Adam learns in minutes what takes Adadelta hours. The learning rate is constant: after a decay to zero, as in the presets,
+# RNNsearch-50* could not continue. The average of the weights, which is what is tested, replaces the decay. The rate of
+# `_SMALL` is the mean of its preset's linear decay.
+_CONSTANT_RATE: dict[str, Any] = {"decay": "none", "max_epochs": 0, "max_updates": 100_000_000}
 
-# As in the paper, *All* is translated with [UNK] as a word like others; only *No UNK* forbids it.
-_WRITES_UNK: dict[str, Any] = {"forbid_unk": False}
+# As in the paper, *All* allows [UNK] in translations; only *No UNK* forbids it.
+_ALLOW_UNK: dict[str, Any] = {"forbid_unk": False}
 
 _SMALL: dict[str, dict[str, Any]] = {
-    "training": {**_GOES_ON, "learning_rate": 2e-3, "weight_average": 0.999},
-    "search": _WRITES_UNK,
+    "training": {**_CONSTANT_RATE, "learning_rate": 2e-3, "weight_average": 0.999},
+    "search": _ALLOW_UNK,
 }
 
 _BUILTIN: dict[str, dict[str, Any]] = {
     "training": {
-        **_GOES_ON,
+        **_CONSTANT_RATE,
         "learning_rate": 2e-3,
         "weight_average": 0.998,
         "validate_every": 200,
         "validate_sentences": 300,
         "checkpoint_every": 200,
     },
-    "search": _WRITES_UNK,
+    "search": _ALLOW_UNK,
 }
 
-_PAPER: dict[str, dict[str, Any]] = {"training": _GOES_ON}
+_PAPER: dict[str, dict[str, Any]] = {"training": _CONSTANT_RATE}
 
 _HALF = (15, 25)
-"""Captions and generated sentences are about half as long as news, and so are the limits."""
+"""The length limits for captions and generated sentences, which are about half as long as news."""
 
 
 def make_experiment(scale: Scale, folder: Path, text: Text | None, budget_hours: float | None = None) -> Experiment:
-    """The experiment at one of the scales; `builtin` generates its text into `folder`, the others are given theirs.
+    """The experiment at one of the scales; `builtin` generates its text into `folder`, the others need `text`.
 
-    `budget_hours` is the training time of all systems together; None is the scale's own.
+    `budget_hours` is the training time of all systems together; None stands for the default of the scale.
+
+    Raises RnnsearchError where `text` is given but not used, or needed but not given.
     """
     hours = BUDGET_HOURS[scale] if budget_hours is None else budget_hours
     minutes = round(60 * hours / (3 + paper.LONGER), 2)
@@ -205,7 +207,7 @@ def make_experiment(scale: Scale, folder: Path, text: Text | None, budget_hours:
 
 
 def builtin_text(folder: Path) -> Text:
-    """Where the built-in corpus is written."""
+    """The files of the built-in corpus in `folder`."""
     return Text(
         (folder / "train.en",),
         (folder / "train.fr",),
@@ -218,7 +220,7 @@ def builtin_text(folder: Path) -> Text:
 
 
 def _names(value: Path | tuple[Path, ...] | None) -> Any:
-    """Files by name and size: the same text may lie elsewhere when the experiment goes on."""
+    """Files by name and size, so that an experiment can continue after its text was moved to another folder."""
     if isinstance(value, tuple):
         return [_names(path) for path in value]
     return value and [value.name, value.stat().st_size if value.is_file() else None]

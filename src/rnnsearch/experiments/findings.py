@@ -27,7 +27,7 @@ from rnnsearch.report.results import (
     Training,
 )
 
-MOSES_ABSENT = "not run: --moses PATH runs an installed one, --system Moses=FILE takes its translations"
+MOSES_ABSENT = "not run: --system Moses=FILE shows its translations"
 
 
 def collect_results(experiment: Experiment, layout: Layout, outside: Mapping[str, Path], command: str) -> Results:

@@ -1,4 +1,4 @@
-"""Where the parts of a reproduction lie in its folder."""
+"""The files in the folder of a reproduction."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from rnnsearch.experiments.experiment import TrainedSystem
 
 @dataclass(frozen=True)
 class Layout:
-    """The files and folders of a reproduction."""
+    """The paths of a reproduction's files and folders."""
 
     folder: Path
 
     @property
     def experiment(self) -> Path:
-        """What experiment this is."""
+        """The description of the experiment."""
         return self.folder / "experiment.json"
 
     def prepared(self, limit: int) -> Path:
-        """The training text with sentences up to this limit; all systems of that limit share it."""
+        """The training text with sentences up to this length limit, which all systems of that limit share."""
         return self.folder / "prepared" / str(limit)
 
     @property
     def test(self) -> Path:
-        """What was chosen of the test set."""
+        """The sentences that were chosen from the test set."""
         return self.folder / "test"
 
     def model(self, system: TrainedSystem) -> Path:
@@ -33,13 +33,8 @@ class Layout:
         return self.folder / "models" / system.folder
 
     def translations(self, system: TrainedSystem) -> Path:
-        """A system's translations, and what was measured of them."""
+        """A system's translations and the measurements of them."""
         return self.folder / "translations" / system.folder
-
-    @property
-    def moses(self) -> Path:
-        """Where Moses is trained."""
-        return self.folder / "moses"
 
     @property
     def figures(self) -> Path:
@@ -48,10 +43,10 @@ class Layout:
 
     @property
     def results(self) -> Path:
-        """All numbers."""
+        """All results as JSON."""
         return self.folder / "results.json"
 
     @property
     def report(self) -> Path:
-        """The report."""
+        """The report as an HTML page."""
         return self.folder / "index.html"

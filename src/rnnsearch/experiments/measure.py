@@ -1,4 +1,4 @@
-"""What a trained system makes of the test set: its translations, its alignments, and what it is unsure of."""
+"""Measurements of a trained system on the test set: its translations, its alignments, and the words it is unsure of."""
 
 from __future__ import annotations
 
@@ -22,51 +22,52 @@ from rnnsearch.translation import ScoredPair, Translation, Translator, load, sco
 from rnnsearch.translation.translation import Alignment
 
 UNSURE = math.log(0.1)
-"""A target word of a lower log-probability than this is one the system was unsure of."""
+"""A system is unsure of the target words with a lower log-probability than this."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A translation that is looked at closely."""
+    """A translation that the report shows word by word."""
 
     text: str
     tokens: list[str]
     unsure: list[int]
-    """Positions of the target words that the system gave less than a tenth of the probability, or that are unknown."""
+    """Positions of the target words that the system gave a probability below 0.1, or that are unknown."""
     source_tokens: list[str]
     """With the end symbol."""
     alignment: Alignment | None
     unread: list[int]
-    """Positions of the source words that no target word attended to; none for a system without alignment."""
+    """Positions of the source words that no target word attended to; empty for a system without an alignment."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured of one system, as it lies on disk."""
+    """The measurements of one system."""
 
     texts: list[str]
     """Translations of the whole test set."""
     known_texts: list[str]
-    """Translations of the sentences without unknown words, `[UNK]` forbidden."""
+    """Translations of the sentences without unknown words, with `[UNK]` forbidden."""
     unfinished: int
-    """Translations that broke off at the length limit."""
+    """The number of translations that reached the length limit without an end symbol."""
     aer: AlignmentScore | None
-    """Against gold links, where there are any and the system aligns."""
+    """The score against gold alignments; None where there are none, or the system has no alignment."""
     unread: list[int] | None
-    """Source words that no target word attended to, in each sentence; None for a system without alignment."""
+    """For each sentence, the number of source words that no target word attended to; None for a system without an
+    alignment."""
     shown: Mapping[int, Shown]
-    """By the number of the sentence."""
+    """The translations that are shown, by the number of the sentence."""
 
 
 def measure(model: Path, test: TestSet, gold: Path | None, folder: Path) -> None:
-    """Translate the test set and write everything `Measured` holds into `folder`, `measured.json` last."""
+    """Translate the test set, and write the fields of `Measured` to files in `folder`, `measured.json` last."""
     translator = load(model)
     translations = translator.translate(test.sources)
     known = translator.translate([test.sources[i] for i in test.choice.known], forbid_unk=True, replace_unk=False)
     aligns = translator.system.model.aligns
     unread = [len(unread_words(t.alignment)) for t in translations if t.alignment is not None]
     numbers = sorted({*test.choice.figure_3, *test.choice.table_3})
-    shown = zip(numbers, _look(translator, [translations[i] for i in numbers]), strict=True)
+    shown = zip(numbers, _word_by_word(translator, [translations[i] for i in numbers]), strict=True)
     _write_lines(folder / "all.target", [t.text for t in translations])
     _write_lines(folder / "no-unk.target", [t.text for t in known])
     write_json(
@@ -81,7 +82,7 @@ def measure(model: Path, test: TestSet, gold: Path | None, folder: Path) -> None
 
 
 def open_measured(folder: Path) -> Measured:
-    """Read what `measure` wrote."""
+    """Read the measurements that `measure` wrote to `folder`."""
     found = json.loads((folder / "measured.json").read_text(encoding="utf-8"))
     shown = {}
     for number, one in found["shown"].items():
@@ -100,8 +101,8 @@ def open_measured(folder: Path) -> Measured:
     )
 
 
-def _look(translator: Translator, translations: Sequence[Translation]) -> list[Shown]:
-    """The translations, with what the system itself makes of each of their words."""
+def _word_by_word(translator: Translator, translations: Sequence[Translation]) -> list[Shown]:
+    """The translations, with the system's own scores and alignment of each of their words."""
     pairs = score_pairs(
         translator.system, [t.source_tokens[:-1] for t in translations], [t.tokens for t in translations]
     )
@@ -119,7 +120,7 @@ def _look(translator: Translator, translations: Sequence[Translation]) -> list[S
 
 
 def _unsure(pair: ScoredPair) -> list[int]:
-    # The last score is the end symbol's.
+    # The last score belongs to the end symbol.
     return [
         position
         for position, (word, score) in enumerate(zip(pair.tokens, pair.word_scores[:-1], strict=True))

@@ -1,7 +1,7 @@
-"""What the paper reports: Tables 1 and 2 of Bahdanau, Cho & Bengio (2015), English–French, newstest2014.
+"""The paper's own results: Tables 1 and 2 of Bahdanau, Cho & Bengio (2015), English–French, newstest2014.
 
-These numbers are only ever printed beside ours. The paper's BLEU is that of tokenised text by its own script; ours is
-sacreBLEU's on detokenised text.
+They are shown beside ours and never compared with them: the paper's BLEU is of tokenised text by its own script, ours is
+sacreBLEU's of detokenised text.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from rnnsearch.report.results import PaperRow, Training
 
 LIMITS = (30, 50)
-"""Words of the longest training sentences."""
+"""The length limits of training sentences, in words."""
 LONG = 30
-"""Words from which on a sentence is a long one: Table 3."""
+"""The fewest words of a long sentence: Table 3."""
 
 ROWS = {
     row.name: row
@@ -24,7 +24,7 @@ ROWS = {
         PaperRow("Moses", 33.30, 35.63, None),
     )
 }
-"""The rows of both tables, by the system's name; Table 2 calls the first and the third RNNenc."""
+"""The rows of both tables by the name of the system; Table 2 calls the first and the third RNNenc."""
 
 LONGER = 252 / 111
-"""How many times as long RNNsearch-50* was trained as RNNsearch-50."""
+"""The training time of RNNsearch-50* divided by that of RNNsearch-50."""

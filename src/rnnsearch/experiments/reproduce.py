@@ -1,4 +1,4 @@
-"""The paper's experiment from the text to the report, in parts: what is finished is not done again."""
+"""The paper's experiment from the text to the report, in parts; finished parts are not run again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from rnnsearch.experiments.experiment import Experiment, TrainedSystem
 from rnnsearch.experiments.findings import as_dict, collect_results
 from rnnsearch.experiments.layout import Layout
 from rnnsearch.experiments.measure import measure
-from rnnsearch.experiments.moses import Installation, find_moses, run_moses
 from rnnsearch.experiments.testset import choose, open_test_set
 from rnnsearch.model_folder import CONFIG, WEIGHTS
 from rnnsearch.report.reproduction import draw_figures, write_report
@@ -36,57 +35,55 @@ class Part:
 
     title: str
     minutes: float
-    """Roughly."""
+    """An estimate of its time."""
     result: Path
-    """The file that is there once the part is finished."""
+    """The file that exists once the part is finished."""
     run: Callable[[], None]
 
     @property
     def finished(self) -> bool:
-        """Whether there is nothing left to do."""
+        """Whether the part need not run."""
         return self.result.exists()
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """An experiment, and the folder it is done in."""
+    """An experiment, and the folder in which it is run."""
 
     experiment: Experiment
     layout: Layout
     console: Console
     command: str
-    """The command line that the report says all this came from."""
+    """The command line that the report gives for its results."""
     outside: Mapping[str, Path] = field(default_factory=dict)
     """Translations of the test set by other systems, by the systems' names."""
-    moses: Path | None = None
-    """A Moses installation to run."""
 
     def run(self) -> Results:
-        """Do what is left to do, and write the report.
+        """Run the parts that are not finished, and write the report.
 
-        A training that is asked to stop raises `Interrupted`; run again, the reproduction goes on from there.
+        A training that is asked to stop raises `Interrupted`; call `run` again to resume it. Raises RnnsearchError where the
+        folder belongs to another experiment, or where a translation from outside does not fit the test set.
         """
-        installation = find_moses(self.moses) if self.moses else None
-        outside = self._all_outside()
+        self._check_names()
         self._claim_folder()
         self._check_lines()
-        parts = list(self._parts(installation))
+        parts = list(self._parts())
         for number, part in enumerate(parts, 1):
             if not part.finished:
                 left = sum(later.minutes for later in parts[number - 1 :] if not later.finished)
                 self.console.print(
-                    f"[bold]Part {number} of {len(parts)}: {escape(part.title)}[/]; roughly {_duration(left)} left in all",
+                    f"[bold]Part {number} of {len(parts)}: {escape(part.title)}[/]; about {_duration(left)} left in all",
                     highlight=False,
                     soft_wrap=True,
                 )
                 part.run()
-        results = collect_results(self.experiment, self.layout, outside, self.command)
+        results = collect_results(self.experiment, self.layout, self.outside, self.command)
         draw_figures(results, self.layout.figures)
         write_json(self.layout.results, as_dict(results))
         write_report(self.layout.report, results)
         return results
 
-    def _parts(self, installation: Installation | None) -> Iterator[Part]:
+    def _parts(self) -> Iterator[Part]:
         experiment, layout = self.experiment, self.layout
         if experiment.generated:
             count = experiment.generated.train
@@ -105,8 +102,6 @@ class Reproduction:
         for system in experiment.systems:
             result = layout.translations(system) / "measured.json"
             yield Part(f"translating with {system.name}", 0.7, result, partial(self._measure, system))
-        if installation:
-            yield Part("Moses", experiment.minutes, self._moses_output, partial(self._run_moses, installation))
 
     def _generate(self) -> None:
         generated = self.experiment.generated
@@ -153,47 +148,32 @@ class Reproduction:
                 self.layout.translations(system),
             )
 
-    @property
-    def _moses_output(self) -> Path:
-        return self.layout.moses / "translations.target"
-
-    def _run_moses(self, installation: Installation) -> None:
-        prepared = open_prepared(self.layout.prepared(self.experiment.limits[1]))
-        data = from_dict({"data": prepared.info["data"]}).data
-        run_moses(installation, self.experiment.text, data, self.layout.moses, self._moses_output, self._say)
-
-    def _all_outside(self) -> dict[str, Path]:
-        """Other systems' translations, Moses' own run among them."""
-        outside = dict(self.outside)
+    def _check_names(self) -> None:
+        """Raise RnnsearchError if a system from outside has the name of one that is trained here."""
         trained = {system.name for system in self.experiment.systems}
-        for name in outside:
+        for name in self.outside:
             if name in trained:
                 raise RnnsearchError(f"--system {name}=…: a system of that name is trained here; give it another name")
-        if self.moses:
-            if "Moses" in outside:
-                raise RnnsearchError("--moses and --system Moses=… are two systems of one name; give one of them")
-            outside["Moses"] = self._moses_output
-        return outside
 
     def _claim_folder(self) -> None:
-        """Write down what experiment the folder is for; RnnsearchError if it is for another one."""
+        """Record the experiment in the folder; raise RnnsearchError if the folder belongs to another one."""
         here = json.loads(json.dumps(self.experiment.describe()))
         place = self.layout.experiment
         if not place.exists():
             write_json(place, here)
             return
         there = json.loads(place.read_text(encoding="utf-8"))
-        # Settings that have been added since have the values that were the only ones before.
+        # Settings that did not exist when the folder was made get their default values.
         there["config"] = to_dict(from_dict(there["config"], str(place)))
         different = [key for key in here if there.get(key) != here[key]]
         if different:
             raise RnnsearchError(
-                f"{self.layout.folder}: another experiment is there ({', '.join(different)} differ); give the options it "
-                "was started with, or another --output"
+                f"{self.layout.folder}: another experiment is there ({', '.join(different)} differ); give the options of "
+                "that experiment, or another --output"
             )
 
     def _check_lines(self) -> None:
-        """RnnsearchError if a translation from outside is not one of the test set: before hours are spent, not after."""
+        """Raise RnnsearchError, before any training, if a translation from outside lacks or adds lines."""
         test = self.experiment.text.test_target
         if self.outside and not (self.experiment.generated and not test.exists()):
             expected = sum(1 for _ in read_lines(test))
@@ -201,16 +181,13 @@ class Reproduction:
                 found = sum(1 for _ in read_lines(path))
                 if found != expected:
                     raise RnnsearchError(
-                        f"{path}: {found:,} lines, but the test set has {expected:,}; line n of {name}'s must be its "
-                        "translation of sentence n"
+                        f"{path}: {found:,} lines, but the test set has {expected:,}; line n must be the translation of "
+                        f"sentence n by {name}"
                     )
-
-    def _say(self, line: str) -> None:
-        self.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _copy_run(run: Path, to: Path) -> None:
-    """Copy what a training goes on from; the checkpoint comes last, so that half a copy is not taken for a run."""
+    """Copy the files that a training resumes from, the checkpoint last, so that an incomplete copy is not resumed."""
     for name in (CONFIG, WEIGHTS, CHECKPOINT):
         with atomic_write(to / name) as temporary:
             temporary.write_bytes((run / name).read_bytes())

@@ -1,4 +1,4 @@
-"""The test set, and which of its sentences the figures and tables show: chosen before anything is translated."""
+"""The test set, and the sentences of it that figures and tables show, which are chosen before anything is translated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rnnsearch.experiments.experiment import Text
 from rnnsearch.text import Tokenizer
 
 SHOWN_LONG = 3
-"""Long sentences that Table 3 shows."""
+"""The number of long sentences that Table 3 shows."""
 
 _FIGURE_3_WORDS = range(10, 21)
 _SEED = 1
@@ -25,23 +25,23 @@ _SEED = 1
 
 @dataclass(frozen=True)
 class Choice:
-    """Sentences of the test set by their numbers, from 0."""
+    """Sentences chosen from the test set, by their numbers from 0."""
 
     lengths: list[int]
-    """Words of every source sentence."""
+    """The number of words of every source sentence."""
     known: list[int]
-    """Those without a word, in source or reference, that is unknown to any of the systems: *No UNK*."""
+    """The sentences in which no word of source or reference is unknown to any of the systems: *No UNK*."""
     figure_3: list[int]
-    """An arbitrary one, and three at random of those of `known` that have 10 to 20 words."""
+    """The first sentence of 10 to 20 words, and three drawn at random from those of `known` with 10 to 20 words."""
     table_3: list[int]
-    """Long ones, at random."""
+    """Long sentences, drawn at random."""
 
 
 @dataclass(frozen=True)
 class TestSet:
-    """The test set as raw lines, and what was chosen of it."""
+    """The test set as raw lines, and the sentences chosen from it."""
 
-    __test__ = False  # no test of pytest's, for all its name
+    __test__ = False  # pytest would take the class for a test by its name
 
     sources: list[str]
     references: list[str]
@@ -51,7 +51,7 @@ class TestSet:
 def choose(text: Text, prepared: Sequence[PreparedData], long: int, folder: Path) -> None:
     """Write `choice.json`, and the known sentences as `no-unk.source` and `no-unk.target`, into `folder`.
 
-    A sentence of `long` words or more is a long one.
+    A sentence is long if it has `long` words or more. Raises RnnsearchError where the test set is empty.
     """
     sources, references = _read(text)
     data = prepared[0]
@@ -81,7 +81,7 @@ def choose(text: Text, prepared: Sequence[PreparedData], long: int, folder: Path
 
 
 def open_test_set(text: Text, folder: Path) -> TestSet:
-    """The test set, as `choose` has chosen from it into `folder`."""
+    """The test set, with the choice that `choose` wrote to `folder`."""
     sources, references = _read(text)
     choice = Choice(**json.loads((folder / "choice.json").read_text(encoding="utf-8")))
     return TestSet(sources, references, choice)
@@ -90,7 +90,7 @@ def open_test_set(text: Text, folder: Path) -> TestSet:
 def _read(text: Text) -> tuple[list[str], list[str]]:
     pairs = list(read_pairs([text.test_source], [text.test_target]))
     if not pairs:
-        raise RnnsearchError(f"{text.test_source}: no sentences to test on")
+        raise RnnsearchError(f"{text.test_source}: the test set has no sentences; give another file")
     return [source for source, _ in pairs], [reference for _, reference in pairs]
 
 

@@ -1,1 +1,1 @@
-"""What a person looks at: heat maps, curves, the page that tells a model's story."""
+"""Figures and HTML pages: alignments, training curves, the page of a model, and the report of a reproduction."""

@@ -1,6 +1,6 @@
-"""How a training went: cost and BLEU on the development set against updates.
+"""Training curves: negative log-likelihood (NLL) and BLEU against the number of updates.
 
-A row is one validation of the training log: `update`, and any of `train_nll`, `valid_nll` (both per word) and
+A row is one validation of the training log: `update`, and any of `train_nll`, `valid_nll` (both in nats per word) and
 `valid_bleu`, as in `{"update": 500, "train_nll": 3.2, "valid_nll": 2.9, "valid_bleu": 12.3}`.
 """
 
@@ -22,7 +22,10 @@ _WIDTH, _HEIGHT = 4.3, 3.1
 
 
 def plot_curves(rows: Rows, path: str | os.PathLike[str] | None = None) -> Figure:
-    """Draw both curves side by side; with `path`, also write them there (.png, .pdf or .svg)."""
+    """Draw NLL and BLEU side by side; with `path`, also write the figure there (.png, .pdf or .svg).
+
+    Raises RnnsearchError where there are no rows.
+    """
     figure, (left, right) = _panels(rows, 2)
     _draw_nll(left, rows)
     _draw_bleu(right, rows)
@@ -32,7 +35,7 @@ def plot_curves(rows: Rows, path: str | os.PathLike[str] | None = None) -> Figur
 
 
 def plot_nll(rows: Rows) -> Figure:
-    """Draw the cost in training and on the development set."""
+    """Draw the NLL per word on the training text and on the development set."""
     figure, (axes,) = _panels(rows, 1)
     _draw_nll(axes, rows)
     return figure
@@ -48,7 +51,7 @@ def plot_valid_bleu(rows: Rows) -> Figure:
 def _panels(rows: Rows, count: int) -> tuple[Figure, list[Axes]]:
     if not rows:
         raise RnnsearchError(
-            "training curves: no validation to draw; train for `validate_every` updates at least"
+            "training curves: there is no validation to draw; train for at least `training.validate_every` updates"
         )
     figure = new_figure(count * _WIDTH, _HEIGHT)
     figure.set_layout_engine("constrained")

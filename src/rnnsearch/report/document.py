@@ -1,6 +1,6 @@
-"""What the HTML pages share: one file, complete in itself, that works from a disk and lets no script run but its own.
+"""HTML pages from the templates beside this module: one self-contained file each, which opens from a disk.
 
-All text in a page comes from corpora and models, so all of it is escaped.
+The text of a page comes from corpora and models, so every value is escaped, and a page runs no script but its own.
 """
 
 from __future__ import annotations
@@ -9,64 +9,92 @@ import base64
 import hashlib
 import os
 from collections.abc import Sequence
-from html import escape
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from rnnsearch.atomic import write_text
 from rnnsearch.report.figures import printable
 
 
-def write_document(
-    path: str | os.PathLike[str], *, title: str, parts: Sequence[str], style: str, script: str = ""
-) -> None:
-    """Write a page of these parts to `path`, whole or not at all; empty parts are left out."""
-    scripts = "'none'"
-    if script:
-        digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-        scripts = f"'sha256-{digest}'"
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {scripts}"
-    write_text(
-        path,
-        "<!doctype html>\n"
-        '<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{text(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        + "\n".join(part for part in parts if part)
-        + (f"\n<script>{script}</script>" if script else "")
-        + "\n</body>\n</html>\n",
-    )
-
-
-def text(words: str) -> str:
-    """Text for the page, in an element or in an attribute."""
-    return escape(printable(words))
-
-
-def paragraphs(words: str) -> str:
-    """Plain text as paragraphs; a blank line is between two."""
-    return "".join(f"<p>{text(paragraph)}</p>" for paragraph in words.split("\n\n") if paragraph.strip())
-
-
-def row(name: str, content: str, kind: str = "plain") -> str:
-    """A term of a list and what is said of it; `content` is HTML."""
-    return f'<dt>{name}</dt><dd class="{kind}" dir="auto">{content}</dd>'
+def write_document(path: str | os.PathLike[str], template: str, **values: Any) -> None:
+    """Render the template of this name with `values`, and write the page to `path`, whole or not at all."""
+    write_text(path, _environment().get_template(template).render(values))
 
 
 def in_place(words: Sequence[str], line: str) -> list[tuple[str, str]]:
-    """The words as they stand in the detokenised line, each with the space before it.
+    """The words as they stand in the detokenised `line`: (the space before the word, the word).
 
-    Where they do not stand there one after the other (an unknown word was replaced, a quote was turned), they
-    are set apart by spaces.
+    Where the words do not follow one another in the line, because an unknown word was replaced or a quotation mark
+    was turned, they are joined by single spaces instead.
     """
     found: list[tuple[str, str]] = []
     rest = line.strip()
     for word in words:
-        gap = " " if rest != rest.lstrip() else ""
+        space = " " if rest != rest.lstrip() else ""
         rest = rest.lstrip()
         if rest[: len(word)].lower() != word.lower():
             break
-        found.append((gap, rest[: len(word)]))
+        found.append((space, rest[: len(word)]))
         rest = rest[len(word) :]
     if rest or len(found) < len(words):
         return [(" " if i else "", word) for i, word in enumerate(words)]
     return found
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("rnnsearch.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals["asset"] = _asset
+    filters = {
+        "csp_hash": _csp_hash,
+        "duration": _duration,
+        "in_place": in_place,
+        "number": _number,
+        "paragraphs": _paragraphs,
+    }
+    environment.filters.update(filters)
+    return environment
+
+
+def _finalize(value: Any) -> Any:
+    """Text for the page: what no HTML file can hold is replaced; what is markup already stays as it is."""
+    return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _asset(name: str) -> Markup:
+    """A style sheet or a script of the package, to be inlined as it is."""
+    return Markup((files("rnnsearch.report") / "templates" / name).read_text(encoding="utf-8"))
+
+
+def _csp_hash(script: str) -> str:
+    """The source expression by which a Content-Security-Policy allows this script."""
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    return f"'sha256-{digest}'"
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Plain text as its paragraphs; a blank line separates two."""
+    return [paragraph for paragraph in text.split("\n\n") if paragraph.strip()]
+
+
+def _number(value: float | None, spec: str) -> str:
+    """The value in Python's format `spec`, or a dash where it is None."""
+    return "–" if value is None else format(value, spec)
+
+
+def _duration(hours: float) -> str:
+    """Hours as a person says them: minutes below one hour."""
+    if hours < 1:
+        return f"{60 * hours:.1f} min"
+    return f"{hours:.0f} h" if hours >= 10 else f"{hours:.1f} h"

@@ -1,6 +1,6 @@
-"""What all figures share: fonts, files, and SVG that becomes part of a page.
+"""What all figures share: fonts, colours, files, and SVG for pages.
 
-Figures are matplotlib `Figure` objects on a canvas of their own, without pyplot and its list of open figures.
+Figures are matplotlib `Figure` objects with a canvas of their own; pyplot, which keeps every figure open, is not used.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+from markupsafe import Markup
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -29,15 +30,15 @@ from rnnsearch.errors import RnnsearchError
 FORMATS = ("png", "pdf", "svg")
 
 INK = "#010101"
-"""Text and lines. On a page this becomes `currentColor`, so that a figure follows the page into the dark."""
+"""Text and lines. On a page this becomes `currentColor`, so that a figure follows the page's light or dark scheme."""
 
 SERIES = ("#3567a8", "#c2570c", "#3d8a5f", "#8b5fb0", "#b03a5b", "#77702b")
-"""Colours of lines. On a page they become `var(--series-1)` and so on, with these as the fallback."""
+"""Colours of lines. On a page they become `var(--series-1)` and so on, with these values as fallbacks."""
 
 DOTS_PER_INCH = 150
 
-# DejaVu Sans comes with matplotlib and has no Chinese, Japanese, Korean or Indic letters: take those from the
-# first of these that this computer has.
+# DejaVu Sans comes with matplotlib and lacks Chinese, Japanese, Korean and Indic characters. They are taken from
+# those of these fonts that are installed.
 _OTHER_SCRIPTS = (
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
@@ -72,7 +73,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def plain_axes(axes: Axes, x_label: str, y_label: str) -> None:
-    """Lines on a quiet ground: two spines, a faint grid, words in the page's ink."""
+    """Label the axes, and leave only two spines and a faint grid."""
     style: dict[str, Any] = {"parse_math": False, "fontfamily": font_families(), "color": INK}
     axes.set_xlabel(x_label, **style)
     axes.set_ylabel(y_label, **style)
@@ -85,12 +86,12 @@ def plain_axes(axes: Axes, x_label: str, y_label: str) -> None:
 
 
 def start_at_zero(axes: Axes) -> None:
-    """BLEU is read from the ground up; the highest point keeps some air above it."""
+    """Let the y axis begin at zero, and leave some space above the highest point."""
     axes.set_ylim(0, max(1.0, 1.1 * axes.dataLim.y1))
 
 
 def add_legend(axes: Axes, above: bool = False) -> None:
-    """Say which line is which, frameless: where it covers least, or `above` the axes, where it covers nothing."""
+    """Add a legend without a frame, where it covers least, or `above` the axes."""
     style: dict[str, Any] = {"frameon": False, "labelcolor": INK, "handlelength": 2.4}
     place = {"loc": "outside upper center", "ncols": 3} if above else {}
     legend = (axes.figure if above else axes).legend(**place, **style)
@@ -99,40 +100,43 @@ def add_legend(axes: Axes, above: bool = False) -> None:
 
 
 def printable(text: str) -> str:
-    """`text` on one line, with � for what no XML file can hold: control codes, lone surrogates."""
+    """`text` on one line, with � for the characters that XML forbids: control codes and lone surrogates."""
     return "".join(" " if c.isspace() else "�" if _unprintable(c) else c for c in text)
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Write the figure as PNG, PDF or SVG, as the name ends; the same figure gives the same bytes."""
+    """Write the figure as PNG, PDF or SVG, by the suffix of `path`; the same figure gives the same bytes.
+
+    Raises RnnsearchError where the suffix is another one.
+    """
     path = Path(path)
     kind = path.suffix.lower().removeprefix(".")
     if kind not in FORMATS:
-        raise RnnsearchError(f"{path}: a figure cannot be written as '{path.suffix}'; use .png, .pdf or .svg")
+        raise RnnsearchError(f"{path}: figures cannot be written as '{path.suffix}'; use .png, .pdf or .svg")
     with atomic_write(path) as temporary, temporary.open("wb") as file:
         file.write(_rendered(figure, kind))
 
 
-def inline_svg(figure: Figure, description: str) -> str:
-    """The figure as an `<svg>` element for a page: letters stay letters, and colours are the page's.
+def inline_svg(figure: Figure, description: str) -> Markup:
+    """The figure as an `<svg>` element for a page: text stays text, and colours are the page's.
 
-    `description` is what a screen reader says.
+    `description` is what a screen reader reads aloud.
     """
     with matplotlib.rc_context({"svg.fonttype": "none"}):
         svg = _rendered(figure, "svg", transparent=True).decode("utf-8")
     svg = svg[svg.index("<svg ") :]
-    # Styles and names inside an inline SVG are those of the whole page, where they would meet other figures'.
+    # Styles and ids of an inline SVG belong to the whole page, where they would collide with those of other figures.
     svg = re.sub(r"<style.*?</style>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'<g id="[^"]*_\d+"', "<g", svg)
     svg = svg.replace(f": {INK}", ": currentColor")
     for number, colour in enumerate(SERIES, start=1):
         svg = svg.replace(f": {colour}", f": var(--series-{number}, {colour})")
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{escape(printable(description))}" ', 1)
+    return Markup(svg.replace("<svg ", f'<svg role="img" aria-label="{escape(printable(description))}" ', 1))
 
 
 @contextmanager
 def quiet_about_glyphs() -> Iterator[None]:
-    """A letter that no font has is drawn as a box; one warning a letter and drawing would say no more."""
+    """Suppress matplotlib's warnings about characters that no font has; they are drawn as boxes."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r"Glyph \d+|Matplotlib currently does not support")
         yield
@@ -143,7 +147,7 @@ def _unprintable(character: str) -> bool:
 
 
 def _rendered(figure: Figure, kind: str, *, transparent: bool = False) -> bytes:
-    """The bytes of the file, without dates, program versions or random names."""
+    """The bytes of the file, without dates, program versions or random ids."""
     metadata = {
         "png": {"Software": None},
         "pdf": {"CreationDate": None, "Producer": None, "Creator": None},

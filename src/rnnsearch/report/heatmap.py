@@ -1,4 +1,4 @@
-"""Soft alignments as the paper draws them: Figure 3."""
+"""Heat maps of soft alignments, as in the paper's Figure 3."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from rnnsearch.report.figures import (
 )
 
 MAX_WORDS = 150
-"""On either side; with more, the words are too small to read or the picture too large to open."""
+"""The most words that a heat map shows on either side; with more, they would be too small or the picture too large."""
 
 _CELL = 0.24
-"""Inches a cell; it just holds a line of text."""
+"""The side of a cell in inches; it just holds a line of text."""
 _MARGIN = 0.08
 _FONT_SIZE = 10
 _LONGEST_LABEL = 32
@@ -38,12 +38,12 @@ def check_alignment(
     expected = (len(target_tokens), len(source_tokens))
     if alignment.shape != expected:
         raise RnnsearchError(
-            f"alignment of shape {alignment.shape} for {expected[0]} target and {expected[1]} source words; "
+            f"the alignment has shape {alignment.shape}, but there are {expected[0]} target and {expected[1]} source words; "
             "give target × source weights, the source's end symbol included"
         )
     if not np.isfinite(alignment).all():
         raise RnnsearchError(
-            "alignment holds a weight that is not finite; did the training of the model diverge?"
+            "the alignment has a weight that is not finite; check whether the training of the model diverged"
         )
 
 
@@ -58,22 +58,25 @@ def plot_alignment(
     """Draw the weights α_ij of a translation: a row for each target word, a column for each source word.
 
     Black is 0 and white is 1. `alignment` is target words × source words; the source words normally end with
-    `</s>`, which is read from like any other. With `path`, the figure is also written there,
-    as .png, .pdf or .svg.
+    `</s>`, which is attended to like any other word. With `path`, the figure is also written there, as .png,
+    .pdf or .svg.
+
+    Raises RnnsearchError where `alignment` does not have one finite weight for every target and source word, where it
+    is empty, and where it has more than `MAX_WORDS` words on a side.
     """
     check_alignment(alignment, source_tokens, target_tokens)
     if alignment.size == 0:
-        raise RnnsearchError("heat map: there are no words to draw; translate a sentence that is not empty")
+        raise RnnsearchError("heat map: there are no words to draw; give a sentence that is not empty")
     if max(alignment.shape) > MAX_WORDS:
         raise RnnsearchError(
-            f"heat map: {alignment.shape[0]} × {alignment.shape[1]} words, but at most {MAX_WORDS} on a side "
-            "can be drawn; take a shorter sentence, or a part of the matrix and its words"
+            f"heat map: there are {alignment.shape[0]} × {alignment.shape[1]} words, but at most {MAX_WORDS} on a side "
+            "can be drawn; give a shorter sentence, or a part of the alignment and its words"
         )
     rows, columns = alignment.shape
     figure = new_figure(columns * _CELL, rows * _CELL)
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.imshow(alignment, cmap="gray", vmin=0.0, vmax=1.0, aspect="auto", interpolation="nearest")
-    # parse_math: a word may hold dollar signs, and they are not formulas.
+    # parse_math: dollar signs in words do not enclose formulas.
     style: dict[str, Any] = {
         "parse_math": False,
         "fontfamily": font_families(),
@@ -99,7 +102,7 @@ def _label(word: str) -> str:
 
 
 def _fit_around(figure: Figure) -> None:
-    """Grow the figure until its words are inside; the axes keep their size, and so the cells are square."""
+    """Grow the figure until it contains its words; the axes keep their size, so the cells stay square."""
     (axes,) = figure.axes
     cells_width, cells_height = figure.get_size_inches()
     with quiet_about_glyphs():

@@ -1,4 +1,4 @@
-"""BLEU against sentence length: Figure 2."""
+"""BLEU against sentence length, as in the paper's Figure 2."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rnnsearch.report.figures import (
     start_at_zero,
 )
 
-# Told apart without colour too, as in the paper's black and white.
+# Lines differ in style too, so that they can be told apart in black and white.
 _LINES = ("-", "--", "-.", ":")
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 
@@ -34,19 +34,21 @@ def plot_bleu_by_length(
     *,
     title: str | None = None,
 ) -> Figure:
-    """Draw a line for each system, from its name to its bins; under each bin, how many sentences it rests on.
+    """Draw a line for each system, given by its name and bins; under each bin stands its number of sentences.
 
-    All systems must have been scored on the same test set with the same edges. A bin without sentences is a
-    gap. With `path`, the figure is also written there (.png, .pdf or .svg).
+    A bin without sentences is a gap. With `path`, the figure is also written there (.png, .pdf or .svg).
+
+    Raises RnnsearchError where there is no system, or where systems were not scored on the same test set with the same
+    edges.
     """
     if not systems:
-        raise RnnsearchError("BLEU by length: no system to draw; give at least one")
+        raise RnnsearchError("BLEU by length: there is no system to draw; give at least one")
     shared = next(iter(systems.values()))
     layout = [(b.low, b.high, b.sentences) for b in shared]
     for name, bins in systems.items():
         if [(b.low, b.high, b.sentences) for b in bins] != layout:
             raise RnnsearchError(
-                f"BLEU by length: '{name}' was cut into other bins than '{next(iter(systems))}'; "
+                f"BLEU by length: '{name}' has other bins than '{next(iter(systems))}'; "
                 "score both on the same test set with the same edges"
             )
     figure = new_figure(5.4, 3.6)

@@ -1,4 +1,4 @@
-"""What a reproduction of the paper found: all that its tables and figures are made of."""
+"""The results of a reproduction of the paper: everything that its tables and figures show."""
 
 from __future__ import annotations
 
@@ -23,31 +23,32 @@ class Training:
     hours: float
     device: str
     train_nll: float
-    """Nats a sentence."""
+    """On training sentences, in nats per sentence."""
     dev_nll: float
+    """On development sentences, likewise."""
 
 
 @dataclass(frozen=True)
 class SystemResult:
-    """What one system was found to be."""
+    """The results of one system."""
 
     name: str
     paper: str | None
-    """Its row in the paper's tables, if it has one there."""
+    """The name of its counterpart in the paper's tables; None where it has none."""
     all: CorpusScore
     no_unk: CorpusScore | None
-    """None where no sentence is without an unknown word."""
+    """None where every sentence has an unknown word."""
     by_length: list[LengthBin]
     training: Training | None
     """None for a system that was not trained here."""
     aer: AlignmentScore | None
     unread: list[float | None] | None
-    """For each bin of `by_length`, the share of its source words that no target word attended to (None: no sentence);
-    None for a system without an alignment."""
+    """For each bin of `by_length`, the share of its source words that no target word attended to, or None where it has no
+    sentence; None for a system without an alignment."""
     unfinished: int
-    """Translations that broke off at the length limit."""
+    """The number of translations that reached the length limit without an end symbol."""
     commands: tuple[str, ...]
-    """What gives these numbers again."""
+    """Commands that give these numbers again."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,11 @@ class PaperRow:
 
 @dataclass(frozen=True)
 class Claim:
-    """One of the paper's claims, and whether it holds."""
+    """A claim of the paper, and whether it holds here."""
 
     statement: str
     held: bool | None
-    """None where the test set cannot tell."""
+    """None where the results do not tell."""
     figures: list[str]
 
 
@@ -78,6 +79,7 @@ class AlignedSentence:
     """With the end symbol."""
     tokens: Sequence[str]
     alignment: NDArray[np.floating]
+    """Target words × source words."""
 
 
 @dataclass(frozen=True)
@@ -108,20 +110,20 @@ class Results:
 
     scale: str
     introduction: str
-    """What was trained on what, for how long, in plain text; a blank line between paragraphs."""
+    """What was trained on what, for how long, in plain text; a blank line separates paragraphs."""
     settings: dict[str, Any]
     systems: list[SystemResult]
     absent: dict[str, str]
-    """Systems of the paper's Table 1 that were not run: by name, why."""
+    """Systems of the paper's Table 1 that were not run: the reason, by name."""
     paper: dict[str, PaperRow]
     """The paper's rows, by name."""
     comparison: Comparison
     claims: list[Claim]
     alignments: list[AlignedSentence]
     aligned_by: str
-    """The system whose alignments they are."""
+    """The system that `alignments` are of."""
     long_sentences: list[LongSentence]
     long: int
-    """Words from which on a sentence is long."""
+    """The fewest words of a long sentence."""
     commands: tuple[str, ...]
-    """What gives everything again."""
+    """Commands that give all these results again."""

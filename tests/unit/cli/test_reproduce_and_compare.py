@@ -35,7 +35,6 @@ def test_compare(tmp_path: Path) -> None:
         (["--scale", "files"], "needs its text"),
         (["--scale", "files", "--source", "train.en"], "the text is not whole"),
         (["--scale", "builtin", "--system", "moses.fr"], "--system moses.fr: give a name and a file"),
-        (["--scale", "builtin", "--moses", "nowhere"], "no whole Moses"),
     ],
 )
 def test_reproduce_says_what_is_missing(arguments: list[str], told: str, tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ def test_drawing_nothing_finds_nothing() -> None:
 
 
 def test_as_many_alignments_as_gold_ones() -> None:
-    with pytest.raises(RnnsearchError, match="1 alignments but 2 gold ones"):
+    with pytest.raises(RnnsearchError, match="1 alignments but 2 gold alignments"):
         alignment_error_rate([frozenset()], [parse_gold(""), parse_gold("")])
     with pytest.raises(RnnsearchError, match="0 alignments to score"):
         alignment_error_rate([], [])

@@ -101,7 +101,7 @@ def test_dollars_and_backslashes_are_words_not_formulas() -> None:
 
 
 def test_what_cannot_be_drawn_is_refused_in_a_line() -> None:
-    with pytest.raises(RnnsearchError, match=r"shape \(2, 3\) for 2 target and 2 source words"):
+    with pytest.raises(RnnsearchError, match=r"shape \(2, 3\), but there are 2 target and 2 source words"):
         plot_alignment(soft_alignment(2, 3), ["a", "b"], ["c", "d"])
     with pytest.raises(RnnsearchError, match="no words"):
         plot_alignment(np.zeros((0, 1)), ["</s>"], [])
@@ -120,7 +120,7 @@ def test_lengths_are_drawn_for_each_system_with_a_gap_where_there_is_no_sentence
 
 
 def test_systems_cut_into_other_bins_are_not_drawn_together() -> None:
-    with pytest.raises(RnnsearchError, match="'b' was cut into other bins than 'a'"):
+    with pytest.raises(RnnsearchError, match="'b' has other bins than 'a'"):
         plot_bleu_by_length({"a": BINS, "b": BINS[:2]})
     with pytest.raises(RnnsearchError, match="no system"):
         plot_bleu_by_length({})

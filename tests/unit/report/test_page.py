@@ -1,41 +1,30 @@
+"""The page of a model: every part where there is something to show, and text that stays text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from html_page import HOSTILE, Page
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jinja2 import UndefinedError
 
+import rnnsearch.report
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.evaluation.bleu import LengthBin
+from rnnsearch.report.document import write_document
 from rnnsearch.report.page import Sample, write_page
-from rnnsearch.report.page_assets import SCRIPT, STYLE
 
-HOSTILE = "</script><script>alert(1)</script><img src=x onerror='alert(2)'>\"&$\\"
-
-
-class Elements(HTMLParser):
-    """The elements of a page, and the text in them."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str]]] = []
-        self.text = ""
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, {name: value or "" for name, value in attrs}))
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-    def of_class(self, name: str) -> list[dict[str, str]]:
-        return [attributes for _, attributes in self.elements if name in attributes.get("class", "").split()]
+TEMPLATES = Path(rnnsearch.report.__file__).parent / "templates"
 
 
-def page(path: Path, **parts: Any) -> Elements:
+def page(path: Path, **parts: Any) -> Page:
     nothing: dict[str, Any] = {
         "title": "A title",
         "introduction": "",
@@ -46,7 +35,7 @@ def page(path: Path, **parts: Any) -> Elements:
         "next_steps": [],
     }
     write_page(path / "page.html", **{**nothing, **parts})
-    return Elements((path / "page.html").read_text(encoding="utf-8"))
+    return Page(path / "page.html")
 
 
 def sample(**changes: Any) -> Sample:
@@ -81,13 +70,13 @@ def test_a_full_page_has_its_parts_and_fetches_nothing(tmp_path: Path) -> None:
     ):
         assert text in found.text
     pictures = [attributes for tag, attributes in found.elements if tag == "svg"]
-    assert len(pictures) == 4  # cost, BLEU, BLEU by length, one heat map
+    assert len(pictures) == 3  # cost, BLEU, BLEU by length
     assert all(attributes["role"] == "img" and attributes["aria-label"] for attributes in pictures)
-    for tag, attributes in found.elements:
-        for name in ("src", "href", "xlink:href", "action"):
-            assert attributes.get(name, "#").startswith(("#", "data:image/png")), (tag, attributes)
-    assert "@import" not in STYLE
-    assert "url(" not in STYLE
+    assert len(found.alignments) == 1
+    assert found.does_nothing_but_its_own()
+    for style in TEMPLATES.glob("*.css"):
+        assert "@import" not in style.read_text()
+        assert "url(" not in style.read_text()
     identifiers = [attributes["id"] for _, attributes in found.elements if "id" in attributes]
     assert all(re.fullmatch(r"[a-z]+[0-9a-f]{10}", name) for name in identifiers)
 
@@ -107,6 +96,16 @@ def test_words_carry_their_row_of_the_alignment(tmp_path: Path) -> None:
     assert "end" in sources[-1]["class"]
 
 
+def test_the_whole_alignment_is_a_table_of_per_cents(tmp_path: Path) -> None:
+    found = page(tmp_path, samples=[sample(alignment=np.array([[0.254, 0.742, 0.004, 0.0], [0.0, 0.0, 0.5, 0.5]]))])
+    (table,) = found.alignments
+    assert [word for _, word in table[0]] == ["", "L'", "eau", ".", "</s>"]
+    assert [[text for _, text in row] for row in table[1:]] == [["Water", "25", "74", "", ""], [".", "", "", "50", "50"]]
+    assert [style for style, _ in table[1]] == ["", "--weight: 0.25", "--weight: 0.74", "", ""]
+    heads = [attributes["scope"] for tag, attributes in found.elements if tag == "th"]
+    assert heads == ["col"] * 4 + ["row"] * 2
+
+
 def test_a_sentence_is_shown_as_written_or_else_word_by_word(tmp_path: Path) -> None:
     assert "As text" not in page(tmp_path, samples=[sample()]).text
     replaced = page(tmp_path, samples=[sample(target_tokens=["[UNK]", "."])])
@@ -117,7 +116,7 @@ def test_a_sentence_is_shown_as_written_or_else_word_by_word(tmp_path: Path) -> 
 def test_a_model_without_alignment_has_plain_translations(tmp_path: Path) -> None:
     found = page(tmp_path, samples=[sample(alignment=None)])
     assert "Water." in found.text
-    assert "one fixed vector" in found.text
+    assert "one fixed-length vector" in found.text
     assert not found.of_class("word")
 
 
@@ -136,7 +135,7 @@ def test_a_sentence_too_long_for_a_heat_map_is_shown_without_one(tmp_path: Path)
             sample(source_tokens=words, alignment=np.full((2, 200), 0.005), source_text=" ".join(words))
         ],
     )
-    assert not [tag for tag, _ in found.elements if tag == "svg"]
+    assert not [tag for tag, _ in found.elements if tag in ("svg", "table")]
     assert len(found.of_class("word")) == 202
 
 
@@ -146,7 +145,7 @@ def test_weights_that_do_not_fit_the_words_are_refused_and_no_page_is_written(tm
     assert list(tmp_path.iterdir()) == []
 
 
-def hostile_page(path: Path, text: str) -> Elements:
+def hostile_page(path: Path, text: str) -> Page:
     return page(
         path,
         title=text,
@@ -162,7 +161,7 @@ def hostile_page(path: Path, text: str) -> Elements:
             ),
             sample(alignment=None, source_text=text, translation_text=text),
         ],
-        next_steps=[text],
+        next_steps=[text, f"# {text}"],
     )
 
 
@@ -171,12 +170,18 @@ def test_hostile_words_are_shown_and_do_nothing(tmp_path: Path) -> None:
     assert found.text.count(HOSTILE) > 10
     scripts = [attributes for tag, attributes in found.elements if tag == "script"]
     assert scripts == [{}]
-    assert f"<script>{SCRIPT}</script>" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert not [tag for tag, _ in found.elements if tag in ("img", "iframe", "object", "a", "form")]
-    assert not [name for _, attributes in found.elements for name in attributes if name.startswith("on")]
-    (policy,) = [a["content"] for _, a in found.elements if a.get("http-equiv") == "Content-Security-Policy"]
-    assert "default-src 'none'" in policy
-    assert re.search(r"script-src 'sha256-[A-Za-z0-9+/]{43}='", policy)
+    assert f"<script>{(TEMPLATES / 'page.js').read_text()}</script>" in found.source
+    assert found.does_nothing_but_its_own()
+    assert "default-src 'none'" in found.content_policy
+    (digest,) = re.findall(r"script-src 'sha256-([A-Za-z0-9+/]{43}=)'", found.content_policy)
+    script = found.source.split("<script>")[1].split("</script>")[0]
+    assert base64.b64decode(digest) == hashlib.sha256(script.encode()).digest()
+
+
+def test_a_value_that_a_template_lacks_is_an_error_and_no_page_is_written(tmp_path: Path) -> None:
+    with pytest.raises(UndefinedError, match="introduction"):
+        write_document(tmp_path / "page.html", "page.html.j2", title="A title", figures=[])
+    assert list(tmp_path.iterdir()) == []
 
 
 @settings(max_examples=10, deadline=None)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from html.parser import HTMLParser
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from html_page import HOSTILE, Page
 
 from rnnsearch.evaluation.aer import AlignmentScore
 from rnnsearch.evaluation.bleu import CorpusScore, LengthBin
@@ -24,45 +25,6 @@ from rnnsearch.report.results import (
     SystemResult,
     Training,
 )
-
-HOSTILE = "<img src=x onerror=alert(1)>&\""
-
-
-class Page(HTMLParser):
-    """A page's elements, its text, and the cells of its tables."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str]]] = []
-        self.text = ""
-        self.tables: list[list[list[tuple[str, str]]]] = []
-        """Tables of rows of cells: class and text."""
-        self._in_cell = False
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = {name: value or "" for name, value in attrs}
-        self.elements.append((tag, found))
-        if tag == "table":
-            self.tables.append([])
-        elif tag == "tr":
-            self.tables[-1].append([])
-        elif tag in ("td", "th"):
-            self.tables[-1][-1].append((found.get("class", ""), ""))
-            self._in_cell = True
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in ("td", "th"):
-            self._in_cell = False
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-        if self._in_cell:
-            kind, before = self.tables[-1][-1][-1]
-            self.tables[-1][-1][-1] = kind, before + data
-
-    def row(self, table: int, name: str) -> list[tuple[str, str]]:
-        return next(cells for cells in self.tables[table] if cells and cells[0][1] == name)
 
 
 def score(bleu: float) -> CorpusScore:
@@ -130,16 +92,35 @@ def results() -> Results:
 @pytest.fixture
 def page(tmp_path: Path) -> Page:
     write_report(tmp_path / "index.html", results())
-    return Page((tmp_path / "index.html").read_text(encoding="utf-8"))
+    return Page(tmp_path / "index.html")
 
 
 def test_nothing_is_fetched_and_no_text_becomes_markup(page: Page) -> None:
-    assert not [tag for tag, _ in page.elements if tag in ("script", "link", "iframe", "img", "object")]
-    assert not [attributes for _, attributes in page.elements if {"src", "onerror"} & set(attributes)]
-    policy = next(a["content"] for _, a in page.elements if a.get("http-equiv") == "Content-Security-Policy")
-    assert "default-src 'none'" in policy
-    assert "script-src 'none'" in policy
-    assert page.text.count(HOSTILE) >= 4
+    assert page.does_nothing_but_its_own()
+    assert not [tag for tag, _ in page.elements if tag == "script"]
+    assert "default-src 'none'" in page.content_policy
+    assert "script-src 'none'" in page.content_policy
+    assert page.text.count(HOSTILE) >= 15
+
+
+def test_no_text_changes_the_elements_of_the_report(page: Page, tmp_path: Path) -> None:
+    write_report(tmp_path / "hostile.html", hostile(results()))
+    found = Page(tmp_path / "hostile.html")
+    assert [tag for tag, _ in found.elements] == [tag for tag, _ in page.elements]
+    assert found.text.count(HOSTILE) > 80
+
+
+def hostile(value: Any) -> Any:
+    """The value with every string in it, whether in a sequence, a mapping or a dataclass, made hostile."""
+    if isinstance(value, str):
+        return value + HOSTILE
+    if isinstance(value, list | tuple):
+        return type(value)(hostile(item) for item in value)
+    if isinstance(value, dict):
+        return {hostile(key): hostile(item) for key, item in value.items()}
+    if is_dataclass(value) and not isinstance(value, LengthBin):
+        return type(value)(**{field.name: hostile(getattr(value, field.name)) for field in fields(value)})
+    return value
 
 
 def test_table_1_keeps_our_numbers_and_the_papers_apart(page: Page) -> None:
@@ -168,6 +149,13 @@ def test_every_score_has_its_signature_and_its_command(page: Page) -> None:
         "rnnsearch evaluate --model RNNencdec-15",
     ):
         assert wanted in page.text
+
+
+def test_figure_3_can_be_read_cell_by_cell(page: Page) -> None:
+    assert len(page.alignments) == 4
+    words, *rows = [[cell for _, cell in row] for row in page.alignments[0]]
+    assert words == ["", "a", HOSTILE, "</s>"]
+    assert rows == [["un", "90", "5", "5"], ["deux", "20", "50", "30"]]
 
 
 def test_significance(page: Page) -> None:
@@ -216,7 +204,7 @@ def test_a_run_without_attention_or_long_sentences(tmp_path: Path) -> None:
         long_sentences=[],
     )
     write_report(tmp_path / "index.html", bare)
-    page = Page((tmp_path / "index.html").read_text(encoding="utf-8"))
+    page = Page(tmp_path / "index.html")
     assert "Figure 3" not in page.text
     assert "Table 3" not in page.text
     assert page.row(0, "RNNencdec-15")[2] == ("", "–")

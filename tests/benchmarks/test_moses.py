@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from rnnsearch.config import DataConfig
-from rnnsearch.errors import RnnsearchError
-from rnnsearch.experiments.experiment import Text
-from rnnsearch.experiments.moses import find_moses, run_moses
-
-DATA = DataConfig(source_language="en", target_language="fr")
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 PROGRAMS = {
     "bin/moses": "cat",
@@ -37,7 +34,15 @@ def installation(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def text(tmp_path: Path) -> Text:
+def driver(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module `benchmarks/moses.py`."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    return importlib.import_module("moses")
+
+
+@pytest.fixture
+def arguments(installation: Path, tmp_path: Path) -> list[str]:
+    """The command line of a run in `tmp_path / "run"`, on a small text."""
     lines = {
         "train": ("The dog | sees.\nIt's old.\n\n", "Le chien | voit.\nIl est vieux.\nVide\n"),
         "valid": ("A dog.\n", "Un chien.\n"),
@@ -46,15 +51,21 @@ def text(tmp_path: Path) -> Text:
     for name, sides in lines.items():
         for language, side in zip(("en", "fr"), sides, strict=True):
             (tmp_path / f"{name}.{language}").write_text(side)
-    one, two = ([tmp_path / f"{name}.{language}" for name in lines] for language in ("en", "fr"))
-    return Text((one[0],), (two[0],), one[1], two[1], one[2], two[2])
+    given = {
+        "--moses": installation,
+        "--source": tmp_path / "train.en",
+        "--target": tmp_path / "train.fr",
+        "--valid-source": tmp_path / "valid.en",
+        "--valid-target": tmp_path / "valid.fr",
+        "--test-source": tmp_path / "test.en",
+        "--work": tmp_path / "run",
+        "--output": tmp_path / "moses.fr",
+    }
+    return [str(word) for option in given.items() for word in option]
 
 
-def test_train_tune_decode(installation: Path, text: Text, tmp_path: Path) -> None:
-    told: list[str] = []
-    output = tmp_path / "run" / "translations.target"
-    moses = find_moses(installation)
-    run_moses(moses, text, DATA, tmp_path / "run", output, told.append)
+def test_train_tune_decode(driver: ModuleType, arguments: list[str], tmp_path: Path) -> None:
+    driver.main(arguments)
     calls = (tmp_path / "calls").read_text().splitlines()
     assert [call.split()[0] for call in calls] == [
         "lmplz",
@@ -71,28 +82,48 @@ def test_train_tune_decode(installation: Path, text: Text, tmp_path: Path) -> No
         tmp_path / "run" / "test.source"
     ).read_text() == "She didn &apos;t see &#91; it &#93; , &lt; b &gt; &amp; all .\n\n"
     # What the decoder gave back is text again: detokenised, the escapes undone, a line for a line.
-    lines = output.read_text().split("\n")
+    lines = (tmp_path / "moses.fr").read_text().split("\n")
     assert len(lines) == 3
     assert "<" in lines[0]
     assert "&#91;" not in lines[0]
     assert lines[0].endswith("& all.")
 
 
-def test_a_finished_step_is_not_run_again(installation: Path, text: Text, tmp_path: Path) -> None:
-    moses, output = find_moses(installation), tmp_path / "run" / "translations.target"
-    moses.tune.write_text("#!/bin/sh\necho 'no tuning today' >&2\nexit 3\n")
-    with pytest.raises(RnnsearchError, match=r"mert-moses\.pl failed with exit status 3; .*moses\.log"):
-        run_moses(moses, text, DATA, tmp_path / "run", output, lambda line: None)
-    assert "no tuning today" in (tmp_path / "run" / "moses.log").read_text()
-    assert not output.exists()
-    moses.tune.write_text("#!/bin/sh\nmkdir -p tuning; touch tuning/moses.ini\n")
-    run_moses(moses, text, DATA, tmp_path / "run", output, lambda line: None)
+def test_a_finished_step_is_not_run_again(
+    driver: ModuleType, installation: Path, arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tune = installation / "scripts" / "training" / "mert-moses.pl"
+    tune.write_text("#!/bin/sh\necho 'no tuning today' >&2\nexit 3\n")
+    with pytest.raises(SystemExit) as stopped:
+        driver.main(arguments)
+    assert stopped.value.code == 2
+    log = tmp_path / "run" / "moses.log"
+    assert f"moses.py: {tune} failed with exit status 3; see {log}\n" in capsys.readouterr().err
+    assert "no tuning today" in log.read_text()
+    assert not (tmp_path / "moses.fr").exists()
+    tune.write_text("#!/bin/sh\nmkdir -p tuning; touch tuning/moses.ini\n")
+    driver.main(arguments)
     calls = [call.split()[0] for call in (tmp_path / "calls").read_text().splitlines()]
     assert calls == ["lmplz", "build_binary", "train-model.perl", "moses"]
 
 
 @pytest.mark.parametrize("missing", ["bin/moses", "scripts/training/mert-moses.pl", "training-tools/mgiza"])
-def test_what_is_missing_is_named(installation: Path, missing: str) -> None:
+def test_what_is_missing_is_named(
+    driver: ModuleType, installation: Path, arguments: list[str], missing: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     (installation / missing).unlink()
-    with pytest.raises(RnnsearchError, match=r"is missing; give the folder in which Moses was built"):
-        find_moses(installation)
+    with pytest.raises(SystemExit):
+        driver.main(arguments)
+    told = capsys.readouterr().err
+    assert "is missing; give the folder in which Moses was built" in told
+    assert missing.replace("mgiza", "GIZA++") in told
+
+
+def test_a_file_name_without_a_language_is_refused(
+    driver: ModuleType, arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "train.en"
+    arguments[arguments.index(str(source))] = str(source.rename(tmp_path / "train"))
+    with pytest.raises(SystemExit):
+        driver.main(arguments)
+    assert f"{tmp_path / 'train'}: the file name does not tell the language" in capsys.readouterr().err

@@ -1,16 +1,26 @@
-"""Moses, the phrase-based system that the paper compares with, driven in an installation of it: train, tune, decode.
+"""Trains, tunes and runs an installed Moses, the phrase-based system that the paper compares with, on a parallel text.
 
-The text is tokenised and cased as for the other systems, and training pairs may have 80 words, as is usual for Moses; the
-language model is of order 5, of the target side of the same pairs. (The paper's had monolingual text besides.)
+    python benchmarks/moses.py --moses MOSES --source train.en --target train.fr --valid-source valid.en \
+        --valid-target valid.fr --test-source test.en --work FOLDER --output moses.fr
+
+Writes the detokenised translations of the test set, for `rnnsearch reproduce --system Moses=moses.fr`. A step that was
+finished in FOLDER is not run again. MOSES is the folder in which Moses was built. It has `bin/moses`, `bin/lmplz`,
+`bin/build_binary`, `scripts/training/train-model.perl` and `mert-moses.pl`, and in `training-tools`, `tools` or `bin` a word
+aligner: `mgiza` or `GIZA++`, with `mkcls`.
+
+The text is tokenised and cleaned as for `rnnsearch reproduce`, except that training pairs may have up to 80 words, as is
+usual for Moses. The language model is of order 5 and estimated on the target side of the same pairs; the paper's also had
+monolingual text.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rnnsearch.atomic import atomic_write, write_text
@@ -18,13 +28,13 @@ from rnnsearch.config import DataConfig
 from rnnsearch.data.clean import Cleaner
 from rnnsearch.data.read import read_lines, read_pairs
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.experiments.experiment import Text
-from rnnsearch.text import Tokenizer, tokenize_lines, tokenize_pairs
+from rnnsearch.text import Tokenizer, language_of, tokenize_lines, tokenize_pairs
 
-LONGEST = 80
+MAX_LENGTH = 80
+"""Words of the longest training sentences."""
 _LM_ORDER = "5"
 
-# What Moses would read as markup or as a separator of factors; its own scripts write them so. `&` comes first.
+# Moses reads these characters as markup or as separators of factors, so its own scripts escape them. `&` comes first.
 _ESCAPES = (
     ("&", "&amp;"),
     ("|", "&#124;"),
@@ -47,16 +57,16 @@ class Installation:
     estimate_lm: Path
     pack_lm: Path
     aligner: Path
-    """The folder of `mgiza` or `GIZA++`, with `mkcls` and what else comes with it."""
+    """The folder of `mgiza` or `GIZA++`, and of `mkcls`."""
 
     @property
     def is_mgiza(self) -> bool:
-        """Whether the aligner is MGIZA, which has threads."""
+        """Whether the aligner is MGIZA, the multi-threaded one."""
         return (self.aligner / "mgiza").exists()
 
 
 def find_moses(folder: Path) -> Installation:
-    """The programs in a Moses folder; RnnsearchError names the one that is not there."""
+    """Find the programs in the folder of a Moses; RnnsearchError names the first one that is missing."""
     folder = folder.resolve()
     aligners = [folder / name for name in ("training-tools", "tools", "bin")]
     found = Installation(
@@ -74,45 +84,65 @@ def find_moses(folder: Path) -> Installation:
     for program in [*needed, aligner, found.aligner / "mkcls"]:
         if not program.exists():
             raise RnnsearchError(
-                f"{folder}: no whole Moses: {program} is missing; give the folder in which Moses was built, with its "
-                f"word aligner in {aligners[0].name}/"
+                f"{folder}: the Moses there is incomplete: {program} is missing; give the folder in which Moses was built, "
+                f"with its word aligner in {aligners[0].name}/"
             )
     return found
 
 
-def run_moses(
-    moses: Installation,
-    text: Text,
-    data: DataConfig,
-    folder: Path,
-    output: Path,
-    notice: Callable[[str], None],
-) -> None:
-    """Train, tune and decode in `folder`, and write the detokenised translations of the test set to `output`.
+@dataclass(frozen=True)
+class Text:
+    """A parallel text; line n of a target file is the translation of line n of its source file."""
 
-    `data` says how the text is tokenised and cleaned. A step that was finished before is not run again.
-    """
+    source: Sequence[Path]
+    target: Sequence[Path]
+    valid_source: Path
+    valid_target: Path
+    test_source: Path
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line, and write the translations."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--moses", type=Path, required=True, help="the folder in which Moses was built")
+    parser.add_argument("--source", type=Path, required=True, action="append", help="training text; may be repeated")
+    parser.add_argument("--target", type=Path, required=True, action="append", help="training text; may be repeated")
+    parser.add_argument("--valid-source", type=Path, required=True, help="development set, for tuning")
+    parser.add_argument("--valid-target", type=Path, required=True, help="development set, for tuning")
+    parser.add_argument("--test-source", type=Path, required=True, help="the text to translate")
+    parser.add_argument("--work", type=Path, required=True, help="the folder in which Moses works")
+    parser.add_argument("--output", type=Path, required=True, help="the file of translations to write")
+    given = parser.parse_args(arguments)
+    text = Text(given.source, given.target, given.valid_source, given.valid_target, given.test_source)
+    try:
+        run_moses(find_moses(given.moses), text, given.work, given.output)
+    except RnnsearchError as error:
+        parser.exit(2, f"moses.py: {error}\n")
+
+
+def run_moses(moses: Installation, text: Text, folder: Path, output: Path) -> None:
+    """Train, tune and decode in `folder`, and write the detokenised translations of the test set to `output`."""
     folder = folder.resolve()
-    source, target = (Tokenizer(data.tokenizer, side) for side in (data.source_language, data.target_language))
+    source, target = _tokenizer(text.source[0]), _tokenizer(text.target[0])
     names = [f"{name}.{side}" for name in ("train", "dev") for side in ("source", "target")]
     train_source, train_target, dev_source, dev_target = (folder / name for name in names)
     threads = str(os.cpu_count() or 1)
     if not train_target.exists():
-        notice("Moses: tokenising")
+        print("Tokenising")
         _write_lines(folder / "test.source", tokenize_lines(source, read_lines(text.test_source)))
         _write_lines(dev_source, tokenize_lines(source, read_lines(text.valid_source)))
         _write_lines(dev_target, tokenize_lines(target, read_lines(text.valid_target)))
-        _write_pairs(train_source, train_target, source, target, text, data)
+        _write_pairs(train_source, train_target, source, target, text)
     lm = folder / "lm.bin"
     if not lm.exists():
-        notice("Moses: estimating the language model")
+        print("Estimating the language model")
         arpa = folder / "lm.arpa"
         _run(folder, moses.estimate_lm, "-o", _LM_ORDER, "--discount_fallback", "--text", train_target, "--arpa", arpa)
         with atomic_write(lm) as temporary:
             _run(folder, moses.pack_lm, arpa, temporary)
     model = folder / "model" / "moses.ini"
     if not model.exists():
-        notice("Moses: aligning the words and extracting phrases")
+        print("Aligning words and extracting phrases")
         _run(
             folder,
             *(moses.train, "-root-dir", folder, "-corpus", folder / "train", "-f", "source", "-e", "target"),
@@ -122,24 +152,31 @@ def run_moses(
         )
     tuned = folder / "tuning" / "moses.ini"
     if not tuned.exists():
-        notice("Moses: tuning on the development set")
-        shutil.rmtree(tuned.parent, ignore_errors=True)  # half a tuning cannot be gone on with
+        print("Tuning on the development set")
+        shutil.rmtree(tuned.parent, ignore_errors=True)  # an interrupted tuning cannot be continued
         _run(
             folder,
             *(moses.tune, dev_source, dev_target, moses.decoder, model, "--mertdir", moses.decoder.parent),
             *("--working-dir", tuned.parent, "--decoder-flags", f"-threads {threads}"),
         )
-    notice("Moses: translating the test set")
+    print("Translating the test set")
     decoded = _run(folder, moses.decoder, "-f", tuned, "-threads", threads, input_file=folder / "test.source")
     lines = decoded.removesuffix("\n").split("\n")
     write_text(output, "".join(target.detokenize(_unescape(line).split()) + "\n" for line in lines))
 
 
+def _tokenizer(file: Path) -> Tokenizer:
+    language = language_of(file)
+    if language is None:
+        raise RnnsearchError(f"{file}: the file name does not tell the language; name it as in train.en")
+    return Tokenizer("moses", language)
+
+
 def _write_pairs(
-    source_path: Path, target_path: Path, source: Tokenizer, target: Tokenizer, text: Text, data: DataConfig
+    source_path: Path, target_path: Path, source: Tokenizer, target: Tokenizer, text: Text
 ) -> None:
-    """The training pairs; the target's file is there once both are whole."""
-    cleaner = Cleaner(replace(data, max_length=LONGEST))
+    """Write the training pairs; the target's file appears only once both are complete."""
+    cleaner = Cleaner(DataConfig(max_length=MAX_LENGTH))
     with (
         atomic_write(target_path) as target_part,
         atomic_write(source_path) as source_part,
@@ -152,7 +189,7 @@ def _write_pairs(
                 target_file.write(_escaped(target_words))
 
 
-def _write_lines(path: Path, lines: Iterator[list[str]]) -> None:
+def _write_lines(path: Path, lines: Iterable[list[str]]) -> None:
     write_text(path, "".join(map(_escaped, lines)))
 
 
@@ -170,7 +207,7 @@ def _unescape(line: str) -> str:
 
 
 def _run(folder: Path, *command: str | Path, input_file: Path | None = None) -> str:
-    """Run a program of Moses in `folder`, its messages into `moses.log` there; what it prints is returned."""
+    """Run a program in `folder` and return what it prints; its messages are appended to `moses.log` there."""
     log = folder / "moses.log"
     with (input_file or Path(os.devnull)).open("rb") as given, log.open("ab") as messages:
         try:
@@ -180,5 +217,9 @@ def _run(folder: Path, *command: str | Path, input_file: Path | None = None) -> 
         except OSError as error:
             raise RnnsearchError(f"{command[0]}: cannot run it: {error.strerror}") from None
     if done.returncode:
-        raise RnnsearchError(f"{command[0]} failed with exit status {done.returncode}; {log} has its last words")
+        raise RnnsearchError(f"{command[0]} failed with exit status {done.returncode}; see {log}")
     return done.stdout.decode("utf-8")
+
+
+if __name__ == "__main__":
+    main()
