@@ -23,6 +23,7 @@ CODE_PAGE = """\
 ---
 search:
   exclude: true
+hide: [navigation, toc]
 ---
 
 # {path}

@@ -25,7 +25,7 @@ def _anchors(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)\s]+)\)", _prose(page)):
+    for target in re.findall(r"(?:\]\(|<img src=\")([^)\s\"]+)", _prose(page)):
         if re.match(r"https?:", target):
             continue
         path, _, anchor = target.partition("#")

@@ -76,8 +76,7 @@ def documents(site: Path) -> dict[Path, Document]:
 def test_every_page_is_on_the_site(site: Path) -> None:
     for page in (ROOT / "docs").rglob("*.md"):
         name = page.relative_to(ROOT / "docs").with_suffix("")
-        built = site / "index.html" if name == Path("index") else site / name / "index.html"
-        assert built.exists(), page
+        assert (site / name).with_suffix(".html").exists(), page
 
 
 def test_links_and_files_of_the_site_exist(site: Path, documents: dict[Path, Document]) -> None:
@@ -90,8 +89,7 @@ def test_links_and_files_of_the_site_exist(site: Path, documents: dict[Path, Doc
                 continue
             file, anchor = urldefrag(target)
             linked = (path.parent / unquote(file)).resolve() if file else path
-            linked = linked / "index.html" if linked.is_dir() else linked
-            assert linked.exists(), f"{path.relative_to(site)}: {target}"
+            assert linked.is_file(), f"{path.relative_to(site)}: {target}"
             if anchor and linked.suffix == ".html":
                 assert unquote(anchor) in documents[linked].anchors, f"{path.relative_to(site)}: {target}"
 
@@ -111,6 +109,6 @@ def test_markdown_is_rendered(site: Path, documents: dict[Path, Document]) -> No
 
 
 def test_public_interface_is_described(site: Path) -> None:
-    anchors = Document((site / "reference" / "python" / "index.html").read_text(encoding="utf-8")).anchors
+    anchors = Document((site / "reference" / "python.html").read_text(encoding="utf-8")).anchors
     described = {anchor.rsplit(".", 1)[-1] for anchor in anchors}
     assert set(rnnsearch.__all__) <= described
