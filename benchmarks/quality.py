@@ -158,7 +158,7 @@ def lengths() -> Iterable[str]:
     """BLEU by the length of the source, and without unknown words."""
     rows = []
     for record, name in (
-        ("rnnsearch-best-diversified-and-2-more", "three RNNsearch models, one of them right-to-left"),
+        ("rnnsearch-best-diversified-and-2-more", "three RNNsearch models, one with synthetic data, one right-to-left"),
         ("rnnsearch-best", "three RNNsearch models, best"),
         ("rnnsearch-best", "RNNsearch, best, seed 1"),
         ("rnnsearch-small", "RNNsearch, small"),
