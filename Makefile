@@ -7,11 +7,12 @@ BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 ARGS =
 
-.PHONY: help demo test clean
+.PHONY: help demo test docs clean
 
 help:
 	@echo "make demo    set up, then train a small translator and show what it does (writes rnnsearch-demo/)"
 	@echo "make test    set up, then check style and types and run all tests"
+	@echo "make docs    set up, then build the documentation as a site in build/site"
 	@echo "make clean   remove the virtual environment and everything that can be made again"
 
 demo: $(VENV)/.installed
@@ -21,6 +22,9 @@ test: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest tests/unit tests/conformance tests/benchmarks tests/system tests/docs
+
+docs: $(VENV)/.installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # PyTorch comes first, in the version that this repository is tested with; the package itself takes a range.
 $(VENV)/.torch:

@@ -74,7 +74,7 @@ def main() -> None:
         machine=on,
         rows=[
             {
-                "what": f"training while the corpus is read, against minibatches in memory, {arguments.size} size",
+                "what": f"training while reading the corpus, relative to minibatches in memory, {arguments.size} size",
                 "unit": "%",
                 "ours": round(100 * ratio, 1),
                 "peers": {},

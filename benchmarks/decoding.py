@@ -105,7 +105,7 @@ def main() -> None:
         "plain": lambda: PlainBackend(model),
         "exact": lambda: FastBackend(model),
         "int8": lambda: FastBackend(model, "int8"),
-        "int8, shortlist": lambda: FastBackend(model, "int8", RandomShortlist(vocabulary)),
+        "int8, vocabulary selection": lambda: FastBackend(model, "int8", RandomShortlist(vocabulary)),
     }
     if arguments.skip_plain:
         del ways["plain"]
@@ -135,7 +135,7 @@ def main() -> None:
         for name, of_way in rates.items()
     }
     share = {number: round(statistics.median(found), 4) for number, found in shares.items()}
-    what = {"1": "one sentence at a time", "32": "32 side by side"}
+    what = {"1": "one sentence at a time", "32": "batches of 32"}
     write_speed(
         f"decoding-{arguments.size}",
         machine=on,

@@ -186,7 +186,7 @@ def _rows(size: str, engines: dict[str, dict[str, Any]]) -> list[dict[str, objec
         ("optimizer and clipping, share of the training step", round(100 * best["share_after_gradient"], 1), "%"),
         (f"peak memory of training, {BATCH} pairs of {LONG} words", round(best["peak_megabytes"] / 1000, 2), "GB"),
     )
-    where = f"{size} size, fp32, {name} engine"
+    where = f"{size} size, fp32, `{name}`"
     return [{"what": f"{what}, {where}", "unit": unit, "ours": value, "peers": {}} for what, value, unit in found]
 
 

@@ -1,7 +1,7 @@
-"""Keeps what `rnnsearch reproduce` found, and renders `docs/reference/results.md` from all that was kept.
+"""Keeps the results of `rnnsearch reproduce`, and renders `docs/reference/results.md` from all results that were kept.
 
     rnnsearch reproduce --scale builtin --output FOLDER
-    python benchmarks/reproduction.py FOLDER
+    python benchmarks/reproduction.py [FOLDER]
 
 Writes `results/reproduction-SCALE.json` (Tables 1 and 2, BLEU by length, the claims) and `docs/images/figure-2-SCALE.png`.
 """
@@ -26,20 +26,30 @@ TITLES = {
     "files": "Other text",
     "wmt14": "WMT 14: the paper's own",
 }
-INTRODUCTION = """# The paper's experiment again
+INTRODUCTION = """# Results of the paper's experiments
 
-Systems are named by the length limit of their training sentences, in words; the one with a star was trained longer. Each
-table is from one run of `rnnsearch reproduce`, kept by `benchmarks/reproduction.py`. BLEU is sacreBLEU's. *No UNK* is on the
-sentences without unknown words, with `[UNK]` forbidden. *The paper's* is what its counterpart there has, on other text:
-newstest2014.
+<!-- Written by benchmarks/reproduction.py from benchmarks/results. Do not edit it; run the script. -->
+
+Each table on this page comes from one run of `rnnsearch reproduce`. The name of a system contains the length limit of its
+training sentences, in words; the system with a star was trained longer. BLEU is computed by sacreBLEU. *No UNK* is the score
+on the sentences without unknown words, with `[UNK]` forbidden. The columns *paper* show the corresponding system in the
+paper, which was tested on another text, newstest2014.
 """
 
 
 def main() -> None:
-    """Keep one reproduction, render all."""
+    """Keep one reproduction if there is one, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="the --output of a finished `rnnsearch reproduce`")
+    parser.add_argument("folder", type=Path, nargs="?", help="the --output of a finished `rnnsearch reproduce`")
     folder = parser.parse_args().folder
+    if folder is not None:
+        keep(folder)
+    write_text(PAGE, page())
+    print(f"wrote {PAGE}")
+
+
+def keep(folder: Path) -> None:
+    """Record the results and the figure of one reproduction."""
     results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     kept = ("name", "paper", "all", "no_unk", "by_length", "training", "aer", "unfinished")
     write_result(
@@ -53,19 +63,23 @@ def main() -> None:
         claims=results["claims"],
     )
     shutil.copy(folder / "figures" / "figure-2.png", DOCS / "images" / f"figure-2-{results['scale']}.png")
+
+
+def page() -> str:
+    """The whole page, as Markdown."""
     sections = [INTRODUCTION]
     for scale, title in TITLES.items():
         path = RESULTS / f"reproduction-{scale}.json"
         if path.exists():
             sections.append(section(scale, title, json.loads(path.read_text(encoding="utf-8"))))
-    write_text(PAGE, "\n".join(sections))
-    print(f"wrote {PAGE}")
+    return "\n".join(sections)
 
 
 def section(scale: str, title: str, found: dict[str, Any]) -> str:
     """One scale: its table, its claims, its figure."""
     lines = [f"## {title}", "", found["introduction"], ""]
-    lines += ["| system | BLEU, all | No UNK | updates | hours | AER | the paper's, all | No UNK |", "|---|" + "---:|" * 7]
+    heads = ("system", "BLEU, all", "BLEU, No UNK", "updates", "hours", "AER", "paper, all", "paper, No UNK")
+    lines += [f"| {' | '.join(heads)} |", "|---|" + "---:|" * 7]
     for system in found["systems"]:
         paper = found["paper"].get(system["paper"])
         training, aer = system["training"], system["aer"]
@@ -82,9 +96,9 @@ def section(scale: str, title: str, found: dict[str, Any]) -> str:
         lines.append("| " + " | ".join(cells) + " |")
     lines.append("")
     for claim in found["claims"]:
-        verdict = {True: "holds", False: "does not hold", None: "cannot be told here"}[claim["held"]]
-        lines += [f"- **{claim['statement']}**: {verdict}.", *(f"  - {figure}" for figure in claim["figures"])]
-    lines += ["", f"![BLEU by length](../images/figure-2-{scale}.png)", ""]
+        verdict = {True: "holds", False: "does not hold", None: "cannot be said"}[claim["held"]]
+        lines += [f"- **{claim['statement']}**: {verdict}.", *(f"    - {figure}" for figure in claim["figures"])]
+    lines += ["", f"![BLEU by sentence length](../images/figure-2-{scale}.png)", ""]
     return "\n".join(lines)
 
 

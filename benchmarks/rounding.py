@@ -1,9 +1,9 @@
-"""What rounding and shortlists cost in BLEU: Multi30k `val`, from one training in float32 and one in bfloat16.
+"""What rounding and vocabulary selection cost in BLEU: Multi30k `val`, from one training in float32 and one in bfloat16.
 
     python benchmarks/rounding.py --data DATA --output RUNS [--resume]
 
 Both trainings have the settings and the seed of `multi30k.py`, and the first is that script's if it has run there. The
-model of the first translates exactly, with int8 weights, with a shortlist learned from its own attention, and with both.
+model of the first translates exactly, with int8 weights, with vocabulary selection by its own attention, and with both.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from record import machine, write_result
 SEARCH: dict[str, tuple[str, ...]] = {
     "exact": (),
     "int8": ("search.precision=int8",),
-    "shortlist of 1,000": ("search.vocabulary_selection=1000",),
-    "int8, shortlist of 1,000": ("search.precision=int8", "search.vocabulary_selection=1000"),
-    "int8, shortlist of 2,000": ("search.precision=int8", "search.vocabulary_selection=2000"),
+    "vocabulary selection (1,000 words)": ("search.vocabulary_selection=1000",),
+    "int8, vocabulary selection (1,000 words)": ("search.precision=int8", "search.vocabulary_selection=1000"),
+    "int8, vocabulary selection (2,000 words)": ("search.precision=int8", "search.vocabulary_selection=2000"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Renders `docs/reference/speed.md`: one table of what the speed benchmarks found.
+"""Renders `docs/reference/speed.md`: a table of the speed benchmarks for each processor.
 
     python benchmarks/table.py
 """
@@ -19,32 +19,52 @@ ORDER = ("training-speed", "engine-roofline", "data-loading", "translation-speed
 
 INTRODUCTION = """# Speed
 
-Measured by the scripts in [benchmarks](../../benchmarks/README.md), and rendered from what they recorded by
-`benchmarks/table.py`. In every row the contestants took turns in one run: the same text, sizes, threads and PyTorch.
-Figures are medians of the rounds, but for translation, whose rounds have sentences of their own: there they are
-all sentences by all seconds. A run beside which other programs kept more than {limit} of a core busy was thrown away; *busy*
-is the most that any run that counts had beside it.
+<!-- Written by benchmarks/table.py from benchmarks/results/speed. Do not edit it; run the script. -->
 
-`full` is the paper's size (embedding 620, hidden and alignment 1000, maxout 500, 30,000 words), `small` is 300, 500,
-250 and 10,000. The peers' models have these sizes but are not the same function: they project the hidden state
-straight to the vocabulary where ours has a maxout layer, and the bidirectional encoders of OpenNMT-py and eole divide
-the hidden size between their directions.
+This page shows what the scripts in [benchmarks](../../benchmarks/README.md) measured. In every row, all toolkits were
+measured in turn in one run, with the same text, sizes, number of threads and PyTorch version. Numbers are medians over
+rounds. For translation, where each round has its own sentences, they are the total number of sentences divided by the total
+time. A measurement during which other programs used more than {limit} of a core was discarded. The column *busy* is the
+largest load during any measurement that was kept.
 
-- **Training** is a whole update as each toolkit does it: reading the minibatch, cost, gradient, clipping, Adadelta.
-  80 pairs of at most 50 words of Europarl; all see the same pairs once. Target words are counted with end symbols and
-  without padding. In the bf16 row a peer has the better of its fp32 and, where it trains so on a CPU, its bf16.
-- **Translation** is from words to words, the model being loaded. The models are all but untrained, so each is made to
-  write exactly as many words as the source has, with the whole beam alive to the end.
-- **Products alone** are the very matrix products of the training step, or of the search (of random words), run again by
-  themselves, each many times: what fits stays in the cache, so nothing that computes them all gets as far as 100%.
+| size | embedding | hidden | alignment | maxout | vocabulary |
+| --- | ---: | ---: | ---: | ---: | ---: |
+| full (the paper's) | 620 | 1,000 | 1,000 | 500 | 30,000 |
+| small | 300 | 500 | 500 | 250 | 10,000 |
 
+The models of the other toolkits have these sizes but compute another function. They project the hidden state directly to the
+vocabulary, without a maxout layer, and the bidirectional encoders of OpenNMT-py and eole divide the hidden size between
+their directions.
+
+- **Training** measures a whole update of each toolkit: reading the minibatch, cost, gradient, clipping and Adadelta. A
+  minibatch has 80 pairs of at most 50 words from Europarl, and all toolkits train on the same pairs once. Target words
+  include end symbols but no padding. In the bf16 rows, the number of another toolkit is the better of its fp32 and, if it
+  supports it on a CPU, its bf16 speed.
+- **Translation** measures the time from words to words, without loading the model. The models are almost untrained, so each
+  toolkit is made to produce exactly as many words as the source has, with a full beam to the end.
+- **Products alone** repeats only the matrix products of a training step, or of a search with random words, many times each.
+  Small operands stay in the cache, so a program that computes everything else as well cannot reach 100%.
+
+"""
+
+SCALING = """\
+The figure shows how the time of an update and of a translation grows with sentence length, batch size, vocabulary and beam,
+at the small size. The dashed lines are proportional growth.
+
+![Growth of the time with the sizes](../images/growth-small.png)
 """
 
 
 def main() -> None:
     """Write the page."""
+    write_text(PAGE, page())
+    print(f"wrote {PAGE}")
+
+
+def page() -> str:
+    """The whole page, as Markdown."""
     heads = ["what", "unit", "rnnsearch", *(f"{peer.package} {peer.version}" for peer in PEERS.values())]
-    heads += ["against the best peer", "busy", "measured"]
+    heads += ["relative to the fastest other", "busy", "date"]
     lines = []
     for processor in sorted(SPEED.iterdir()):
         paths = [path for name in ORDER for path in sorted(processor.glob(f"{name}-*.json"), key=_short_first)]
@@ -53,11 +73,10 @@ def main() -> None:
             lines += [f"## {_machine(results[0])}", "", _line(heads), _line(["---"] * len(heads))]
             lines += [_line(_cells(row, result)) for result in results for row in result["rows"]]
             lines += [""]
-    picture = "\nHow the cost grows (dashed: in proportion), at the small size:\n\n![growth](../images/growth-small.png)\n"
+    picture = "\n## Scaling\n\n" + SCALING
     introduction = INTRODUCTION.format(limit=BACKGROUND)
     grown = (PAGE.parent.parent / "images" / "growth-small.png").exists()
-    write_text(PAGE, introduction + "\n".join(lines) + (picture if grown else ""))
-    print(f"wrote {PAGE}")
+    return introduction + "\n".join(lines) + (picture if grown else "")
 
 
 def _short_first(path: Path) -> tuple[int, str]:

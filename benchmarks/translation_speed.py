@@ -1,13 +1,13 @@
-"""Translation speed: sentences a second of ours and of the peers, 25 side by side and one at a time.
+"""Translation speed: sentences a second of ours and of the peers, in batches of 25 and one at a time.
 
     python benchmarks/translation_speed.py --data DATA --output RUNS --peers PEERS [--beam 5] [--rounds 5]
 
 1,000 real sentences in 40 groups, all of one length within a group. The models are all but untrained, so their translations
 would end anywhere: instead every contestant writes exactly as many words as the source has, the end symbol counted, with the
 whole beam alive to the end. All keep their models loaded. A round takes one group in five, so that five rounds, in which the
-contestants take turns, are all the sentences; loading is not timed, reading words and writing them is. Our shortlists are
-the 1,000 to 4,000 most frequent words and, for every word of the source, 20 candidates that are none of these; what each
-costs in BLEU, `shortlists.py` tells.
+contestants take turns, are all the sentences; loading is not timed, reading words and writing them is. Our
+vocabulary selection keeps the 1,000 to 4,000 most frequent words and, for every word of the source, 20 candidates that are
+none of these; `vocabulary_selection.py` measures what it costs in BLEU.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from rnnsearch.translation.lexicon import Lexicon
 
 SENTENCES, PARTS = 1000, 5
 FREQUENT = (1000, 2000, 4000)
-"""Words of a shortlist, beside the lexicon's candidates."""
+"""Selected frequent words, besides the lexicon's candidates."""
 OUR_MODES: dict[str, dict[str, str]] = {
     "rnnsearch": {},
     "rnnsearch int8": {"precision": "int8"},
 } | {
-    f"rnnsearch int8, shortlist of {words:,}": {"precision": "int8", "vocabulary_selection": str(words)}
+    f"rnnsearch int8, vocabulary selection ({words:,} words)": {"precision": "int8", "vocabulary_selection": str(words)}
     for words in FREQUENT
 }
 """What we compete with: settings of search."""
@@ -176,7 +176,7 @@ def main() -> None:
         f"translation-speed-{arguments.size}-beam{arguments.beam}",
         machine=on,
         rows=[
-            *_rows(f"translation, {arguments.size} size, beam {arguments.beam}, {SIDE_BY_SIDE} side by side", speeds),
+            *_rows(f"translation, {arguments.size} size, beam {arguments.beam}, batches of {SIDE_BY_SIDE}", speeds),
             *_rows(f"translation, {arguments.size} size, beam {arguments.beam}, one sentence at a time", singly),
         ],
         threads=arguments.threads,

@@ -1,4 +1,4 @@
-"""Writes docs/reference/settings.md from the dataclasses in rnnsearch.config: `python docs/make_settings.py`."""
+"""Renders docs/reference/settings.md from the dataclasses in rnnsearch.config: `python docs/make_settings.py`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ PAGE = Path(__file__).parent / "reference" / "settings.md"
 HEAD = """\
 # Settings
 
-<!-- Written by docs/make_settings.py from src/rnnsearch/config.py: change that, and run this again. -->
+<!-- Written by docs/make_settings.py from src/rnnsearch/config.py. Do not edit it; run the script. -->
 
-Every setting there is. [How to change one](../how-to/settings.md). A name is `section.key`; on the command line
-`--set training.dropout=0.2`, in a TOML file
+This page lists every setting. [Change settings](../how-to/settings.md) explains how to use them. The name of a setting has
+the form `section.key`. On the command line, write `--set training.dropout=0.2`. In a TOML file, write
 
 ```toml
 [training]
@@ -26,8 +26,8 @@ dropout = 0.2
 PRESETS_HEAD = """\
 ## Presets
 
-A preset is a name for a few changes to the defaults. `rnnsearch presets NAME` prints one whole. The settings in which any of
-them differs from the defaults:
+A preset is a set of changes to the defaults. `rnnsearch presets NAME` prints all settings of a preset. The table shows the
+settings in which at least one preset differs from the defaults.
 
 """
 
@@ -40,7 +40,7 @@ def page() -> str:
     defaults = to_dict(Config())
     for section, cls in SECTIONS.items():
         parts.append(f"## {section}\n\n{(cls.__doc__ or '').splitlines()[0]}\n")
-        rows = ["| setting | default | values | |", "|---|---|---|---|"]
+        rows = ["| setting | default | values | meaning |", "|---|---|---|---|"]
         for key, description in describe(section).items():
             text = " ".join(description.split()).replace("|", "\\|")
             rows.append(f"| `{section}.{key}` | {_shown(defaults[section][key])} | {_values(section, key)} | {text} |")
@@ -65,7 +65,7 @@ def _shown(value: Any) -> str:
 
 
 def _presets(defaults: dict[str, dict[str, Any]]) -> str:
-    """A table of the settings in which presets differ from each other."""
+    """A table of the settings in which a preset differs from the defaults."""
     values = {name: to_dict(from_preset(name)) for name in PRESETS}
     rows = [f"| setting | {' | '.join(f'`{name}`' for name in PRESETS)} |", f"|---|{'---|' * len(PRESETS)}"]
     for section in SECTIONS:

@@ -26,70 +26,72 @@ _LARGEST_SEED = 10**18
 
 @dataclass(frozen=True, config=_SETTINGS)
 class DataConfig:
-    """The text: how it is tokenised, cleaned, and cut down to a shortlist."""
+    """Settings of the text: how it is tokenised and cleaned, and which words the vocabularies contain."""
 
     source_language: str = "auto"
-    """Language code of the source, for Moses tokenisation; `auto` reads it off the file name (`train.en`)."""
+    """Language code of the source, for Moses tokenisation. `auto` takes it from the file name (`train.en`)."""
     target_language: str = "auto"
-    """Language code of the target, likewise."""
+    """Language code of the target, for Moses tokenisation."""
     tokenizer: Literal["moses", "whitespace"] = "moses"
-    """`moses` for running text; `whitespace` for text that is already tokenised."""
+    """`moses` tokenises running text. `whitespace` is for text that is already tokenised."""
     source_words: int = Field(default=30000, ge=1)
-    """The source shortlist: this many of the most frequent words; all others are `[UNK]` (section 3.2 of the paper)."""
+    """Size of the source shortlist, the most frequent words. All other words are `[UNK]` (section 4.1 of the paper)."""
     target_words: int = Field(default=30000, ge=1)
-    """The target shortlist, likewise."""
+    """Size of the target shortlist."""
     minimum_count: int = Field(default=1, ge=1)
-    """A word seen less often than this in training stays outside the shortlist, whatever its size."""
+    """A word that occurs less often than this in the training text is not in the shortlist, whatever the shortlist's
+    size."""
     subwords: Literal["none", "bpe", "unigram"] = "none"
-    """Cut words into pieces, so that none is unknown: byte-pair encoding (Sennrich et al. 2016) or unigram (Kudo 2018)."""
+    """Split words into subwords, so that none is unknown: byte-pair encoding (Sennrich et al. 2016) or unigram (Kudo
+    2018)."""
     subword_pieces: int = Field(default=8000, ge=50)
-    """How many different pieces, with `subwords`; the shortlists then play no part."""
+    """Number of different subwords. With `subwords`, the shortlists are not used."""
     joint_subwords: bool = True
-    """Learn the pieces of both languages together, so that names are cut alike."""
+    """Learn the subwords of both languages together, so that names are split in the same way."""
     right_to_left: bool = False
-    """Write translations from their last word to their first. A model that does, and one that does not, are better together
-    than two of a kind (Liu et al. 2016)."""
+    """Produce translations from right to left (R2L). Together, a model of each direction is better than two of the same
+    direction (Liu et al. 2016)."""
     max_length: int = Field(default=50, ge=1)
-    """Training pairs longer than this many words on either side are dropped (30 or 50 in the paper). With `subwords`, so are
-    those with more than twenty letters for each of these words."""
+    """Drop training pairs with more than this many words on either side (30 or 50 in the paper). With `subwords`, also drop
+    pairs with more than twenty times as many letters."""
     max_length_ratio: float = Field(default=9.0, ge=1)
-    """Training pairs whose sides differ in length by more than this factor are dropped."""
+    """Drop training pairs whose lengths differ by more than this factor."""
     remove_duplicates: bool = True
     """Keep only the first of identical training pairs."""
     seed: int = Field(default=1, ge=0, le=_LARGEST_SEED)
-    """Seed of the one shuffle of the training pairs."""
+    """Random seed of the shuffle of the training pairs, which happens once."""
 
 
 @dataclass(frozen=True, config=_SETTINGS)
 class ModelConfig:
-    """The model: Appendix A of the paper."""
+    """Settings of the model (appendix A of the paper)."""
 
     embedding_size: int = Field(default=620, ge=1)
-    """m, the word embedding."""
+    """m, the size of the word embeddings."""
     hidden_size: int = Field(default=1000, ge=1)
-    """n, the hidden units of each recurrent network."""
+    """n, the number of hidden units of each recurrent network."""
     alignment_size: int = Field(default=1000, ge=1)
-    """n', the hidden units of the alignment model."""
+    """n', the number of hidden units of the alignment model."""
     maxout_size: int = Field(default=500, ge=1)
-    """l, the maxout units of the readout."""
+    """l, the number of maxout units of the readout."""
     alignment: Literal["mlp", "none", "dot", "bilinear", "monotonic"] = "mlp"
     """The alignment model a: `mlp` is RNNsearch; `none` is the baseline RNNencdec, one fixed context vector. Others in their
     place: `dot` and `bilinear` (Luong et al. 2015), `monotonic` (Graves 2013)."""
     encoder: Literal["auto", "forward", "bidirectional"] = "auto"
-    """Whether the source is read forward only, or in both directions; `auto` is `forward` for RNNencdec, and else
-    `bidirectional`."""
+    """Read the source forward only, or in both directions. `auto` is `forward` for RNNencdec and `bidirectional`
+    otherwise."""
     cell: Literal["gated", "lstm", "tanh"] = "gated"
     """The recurrent function f of encoder and decoder."""
     encoder_layers: int = Field(default=1, ge=1)
-    """Recurrent layers of the encoder. A further one reads those below and adds to them (residual; Wu et al. 2016)."""
+    """Number of recurrent layers of the encoder. Extra layers have residual connections (Wu et al. 2016)."""
     decoder_layers: int = Field(default=1, ge=1)
-    """Recurrent layers of the decoder, likewise. The first alone looks at the source and decides the alignment."""
+    """Number of recurrent layers of the decoder. Only the first computes the alignment."""
     layer_norm: bool = False
-    """Normalise the annotations, the maxout layer, and what further layers read (Ba et al. 2016): training is steadier."""
+    """Layer normalisation of the annotations, the maxout layer, and the inputs of extra layers (Ba et al. 2016)."""
     tied_embedding: bool = False
-    """One matrix for the target embedding and the softmax (Press & Wolf 2017); `maxout_size` then is `embedding_size`."""
+    """Use one matrix for target embedding and softmax (Press & Wolf 2017). It requires `maxout_size` = `embedding_size`."""
     decoder_order: Literal["look-generate-update", "look-update-generate"] = "look-generate-update"
-    """Whether a word is predicted before the state is updated (the authors' implementation) or after (Eq. 4)."""
+    """Predict a word before the state is updated (the authors' implementation) or afterwards (Eq. 4)."""
 
     @property
     def bidirectional(self) -> bool:
@@ -99,116 +101,117 @@ class ModelConfig:
 
 @dataclass(frozen=True, config=_SETTINGS)
 class TrainingConfig:
-    """How the model is trained."""
+    """Settings of the training."""
 
     batch_size: int = Field(default=80, ge=1)
-    """Sentence pairs in a minibatch."""
+    """Number of sentence pairs in a minibatch."""
     accumulate: int = Field(default=1, ge=1)
-    """Minibatches whose gradients are added up for one update: large minibatches in the memory of small ones."""
+    """Number of minibatches whose gradients are added for one update: large minibatches in the memory of small ones."""
     pool_batches: int = Field(default=20, ge=1)
-    """Minibatches that are read, sorted by length and cut together, so that little of a minibatch is padding."""
+    """Number of minibatches that are read and sorted by length together, so that minibatches contain little padding."""
     shuffle: Literal["once", "epoch"] = "once"
-    """`once`: every epoch sees the same order (the paper); `epoch`: pairs and batches are shuffled anew each epoch."""
+    """`once`: every epoch has the same order (the paper). `epoch`: pairs and minibatches are shuffled in each epoch."""
     initialization: Literal["paper", "glorot"] = "paper"
-    """`paper`: orthogonal, and N(0, 0.01²) (appendix B.1); `glorot`: orthogonal, and uniform scaled by fan-in and -out."""
+    """`paper`: orthogonal and N(0, 0.01²) (appendix B.1). `glorot`: orthogonal and uniform, scaled by fan-in and fan-out."""
     optimizer: Literal["adadelta", "adam"] = "adadelta"
-    """Adadelta has no learning rate to choose; Adam is faster where the rate is well chosen."""
+    """Adadelta needs no choice of a learning rate. Adam is faster with a well-chosen learning rate."""
     adadelta_rho: float = Field(default=0.95, gt=0, lt=1)
     """Adadelta's decay rate ρ."""
     adadelta_epsilon: float = Field(default=1e-6, gt=0)
     """Adadelta's ε."""
     learning_rate: float = Field(default=1.0, gt=0)
-    """Step size: 1.0 with Adadelta, about 0.001 with Adam."""
+    """Learning rate: 1.0 with Adadelta, about 0.001 with Adam."""
     warmup_updates: int = Field(default=0, ge=0)
-    """Updates over which the learning rate rises from zero."""
+    """Number of updates over which the learning rate rises from zero."""
     decay: Literal["none", "plateau", "linear"] = "none"
-    """`plateau` halves the rate whenever a validation is no better; `linear` lowers it to zero at `max_updates`."""
+    """`plateau` halves the learning rate after each validation without improvement. `linear` lowers it to zero at the
+    end."""
     clip_norm: float = Field(default=1.0, ge=0)
-    """The gradient's L2 norm is clipped to this; 0 never clips."""
+    """Largest L2 norm of the gradient, which is clipped to it. 0 is no limit."""
     loss_normalization: Literal["sum", "sentences", "tokens"] = "sum"
-    """What the summed word NLLs of a minibatch are divided by; it decides how often the gradient is clipped."""
+    """Divisor of the summed NLL of a minibatch. It determines how often the gradient is clipped."""
     dropout: float = Field(default=0.0, ge=0, lt=1)
-    """Dropout on embeddings, annotations, the decoder's state in the readout, and the maxout layer."""
+    """Dropout probability of embeddings, annotations, the decoder state in the readout, and the maxout layer."""
     word_dropout: float = Field(default=0.0, ge=0, lt=1)
-    """Whole words left out of what is read, on both sides, so that none is relied on alone (Gal & Ghahramani 2016)."""
+    """Probability of dropping the embeddings of whole words, on both sides (Gal & Ghahramani 2016)."""
     recurrent_dropout: float = Field(default=0.0, ge=0, lt=1)
-    """Dropout on the recurrent matrices, one mask for whole sequences (DropConnect; Merity et al. 2018)."""
+    """Dropout probability of the recurrent matrices, one mask per sequence (DropConnect; Merity et al. 2018)."""
     consistency: float = Field(default=0.0, ge=0)
-    """Weight of how much two readings of each pair, with different dropout, disagree on its words. Both are trained on, and
-    an update takes twice as long (R-Drop; Liang et al. 2021). 0 is off; 5 is usual."""
+    """Weight of the divergence between two passes over each pair with different dropout (R-Drop; Liang et al. 2021). An
+    update takes twice as long. 0 is off; 5 is a common value."""
     label_smoothing: float = Field(default=0.0, ge=0, lt=1)
-    """Probability mass spread evenly over the target vocabulary in the training cost."""
+    """Probability mass that the training cost spreads evenly over the target vocabulary."""
     subword_sampling: float = Field(default=0.0, ge=0, lt=1)
-    """Segment the training words anew in every minibatch (`data.subwords`), so that rare ones are seen in many ways. With
-    `bpe`, the probability that a merge is left out (BPE-dropout); with `unigram`, the power of the probabilities."""
+    """Segment the training words anew in every minibatch (with `data.subwords`). With `bpe`, this is the probability of
+    leaving out a merge (BPE-dropout). With `unigram`, it is the exponent of a segmentation's probability."""
     guided_alignment: float = Field(default=0.1, ge=0)
-    """Weight of the alignment's cross-entropy against given links (`--links`; Chen et al. 2016). Without links: nothing."""
+    """Weight of the cross-entropy of the alignment with given links (`--links`; Chen et al. 2016)."""
     weight_average: float = Field(default=0.0, ge=0, lt=1)
-    """Decay of a moving average of the weights, an update; the average is what is validated and saved. 0 takes none."""
+    """Decay per update of a moving average of the weights, which is validated and saved instead of the weights. 0 is off."""
     engine: Literal["auto", "reference", "fused", "cuda"] = "auto"
-    """What runs the recurrences: `fused` on a CPU and `cuda` on an NVIDIA GPU; `reference` is what both are checked by."""
+    """How the recurrences are computed: `fused` on a CPU, `cuda` on an NVIDIA GPU, or as plain PyTorch (`reference`)."""
     precision: Literal["fp32", "bf16"] = "fp32"
-    """What the factors of matrix products are rounded to; `bf16` is faster where the processor has instructions for it.
-    Weights, sums and states stay float32."""
+    """Precision of the factors of matrix products. `bf16` is faster if the processor has instructions for it. Weights, sums
+    and states stay float32."""
     max_updates: int = Field(default=500_000, ge=1)
     """Stop after this many updates."""
     max_epochs: int = Field(default=0, ge=0)
-    """Stop after this many passes over the corpus; 0 is no limit."""
+    """Stop after this many passes over the corpus. 0 is no limit."""
     max_minutes: float = Field(default=0.0, ge=0)
-    """Stop after this many minutes of training; 0 is no limit."""
+    """Stop after this many minutes of training. 0 is no limit."""
     validate_every: int = Field(default=1000, ge=1)
-    """Updates between validations: dev NLL, dev BLEU, and the best model kept."""
+    """Number of updates between validations, which compute dev NLL and dev BLEU and save the best model."""
     validate_sentences: int = Field(default=1000, ge=1)
-    """Dev BLEU is taken on the first this many pairs of the development set; dev NLL on all of them."""
+    """Dev BLEU is computed on this many pairs at the beginning of the development set, dev NLL on all pairs."""
     validate_on: Literal["bleu", "nll"] = "bleu"
-    """The development score that decides which model is the best."""
+    """The development score by which the best model is chosen."""
     patience: int = Field(default=10, ge=0)
-    """Stop after this many validations without a better score; 0 never stops early."""
+    """Stop after this many validations without a better score. 0 never stops early."""
     checkpoint_every: int = Field(default=500, ge=1)
-    """Updates between checkpoints, from which `--resume` goes on."""
+    """Number of updates between checkpoints, from which `--resume` continues."""
     seed: int = Field(default=1, ge=0, le=_LARGEST_SEED)
-    """Seed of the initial weights, the epochs' order, and dropout."""
+    """Random seed of the initial weights, the order of each epoch, and dropout."""
 
 
 @dataclass(frozen=True, config=_SETTINGS)
 class SearchConfig:
-    """How a translation is searched for."""
+    """Settings of the search for a translation."""
 
     beam: int = Field(default=5, ge=1)
-    """Hypotheses kept for a sentence."""
+    """Number of hypotheses kept for each sentence."""
     length_normalization: float = Field(default=1.0, ge=0, le=100)
-    """Finished hypotheses are ranked by log p / length^this; 0 ranks by plain log-probability, as the paper does."""
+    """Exponent of the length by which log p is divided to rank finished hypotheses. 0 ranks by log p, as the paper does."""
     coverage: float = Field(default=0.0, ge=0)
-    """Finished hypotheses lose this times −log of what each source word was read, up to 1 (Wu et al. 2016); 0 is off."""
+    """Weight of the coverage penalty, −log of each source word's total attention, at most 1 (Wu et al. 2016). 0 is off."""
     diversity: float = Field(default=0.0, ge=0)
-    """The second-best word after a hypothesis competes with this less log-probability, the third with twice as much, and so
-    on, so that the beam holds more different translations (Li et al. 2016)."""
+    """Penalty on the log-probability of the second-best continuation of a hypothesis; the third-best has twice this penalty,
+    and so on. The beam then holds more different translations (Li et al. 2016)."""
     temperature: float = Field(default=0.0, ge=0)
-    """Above 0, words are drawn at random with probabilities proportional to p^(1/temperature), in place of a search."""
+    """Above 0, words are sampled with probabilities proportional to p^(1/temperature) instead of searched for."""
     seed: int = Field(default=1, ge=0, le=_LARGEST_SEED)
-    """Seed of what is drawn. A sentence's draws depend on nothing else."""
+    """Random seed of sampling. The sample for a sentence depends only on the sentence and the seed."""
     forbid_unk: bool = False
-    """Never write `[UNK]`."""
+    """Never produce `[UNK]`."""
     replace_unk: bool = False
-    """Write for each `[UNK]` the lexicon's translation of the source word it was read from, or else that word itself. It
-    overrules `forbid_unk`."""
+    """Replace each `[UNK]` by the lexicon's translation of the aligned source word, or by that word itself. It takes
+    precedence over `forbid_unk`."""
     minimum_length_ratio: float = Field(default=0.0, ge=0)
-    """A translation has at least this many times the source's length, its end symbol counted (the authors' code: 0.5)."""
+    """Minimum length of a translation relative to the source, including the end symbol (the authors' code: 0.5)."""
     maximum_length_ratio: float = Field(default=3.0, gt=0, le=1000)
-    """The search for a translation stops at this many times the source's length, both end symbols counted."""
+    """Maximum length of a translation relative to the source, including both end symbols."""
     minimum_bayes_risk: bool = False
-    """Of the translations in the beam, prefer the one that is most like all of them, the probable ones above all (expected
-    chrF), to the most probable one."""
+    """Choose the hypothesis in the beam with the greatest expected chrF instead of the most probable one."""
     batch_sentences: int = Field(default=32, ge=1)
-    """Sentences searched side by side. The translations do not depend on it."""
+    """Number of sentences in a batch of the search. The translations do not depend on it."""
     precision: Literal["fp32", "int8"] = "fp32"
-    """`int8` rounds the weights to 8 bits, on a CPU: faster, a quarter of the memory, and nearly the same translations."""
+    """`int8` rounds the weights to 8 bits, on a CPU. It is faster, needs a quarter of the memory and changes few
+    translations."""
     vocabulary_selection: int = Field(default=0, ge=0)
-    """Choose among this many most frequent words and the lexicon's candidates, not the whole vocabulary; 0 is off."""
+    """Search only among this many frequent words and the lexicon's translations. 0 is off."""
     selection_candidates: int = Field(default=20, ge=1)
-    """With vocabulary selection: how many of the lexicon's most probable translations of each source word are candidates."""
+    """Vocabulary selection: the number of translations that the lexicon adds for each source word."""
     max_segment: int = Field(default=100, ge=1)
-    """A line of more words than this is translated in pieces, cut after punctuation where there is some."""
+    """A line with more words than this is translated in segments, split after punctuation if possible."""
 
 
 @dataclass(frozen=True, config=_SETTINGS)

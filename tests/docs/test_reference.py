@@ -6,6 +6,7 @@ import importlib.util
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from rnnsearch.datasets.builtin import write_corpus
 from rnnsearch.model import PAPER_NAMES, RNNsearch
 
 DOCS = Path(__file__).parents[2] / "docs"
+RENDERING = ("docs/make_settings.py", "benchmarks/quality.py", "benchmarks/table.py", "benchmarks/reproduction.py")
 
 
 def table_rows(page: Path) -> list[list[str]]:
@@ -42,16 +44,28 @@ def test_shapes_are_those_of_the_code(alignment: str) -> None:
         assert tuple(parameter.shape) == tuple(sizes[size] for size in rows[name].strip("()").split(", ")), name
 
 
-@pytest.mark.parametrize("script", ["docs/make_settings.py", "benchmarks/quality.py"])
+@pytest.mark.parametrize("script", RENDERING)
 def test_rendered_pages_are_up_to_date(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = DOCS.parent / script
+    rendering = load_script(script, monkeypatch)
+    assert rendering.PAGE.read_text(encoding="utf-8") == rendering.page(), f"run: python {script}"
+
+
+def test_links_to_definitions_lead_to_their_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    script = load_script("docs/make_line_numbers.py", monkeypatch)
+    for page in DOCS.rglob("*.md"):
+        assert page.read_text(encoding="utf-8") == script.corrected(page), "run: python docs/make_line_numbers.py"
+
+
+def load_script(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A script of the repository as a module."""
+    path = DOCS.parent / name
     monkeypatch.syspath_prepend(path.parent)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
-    rendering = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(rendering)
-    assert rendering.PAGE.read_text(encoding="utf-8") == rendering.page(), f"run: python {script}"
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def test_training_record_is_described(tmp_path: Path) -> None:

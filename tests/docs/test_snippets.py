@@ -148,9 +148,10 @@ def test_command_parses(arguments: list[str]) -> None:
 
 
 def test_every_command_has_an_example() -> None:
+    page = ROOT / "docs" / "reference" / "commands.md"
     shown = {
         arguments[0]
-        for block in blocks(ROOT / "README.md")
+        for block in blocks(page)
         if block.language in SHELL
         for line in shell_lines(block)
         for arguments in our_commands(line)
@@ -159,6 +160,8 @@ def test_every_command_has_an_example() -> None:
         *("demo", "prepare", "train", "translate", "score", "evaluate", "compare", "align", "lexicon", "presets"),
         *("reproduce", "rescore", "download", "select", "average"),
     }
+    headings = set(re.findall(r"^## (\w+)$", page.read_text(encoding="utf-8"), re.MULTILINE))
+    assert headings == shown
 
 
 @pytest.mark.parametrize("page", STORIES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -1,4 +1,4 @@
-"""The shortlist of section 3.2 of the paper: the K most frequent words, all others being `[UNK]`."""
+"""The shortlist of section 4.1 of the paper: the K most frequent words, all others being `[UNK]`."""
 
 from __future__ import annotations
 

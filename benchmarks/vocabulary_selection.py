@@ -1,9 +1,9 @@
-"""How long must a shortlist be? BLEU on Multi30k `val`, and the translations that change, by the number of frequent words.
+"""Measures what vocabulary selection costs on Multi30k `val`: BLEU, and the share of translations that change.
 
-    python benchmarks/shortlists.py --data DATA --output RUNS [--resume]
+    python benchmarks/vocabulary_selection.py --data DATA --output RUNS [--resume]
 
-The model is that of `rounding.py` in bfloat16, trained in less time; the first row is its search without a shortlist,
-and exact. What a shortlist is worth in speed, `translation_speed.py` tells, of a vocabulary of 30,000.
+The model is that of `rounding.py` in bfloat16, which takes less time to train. The first row is exact search over the whole
+vocabulary. `translation_speed.py` measures the gain in speed, with a vocabulary of 30,000 words.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from record import machine, write_result
 from rnnsearch.data.read import read_lines
 
 FREQUENT = (500, 1000, 2000, 4000)
-"""Words that are on every sentence's shortlist, beside those that the lexicon has for its words."""
+"""The numbers of frequent words that are selected for every sentence, besides the lexicon's translations of its words."""
 
 
 def main() -> None:
-    """Train, translate `val` with every shortlist, exactly and with int8 weights, record."""
+    """Train, translate `val` with every selection in float32 and with int8 weights, record."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="a folder with multi30k/ in it")
     parser.add_argument("--output", type=Path, required=True, help="where the trained model goes")
@@ -47,7 +47,8 @@ def main() -> None:
             print(f"{words or 'all'} words, {precision}: {rows[-1]['bleu']:.2f}, {differ} translations differ", flush=True)
     training = json.loads((model / "training.json").read_text())
     vocabulary = training["data"]["target"]["vocabulary"]
-    write_result("shortlists", machine=on, training=training, vocabulary=vocabulary, sentences=len(exact), rows=rows)
+    found = {"training": training, "vocabulary": vocabulary, "sentences": len(exact), "rows": rows}
+    write_result("vocabulary-selection", machine=on, **found)
 
 
 if __name__ == "__main__":
