@@ -76,6 +76,38 @@ class AdditiveAttention(Attention, name="mlp"):
         return attend(energy_BKS, source)
 
 
+class LocationAttention(AdditiveAttention, name="location"):
+    """Additive attention that also sees its last weights (Chorowski et al. 2015).
+
+    e_ij = v_aᵀ tanh(W_a s_{i−1} + U_a h_j + U_f f_ij),  f_i = F ∗ α_{i−1}, with α_0 = 0.
+    """
+
+    FILTERS, WIDTH = 8, 11
+    """Of the convolution F over source positions."""
+
+    def __init__(self, hidden_size: int, context_size: int, alignment_size: int) -> None:
+        super().__init__(hidden_size, context_size, alignment_size)
+        self.F = nn.Parameter(torch.zeros(self.FILTERS, 1, self.WIDTH))
+        self.U_f = nn.Parameter(torch.zeros(alignment_size, self.FILTERS))
+
+    def first_memory(self, source: Source) -> Tensor:
+        """α_0."""
+        return source.annotations_BSC.new_zeros(len(source.mask_BS), 1, source.mask_BS.shape[1])
+
+    def forward(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None = None) -> Attended:
+        assert source.keys_BSA is not None
+        assert memory_BKX is not None
+        S = source.mask_BS.shape[1]
+        # Since the last step, sentences may have been selected or added, and positions past all their ends with them.
+        alpha_BKS = nn.functional.pad(memory_BKX, (0, S - memory_BKX.shape[2]))
+        f = nn.functional.conv1d(alpha_BKS.flatten(0, 1).unsqueeze(1), self.F, padding="same")  # (B K, filters, S)
+        location_BKSA = nn.functional.linear(f.transpose(1, 2), self.U_f).unflatten(0, alpha_BKS.shape[:2])
+        query_BK1A = nn.functional.linear(s_BKN, self.W_a).unsqueeze(2)
+        energy_BKS = torch.tanh(query_BK1A + source.keys_BSA.unsqueeze(1) + location_BKSA) @ self.v_a
+        attended = attend(energy_BKS, source)
+        return attended._replace(memory_BKX=attended.alpha_BKS)
+
+
 class FixedContext(Attention, name="none"):
     """No alignment model: RNNencdec, whose context at every step is the encoder's last state, c_i = h→_Tx (section 2.1)."""
 
