@@ -6,7 +6,6 @@ import contextlib
 import errno
 import json
 import os
-import platform
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,6 +22,7 @@ from rnnsearch.atomic import write_json, write_text
 from rnnsearch.config import Config, from_dict, read_json, to_dict
 from rnnsearch.data.prepare import PreparedData, open_prepared, prepare
 from rnnsearch.data.read import read_pairs
+from rnnsearch.devices import default_device, device_name
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import CONFIG, WEIGHTS, System, load_system, load_weights, new_system, save_settings
 from rnnsearch.training.card import model_card
@@ -105,11 +105,6 @@ def train(
         return Translator(system)
 
 
-def default_device() -> torch.device:
-    """A GPU where there is one, else the CPU."""
-    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-
-
 def read_development_set(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> DevelopmentSet:
     """Read a development set; it may not be empty."""
     pairs = [(s, t) for s, t in read_pairs([Path(source)], [Path(target)]) if s.strip() and t.strip()]
@@ -137,7 +132,7 @@ def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
         "epochs": round(trainer.epochs, 3),
         "hours": round(progress.seconds / 3600, 4),
         "target_words_per_second": round(progress.target_words / max(progress.seconds, 1e-9)),
-        "device": _device_name(),
+        "device": device_name(),
         "precision": trainer.settings.precision,
         "train_nll": on_train.per_sentence,
         "dev_nll": on_dev.nll.per_sentence,
@@ -296,13 +291,7 @@ def _describe(console: Console, system: System, prepared: PreparedData) -> None:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     kind = "RNNsearch" if system.model.aligns else "RNNencdec"
     console.print(
-        f"{kind}, {system.model.count_parameters() / 1e6:.1f} million parameters, on {_device_name()}",
+        f"{kind}, {system.model.count_parameters() / 1e6:.1f} million parameters, on {device_name()}",
         highlight=False,
         soft_wrap=True,
     )
-
-
-def _device_name() -> str:
-    if torch.cuda.is_available():
-        return torch.cuda.get_device_name()
-    return f"{platform.machine()} CPU, {torch.get_num_threads()} threads"

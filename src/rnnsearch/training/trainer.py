@@ -15,6 +15,7 @@ import torch
 from rnnsearch.config import TrainingConfig
 from rnnsearch.data.batches import Batch, BatchStream, Guide, SubwordSampling
 from rnnsearch.data.pack import PackedCorpus
+from rnnsearch.devices import batch_tensors, device_of
 from rnnsearch.model_folder import WEIGHTS, System, save_weights
 from rnnsearch.ops import choose_recurrences, fast_products, kept_memory, precision_of, usable_precision
 from rnnsearch.training.average import WeightAverage
@@ -60,7 +61,7 @@ class Trainer:
         self.stop_requested = False
         """Set it, from a signal handler or another thread, and the run saves a checkpoint and returns."""
         self.progress = Progress()
-        device = next(system.model.parameters()).device
+        device = device_of(system.model)
         asked = system.config.training
         self.settings: TrainingConfig = replace(asked, precision=usable_precision(asked.precision, device))
         """Those of the system's config, but for a precision that this machine is slow in."""
@@ -154,17 +155,16 @@ class Trainer:
     def _update(self, batches: Sequence[Batch]) -> None:
         """One update: cost and gradient of every minibatch, added up; clipping; step."""
         progress, model, settings = self.progress, self.system.model, self.settings
-        device = next(model.parameters()).device
+        device = device_of(model)
         sentences = sum(len(batch.source_BS) for batch in batches)
         words = sum(int(batch.target_lengths_B.sum()) for batch in batches)
         readings = 2 if settings.consistency else 1
         divisor, nll = cost_divisor(readings * sentences, readings * words, settings), 0.0
         model.train()
         for batch in batches:
-            arrays = (batch.source_BS, batch.source_lengths_B, batch.target_BT, batch.target_lengths_B)
             with precision_of(device, settings.precision):
                 output = model(
-                    *(torch.from_numpy(array.repeat(readings, 0)).to(device) for array in arrays),
+                    *batch_tensors(batch, device, readings),
                     dropout=settings.dropout,
                     word_dropout=settings.word_dropout,
                 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from rnnsearch.devices import default_device
 from rnnsearch.model_folder import load_systems
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
 from rnnsearch.translation.formats import FORMATS
@@ -21,11 +22,8 @@ def load(folder: str | os.PathLike[str], *others: str | os.PathLike[str]) -> Tra
 
     Models that write from right to left may be among them: then both directions translate, and agree.
     """
-    import torch
-
-    device = "cuda" if torch.cuda.is_available() else "cpu"
     folders = [Path(folder), *map(Path, others)]
-    systems = load_systems(folders, device)
+    systems = load_systems(folders, default_device())
     directions: dict[bool, list[int]] = {}
     for place, system in enumerate(systems):
         directions.setdefault(system.config.data.right_to_left, []).append(place)

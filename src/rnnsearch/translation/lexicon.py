@@ -17,6 +17,7 @@ from rnnsearch.atomic import write_text
 from rnnsearch.data.batches import make_batch
 from rnnsearch.data.length_batches import by_length
 from rnnsearch.data.word_alignments import hard_alignment
+from rnnsearch.devices import batch_tensors, device_of
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import System
 from rnnsearch.ops import fast_products
@@ -107,7 +108,7 @@ class LinkCounter:
             for source, target in zip(sources, targets, strict=True)
             if 0 < len(source) <= longest and 0 < len(target) <= longest
         ]
-        device = next(system.model.parameters()).device
+        device = device_of(system.model)
         lengths = [max(len(source), len(target)) + 1 for source, target in pairs]
         for indices in by_length(lengths, system.config.training.batch_size):
             of_batch = [pairs[i] for i in indices]
@@ -117,9 +118,8 @@ class LinkCounter:
                     for source, target in of_batch
                 ]
             )
-            arrays = (batch.source_BS, batch.source_lengths_B, batch.target_BT, batch.target_lengths_B)
             with fast_products():
-                alpha_TBS = system.model(*(torch.from_numpy(array).to(device) for array in arrays)).decoded.alpha_TBS
+                alpha_TBS = system.model(*batch_tensors(batch, device)).decoded.alpha_TBS
             alpha_BTS = alpha_TBS.transpose(0, 1).float().cpu().numpy()
             for (source, target), alpha_TS in zip(of_batch, alpha_BTS, strict=True):
                 self._count(source, target, hard_alignment(alpha_TS[: len(target), : len(source) + 1]))

@@ -11,6 +11,7 @@ import torch
 
 from rnnsearch.data.batches import make_batch
 from rnnsearch.data.length_batches import by_length
+from rnnsearch.devices import batch_tensors, device_of
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import System
 from rnnsearch.ops import fast_products
@@ -60,7 +61,7 @@ def score_pairs(
                 f"{LONGEST} on each side, so split it"
             )
     models = [member.model for member in (system, *others)]
-    device = next(system.model.parameters()).device
+    device = device_of(system.model)
     scored: list[ScoredPair | None] = [None] * len(sources)
     ids = [
         (system.source_vocabulary.encode(source), system.target_vocabulary.encode(target))
@@ -68,8 +69,7 @@ def score_pairs(
     ]
     for indices in by_length([max(len(x), len(y)) + 1 for x, y in ids], system.config.training.batch_size):
         batch = make_batch([ids[i] for i in indices])
-        arrays = (batch.source_BS, batch.source_lengths_B, batch.target_BT, batch.target_lengths_B)
-        tensors = [torch.from_numpy(array).to(device) for array in arrays]
+        tensors = batch_tensors(batch, device)
         logs_p_P, alphas_TBS = [], []
         for model in models:
             with fast_products():
