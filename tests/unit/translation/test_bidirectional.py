@@ -16,6 +16,7 @@ import rnnsearch
 from rnnsearch.data.prepare import open_prepared
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import System
+from rnnsearch.search import Ranking
 from rnnsearch.text.vocabulary import Vocabulary
 from rnnsearch.training.average import average_models
 from rnnsearch.training.session import train
@@ -167,3 +168,12 @@ def test_models_of_two_directions_have_no_mean_and_no_common_text(folders: dict[
     config = toy_config(training={"max_updates": 2})
     translator = further(tmp_path / "again", config, start=start, console=QUIET, **more)
     assert translator.system.config.data.right_to_left
+
+
+def test_coverage_decides_between_both_directions_too(together: Translator) -> None:
+    """Translations are ranked as search ranks hypotheses, by the alignments of both directions."""
+    for coverage in (0.0, 5.0):
+        for found in together.n_best(LINES, 8, coverage=coverage, length_normalization=0.5):
+            ranking = Ranking(0.5, coverage)
+            scores = [ranking.score(one.score, len(one.tokens) + 1, one.alignment) for one in found]
+            assert scores == sorted(scores, reverse=True)
