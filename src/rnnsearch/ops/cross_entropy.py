@@ -65,7 +65,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
         W = W_o.bfloat16() if precision == "bf16" else W_o
         d_readout_RL = torch.empty_like(readout_RL)
         d_W_o = torch.zeros_like(W_o)
-        d_bias_RV = b_w.new_zeros(torch.get_num_threads(), len(W))
+        d_bias_XV = b_w.new_zeros(torch.get_num_threads(), len(W))
         nll_P, smoothed_P = readout_RL.new_empty(P), readout_RL.new_empty(P)
         divergence_O = readout_RL.new_zeros(P // 2)
         block = W.new_empty(min(ROWS[precision], R), len(W))
@@ -81,7 +81,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
             pairs = slice(block_P.start // 2, block_P.stop // 2)
             _softmax_backward(
                 *(logits_RV[:rows], b_w, words_P[block_P], nll_P[block_P], smoothed_P[block_P]),
-                *(divergence_O[pairs], d_bias_RV, epsilon, scale, consistency),
+                *(divergence_O[pairs], d_bias_XV, epsilon, scale, consistency),
             )
             logits_RV[rows:] = 0
             d_readout_RL[first : first + len(block)] = logits_RV @ W
@@ -89,7 +89,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
                 d_W_o += (logits_RV.T @ t_RL).float()  # adding what is rounded as it is takes nine times as long
             else:
                 d_W_o.addmm_(logits_RV.T, t_RL)
-        ctx.save_for_backward(d_readout_RL, d_W_o, d_bias_RV.sum(0))
+        ctx.save_for_backward(d_readout_RL, d_W_o, d_bias_XV.sum(0))
         nll = nll_P.sum()
         ctx.mark_non_differentiable(nll)
         cost = (1 - epsilon) * nll + epsilon * smoothed_P.sum() if epsilon else nll

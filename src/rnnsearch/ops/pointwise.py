@@ -39,7 +39,7 @@ class Pointwise(Protocol):
     def candidate_backward(
         self,
         d_s_BN: Tensor,
-        more_BN: Tensor | None,
+        added_BN: Tensor | None,
         mask_B: Tensor | None,
         zr: Tensor,
         candidate_BN: Tensor,
@@ -76,7 +76,7 @@ class Pointwise(Protocol):
         d_contexts_BC: Tensor,
         d_row: Tensor,
         d_keys_BSA: Tensor,
-        d_v_RA: Tensor,
+        d_v_XA: Tensor,
     ) -> None:
         """From ∂cost/∂c and ∂cost/∂α to the query's projection and, added, to d_keys and the rows of d_v.
 
@@ -117,7 +117,7 @@ class TorchPointwise:
     def candidate_backward(
         self,
         d_s_BN: Tensor,
-        more_BN: Tensor | None,
+        added_BN: Tensor | None,
         mask_B: Tensor | None,
         zr: Tensor,
         candidate_BN: Tensor,
@@ -125,8 +125,8 @@ class TorchPointwise:
         d_row: Tensor,
     ) -> None:
         N = s_BN.shape[1]
-        if more_BN is not None:
-            d_s_BN.add_(more_BN)
+        if added_BN is not None:
+            d_s_BN.add_(added_BN)
         if mask_B is not None:
             d_s_BN.mul_(mask_B.unsqueeze(1))
         z_BN, d_candidate_BN = zr[:, :N], d_row[:, :N]
@@ -171,14 +171,14 @@ class TorchPointwise:
         d_contexts_BC: Tensor,
         d_row: Tensor,
         d_keys_BSA: Tensor,
-        d_v_RA: Tensor,
+        d_v_XA: Tensor,
     ) -> None:
         d_weights_BS = torch.bmm(h_BSC, d_contexts_BC.unsqueeze(2)).squeeze(2)
         if d_alpha_BS is not None:
             d_weights_BS += d_alpha_BS
         d_energy_BS = alpha_BS * (d_weights_BS - (alpha_BS * d_weights_BS).sum(1, keepdim=True))
         hidden_BSA = (keys_BSA + queries_BA.unsqueeze(1)).tanh_()
-        d_v_RA[0].addmv_(hidden_BSA.flatten(0, 1).T, d_energy_BS.flatten())
+        d_v_XA[0].addmv_(hidden_BSA.flatten(0, 1).T, d_energy_BS.flatten())
         slope_BSA = hidden_BSA.square_().neg_().add_(1).mul_(d_energy_BS.unsqueeze(2))
         d_keys_BSA += slope_BSA
         torch.mul(slope_BSA.sum(1), v_a, out=d_row[:, -len(v_a) :])

@@ -230,15 +230,15 @@ class CompiledPointwise:
     def candidate_backward(
         self,
         d_s_BN: Tensor,
-        more_BN: Tensor | None,
+        added_BN: Tensor | None,
         mask_B: Tensor | None,
         zr: Tensor,
         candidate_BN: Tensor,
         s_BN: Tensor,
         d_row: Tensor,
     ) -> None:
-        more, mask = s_BN if more_BN is None else more_BN, s_BN if mask_B is None else mask_B
-        numbers = (*s_BN.shape, d_row.shape[1], more_BN is not None, mask_B is not None)
+        more, mask = s_BN if added_BN is None else added_BN, s_BN if mask_B is None else mask_B
+        numbers = (*s_BN.shape, d_row.shape[1], added_BN is not None, mask_B is not None)
         candidate_backward(numbers, d_s_BN, more, mask, zr, candidate_BN, s_BN, d_row)
 
     def reset_backward(self, d_reset_BN: Tensor, zr: Tensor, s_BN: Tensor, d_row: Tensor, d_s_BN: Tensor) -> None:
@@ -272,12 +272,12 @@ class CompiledPointwise:
         d_contexts_BC: Tensor,
         d_row: Tensor,
         d_keys_BSA: Tensor,
-        d_v_RA: Tensor,
+        d_v_XA: Tensor,
     ) -> None:
         d_alpha = alpha_BS if d_alpha_BS is None else d_alpha_BS
         scratch_BS = torch.empty_like(alpha_BS)
         attention_backward(
             (*keys_BSA.shape, h_BSC.shape[2], d_row.shape[1], d_alpha_BS is not None),
             *(keys_BSA, queries_BA, v_a, h_BSC, lengths_B, alpha_BS, d_alpha, d_contexts_BC),
-            *(d_row, d_keys_BSA, d_v_RA, scratch_BS),
+            *(d_row, d_keys_BSA, d_v_XA, scratch_BS),
         )

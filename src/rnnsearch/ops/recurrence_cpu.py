@@ -108,7 +108,7 @@ class _GatedStep:
         t: int,
         rows: int,
         d_s_BN: Tensor,
-        more_RN: Tensor | None,
+        added_RN: Tensor | None,
         mask_R: Tensor | None,
         s_BN: Tensor,
         d_row: Tensor,
@@ -120,7 +120,7 @@ class _GatedStep:
         zr_RM, s_RN, d_row_R, d_s_RN = self.zr_TBM[t, :rows], s_BN[:rows], d_row[:rows], d_s_BN[:rows]
         d_reset_RN = self.reset_BN[:rows]
         self.pointwise.candidate_backward(
-            d_s_RN, more_RN, mask_R, zr_RM, self.candidate_TBN[t, :rows], s_RN, d_row_R
+            d_s_RN, added_RN, mask_R, zr_RM, self.candidate_TBN[t, :rows], s_RN, d_row_R
         )
         self.to_reset(d_row_R[:, : s_BN.shape[1]], d_reset_RN)
         self.pointwise.reset_backward(d_reset_RN, zr_RM, s_RN, d_row_R, d_s_RN)
@@ -256,21 +256,21 @@ class _AttentiveRecurrence(torch.autograd.Function):
         # and what came of the state, the last three, are then one product each.
         d_rows_TBX = h_BSC.new_empty(T, B, 3 * N + A)
         d_c_TBC = torch.empty_like(contexts_TBC)
-        d_v_RA = v_a.new_zeros(torch.get_num_threads(), A)
+        d_v_XA = v_a.new_zeros(torch.get_num_threads(), A)
         d_keys_BSA = torch.zeros_like(keys_BSA)
         d_s_BN = torch.zeros_like(states_TBN[0])
         for t in reversed(range(T)):
             rows = ctx.rows_T[t]
-            more_RN = None if d_states_TBN is None else d_states_TBN[t + 1, :rows]
+            added_RN = None if d_states_TBN is None else d_states_TBN[t + 1, :rows]
             d_row, d_c_RC = d_rows_TBX[t], d_c_TBC[t, :rows]
-            step.backward(t, rows, d_s_BN, more_RN, None, states_TBN[t], d_row)
+            step.backward(t, rows, d_s_BN, added_RN, None, states_TBN[t], d_row)
             to_context(d_row[:rows, : 3 * N], d_c_RC)
             if d_contexts_TBC is not None:
                 d_c_RC += d_contexts_TBC[t, :rows]
             step.pointwise.attention_backward(
                 *(keys_BSA[:rows], queries_TBA[t, :rows], v_a, h_BSC[:rows], lengths_B[:rows], alpha_TBS[t, :rows]),
                 *(None if d_alpha_TBS is None else d_alpha_TBS[t, :rows], d_c_RC),
-                *(d_row[:rows], d_keys_BSA[:rows], d_v_RA),
+                *(d_row[:rows], d_keys_BSA[:rows], d_v_XA),
             )
             to_state(d_row[:rows, N:], d_s_BN[:rows])
             d_c_TBC[t, rows:] = 0
@@ -286,7 +286,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
         d_inputs_TBG = d_rows_TBX[..., : 3 * N]
         return (
             *(d_inputs_TBG, d_s_BN, d_h_BSC, d_keys_BSA, None),
-            *(d_from_state[2 * N :], d_v_RA.sum(0), d_U, d_from_state[: 2 * N], d_C, None, None),
+            *(d_from_state[2 * N :], d_v_XA.sum(0), d_U, d_from_state[: 2 * N], d_C, None, None),
         )
 
 

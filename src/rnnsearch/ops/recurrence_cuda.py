@@ -203,9 +203,9 @@ def _weight_gradients(d_step_TBY: Tensor, reset_TBN: Tensor, before_TBN: Tensor)
     """Those of U and of `from_state`: one product each over all steps."""
     N = reset_TBN.shape[2]
     factor = reset_TBN.dtype
-    d_step_YQ = d_step_TBY.flatten(0, 1).to(factor).T
-    d_U = product(d_step_YQ[:N], reset_TBN.flatten(0, 1))
-    return d_U, product(d_step_YQ[N:], before_TBN.flatten(0, 1).to(factor))
+    d_step_YX = d_step_TBY.flatten(0, 1).to(factor).T
+    d_U = product(d_step_YX[:N], reset_TBN.flatten(0, 1))
+    return d_U, product(d_step_YX[N:], before_TBN.flatten(0, 1).to(factor))
 
 
 class _GatedRecurrence(torch.autograd.Function):
@@ -335,9 +335,9 @@ class _AttentiveRecurrence(torch.autograd.Function):
         d_inputs_TBG = d_step_TBY[:, :, :G]
         alpha_BST = alpha_TBS.permute(1, 2, 0).to(factor)
         d_values_BSG = product(alpha_BST, d_inputs_TBG.transpose(0, 1).to(factor)).to(factor)
-        d_values_QG = d_values_BSG.flatten(0, 1)
-        d_h_BSC = product(d_values_QG, C.to(factor)).view_as(h_BSC) + product(alpha_BST, d_contexts_BTC)
-        d_C = product(d_values_QG.T, h_BSC.flatten(0, 1))
+        d_values_XG = d_values_BSG.flatten(0, 1)
+        d_h_BSC = product(d_values_XG, C.to(factor)).view_as(h_BSC) + product(alpha_BST, d_contexts_BTC)
+        d_C = product(d_values_XG.T, h_BSC.flatten(0, 1))
         d_U, d_from_state = _weight_gradients(d_step_TBY, reset_TBN, states_TBN[:-1])
         d_U_zr, d_W_a = d_from_state.split([2 * N, len(v_a)])
         return None, None, d_inputs_TBG, d_s0_BN, d_h_BSC, d_keys_BSA, None, d_W_a, d_v_A, d_U, d_U_zr, d_C

@@ -257,7 +257,7 @@ def query_backward(
 
 @triton.jit
 def _keys_backward(
-    d_energy_TBS, query_TBA, X, keys_BSA, v_A, d_keys_BSA, d_v_BRA, T, B, S, A, BLOCK_S: tl.constexpr,
+    d_energy_TBS, query_TBA, X, keys_BSA, v_A, d_keys_BSA, d_v_BXA, T, B, S, A, BLOCK_S: tl.constexpr,
     BLOCK_A: tl.constexpr,
 ):
     b = tl.program_id(0).to(tl.int64)
@@ -276,7 +276,7 @@ def _keys_backward(
         d_key_SA += d_energy_S[:, None] * (1 - hidden_SA * hidden_SA)
     v = tl.load(v_A + a, inside_A, 0)
     tl.store(d_keys_BSA + at_SA, v[None, :] * d_key_SA, inside_SA)
-    tl.store(d_v_BRA + (b * tl.num_programs(1) + tl.program_id(1)) * A + a, tl.sum(d_v_SA, 0), inside_A)
+    tl.store(d_v_BXA + (b * tl.num_programs(1) + tl.program_id(1)) * A + a, tl.sum(d_v_SA, 0), inside_A)
 
 
 def keys_backward(
@@ -290,12 +290,12 @@ def keys_backward(
     B, S, A = keys_BSA.shape
     grid = B, triton.cdiv(S, BLOCK_S), triton.cdiv(A, BLOCK_A)
     d_keys_BSA = keys_BSA.new_empty(B, S, A)
-    d_v_BRA = keys_BSA.new_empty(*grid[:2], A)  # a sum for each program: added up in the same order every time
+    d_v_BXA = keys_BSA.new_empty(*grid[:2], A)  # a sum for each program: added up in the same order every time
     _keys_backward[grid](
-        d_energy_TBS, query_TBA, query_TBA.stride(1), keys_BSA, v_A, d_keys_BSA, d_v_BRA, T, B, S, A, BLOCK_S=BLOCK_S,
+        d_energy_TBS, query_TBA, query_TBA.stride(1), keys_BSA, v_A, d_keys_BSA, d_v_BXA, T, B, S, A, BLOCK_S=BLOCK_S,
         BLOCK_A=BLOCK_A,
     )
-    return d_keys_BSA, d_v_BRA.sum((0, 1))
+    return d_keys_BSA, d_v_BXA.sum((0, 1))
 
 
 BLOCK_N = 256
