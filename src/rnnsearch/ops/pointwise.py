@@ -1,187 +1,171 @@
-"""What a step of the recurrences does besides its matrix products: gates, and the alignment model.
+"""What a step of the recurrences computes besides its matrix products: gates, and additive attention, forward and backward.
 
-`Fused` asks for it through `Pointwise`, forward and backward. `TorchPointwise` does it with PyTorch's operations, on every
-device and in every precision; `CompiledPointwise`, in `training_kernels`, with one compiled loop each.
+float32 on a CPU goes to compiled loops (`pointwise_compiled`); everything else, to PyTorch's operations.
 
 Letters are those of `rnnsearch.model`. `zr` holds z and r side by side, `reset` is r ∘ s. `projected` holds the products of
 the state, `[U_z; U_r] s` and, where there is an alignment model, `W_a s` after it. `d_x` is ∂cost/∂x; `d_row` holds, side by
-side, the gradients of a step's candidate, z, r and query projections. Results go into the tensors named last.
+side, the gradients of a step's candidate, z, r and query projections. None stands for what is not there. Results go into the
+tensors named last.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import torch
 from torch import Tensor
 
-
-class Pointwise(Protocol):
-    """One method a part of a step; None stands for what is not there."""
-
-    def gates_forward(
-        self, inputs_BG: Tensor, context_BG: Tensor | None, projected_BM: Tensor, s_BN: Tensor, zr: Tensor, reset: Tensor
-    ) -> None:
-        """z, r = σ(their projections), and r ∘ s."""
-
-    def candidate_forward(
-        self,
-        inputs_BG: Tensor,
-        context_BG: Tensor | None,
-        zr: Tensor,
-        s_BN: Tensor,
-        mask_B: Tensor | None,
-        candidate_BN: Tensor,
-        next_s_BN: Tensor,
-    ) -> None:
-        """`candidate` holds U [r ∘ s] and becomes s~; s' = (1 − z) ∘ s + z ∘ s~, zero where `mask` is."""
-
-    def candidate_backward(
-        self,
-        d_s_BN: Tensor,
-        added_BN: Tensor | None,
-        mask_B: Tensor | None,
-        zr: Tensor,
-        candidate_BN: Tensor,
-        s_BN: Tensor,
-        d_row: Tensor,
-    ) -> None:
-        """From ∂cost/∂s', in `d_s` and `more`, to the projections of s~ and z; `d_s` becomes that of s so far."""
-
-    def reset_backward(self, d_reset_BN: Tensor, zr: Tensor, s_BN: Tensor, d_row: Tensor, d_s_BN: Tensor) -> None:
-        """From ∂cost/∂(r ∘ s) to the projection of r, and, added, to s."""
-
-    def attention_forward(
-        self,
-        keys_BSA: Tensor,
-        projected_BM: Tensor,
-        v_a: Tensor,
-        h_BSC: Tensor,
-        lengths_B: Tensor,
-        queries_BA: Tensor,
-        alpha_BS: Tensor,
-        contexts_BC: Tensor,
-    ) -> None:
-        """α and c of every sentence; the query is copied out of `projected`."""
-
-    def attention_backward(
-        self,
-        keys_BSA: Tensor,
-        queries_BA: Tensor,
-        v_a: Tensor,
-        h_BSC: Tensor,
-        lengths_B: Tensor,
-        alpha_BS: Tensor,
-        d_alpha_BS: Tensor | None,
-        d_contexts_BC: Tensor,
-        d_row: Tensor,
-        d_keys_BSA: Tensor,
-        d_v_XA: Tensor,
-    ) -> None:
-        """From ∂cost/∂c and ∂cost/∂α to the query's projection and, added, to d_keys and the rows of d_v.
-
-        The factor v_a of every term of d_keys does not depend on the step: it is left out, for the caller to multiply last.
-        """
+from rnnsearch.ops import loops
+from rnnsearch.ops import pointwise_compiled as compiled
 
 
-class TorchPointwise:
-    """See `Pointwise`."""
+def gates_forward(
+    inputs_BG: Tensor,
+    context_BG: Tensor | None,
+    projected_BM: Tensor,
+    s_BN: Tensor,
+    zr: Tensor,
+    reset: Tensor,
+) -> None:
+    """z, r = σ(their projections), and r ∘ s."""
+    if loops.run_on(s_BN):
+        context = inputs_BG if context_BG is None else context_BG
+        numbers = (*s_BN.shape, projected_BM.shape[1], context_BG is not None)
+        compiled.gates_forward(numbers, inputs_BG, context, projected_BM, s_BN, zr, reset)
+        return
+    N = s_BN.shape[1]
+    torch.add(inputs_BG[:, N:], projected_BM[:, : 2 * N], out=zr)
+    if context_BG is not None:
+        zr.add_(context_BG[:, N:])
+    torch.mul(zr.sigmoid_()[:, N:], s_BN, out=reset)
 
-    def gates_forward(
-        self, inputs_BG: Tensor, context_BG: Tensor | None, projected_BM: Tensor, s_BN: Tensor, zr: Tensor, reset: Tensor
-    ) -> None:
-        N = s_BN.shape[1]
-        torch.add(inputs_BG[:, N:], projected_BM[:, : 2 * N], out=zr)
-        if context_BG is not None:
-            zr.add_(context_BG[:, N:])
-        torch.mul(zr.sigmoid_()[:, N:], s_BN, out=reset)
 
-    def candidate_forward(
-        self,
-        inputs_BG: Tensor,
-        context_BG: Tensor | None,
-        zr: Tensor,
-        s_BN: Tensor,
-        mask_B: Tensor | None,
-        candidate_BN: Tensor,
-        next_s_BN: Tensor,
-    ) -> None:
-        N = s_BN.shape[1]
-        candidate_BN.add_(inputs_BG[:, :N])
-        if context_BG is not None:
-            candidate_BN.add_(context_BG[:, :N])
-        torch.lerp(s_BN, candidate_BN.tanh_(), zr[:, :N], out=next_s_BN)
-        if mask_B is not None:
-            next_s_BN.mul_(mask_B.unsqueeze(1))
+def candidate_forward(
+    inputs_BG: Tensor,
+    context_BG: Tensor | None,
+    zr: Tensor,
+    s_BN: Tensor,
+    mask_B: Tensor | None,
+    candidate_BN: Tensor,
+    next_s_BN: Tensor,
+) -> None:
+    """`candidate` holds U [r ∘ s] and becomes s~; s' = (1 − z) ∘ s + z ∘ s~, zero where `mask` is."""
+    if loops.run_on(s_BN):
+        context, mask = inputs_BG if context_BG is None else context_BG, s_BN if mask_B is None else mask_B
+        numbers = (*s_BN.shape, context_BG is not None, mask_B is not None)
+        compiled.candidate_forward(numbers, inputs_BG, context, zr, s_BN, mask, candidate_BN, next_s_BN)
+        return
+    N = s_BN.shape[1]
+    candidate_BN.add_(inputs_BG[:, :N])
+    if context_BG is not None:
+        candidate_BN.add_(context_BG[:, :N])
+    torch.lerp(s_BN, candidate_BN.tanh_(), zr[:, :N], out=next_s_BN)
+    if mask_B is not None:
+        next_s_BN.mul_(mask_B.unsqueeze(1))
 
-    def candidate_backward(
-        self,
-        d_s_BN: Tensor,
-        added_BN: Tensor | None,
-        mask_B: Tensor | None,
-        zr: Tensor,
-        candidate_BN: Tensor,
-        s_BN: Tensor,
-        d_row: Tensor,
-    ) -> None:
-        N = s_BN.shape[1]
-        if added_BN is not None:
-            d_s_BN.add_(added_BN)
-        if mask_B is not None:
-            d_s_BN.mul_(mask_B.unsqueeze(1))
-        z_BN, d_candidate_BN = zr[:, :N], d_row[:, :N]
-        torch.mul(d_s_BN, z_BN, out=d_candidate_BN)
-        d_candidate_BN.addcmul_(d_candidate_BN * candidate_BN, candidate_BN, value=-1)
-        torch.mul(d_s_BN * (candidate_BN - s_BN), z_BN - z_BN * z_BN, out=d_row[:, N : 2 * N])
-        d_s_BN.sub_(d_s_BN * z_BN)
 
-    def reset_backward(self, d_reset_BN: Tensor, zr: Tensor, s_BN: Tensor, d_row: Tensor, d_s_BN: Tensor) -> None:
-        N = s_BN.shape[1]
-        r_BN = zr[:, N:]
-        torch.mul(d_reset_BN * s_BN, r_BN - r_BN * r_BN, out=d_row[:, 2 * N : 3 * N])
-        d_s_BN.addcmul_(d_reset_BN, r_BN)
+def candidate_backward(
+    d_s_BN: Tensor,
+    added_BN: Tensor | None,
+    mask_B: Tensor | None,
+    zr: Tensor,
+    candidate_BN: Tensor,
+    s_BN: Tensor,
+    d_row: Tensor,
+) -> None:
+    """From ∂cost/∂s', in `d_s` and `added`, to the projections of s~ and z; `d_s` becomes that of s so far."""
+    if loops.run_on(s_BN):
+        more, mask = s_BN if added_BN is None else added_BN, s_BN if mask_B is None else mask_B
+        numbers = (*s_BN.shape, d_row.shape[1], added_BN is not None, mask_B is not None)
+        compiled.candidate_backward(numbers, d_s_BN, more, mask, zr, candidate_BN, s_BN, d_row)
+        return
+    N = s_BN.shape[1]
+    if added_BN is not None:
+        d_s_BN.add_(added_BN)
+    if mask_B is not None:
+        d_s_BN.mul_(mask_B.unsqueeze(1))
+    z_BN, d_candidate_BN = zr[:, :N], d_row[:, :N]
+    torch.mul(d_s_BN, z_BN, out=d_candidate_BN)
+    d_candidate_BN.addcmul_(d_candidate_BN * candidate_BN, candidate_BN, value=-1)
+    torch.mul(d_s_BN * (candidate_BN - s_BN), z_BN - z_BN * z_BN, out=d_row[:, N : 2 * N])
+    d_s_BN.sub_(d_s_BN * z_BN)
 
-    def attention_forward(
-        self,
-        keys_BSA: Tensor,
-        projected_BM: Tensor,
-        v_a: Tensor,
-        h_BSC: Tensor,
-        lengths_B: Tensor,
-        queries_BA: Tensor,
-        alpha_BS: Tensor,
-        contexts_BC: Tensor,
-    ) -> None:
-        B, S, A = keys_BSA.shape
-        queries_BA.copy_(projected_BM[:, -A:])
-        hidden_BSA = (keys_BSA + queries_BA.unsqueeze(1)).tanh_()
-        energy_BS = (hidden_BSA.flatten(0, 1) @ v_a).view(B, S).masked_fill_(~_mask(lengths_B, S), -torch.inf)
-        torch.softmax(energy_BS, 1, out=alpha_BS)
-        torch.bmm(alpha_BS.unsqueeze(1), h_BSC, out=contexts_BC.unsqueeze(1))
 
-    def attention_backward(
-        self,
-        keys_BSA: Tensor,
-        queries_BA: Tensor,
-        v_a: Tensor,
-        h_BSC: Tensor,
-        lengths_B: Tensor,
-        alpha_BS: Tensor,
-        d_alpha_BS: Tensor | None,
-        d_contexts_BC: Tensor,
-        d_row: Tensor,
-        d_keys_BSA: Tensor,
-        d_v_XA: Tensor,
-    ) -> None:
-        d_weights_BS = torch.bmm(h_BSC, d_contexts_BC.unsqueeze(2)).squeeze(2)
-        if d_alpha_BS is not None:
-            d_weights_BS += d_alpha_BS
-        d_energy_BS = alpha_BS * (d_weights_BS - (alpha_BS * d_weights_BS).sum(1, keepdim=True))
-        hidden_BSA = (keys_BSA + queries_BA.unsqueeze(1)).tanh_()
-        d_v_XA[0].addmv_(hidden_BSA.flatten(0, 1).T, d_energy_BS.flatten())
-        slope_BSA = hidden_BSA.square_().neg_().add_(1).mul_(d_energy_BS.unsqueeze(2))
-        d_keys_BSA += slope_BSA
-        torch.mul(slope_BSA.sum(1), v_a, out=d_row[:, -len(v_a) :])
+def reset_backward(
+    d_reset_BN: Tensor,
+    zr: Tensor,
+    s_BN: Tensor,
+    d_row: Tensor,
+    d_s_BN: Tensor,
+) -> None:
+    """From ∂cost/∂(r ∘ s) to the projection of r, and, added, to s."""
+    if loops.run_on(s_BN):
+        compiled.reset_backward((*s_BN.shape, d_row.shape[1]), d_reset_BN, zr, s_BN, d_row, d_s_BN)
+        return
+    N = s_BN.shape[1]
+    r_BN = zr[:, N:]
+    torch.mul(d_reset_BN * s_BN, r_BN - r_BN * r_BN, out=d_row[:, 2 * N : 3 * N])
+    d_s_BN.addcmul_(d_reset_BN, r_BN)
+
+
+def attention_forward(
+    keys_BSA: Tensor,
+    projected_BM: Tensor,
+    v_a: Tensor,
+    h_BSC: Tensor,
+    lengths_B: Tensor,
+    queries_BA: Tensor,
+    alpha_BS: Tensor,
+    contexts_BC: Tensor,
+) -> None:
+    """α and c of every sentence; the query is copied out of `projected`."""
+    if loops.run_on(keys_BSA):
+        numbers = (*keys_BSA.shape, h_BSC.shape[2], projected_BM.shape[1])
+        compiled.attention_forward(
+            numbers, keys_BSA, projected_BM, v_a, h_BSC, lengths_B, queries_BA, alpha_BS, contexts_BC
+        )
+        return
+    B, S, A = keys_BSA.shape
+    queries_BA.copy_(projected_BM[:, -A:])
+    hidden_BSA = (keys_BSA + queries_BA.unsqueeze(1)).tanh_()
+    energy_BS = (hidden_BSA.flatten(0, 1) @ v_a).view(B, S).masked_fill_(~_mask(lengths_B, S), -torch.inf)
+    torch.softmax(energy_BS, 1, out=alpha_BS)
+    torch.bmm(alpha_BS.unsqueeze(1), h_BSC, out=contexts_BC.unsqueeze(1))
+
+
+def attention_backward(
+    keys_BSA: Tensor,
+    queries_BA: Tensor,
+    v_a: Tensor,
+    h_BSC: Tensor,
+    lengths_B: Tensor,
+    alpha_BS: Tensor,
+    d_alpha_BS: Tensor | None,
+    d_contexts_BC: Tensor,
+    d_row: Tensor,
+    d_keys_BSA: Tensor,
+    d_v_XA: Tensor,
+) -> None:
+    """From ∂cost/∂c and ∂cost/∂α to the query's projection and, added, to d_keys and the rows of d_v.
+
+    The factor v_a of every term of d_keys does not depend on the step: it is left out, for the caller to multiply last.
+    """
+    if loops.run_on(keys_BSA):
+        d_alpha = alpha_BS if d_alpha_BS is None else d_alpha_BS
+        scratch_BS = torch.empty_like(alpha_BS)
+        compiled.attention_backward(
+            (*keys_BSA.shape, h_BSC.shape[2], d_row.shape[1], d_alpha_BS is not None),
+            *(keys_BSA, queries_BA, v_a, h_BSC, lengths_B, alpha_BS, d_alpha, d_contexts_BC),
+            *(d_row, d_keys_BSA, d_v_XA, scratch_BS),
+        )
+        return
+    d_weights_BS = torch.bmm(h_BSC, d_contexts_BC.unsqueeze(2)).squeeze(2)
+    if d_alpha_BS is not None:
+        d_weights_BS += d_alpha_BS
+    d_energy_BS = alpha_BS * (d_weights_BS - (alpha_BS * d_weights_BS).sum(1, keepdim=True))
+    hidden_BSA = (keys_BSA + queries_BA.unsqueeze(1)).tanh_()
+    d_v_XA[0].addmv_(hidden_BSA.flatten(0, 1).T, d_energy_BS.flatten())
+    slope_BSA = hidden_BSA.square_().neg_().add_(1).mul_(d_energy_BS.unsqueeze(2))
+    d_keys_BSA += slope_BSA
+    torch.mul(slope_BSA.sum(1), v_a, out=d_row[:, -len(v_a) :])
 
 
 def _mask(lengths_B: Tensor, S: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""What `CpuRecurrences` does between its products, as compiled loops (float32; names as in `pointwise`).
+"""The functions of `pointwise` as compiled loops (float32).
 
 Every kernel states its numbers, then its tensors with their shapes. `X` is the width of a row that holds, side by side, the
 gradients of a step's projections: candidate, z, r (3N) and, where there is an alignment model, the query (A).
@@ -9,8 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from rnnsearch.ops import loops
 from rnnsearch.ops.loops import kernel
@@ -201,83 +199,3 @@ def reset_backward(p: Any) -> None:
         for k in range(N):
             d_r[k] = d[k] * state[k] * (r[k] - r[k] * r[k])
             d_state[k] += d[k] * r[k]
-
-
-class CompiledPointwise:
-    """See `Pointwise`. All tensors are float32, contiguous, on the CPU; `lengths` are int64."""
-
-    def gates_forward(
-        self, inputs_BG: Tensor, context_BG: Tensor | None, projected_BM: Tensor, s_BN: Tensor, zr: Tensor, reset: Tensor
-    ) -> None:
-        context = inputs_BG if context_BG is None else context_BG
-        numbers = (*s_BN.shape, projected_BM.shape[1], context_BG is not None)
-        gates_forward(numbers, inputs_BG, context, projected_BM, s_BN, zr, reset)
-
-    def candidate_forward(
-        self,
-        inputs_BG: Tensor,
-        context_BG: Tensor | None,
-        zr: Tensor,
-        s_BN: Tensor,
-        mask_B: Tensor | None,
-        candidate_BN: Tensor,
-        next_s_BN: Tensor,
-    ) -> None:
-        context, mask = inputs_BG if context_BG is None else context_BG, s_BN if mask_B is None else mask_B
-        numbers = (*s_BN.shape, context_BG is not None, mask_B is not None)
-        candidate_forward(numbers, inputs_BG, context, zr, s_BN, mask, candidate_BN, next_s_BN)
-
-    def candidate_backward(
-        self,
-        d_s_BN: Tensor,
-        added_BN: Tensor | None,
-        mask_B: Tensor | None,
-        zr: Tensor,
-        candidate_BN: Tensor,
-        s_BN: Tensor,
-        d_row: Tensor,
-    ) -> None:
-        more, mask = s_BN if added_BN is None else added_BN, s_BN if mask_B is None else mask_B
-        numbers = (*s_BN.shape, d_row.shape[1], added_BN is not None, mask_B is not None)
-        candidate_backward(numbers, d_s_BN, more, mask, zr, candidate_BN, s_BN, d_row)
-
-    def reset_backward(self, d_reset_BN: Tensor, zr: Tensor, s_BN: Tensor, d_row: Tensor, d_s_BN: Tensor) -> None:
-        reset_backward((*s_BN.shape, d_row.shape[1]), d_reset_BN, zr, s_BN, d_row, d_s_BN)
-
-    def attention_forward(
-        self,
-        keys_BSA: Tensor,
-        projected_BM: Tensor,
-        v_a: Tensor,
-        h_BSC: Tensor,
-        lengths_B: Tensor,
-        queries_BA: Tensor,
-        alpha_BS: Tensor,
-        contexts_BC: Tensor,
-    ) -> None:
-        numbers = (*keys_BSA.shape, h_BSC.shape[2], projected_BM.shape[1])
-        attention_forward(
-            numbers, keys_BSA, projected_BM, v_a, h_BSC, lengths_B, queries_BA, alpha_BS, contexts_BC
-        )
-
-    def attention_backward(
-        self,
-        keys_BSA: Tensor,
-        queries_BA: Tensor,
-        v_a: Tensor,
-        h_BSC: Tensor,
-        lengths_B: Tensor,
-        alpha_BS: Tensor,
-        d_alpha_BS: Tensor | None,
-        d_contexts_BC: Tensor,
-        d_row: Tensor,
-        d_keys_BSA: Tensor,
-        d_v_XA: Tensor,
-    ) -> None:
-        d_alpha = alpha_BS if d_alpha_BS is None else d_alpha_BS
-        scratch_BS = torch.empty_like(alpha_BS)
-        attention_backward(
-            (*keys_BSA.shape, h_BSC.shape[2], d_row.shape[1], d_alpha_BS is not None),
-            *(keys_BSA, queries_BA, v_a, h_BSC, lengths_B, alpha_BS, d_alpha, d_contexts_BC),
-            *(d_row, d_keys_BSA, d_v_XA, scratch_BS),
-        )

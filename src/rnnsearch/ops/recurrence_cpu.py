@@ -14,10 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from rnnsearch.ops import loops
+from rnnsearch.ops import pointwise
 from rnnsearch.ops.matmul import Precision, full_precision, product
-from rnnsearch.ops.pointwise import Pointwise, TorchPointwise
-from rnnsearch.ops.pointwise_compiled import CompiledPointwise
 
 
 class CpuRecurrences:
@@ -72,9 +70,8 @@ class _GatedStep:
     It keeps, for every step, z and r, and s~: what the way back needs.
     """
 
-    def __init__(self, pointwise: Pointwise, T: int, like_BN: Tensor, U: Tensor, precision: Precision) -> None:
+    def __init__(self, T: int, like_BN: Tensor, U: Tensor, precision: Precision) -> None:
         B, N = like_BN.shape
-        self.pointwise = pointwise
         self.zr_TBM = like_BN.new_empty(T, B, 2 * N)
         self.candidate_TBN = like_BN.new_empty(T, B, N)
         self.reset_BN = torch.empty_like(like_BN)
@@ -95,9 +92,9 @@ class _GatedStep:
     ) -> None:
         """s' into `next_s_BN`, from s and the projections of input, context and state; zero past the first `rows`."""
         zr_RM, candidate_RN, reset_RN = self.zr_TBM[t, :rows], self.candidate_TBN[t, :rows], self.reset_BN[:rows]
-        self.pointwise.gates_forward(inputs_RG, context_RG, projected_RM, s_BN[:rows], zr_RM, reset_RN)
+        pointwise.gates_forward(inputs_RG, context_RG, projected_RM, s_BN[:rows], zr_RM, reset_RN)
         self.from_reset(reset_RN, candidate_RN)
-        self.pointwise.candidate_forward(
+        pointwise.candidate_forward(
             inputs_RG, context_RG, zr_RM, s_BN[:rows], mask_R, candidate_RN, next_s_BN[:rows]
         )
         self.zr_TBM[t, rows:] = 0
@@ -119,11 +116,11 @@ class _GatedStep:
         """
         zr_RM, s_RN, d_row_R, d_s_RN = self.zr_TBM[t, :rows], s_BN[:rows], d_row[:rows], d_s_BN[:rows]
         d_reset_RN = self.reset_BN[:rows]
-        self.pointwise.candidate_backward(
+        pointwise.candidate_backward(
             d_s_RN, added_RN, mask_R, zr_RM, self.candidate_TBN[t, :rows], s_RN, d_row_R
         )
         self.to_reset(d_row_R[:, : s_BN.shape[1]], d_reset_RN)
-        self.pointwise.reset_backward(d_reset_RN, zr_RM, s_RN, d_row_R, d_s_RN)
+        pointwise.reset_backward(d_reset_RN, zr_RM, s_RN, d_row_R, d_s_RN)
         d_row[rows:] = 0
 
     def resets(self, before_TBN: Tensor) -> Tensor:
@@ -149,7 +146,7 @@ class _GatedRecurrence(torch.autograd.Function):
         T = len(inputs_TBG)
         rows_T = _rows(mask_TB, inputs_TBG)
         mask_TB = None if mask_TB is None else mask_TB.to(s0_BN.dtype)
-        step = _GatedStep(_pointwise(s0_BN), T, s0_BN, U, precision)
+        step = _GatedStep(T, s0_BN, U, precision)
         from_state = product(U_zr.T, precision)
         projected_BM = s0_BN.new_empty(len(s0_BN), len(U_zr))
         states_TBN = s0_BN.new_empty(T, *s0_BN.shape)
@@ -211,8 +208,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor, Tensor]:
         inputs_TBG, h_BSC, keys_BSA = inputs_TBG.contiguous(), h_BSC.contiguous(), keys_BSA.contiguous()
         T, (B, S, A), N = len(inputs_TBG), keys_BSA.shape, s0_BN.shape[1]
-        pointwise = _pointwise(s0_BN)
-        step = _GatedStep(pointwise, T, s0_BN, U, precision)
+        step = _GatedStep(T, s0_BN, U, precision)
         states_TBN = s0_BN.new_empty(T + 1, B, N)
         contexts_TBC = h_BSC.new_empty(T, B, h_BSC.shape[2])
         alpha_TBS = h_BSC.new_empty(T, B, S)
@@ -267,7 +263,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
             to_context(d_row[:rows, : 3 * N], d_c_RC)
             if d_contexts_TBC is not None:
                 d_c_RC += d_contexts_TBC[t, :rows]
-            step.pointwise.attention_backward(
+            pointwise.attention_backward(
                 *(keys_BSA[:rows], queries_TBA[t, :rows], v_a, h_BSC[:rows], lengths_B[:rows], alpha_TBS[t, :rows]),
                 *(None if d_alpha_TBS is None else d_alpha_TBS[t, :rows], d_c_RC),
                 *(d_row[:rows], d_keys_BSA[:rows], d_v_XA),
@@ -304,13 +300,6 @@ def _rows(mask_TB: Tensor | None, inputs_TBG: Tensor) -> list[int]:
         return [B] * T
     last_T = (mask_TB * torch.arange(1, B + 1, device=mask_TB.device)).amax(1).tolist()
     return [min(B, -(-last // ROWS_MULTIPLE) * ROWS_MULTIPLE) for last in last_T]
-
-
-def _pointwise(like: Tensor) -> Pointwise:
-    """The compiled loops where there are some for such a tensor."""
-    if loops.run_on(like):
-        return CompiledPointwise()
-    return TorchPointwise()
 
 
 def _weight_gradient(precision: Precision) -> Callable[[Tensor, Tensor], Tensor]:
