@@ -12,6 +12,7 @@ others are those of its tensors. All threads call it at once, and each does its 
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,9 @@ def _openmp() -> ctypes.CDLL | None:
 _OPENMP = _openmp()
 AVAILABLE = _OPENMP is not None
 """Whether kernels can run here."""
+
+# A forked process has none of its parent's OpenMP threads, and would wait for them for ever.
+os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 NUMBERS, TENSORS = 12, 16
 """The most a kernel takes of each."""
