@@ -63,7 +63,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 PRESET_PURPOSE: dict[str, str] = {
     "demo": "the demonstration: minutes, on its generated corpus",
     "small": "the default: up to a few hundred thousand pairs, an hour on two CPU cores",
-    "best": "the best translations from some tens of thousands of pairs: words in pieces, too small to learn them by heart",
+    "best": "the best translations from some tens of thousands of pairs: subwords, and too small to overfit",
     "base": "more text, more time, or a GPU",
     "paper": "RNNsearch-50 as published: sizes, initialisation, Adadelta, search",
 }

@@ -277,7 +277,7 @@ class Translator:
             if precision == "int8" and not (on_cpu and int8_works()):
                 reason = "this CPU has no instructions for it" if on_cpu else "the model is on a GPU"
                 message = f"search.precision = int8: {reason}, so the search uses float32"
-                warnings.warn(message, RnnsearchWarning, stacklevel=4)
+                warnings.warn(message, RnnsearchWarning, stacklevel=5)
                 precision = "fp32"
             steppers: list[Stepper] = [
                 FastStepper(system.model, precision, shortlist) if on_cpu else PlainStepper(system.model, shortlist)
