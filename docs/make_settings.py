@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, get_args
 
-from rnnsearch.config import PRESETS, SECTIONS, Config, describe, from_preset, to_dict
+from rnnsearch.config import SECTIONS, Config, describe, from_preset, to_dict
+from rnnsearch.presets import PRESETS
 
 PAGE = Path(__file__).parent / "reference" / "settings.md"
 

@@ -19,9 +19,13 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.presets import PRESETS
 
 _SETTINGS = ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 _LARGEST_SEED = 10**18
+
+CONFIG = "config.json"
+"""The file of a model's folder that holds its settings."""
 
 
 @dataclass(frozen=True, config=_SETTINGS)
@@ -231,71 +235,6 @@ RENAMED: dict[str, dict[str, str]] = {
 }
 """Settings that version 0.1 had under other names, which are still read."""
 
-_MODERN_RECIPE: dict[str, Any] = {
-    "shuffle": "epoch",
-    "initialization": "glorot",
-    "optimizer": "adam",
-    "learning_rate": 4e-3,
-    "warmup_updates": 200,
-    "decay": "linear",
-    "loss_normalization": "tokens",
-    "dropout": 0.3,
-    "label_smoothing": 0.1,
-    "weight_average": 0.999,
-    "max_epochs": 25,
-    "validate_every": 500,
-}
-
-# The second-best word scores better, on development sets, than a symbol that stands for none.
-_MODERN_SEARCH: dict[str, Any] = {"forbid_unk": True}
-
-PRESETS: dict[str, dict[str, dict[str, Any]]] = {
-    "demo": {
-        "data": {"source_words": 3000, "target_words": 4000, "max_length": 60},
-        "model": {"embedding_size": 128, "hidden_size": 256, "alignment_size": 128, "maxout_size": 128},
-        "training": {
-            **_MODERN_RECIPE,
-            "learning_rate": 2e-3,
-            "dropout": 0.1,
-            "weight_average": 0.99,
-            "max_updates": 1500,
-            "validate_sentences": 200,
-        },
-        "search": _MODERN_SEARCH,
-    },
-    "small": {
-        "data": {"minimum_count": 2, "source_words": 10000, "target_words": 10000},
-        "model": {"embedding_size": 300, "hidden_size": 512, "alignment_size": 300, "maxout_size": 300},
-        "training": {**_MODERN_RECIPE, "dropout": 0.4},
-        "search": _MODERN_SEARCH,
-    },
-    "best": {
-        "data": {"subwords": "bpe"},
-        "model": {"embedding_size": 256, "hidden_size": 320, "alignment_size": 256, "maxout_size": 256},
-        "training": _MODERN_RECIPE,
-        "search": _MODERN_SEARCH,
-    },
-    "base": {
-        "data": {"minimum_count": 2},
-        "model": {"embedding_size": 512, "hidden_size": 768, "alignment_size": 512, "maxout_size": 384},
-        "training": {**_MODERN_RECIPE, "learning_rate": 1e-3},
-        "search": _MODERN_SEARCH,
-    },
-    "paper": {
-        "search": {"beam": 12, "length_normalization": 0.0, "minimum_length_ratio": 0.5, "forbid_unk": False},
-    },
-}
-"""Presets by name: only what differs from the defaults of the dataclasses."""
-
-PRESET_PURPOSE: dict[str, str] = {
-    "demo": "the demonstration: minutes, on its generated corpus",
-    "small": "the default: up to a few hundred thousand pairs, an hour on two CPU cores",
-    "best": "the best translations from some tens of thousands of pairs: words in pieces, too small to learn them by heart",
-    "base": "more text, more time, or a GPU",
-    "paper": "RNNsearch-50 as published: sizes, initialisation, Adadelta, search",
-}
-"""What each preset is for."""
-
 
 def from_preset(name: str, overrides: Mapping[str, Mapping[str, Any]] | None = None) -> Config:
     """The settings of a preset, with `overrides` (section → key → value) on top."""
@@ -304,18 +243,18 @@ def from_preset(name: str, overrides: Mapping[str, Mapping[str, Any]] | None = N
     return from_dict(merge(PRESETS[name], overrides or {}))
 
 
-def from_dict(values: Mapping[str, Any], place: str = "settings") -> Config:
-    """Settings from nested mappings; what is not there has its default. `place` is named in errors."""
+def from_dict(values: Mapping[str, Any], place: str = "") -> Config:
+    """Settings from nested mappings; what is not there has its default. Errors begin with `place`, if there is one."""
     config = _each_checked(values, place)
     model = config.model
     if model.tied_embedding and model.maxout_size != model.embedding_size:
         raise RnnsearchError(
-            f"{place}: model.tied_embedding needs model.maxout_size ({model.maxout_size}) to be model.embedding_size "
+            f"{_at(place)}model.tied_embedding needs model.maxout_size ({model.maxout_size}) to be model.embedding_size "
             f"({model.embedding_size})"
         )
     if model.alignment == "none" and model.bidirectional:
         raise RnnsearchError(
-            f"{place}: model.encoder = bidirectional: an RNNencdec (model.alignment = none) reads forward only; use auto"
+            f"{_at(place)}model.encoder = bidirectional: an RNNencdec (model.alignment = none) reads forward only; use auto"
         )
     return config
 
@@ -328,7 +267,7 @@ def _each_checked(values: Mapping[str, Any], place: str) -> Config:
     try:
         return TypeAdapter(Config).validate_python(sections)
     except ValidationError as error:
-        raise RnnsearchError(f"{place}: {_explain(error.errors()[0])}") from None
+        raise RnnsearchError(f"{_at(place)}{_explain(error.errors()[0])}") from None
 
 
 def present_keys(section: str, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -369,6 +308,14 @@ def read_json(path: str | Path) -> Config:
         raise RnnsearchError(f"{path}: not a config.json that rnnsearch has written") from None
 
 
+def read_model_config(folder: str | Path) -> Config:
+    """The settings of the model in a folder; RnnsearchError where there is none."""
+    path = Path(folder) / CONFIG
+    if not path.exists():
+        raise RnnsearchError(f"{folder}: no model here (there is no {CONFIG}); give the --output folder of a training")
+    return read_json(path)
+
+
 def parse_assignments(assignments: Iterable[str]) -> dict[str, dict[str, Any]]:
     """`section.key=value` from the command line, as nested settings; values are checked by `from_dict`."""
     values: dict[str, dict[str, Any]] = {}
@@ -386,6 +333,10 @@ def describe(section: str) -> dict[str, str]:
     """The keys of a section, each with its description."""
     fields = SECTIONS[section].__pydantic_fields__  # type: ignore[attr-defined]
     return {key: str(info.description) for key, info in fields.items()}
+
+
+def _at(place: str) -> str:
+    return f"{place}: " if place else ""
 
 
 def _suggest(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The one exception that is meant for the person at the keyboard."""
+"""What is meant for the person at the keyboard: one exception, and one warning."""
 
 from __future__ import annotations
 
@@ -6,6 +6,10 @@ from __future__ import annotations
 class RnnsearchError(Exception):
     """Something the user can put right: the message names the value, the place, and the way out.
 
-    The command line prints it as one line and exits with status 2; anything else that is raised is a
-    fault of this program and keeps its traceback.
+    The command line prints it as one line and exits with status 2; any other exception is a fault of this program and keeps
+    its traceback.
     """
+
+
+class RnnsearchWarning(UserWarning):
+    """Something that is not done as asked, but that does not stop the work; the command line prints it as one line."""

@@ -1,27 +1,29 @@
 """A model is a folder anyone can read: `config.json`, `model.safetensors`, two vocabularies, and what was written beside.
 
-Nothing is ever unpickled.
+Reading one never unpickles anything.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from rnnsearch.atomic import atomic_write, write_json
-from rnnsearch.config import Config, read_json, to_dict
+from rnnsearch.config import CONFIG, Config, from_dict, read_model_config, to_dict
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import RNNsearch, present_name
 from rnnsearch.text import Subwords, Vocabulary
 
-CONFIG, WEIGHTS = "config.json", "model.safetensors"
+WEIGHTS = "model.safetensors"
 SOURCE_VOCABULARY, TARGET_VOCABULARY = "source.vocab", "target.vocab"
 SOURCE_SUBWORDS, TARGET_SUBWORDS = "source.subwords", "target.subwords"
 
@@ -34,6 +36,21 @@ class System:
     source_vocabulary: Vocabulary
     target_vocabulary: Vocabulary
     model: RNNsearch
+
+    def __reduce__(self) -> tuple[Callable[..., System], tuple[Any, ...]]:
+        """A pickle, for another process, holds settings, vocabularies and weights, and needs no folder."""
+        weights = {name: tensor.detach().cpu().numpy() for name, tensor in self.model.named_parameters()}
+        device = str(next(self.model.parameters()).device)
+        return _unpickled, (to_dict(self.config), self.source_vocabulary, self.target_vocabulary, weights, device)
+
+
+def _unpickled(
+    settings: dict[str, Any], source: Vocabulary, target: Vocabulary, weights: dict[str, NDArray[Any]], device: str
+) -> System:
+    config = from_dict(settings)
+    model = RNNsearch(config.model, len(source), len(target))
+    copy_weights(Path("pickle"), {name: torch.from_numpy(array) for name, array in weights.items()}, model)
+    return System(config, source, target, model.to(device if torch.cuda.is_available() else "cpu").eval())
 
 
 def new_system(config: Config, source_vocabulary: Vocabulary, target_vocabulary: Vocabulary) -> System:
@@ -65,9 +82,7 @@ def save_weights(path: Path, model: RNNsearch) -> None:
 def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cpu") -> System:
     """Read a model folder; `RnnsearchError` if something in it is missing, cut short, or does not fit."""
     folder = Path(folder)
-    if not (folder / CONFIG).exists():
-        raise RnnsearchError(f"{folder}: no model here (there is no {CONFIG}); give the --output folder of a training")
-    config = read_json(folder / CONFIG)
+    config = read_model_config(folder)
     kind = config.data.subwords
     source_vocabulary, target_vocabulary = (
         Vocabulary.load(

@@ -11,7 +11,7 @@ import sys
 import traceback
 
 import rnnsearch.datasets.builtin
-from rnnsearch.config import PRESETS
+from rnnsearch.presets import PRESETS
 
 
 def make_short(tiny: dict[str, dict[str, int]]) -> None:

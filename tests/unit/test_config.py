@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from rnnsearch.cli.options import settings as settings_of
 from rnnsearch.cli.presets import as_toml
 from rnnsearch.config import (
-    PRESETS,
     SECTIONS,
     Config,
     describe,
@@ -27,6 +26,7 @@ from rnnsearch.config import (
     to_dict,
 )
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.presets import PRESETS
 
 
 @pytest.mark.parametrize("name", PRESETS)

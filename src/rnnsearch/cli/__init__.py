@@ -1,6 +1,7 @@
 """The command line: `rnnsearch COMMAND`, a small module for each command, in the order of `--help`.
 
-A command parses, calls and prints. It imports what is slow to import when it runs, so that `--help` answers at once.
+A command parses, calls and prints. What is slow to import is imported when a command runs, so that `--help` answers at once:
+for the same reason, help is plain text, without Rich.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ import errno
 import io
 import os
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, TextIO
 
 import typer
 
@@ -30,18 +32,17 @@ from rnnsearch.cli import (
     train,
     translate,
 )
-from rnnsearch.errors import RnnsearchError
+from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.version import __version__
 
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode="markdown",
-    help="Neural machine translation that shows which source words each target word was read from "
-    "(Bahdanau, Cho & Bengio 2015).",
-    epilog="New here? `rnnsearch demo` trains a translator in about three minutes and shows all there is to see.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    rich_markup_mode=None,
+    help="Neural machine translation by jointly learning to align and translate (Bahdanau, Cho & Bengio 2015).",
+    epilog="To begin, run `rnnsearch demo`: it trains a small model in about three minutes and shows what it does.",
 )
 
 
@@ -57,7 +58,7 @@ def _options(
         bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Options of the program itself; an empty docstring would hide its help."""
+    """The options of the program itself."""
 
 
 for module in (
@@ -67,14 +68,35 @@ for module in (
     app.command(module.__name__.rsplit(".", 1)[1])(module.command)
 
 
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning of ours as a note, without the place in the source that Python adds."""
+    if issubclass(category, RnnsearchWarning):
+        print(f"rnnsearch: {message}", file=sys.stderr)
+    else:
+        _show_python_warning(message, category, filename, lineno, file, line)
+
+
+_show_python_warning = warnings.showwarning
+
+
 def main() -> None:
-    """Run a command. What the user can put right is one line on standard error, and exit status 2."""
-    # OpenMP's threads wait for each other in a busy loop; where another program wants a core, that slows both down many
-    # times. A few turns of the loop are as fast on an idle machine. It is read when PyTorch is first imported.
+    """Run a command. An error that the user can put right is one line on standard error, with exit status 2."""
+    # OpenMP's threads wait for each other in a busy loop, which slows them down many times if another program needs a core.
+    # A short loop is as fast on an idle machine. The variable is read when PyTorch is first imported.
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+    # Pydantic otherwise searches all installed packages for plugins, which takes longer than its import.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     for stream in (sys.stdout, sys.stderr):  # what is read and written is UTF-8, whatever the locale
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8")
+    warnings.showwarning = _show_warning
     try:
         try:
             app()
@@ -84,14 +106,14 @@ def main() -> None:
         print(f"rnnsearch: {error}", file=sys.stderr)
         raise SystemExit(2) from None
     except BrokenPipeError:
-        # The reader of our output has gone (`| head`): not an error, and nothing more to say to it.
+        # The reader of the output has gone (`| head`), which is no error.
         sys.stderr.close()
         raise SystemExit(1) from None
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        print("rnnsearch: the disk is full, and the output is not whole; make room and run it again", file=sys.stderr)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what is left to write at exit
+        print("rnnsearch: the disk is full and the output is incomplete; make room and run it again", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what is left to be written at exit
         raise SystemExit(2) from None
     except KeyboardInterrupt:
         raise SystemExit(130) from None

@@ -7,48 +7,59 @@ from typing import Annotated, Literal
 
 import typer
 
-from rnnsearch.cli.options import Model, Tokenized
+from rnnsearch.cli.options import Model, Tokenized, check_inputs
+from rnnsearch.errors import RnnsearchError
 
 
 def command(
     model: Model,
-    source: Annotated[Path, typer.Option("--source", "-s", help="Source text, a sentence a line.")],
+    source: Annotated[Path, typer.Option("--source", "-s", metavar="FILE", help="Source text, one sentence per line.")],
     target: Annotated[
         Path | None,
-        typer.Option("--target", "-t", help="Its translation, line by line; the model's own translations if not given."),
+        typer.Option("--target", "-t", metavar="FILE", help="Its translation; without it, the model translates the source."),
     ] = None,
     format_: Annotated[
-        Literal["pharaoh", "json"], typer.Option("--format", help="`pharaoh` links, or `json` with all weights.")
+        Literal["pharaoh", "json"], typer.Option("--format", help="`pharaoh`: links between words; `json`: all weights.")
     ] = "pharaoh",
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="DIR", help="Draw each pair's alignment into this folder (Figure 3).")
+        Path | None, typer.Option("--plot", metavar="FOLDER", help="Draw the alignments into this folder, as in Figure 3.")
     ] = None,
-    plots: Annotated[int, typer.Option("--plots", min=1, help="Draw at most this many.")] = 20,
+    plots: Annotated[int, typer.Option("--plots", min=1, help="The largest number of alignments to draw.")] = 20,
     gold: Annotated[
         Path | None,
-        typer.Option("--gold", metavar="FILE", help="Gold links, `1-2` sure and `1p2` possible: prints the AER."),
+        typer.Option("--gold", metavar="FILE", help="Gold alignments, `1-2` sure and `1p2` possible; prints the AER."),
     ] = None,
     reverse_model: Annotated[
         Path | None,
-        typer.Option("--reverse-model", metavar="MODEL", help="A model of the other direction: the links of both together."),
+        typer.Option(
+            "--reverse-model",
+            metavar="FOLDER",
+            help="A model that translates in the other direction; the links of both are combined.",
+        ),
     ] = None,
     symmetry: Annotated[
         Literal["grow-diag", "intersection"],
-        typer.Option("--symmetrize", help="With --reverse-model: how two sets of links become one."),
+        typer.Option("--symmetrize", help="With --reverse-model, how to combine the two sets of links."),
     ] = "grow-diag",
-    reverse_gold: Annotated[bool, typer.Option("--reverse-gold", help="The gold links are target-source.")] = False,
+    reverse_gold: Annotated[bool, typer.Option("--reverse-gold", help="The gold links are written target-source.")] = False,
     tokenized: Tokenized = False,
 ) -> None:
-    """Align given pairs, or the model's own translations: which source words it reads for each target word.
+    """Align the words of sentence pairs.
 
-    Gold links count words as tokenised; give `--tokenized` where the files are tokenised as the gold links were.
+    The output says which source words each target word attends to, in a given translation or in the model's own. Gold links
+    number the words of tokenised text; give `--tokenized` if the files are tokenised as the gold alignments are.
     """
+    if target is None and (tokenized or gold is not None):
+        raise RnnsearchError("--gold and --tokenized need given pairs: give --target too")
+    if reverse_model is not None and (target is None or format_ == "json"):
+        raise RnnsearchError("--reverse-model combines the links of given pairs: give --target too, and no --format json")
+    check_inputs(source, target, gold, models=[model, reverse_model])
+
     import sys
     from collections.abc import Iterable
 
     from rnnsearch.data.read import read_lines
     from rnnsearch.data.word_alignments import hard_alignment, read_gold, symmetrize, to_pharaoh
-    from rnnsearch.errors import RnnsearchError
     from rnnsearch.evaluation.aer import alignment_error_rate
     from rnnsearch.translation import ScoredPair, Translation, load, score_files
     from rnnsearch.translation.formats import pair_as_json
@@ -57,7 +68,7 @@ def command(
     reverse = None if reverse_model is None else load(reverse_model)
     for place, loaded in ((model, translator), (reverse_model, reverse)):
         if loaded is not None and not loaded.system.model.aligns:
-            raise RnnsearchError(f"{place}: an RNNencdec has no alignment; train with --set model.alignment=mlp")
+            raise RnnsearchError(f"{place}: an RNNencdec has no alignment; train a model with --set model.alignment=mlp")
     if reverse is not None:
         ours, theirs = translator.system.config.data, reverse.system.config.data
         if (ours.source_language, ours.target_language) != (theirs.target_language, theirs.source_language):
@@ -65,12 +76,8 @@ def command(
                 f"{reverse_model}: it translates {theirs.source_language} to {theirs.target_language}; the other direction "
                 f"of {model} is {ours.target_language} to {ours.source_language}"
             )
-        if target is None or format_ == "json":
-            raise RnnsearchError("--reverse-model links given pairs: give --target too, and no --format json")
     gold_links = read_gold(gold, reverse=reverse_gold) if gold is not None else []
     predicted = []
-    if target is None and (tokenized or gold is not None):
-        raise RnnsearchError("--gold and --tokenized are for given pairs: give --target too")
     pairs: Iterable[ScoredPair | Translation] = (
         (translation for translation, *_ in translator.stream(read_lines(source)))
         if target is None
@@ -92,10 +99,11 @@ def command(
             if max(pair.alignment.shape) <= MAX_WORDS:
                 plot_alignment(pair.alignment, pair.source_tokens, pair.tokens, plot / f"{number + 1:04d}.png")
             else:
-                print(f"pair {number + 1}: more than {MAX_WORDS} words on a side, not drawn", file=sys.stderr)
+                reason = f"more than {MAX_WORDS} words on a side"
+                print(f"rnnsearch: pair {number + 1}: {reason}, so it is not drawn", file=sys.stderr)
     if gold is not None:
         if len(gold_links) != len(predicted):
-            raise RnnsearchError(f"{gold}: {len(gold_links)} lines of links for {len(predicted)} pairs")
+            raise RnnsearchError(f"{gold} has {len(gold_links)} lines for {len(predicted)} pairs; give one line per pair")
         score = alignment_error_rate(predicted, gold_links)
         print(
             f"AER {score.aer:.4f} (precision {score.precision:.4f}, recall {score.recall:.4f}, "

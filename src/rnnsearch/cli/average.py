@@ -9,18 +9,20 @@ import typer
 
 
 def command(
-    model: Annotated[list[Path], typer.Option("--model", "-m", help="The folder of a trained model; give several.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The model folder to write.")],
+    model: Annotated[list[Path], typer.Option("--model", "-m", metavar="FOLDER", help="A model; give at least two.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write it.")],
 ) -> None:
-    """Make one model of several that come of one training: its weights are the mean of theirs.
+    """Average the weights of models from one training run.
 
-    For copies of a model saved at several times, or trained further (`train --from`) on different text. Models that began
-    with different random weights have nothing to average: translate with them as an ensemble instead.
+    Use it for copies of a model saved at different times, or fine-tuned (`train --from`) on different text. Models that
+    started from different random weights cannot be averaged: use them as an ensemble instead.
     """
+    from rnnsearch.cli.options import check_inputs
     from rnnsearch.errors import RnnsearchError
     from rnnsearch.training.average import average_models
 
     if len(model) < 2:
-        raise RnnsearchError("one model is its own average: give --model several times")
+        raise RnnsearchError(f"{model[0]} is the only model: give --model at least twice")
+    check_inputs(models=model)
     average_models(model, output)
-    print(f"{output}: the mean of {len(model)} models")
+    print(f"{output}: the average of {len(model)} models")

@@ -9,10 +9,21 @@ import typer
 
 
 def command(
-    outputs: Annotated[list[Path], typer.Argument(help="Translations of one text by two systems or more, untokenised.")],
-    reference: Annotated[Path, typer.Option("--reference", "-r", help="Its reference translations, untokenised.")],
+    outputs: Annotated[
+        list[Path], typer.Argument(metavar="FILE…", help="Translations of one text by two or more systems, detokenised.")
+    ],
+    reference: Annotated[
+        Path, typer.Option("--reference", "-r", metavar="FILE", help="The references, detokenised, line by line.")
+    ],
 ) -> None:
-    """Is one system better than another? BLEU of each with its 95% interval, and p-values by paired bootstrap."""
+    """Compare the BLEU of several systems.
+
+    Each BLEU has its 95% interval; the p-values come from paired bootstrap resampling (Koehn 2004).
+    """
+    from rnnsearch.cli.options import check_inputs
+
+    check_inputs(*outputs, reference)
+
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Column, Table

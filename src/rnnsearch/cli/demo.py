@@ -11,16 +11,19 @@ from rnnsearch.cli.options import ConfigFile, Set, settings
 
 
 def command(
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")] = Path("rnnsearch-demo"),
-    pairs: Annotated[int, typer.Option("--pairs", min=100, help="Sentence pairs to generate and train on.")] = 60000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed makes another corpus.")] = 1,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write everything.")] = Path(
+        "rnnsearch-demo"
+    ),
+    pairs: Annotated[int, typer.Option("--pairs", min=100, help="Number of sentence pairs to train on.")] = 60000,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the corpus.")] = 1,
     config: ConfigFile = None,
     set_: Set = None,
 ) -> None:
-    """Train a small English–French translator in about three minutes, and see what it does.
+    """Train a small model in about three minutes.
 
-    Needs no data: a bilingual grammar generates the sentences, with the true word alignments. Writes a page with scores,
-    translations and alignments. Stopped half way, the same command goes on.
+    The model translates English into French. No data is needed: the sentences come from a bilingual grammar, with gold word
+    alignments. The command writes a page with scores, translations and alignments. If it is stopped, the same command
+    continues.
     """
     wanted = settings("demo", config, set_)
 
@@ -34,10 +37,10 @@ def command(
     try:
         demo = run_demo(output, wanted, pairs, seed, console)
     except Interrupted as stop:
-        console.print(f"{stop}. For the demonstration: run it again.", markup=False)
+        console.print(f"{stop}. To continue the demonstration, run the same command again.", markup=False)
         raise typer.Exit(130) from None
     score = demo.evaluation.all
-    console.print(f"\n[bold]BLEU {score.bleu:.2f}[/] on {score.sentences} sentences it has never seen")
+    console.print(f"\n[bold]BLEU {score.bleu:.2f}[/] on {score.sentences} test sentences")
     console.print(f"     {score.bleu_signature}", style="dim", markup=False)
     if demo.alignment:
         console.print(
@@ -48,7 +51,7 @@ def command(
         console.print(f"\n  English    {escape(sample.source)}")
         console.print(f"  [bold]rnnsearch  {escape(sample.translation.text)}[/]")
         console.print(f"  reference  {escape(sample.reference)}", style="dim")
-    console.print("\nWhat each word was read from:")
+    console.print("\nWhat each word attends to:")
     for path in [demo.page, *demo.heat_maps]:
         console.print(f"  {path}", markup=False)
     console.print("\nTry next:")

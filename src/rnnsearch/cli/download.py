@@ -9,14 +9,14 @@ import typer
 
 
 def command(
-    dataset: Annotated[Literal["wmt14-enfr", "multi30k", "tatoeba"], typer.Argument(help="Which one.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")],
+    dataset: Annotated[Literal["wmt14-enfr", "multi30k", "tatoeba"], typer.Argument(help="The data set.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the files.")],
 ) -> None:
-    """Fetch a public data set and write it as plain parallel files.
+    """Download a public data set as plain parallel files.
 
-    `wmt14-enfr` is what the paper is trained and tested on (some 7 GB to fetch, 22 GB with the text), `multi30k` are image
-    captions, `tatoeba` everyday sentences. Stopped half way, or after the connection broke, the same command goes on.
-    Everything is checked; the terms of use are printed, and stand in `manifest.json`.
+    `wmt14-enfr` is the data of the paper (a download of 7 GB, 22 GB on disk), `multi30k` has image captions, `tatoeba` has
+    everyday sentences. If the download is stopped or the connection breaks, the same command continues. Checksums are
+    verified. The terms of use are printed and written to `manifest.json`.
     """
     from rich.console import Console
     from rich.progress import (
@@ -48,6 +48,6 @@ def command(
 
         found = download(wanted, output, show)
     if not found.fetched:
-        console.print(f"{output}: all there already")
+        console.print(f"{output} is already complete")
     for name, pairs in found.texts.items():
         console.print(f"{pairs:>12,} pairs  {name}", markup=False)

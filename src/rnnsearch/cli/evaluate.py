@@ -7,23 +7,35 @@ from typing import Annotated
 
 import typer
 
-from rnnsearch.cli.options import Models, SearchSet, search_settings
+from rnnsearch.cli.options import Beam, Models, PaperSearch, SearchSet, check_inputs, search_settings
 
 
 def command(
     model: Models,
-    source: Annotated[Path, typer.Option("--source", "-s", help="Test set, source side.")],
-    reference: Annotated[Path, typer.Option("--reference", "-r", help="Its reference translations, untokenised.")],
-    json_: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write all figures as JSON.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the translations.")] = None,
-    beam: Annotated[int | None, typer.Option("--beam", min=1, help="Hypotheses kept for a sentence.")] = None,
-    paper: Annotated[bool, typer.Option("--paper", help="Search as the paper does.")] = False,
+    source: Annotated[
+        Path, typer.Option("--source", "-s", metavar="FILE", help="Test set, source side, one sentence per line.")
+    ],
+    reference: Annotated[
+        Path, typer.Option("--reference", "-r", metavar="FILE", help="Its references, detokenised, line by line.")
+    ],
+    json_: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Write all results to this file as JSON.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the translations to this file.")
+    ] = None,
+    beam: Beam = None,
+    paper: PaperSearch = False,
     set_: SearchSet = None,
 ) -> None:
-    """Translate a test set and score it: BLEU and chrF (sacreBLEU), BLEU by length, and the paper's *No UNK*.
+    """Translate a test set, and print BLEU and chrF.
 
-    *No UNK* is taken on the sentences whose source and reference hold no unknown word, with `[UNK]` forbidden.
+    The scores are sacreBLEU's. BLEU is also printed by sentence length, and for the paper's No UNK subset: the sentences
+    without unknown words in source and reference, translated with `[UNK]` forbidden.
     """
+    settings = search_settings(paper, beam, set_)
+    check_inputs(source, reference, models=model)
+
     from rich.console import Console
     from rich.table import Table
 
@@ -33,7 +45,6 @@ def command(
     from rnnsearch.evaluation.system import evaluate
     from rnnsearch.translation import load
 
-    settings = search_settings(paper, beam, set_)
     pairs = list(read_pairs([source], [reference]))
     if not pairs:
         raise RnnsearchError(f"{source}: no sentences to evaluate on")
@@ -43,7 +54,7 @@ def command(
         result = evaluate(translator, [s for s, _ in pairs], [r for _, r in pairs], **settings)
 
     table = Table("", "sentences", "BLEU", "chrF", "brevity penalty", "length ratio")
-    for name, score in (("All", result.all), ("No UNK°", result.no_unk)):
+    for name, score in (("All", result.all), ("No UNK", result.no_unk)):
         if score is not None:
             table.add_row(
                 name,

@@ -1,68 +1,137 @@
-"""Options that several commands have, so that they are spelled and explained alike."""
+"""Options that several commands have, so that they are spelled and explained alike, and checks that come before slow work.
+
+Nothing here imports PyTorch, and settings are only loaded when a command runs: `--help` answers at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rnnsearch.config import PRESETS, Config, from_dict, from_preset, merge, parse_assignments, read_json, read_toml
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.presets import PRESETS
 
-Model = Annotated[Path, typer.Option("--model", "-m", help="The folder of a trained model.")]
+if TYPE_CHECKING:
+    from rnnsearch.config import Config
+
+Model = Annotated[Path, typer.Option("--model", "-m", metavar="FOLDER", help="A trained model.")]
 Models = Annotated[
-    list[Path], typer.Option("--model", "-m", help="The folder of a trained model; several together are an ensemble.")
+    list[Path],
+    typer.Option("--model", "-m", metavar="FOLDER", help="A trained model; may be repeated, for an ensemble."),
 ]
+Sources = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--source", "-s", metavar="FILE", help="Training text, source side, one sentence per line; may be repeated."
+    ),
+]
+Targets = Annotated[
+    list[Path] | None,
+    typer.Option("--target", "-t", metavar="FILE", help="Training text, target side, line by line; may be repeated."),
+]
+ValidSources = Annotated[
+    list[Path] | None,
+    typer.Option("--valid-source", metavar="FILE", help="Development set, source side; may be repeated."),
+]
+ValidTargets = Annotated[
+    list[Path] | None,
+    typer.Option("--valid-target", metavar="FILE", help="Development set, target side; may be repeated."),
+]
+HoldOut = Annotated[
+    int,
+    typer.Option(
+        "--hold-out",
+        metavar="N",
+        min=0,
+        show_default=False,
+        help="Take N pairs of the training text, drawn at random, as the development set, and do not train on them.",
+    ),
+]
+Links = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--links",
+        metavar="FILE",
+        help="Word alignments of the training text, `0-0 1-2 …` on each line, to guide the attention; one file per source.",
+    ),
+]
+Preset = Annotated[str, typer.Option("--preset", metavar="NAME", help=f"Settings to start from: {', '.join(PRESETS)}.")]
+ConfigFile = Annotated[Path | None, typer.Option("--config", metavar="FILE.toml", help="Settings in a TOML file.")]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="One setting, e.g. `training.dropout=0.2`; may be repeated."),
 ]
-ConfigFile = Annotated[Path | None, typer.Option("--config", metavar="FILE.toml", help="Settings in a TOML file.")]
-Preset = Annotated[str, typer.Option("--preset", help=f"Settings to start from: {', '.join(PRESETS)}.")]
-Links = Annotated[
-    list[Path] | None,
-    typer.Option("--links", help="Its word alignments, `0-0 1-2 …` a line, to guide the model's; as many files as sources."),
-]
-Tokenized = Annotated[
-    bool, typer.Option("--tokenized", help="The files are tokenised already: words are what spaces separate.")
-]
-
-
 SearchSet = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="One search setting, e.g. `search.length_normalization=0.8`."),
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="One search setting, e.g. `search.length_normalization=0.8`; may be repeated."
+    ),
+]
+Beam = Annotated[int | None, typer.Option("--beam", min=1, help="Number of hypotheses kept for each sentence.")]
+PaperSearch = Annotated[
+    bool,
+    typer.Option("--paper", help="Search as the paper does: beam 12, no length normalisation, the authors' length limits."),
+]
+Tokenized = Annotated[
+    bool, typer.Option("--tokenized", help="The files are already tokenised: words are separated by spaces.")
 ]
 
 
-def search_settings(paper: bool, beam: int | None, assignments: list[str] | None) -> dict[str, Any]:
-    """The search settings a command asks for, over those of the model: `--paper`, then `--set`, then `--beam`."""
+def check_inputs(*files: Path | str | None, models: Iterable[Path | None] = ()) -> None:
+    """Raise RnnsearchError for a file that cannot be read, or a folder without a model, before seconds go into loading."""
+    from rnnsearch.config import read_model_config
+    from rnnsearch.data.read import check_readable
+
+    for model in models:
+        if model is not None:
+            read_model_config(model)
+    check_readable(*(file for file in files if file is not None))
+
+
+def settings(preset: str, config_file: Path | None, assignments: Sequence[str] | None) -> Config:
+    """The settings that a command asks for: the preset, then the file, then `--set`; the later ones win."""
+    from rnnsearch.config import from_dict, from_preset, merge
+
+    asked = _asked(config_file, assignments)
+    from_preset(preset)  # an unknown preset is the first thing to complain of
+    return from_dict(merge(PRESETS[preset], asked))
+
+
+def search_settings(paper: bool, beam: int | None, assignments: Sequence[str] | None) -> dict[str, Any]:
+    """The search settings that a command asks for, over those of the model: `--paper`, then `--set`, then `--beam`."""
+    from rnnsearch.config import parse_assignments
+
     values = parse_assignments(assignments or [])
     for section in values:
         if section != "search":
-            raise RnnsearchError(f"--set {section}.…: the model is trained; only search.* can still be set")
-    settings: dict[str, Any] = {**(PRESETS["paper"]["search"] if paper else {}), **values.get("search", {})}
-    return settings if beam is None else settings | {"beam": beam}
+            raise RnnsearchError(f"--set {section}.…: the model is trained already; only search.* can still be set")
+    wanted: dict[str, Any] = {**(PRESETS["paper"]["search"] if paper else {}), **values.get("search", {})}
+    return wanted if beam is None else wanted | {"beam": beam}
 
 
 def refuse_settings(
-    assignments: list[str] | None, wanted: Config, sections: tuple[str, ...], option: str, model: Path
+    config_file: Path | None,
+    assignments: Sequence[str] | None,
+    wanted: Config,
+    given: Config,
+    sections: Sequence[str],
+    option: str,
 ) -> None:
-    """Say so where `--set` asks for something else than the given model has, and the model's is what counts."""
-    given = read_json(model / "config.json")
-    for section, values in parse_assignments(assignments or []).items():
-        for key in values if section in sections else ():
-            asked, has = (getattr(getattr(config, section), key) for config in (wanted, given))
-            if asked not in (has, "auto"):
+    """Raise RnnsearchError where the file or `--set` asks for other settings than `given`, those that come with `option`."""
+    asked = _asked(config_file, assignments)
+    for section in sections:
+        for key in asked.get(section, {}):
+            value, has = (getattr(getattr(config, section), key) for config in (wanted, given))
+            if value not in (has, "auto"):
                 raise RnnsearchError(
-                    f"--set {section}.{key}={asked}: with {option}, {section}.* are those of {model}, which has {has}"
+                    f"{section}.{key} = {value}: with {option}, {section}.* are fixed, and {section}.{key} is {has}"
                 )
 
 
-def settings(preset: str, config_file: Path | None, assignments: list[str] | None) -> Config:
-    """The settings a command asks for: the preset, then the file, then `--set`, the later winning."""
-    values: Mapping[str, Mapping[str, Any]] = read_toml(config_file) if config_file else {}
-    from_preset(preset)  # an unknown preset is the first thing to complain of
-    merged = merge(merge(PRESETS[preset], values), parse_assignments(assignments or []))
-    return from_dict(merged)
+def _asked(config_file: Path | None, assignments: Sequence[str] | None) -> Mapping[str, Mapping[str, Any]]:
+    from rnnsearch.config import merge, parse_assignments, read_toml
+
+    return merge(read_toml(config_file) if config_file else {}, parse_assignments(assignments or []))

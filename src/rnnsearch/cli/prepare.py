@@ -7,39 +7,54 @@ from typing import Annotated
 
 import typer
 
-from rnnsearch.cli.options import ConfigFile, Links, Preset, Set, refuse_settings, settings
+from rnnsearch.cli.options import ConfigFile, HoldOut, Links, Preset, Set, check_inputs, refuse_settings, settings
 
 
 def command(
-    source: Annotated[list[Path], typer.Option("--source", "-s", help="Source text, a sentence a line; may be repeated.")],
-    target: Annotated[list[Path], typer.Option("--target", "-t", help="Its translation, line by line; may be repeated.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")],
+    source: Annotated[
+        list[Path],
+        typer.Option(
+            "--source", "-s", metavar="FILE", help="Training text, source side, one sentence per line; may be repeated."
+        ),
+    ],
+    target: Annotated[
+        list[Path],
+        typer.Option("--target", "-t", metavar="FILE", help="Training text, target side, line by line; may be repeated."),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the data.")],
     links: Links = None,
+    hold_out: HoldOut = 0,
     vocabulary_of: Annotated[
         Path | None,
-        typer.Option("--vocabulary-of", metavar="MODEL", help="Use a model's vocabularies, to train it further."),
+        typer.Option("--vocabulary-of", metavar="FOLDER", help="A trained model to fine-tune: use its vocabularies."),
     ] = None,
     preset: Preset = "small",
     config: ConfigFile = None,
     set_: Set = None,
 ) -> None:
-    """Tokenise, clean, shuffle and pack parallel text, ready for `train --data`.
+    """Tokenise, clean and pack parallel text for `train --data`.
 
-    Files may be plain, .gz or .xz, in UTF-8. `train` does all this by itself when it is given raw text; do it beforehand
-    to use the same text for several trainings. What counts as clean is in the settings `data.*`.
+    Files may be plain, .gz or .xz, in UTF-8. `train` does all of this itself when it is given raw text; prepare the text
+    beforehand to use it in several trainings. The settings `data.*` say what counts as clean.
     """
+    asked = settings(preset, config, set_)
+    check_inputs(*source, *target, *(links or []), models=[vocabulary_of])
+
     from rich.console import Console
 
+    from rnnsearch.config import read_model_config
     from rnnsearch.data.prepare import prepare
-    from rnnsearch.model_folder import load_system
 
     console = Console(stderr=True)
-    asked = settings(preset, config, set_)
     wanted, vocabularies = asked.data, None
     if vocabulary_of is not None:
-        refuse_settings(set_, asked, ("data",), "--vocabulary-of", vocabulary_of)
+        given = read_model_config(vocabulary_of)
+        refuse_settings(config, set_, asked, given, ["data"], f"--vocabulary-of {vocabulary_of}")
+
+        from rnnsearch.model_folder import load_system
+
         model = load_system(vocabulary_of)
-        wanted, vocabularies = model.config.data, (model.source_vocabulary, model.target_vocabulary)
+        wanted, vocabularies = given.data, (model.source_vocabulary, model.target_vocabulary)
     with console.status("preparing") as status:
         prepared = prepare(
             source,
@@ -47,6 +62,7 @@ def command(
             output,
             wanted,
             links=links or [],
+            hold_out=hold_out,
             vocabularies=vocabularies,
             progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),
         )

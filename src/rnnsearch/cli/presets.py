@@ -7,17 +7,20 @@ from typing import Annotated, Any
 
 import typer
 
-from rnnsearch.config import PRESET_PURPOSE, PRESETS, SECTIONS, describe, from_preset, to_dict
+from rnnsearch.presets import PRESET_PURPOSE, PRESETS
 
 
 def command(
     name: Annotated[str | None, typer.Argument(help=f"One of {', '.join(PRESETS)}.")] = None,
-    settings: Annotated[bool, typer.Option("--settings", help="List every setting, with its default.")] = False,
+    settings: Annotated[bool, typer.Option("--settings", help="List all settings with their defaults.")] = False,
 ) -> None:
-    """Show the presets, or one of them whole: every setting, explained, as a TOML file for `--config`.
+    """List the presets, or print one as a TOML file.
 
-    `rnnsearch presets small > my.toml`, edit, `rnnsearch train --config my.toml …`.
+    The file explains every setting. To change some: `rnnsearch presets small > my.toml`, edit the file, and
+    `rnnsearch train --config my.toml …`.
     """
+    from rnnsearch.config import from_preset, to_dict
+
     if name is not None or settings:
         print(as_toml(to_dict(from_preset(name or "paper"))), end="")
         return
@@ -29,11 +32,13 @@ def command(
             f"l {model.maxout_size}; {training.optimizer}, dropout {training.dropout:g}, "
             f"label smoothing {training.label_smoothing:g}"
         )
-    print("\n`rnnsearch presets NAME` shows one whole, as a commented TOML file.")
+    print("\n`rnnsearch presets NAME` prints all settings of a preset, as a commented TOML file.")
 
 
 def as_toml(values: dict[str, dict[str, Any]]) -> str:
     """All settings as TOML, each under its description."""
+    from rnnsearch.config import SECTIONS, describe
+
     lines = []
     for section, cls in SECTIONS.items():
         lines += [f"# {(cls.__doc__ or '').splitlines()[0]}", f"[{section}]"]

@@ -7,19 +7,24 @@ from typing import Annotated, Literal
 
 import typer
 
-from rnnsearch.cli.options import Models, Tokenized
+from rnnsearch.cli.options import Models, Tokenized, check_inputs
 
 
 def command(
     model: Models,
-    source: Annotated[Path, typer.Option("--source", "-s", help="Source text, a sentence a line.")],
-    target: Annotated[Path, typer.Option("--target", "-t", help="Its translation, line by line.")],
+    source: Annotated[Path, typer.Option("--source", "-s", metavar="FILE", help="Source text, one sentence per line.")],
+    target: Annotated[Path, typer.Option("--target", "-t", metavar="FILE", help="Its translation, line by line.")],
     format_: Annotated[
-        Literal["text", "json"], typer.Option("--format", help="`text`: the score alone; `json`: every word's too.")
+        Literal["text", "json"], typer.Option("--format", help="`text`: the scores; `json`: also those of the words.")
     ] = "text",
     tokenized: Tokenized = False,
 ) -> None:
-    """The log-probability (natural logarithm) of given translations, one a line; the total on standard error."""
+    """Print the log-probability of given translations.
+
+    Logarithms are natural. The total and the perplexity per word go to standard error.
+    """
+    check_inputs(source, target, models=model)
+
     import json
     import math
     import sys
@@ -38,4 +43,4 @@ def command(
             record = {"line": number, "score": round(pair.score, 6), "tokens": pair.tokens, "word_scores": scores}
             print(json.dumps(record, ensure_ascii=False))
     if words:
-        print(f"total {total:.2f}, perplexity {math.exp(min(700.0, -total / words)):.2f} a word", file=sys.stderr)
+        print(f"total {total:.2f}, perplexity {math.exp(min(700.0, -total / words)):.2f} per word", file=sys.stderr)

@@ -9,33 +9,53 @@ import typer
 
 
 def command(
-    source: Annotated[list[Path], typer.Option("--source", "-s", help="General text, source side; may be repeated.")],
-    target: Annotated[list[Path], typer.Option("--target", "-t", help="Its translation, line by line; may be repeated.")],
-    output_source: Annotated[Path, typer.Option("--output-source", help="Where the selected source lines go.")],
-    output_target: Annotated[Path, typer.Option("--output-target", help="Where their translations go.")],
+    source: Annotated[
+        list[Path],
+        typer.Option("--source", "-s", metavar="FILE", help="The large corpus, source side; may be repeated."),
+    ],
+    target: Annotated[
+        list[Path],
+        typer.Option("--target", "-t", metavar="FILE", help="The large corpus, target side, line by line; may be repeated."),
+    ],
+    output_source: Annotated[
+        Path, typer.Option("--output-source", metavar="FILE", help="Where to write the selected source lines.")
+    ],
+    output_target: Annotated[
+        Path, typer.Option("--output-target", metavar="FILE", help="Where to write the selected target lines.")
+    ],
     in_domain_source: Annotated[
-        Path | None, typer.Option("--in-domain-source", help="Source text of the kind you want; need not be parallel.")
+        Path | None,
+        typer.Option("--in-domain-source", metavar="FILE", help="In-domain source text; need not be parallel."),
     ] = None,
     in_domain_target: Annotated[
-        Path | None, typer.Option("--in-domain-target", help="Target text of the kind you want; need not be parallel.")
+        Path | None,
+        typer.Option("--in-domain-target", metavar="FILE", help="In-domain target text; need not be parallel."),
     ] = None,
-    pairs: Annotated[int | None, typer.Option("--pairs", min=1, help="How many pairs to keep.")] = None,
-    words: Annotated[int | None, typer.Option("--words", min=1, help="Or: how many words, on the target side.")] = None,
+    pairs: Annotated[int | None, typer.Option("--pairs", min=1, help="The number of pairs to keep.")] = None,
+    words: Annotated[
+        int | None, typer.Option("--words", min=1, help="The number of target words to keep, instead of --pairs.")
+    ] = None,
     method: Annotated[
         Literal["axelrod", "moore-lewis", "random"],
-        typer.Option("--method", help="`axelrod`: both sides count. `moore-lewis`: one does. `random`: a baseline."),
+        typer.Option("--method", help="`axelrod` scores both sides, `moore-lewis` one; `random` is a baseline."),
     ] = "axelrod",
     side: Annotated[
-        Literal["source", "target"] | None, typer.Option("--side", help="With `moore-lewis`: the side that counts.")
+        Literal["source", "target"] | None, typer.Option("--side", help="The side that `moore-lewis` scores.")
     ] = None,
-    scores: Annotated[Path | None, typer.Option("--scores", metavar="FILE", help="Write the score of every pair.")] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the random sample, or selection.")] = 1,
+    scores: Annotated[
+        Path | None, typer.Option("--scores", metavar="FILE", help="Write the score of every pair to this file.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random sample, or of the random selection.")] = 1,
 ) -> None:
-    """Keep the sentence pairs of a large corpus that are most like a text of the kind you want.
+    """Select the pairs of a corpus that are like in-domain text.
 
-    Pairs are ranked by the cross-entropy difference of Axelrod, He and Gao (2011), between n-gram models of in-domain text
-    and of a sample of the corpus. Files may be plain, .gz or .xz, in UTF-8, untokenised; the kept pairs stay in order.
+    Pairs are ranked by the cross-entropy difference (Axelrod, He and Gao 2011) of n-gram models of the in-domain text and of
+    a sample of the corpus. Files may be plain, .gz or .xz, in UTF-8, not tokenised. The selected pairs stay in order.
     """
+    from rnnsearch.cli.options import check_inputs
+
+    check_inputs(*source, *target, in_domain_source, in_domain_target)
+
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -81,4 +101,4 @@ def command(
     console.print(f"{found.read:>12,} pairs read")
     console.print(f"{found.kept:>12,} kept: {found.source_words:,} source words, {found.target_words:,} target words")
     if found.worst is not None:
-        console.print(f"{found.worst:>12.3f} bits a word: the cross-entropy difference of the last one kept")
+        console.print(f"{found.worst:>12.3f} bits per word: the largest cross-entropy difference among them")

@@ -7,46 +7,70 @@ from typing import Annotated
 
 import typer
 
-from rnnsearch.cli.options import ConfigFile, Links, Preset, Set, refuse_settings, settings
-from rnnsearch.config import parse_assignments
+from rnnsearch.cli.options import (
+    ConfigFile,
+    HoldOut,
+    Links,
+    Preset,
+    Set,
+    Sources,
+    Targets,
+    ValidSources,
+    ValidTargets,
+    check_inputs,
+    refuse_settings,
+    settings,
+)
+from rnnsearch.errors import RnnsearchError
 
 
 def command(
-    valid_source: Annotated[Path, typer.Option("--valid-source", help="Development set, source side.")],
-    valid_target: Annotated[Path, typer.Option("--valid-target", help="Development set, target side.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the model to be.")],
-    source: Annotated[
-        list[Path] | None, typer.Option("--source", "-s", help="Source text, a sentence a line; may be repeated.")
-    ] = None,
-    target: Annotated[
-        list[Path] | None, typer.Option("--target", "-t", help="Its translation, line by line; may be repeated.")
-    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the model.")],
+    source: Sources = None,
+    target: Targets = None,
+    valid_source: ValidSources = None,
+    valid_target: ValidTargets = None,
+    hold_out: HoldOut = 0,
     links: Links = None,
-    data: Annotated[Path | None, typer.Option("--data", help="A folder made by `prepare`, in place of raw text.")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="FOLDER", help="Data written by `prepare`, instead of --source and --target."),
+    ] = None,
     start: Annotated[
-        Path | None, typer.Option("--from", metavar="MODEL", help="Start from a trained model's weights, on this text.")
+        Path | None, typer.Option("--from", metavar="FOLDER", help="A trained model to start from (fine-tuning).")
     ] = None,
     preset: Preset = "small",
     config: ConfigFile = None,
     set_: Set = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the run in the output folder, exactly where it stopped.")
+        bool, typer.Option("--resume", help="Continue the run in the output folder exactly where it stopped.")
     ] = False,
 ) -> None:
-    """Train a translator on parallel text.
+    """Train a translation model on parallel text.
 
-    Ctrl-C saves and stops; the same command with `--resume` goes on. The best model by development score is in the output
-    folder at any time, ready for `translate`. Curves: `tensorboard --logdir OUTPUT/tensorboard`.
+    The development set decides which model is the best one and when to stop: give files for it, or hold pairs out of the
+    training text, which are then written to `data/held-out.source` and `data/held-out.target` in the output folder.
+
+    Ctrl-C writes a checkpoint and stops; the same command with `--resume` continues. The output folder holds the best model
+    so far at any time, ready for `translate`. To watch the curves, run `tensorboard --logdir OUTPUT/tensorboard`.
     """
     if data is not None and (source or target or links):
-        raise typer.BadParameter("give either --data, or --source and --target (and --links)")
+        raise RnnsearchError("give either --data, or --source and --target (and --links), not both")
     if data is None and not (source and target):
-        raise typer.BadParameter("give --source and --target, or a prepared --data folder")
-    if data is not None and "data" in parse_assignments(set_ or []):
-        raise typer.BadParameter("with --data, the text is prepared already: give data.* settings to `prepare`")
+        raise RnnsearchError("there is nothing to train on: give --source and --target, or a prepared folder with --data")
     wanted = settings(preset, config, set_)
+
+    from rnnsearch.config import from_dict, read_model_config
+    from rnnsearch.data.development import check_development_set
+    from rnnsearch.data.prepare import open_prepared
+
+    check_development_set(valid_source or [], valid_target or [], hold_out, data)
+    check_inputs(*(source or []), *(target or []), *(links or []), *(valid_source or []), *(valid_target or []))
+    if data is not None:
+        prepared_with = from_dict({"data": open_prepared(data).info["data"]})
+        refuse_settings(config, set_, wanted, prepared_with, ["data"], f"--data {data}, which `prepare` has written,")
     if start is not None:
-        refuse_settings(set_, wanted, ("data", "model"), "--from", start)
+        refuse_settings(config, set_, wanted, read_model_config(start), ["data", "model"], f"--from {start}")
 
     from rich.console import Console
 
@@ -61,8 +85,9 @@ def command(
             targets=target or [],
             links=links or [],
             data=data,
-            valid_source=valid_source,
-            valid_target=valid_target,
+            valid_source=valid_source or [],
+            valid_target=valid_target or [],
+            hold_out=hold_out,
             start=start,
             resume=resume,
             console=console,

@@ -1,7 +1,8 @@
 """Parallel text to a prepared folder: tokenised, cleaned, shuffled once, cut to two shortlists, packed.
 
 The folder holds `train.arrow`, `source.vocab`, `target.vocab`, where words are segmented `source.subwords` and
-`target.subwords`, where links were given `links.arrow`, and, written last, `prepare.json`.
+`target.subwords`, where links were given `links.arrow`, where pairs were held out `held-out.source` and `held-out.target`,
+and, written last, `prepare.json`.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rnnsearch.atomic import write_json
+from rnnsearch.atomic import write_json, write_text
 from rnnsearch.config import DataConfig
 from rnnsearch.data.clean import Cleaner, CleaningReport
+from rnnsearch.data.development import HELD_OUT, HeldOut, choose_held_out
 from rnnsearch.data.pack import BLOCK_PAIRS, PackedCorpus, Positions, Sentences, write_packed
 from rnnsearch.data.read import read_lines, read_pairs
 from rnnsearch.data.word_alignments import parse_gold
@@ -35,7 +37,7 @@ _CORPUS, _SOURCE_VOCABULARY, _TARGET_VOCABULARY = "train.arrow", "source.vocab",
 _SOURCE_SUBWORDS, _TARGET_SUBWORDS = "source.subwords", "target.subwords"
 _LINKS = "links.arrow"
 _INFO = "prepare.json"
-_OPTIONAL = (_SOURCE_SUBWORDS, _TARGET_SUBWORDS, _LINKS)
+_OPTIONAL = (_SOURCE_SUBWORDS, _TARGET_SUBWORDS, _LINKS, *HELD_OUT)
 _FORMAT = 1
 
 _BLOCK_WORDS = 1 << 22
@@ -57,6 +59,17 @@ class PreparedData:
     source_language: str
     target_language: str
 
+    @property
+    def held_out(self) -> int:
+        """How many pairs were held out for a development set; they are in `development_files`."""
+        pairs: int = self.info.get("held_out", {}).get("pairs", 0)
+        return pairs
+
+    @property
+    def development_files(self) -> tuple[Path, Path]:
+        """The source and the target side of the pairs that were held out."""
+        return self.folder / HELD_OUT[0], self.folder / HELD_OUT[1]
+
     def is_of(self, sources: Sequence[Path], targets: Sequence[Path], links: Sequence[Path] = ()) -> bool:
         """Whether it was prepared from these files, as far as their names and sizes tell."""
         files = self.info["source_files"], self.info["target_files"], self.info.get("link_files", [])
@@ -65,6 +78,8 @@ class PreparedData:
     def summary(self) -> list[str]:
         """What was read and dropped, and what share of the running words each shortlist covers, for a reader."""
         lines = CleaningReport(**self.info["cleaning"]).lines()
+        if self.held_out:
+            lines.append(f"{self.held_out:>12,} held out, in {self.info['held_out']['lines']:,} lines")
         for side, language in (("source", self.source_language), ("target", self.target_language)):
             words = self.info[side]
             known = f"the shortlist of {words['vocabulary']:,} covers {words['coverage_percent']:.2f}%"
@@ -83,6 +98,7 @@ def prepare(
     config: DataConfig,
     *,
     links: Sequence[Path] = (),
+    hold_out: int = 0,
     vocabularies: tuple[Vocabulary, Vocabulary] | None = None,
     progress: Progress | None = None,
     processes: int | None = None,
@@ -90,7 +106,8 @@ def prepare(
     """Prepare the text of `sources` and `targets`, translations line by line, into `folder`.
 
     `links`, if given, are as many files of word alignments (`0-0 1-2 …`, source–target, by the tokenised words). With
-    `vocabularies`, those of a trained model, the text is written in them; else they are learned from it.
+    `hold_out`, so many pairs are drawn by `data.seed` for a development set; neither they nor their repetitions are trained
+    on. With `vocabularies`, those of a trained model, the text is written in them; else they are learned from it.
     The same text and settings give the same files, byte for byte. If it fails or is interrupted, `folder` is as
     it was before. `progress` is called now and then with the stage ("read", then "write") and the pairs done
     so far. `processes` tokenise (by default one a core).
@@ -109,9 +126,13 @@ def prepare(
     with _staging(folder) as staging:
         cleaner, kept = Cleaner(config), bytearray()
         source_words, target_words = _Numbering(), _Numbering()
-        lines = read_pairs(sources, targets)
-        pairs = tokenize_pairs(source_tokenizer, target_tokenizer, lines, processes=processes)
-        blocks = _number(pairs, cleaner, kept, source_words, target_words, report)
+        held_out = None
+        if hold_out:
+            held_out = choose_held_out(sources, targets, hold_out, config, (source_tokenizer, target_tokenizer))
+            for name, lines in zip(HELD_OUT, zip(*held_out.pairs, strict=True), strict=True):
+                write_text(staging / name, "".join(f"{line}\n" for line in lines))
+        pairs = tokenize_pairs(source_tokenizer, target_tokenizer, read_pairs(sources, targets), processes=processes)
+        blocks = _number(pairs, held_out, cleaner, kept, source_words, target_words, report)
         numbered = staging / "numbered.arrow"
         no_limit = np.iinfo(np.int32).max
         write_packed(numbered, blocks, source_size=no_limit, target_size=no_limit)
@@ -140,7 +161,7 @@ def prepare(
             found = int(in_order.lengths()[0].sum())
             blocks = in_order.in_blocks(_order(corpus, config.seed))
             write_packed(staging / _LINKS, blocks, source_size=no_limit, target_size=no_limit)
-        info = {
+        info: dict[str, Any] = {
             "format": _FORMAT,
             "data": asdict(config),
             "source_files": _describe(sources),
@@ -152,6 +173,8 @@ def prepare(
             "source": source.info,
             "target": target.info,
         }
+        if held_out:
+            info["held_out"] = {"pairs": len(held_out.pairs), "lines": len(kept) - cleaner.report.read}
         write_json(staging / _INFO, info)
     return open_prepared(folder)
 
@@ -260,16 +283,21 @@ class _Growing:
 
 def _number(
     pairs: Iterable[tuple[list[str], list[str]]],
+    held_out: HeldOut | None,
     cleaner: Cleaner,
     kept: bytearray,
     source_words: _Numbering,
     target_words: _Numbering,
     report: Progress,
 ) -> Iterator[tuple[Sentences, Sentences]]:
-    """The pairs that the cleaner keeps, in blocks, by the numbers of their words; `kept` gets a 1 for each, 0 for others."""
+    """The pairs that the cleaner keeps, in blocks, by the numbers of their words; `kept` gets a 1 for each, 0 for others.
+
+    Pairs that are held out are not even shown to the cleaner.
+    """
     source, target = _Growing(), _Growing()
     for count, (source_sentence, target_sentence) in enumerate(pairs, 1):
-        kept.append(cleaner.keep(source_sentence, target_sentence))
+        is_held_out = held_out is not None and (source_sentence, target_sentence) in held_out
+        kept.append(not is_held_out and cleaner.keep(source_sentence, target_sentence))
         if kept[-1]:
             source.add(map(source_words.__getitem__, source_sentence))
             target.add(map(target_words.__getitem__, target_sentence))
@@ -278,7 +306,7 @@ def _number(
                 source, target = _Growing(), _Growing()
         if count % _PROGRESS_PAIRS == 0:
             report("read", count)
-    report("read", cleaner.report.read)
+    report("read", len(kept))
     if source.lengths:
         yield source.sentences(), target.sentences()
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import lzma
+import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
@@ -36,12 +39,33 @@ def read_lines(path: Path | str) -> Iterator[str]:
         raise RnnsearchError(
             f"{path}:{number + 1}: damaged or cut short ({reason}); fetch or compress the file again"
         ) from None
-    except FileNotFoundError:
-        raise RnnsearchError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise RnnsearchError(f"{path}: this is a folder; name a text file") from None
     except OSError as error:
-        raise RnnsearchError(f"{path}: cannot read it: {error.strerror or error}") from None
+        raise _unreadable(path, error) from None
+
+
+def check_readable(*paths: Path | str) -> None:
+    """Raise RnnsearchError for the first of these files that is missing, is a folder, or may not be read.
+
+    Nothing is opened, so that pipes keep what they hold. For commands that have something slow to do before they read.
+    """
+    for path in map(Path, paths):
+        if str(path) == "-":
+            continue
+        try:
+            if stat.S_ISDIR(path.stat().st_mode):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            if not os.access(path, os.R_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        except OSError as error:
+            raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: OSError) -> RnnsearchError:
+    if isinstance(error, FileNotFoundError):
+        return RnnsearchError(f"{path}: no such file")
+    if isinstance(error, IsADirectoryError):
+        return RnnsearchError(f"{path}: this is a folder; name a text file")
+    return RnnsearchError(f"{path}: cannot read it: {error.strerror or error}")
 
 
 def read_pairs(sources: Sequence[Path], targets: Sequence[Path]) -> Iterator[tuple[str, str]]:

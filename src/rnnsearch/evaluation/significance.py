@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest
 
 from rnnsearch.errors import RnnsearchError
 
 RESAMPLES = 1000
+SIGNIFICANT = 0.05
+"""A difference is called significant if its p is below this."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,25 @@ class Comparison:
     def p_value(self, one: str, other: str) -> float | None:
         """p of the difference between two systems, by their names."""
         return self.p[self.names.index(one)][self.names.index(other)]
+
+
+def bootstrap_bleu(hypotheses: Sequence[str], references: Sequence[str]) -> NDArray[np.float64]:
+    """The BLEU of `RESAMPLES` test sets that are drawn, with replacement, from the sentences of this one.
+
+    A seed of its own makes the draws the same for every system.
+    """
+    # Sums over the sentences are all that BLEU is made of. Smoothing plays no part in them.
+    metric = BLEU(effective_order=True, force=True)
+    scores = [metric.sentence_score(line, [reference]) for line, reference in zip(hypotheses, references, strict=True)]
+    sums = np.array([[*score.counts, *score.totals, score.sys_len, score.ref_len] for score in scores])
+    draws = np.random.default_rng(12345).integers(len(sums), size=(RESAMPLES, len(sums)))
+    order = metric.max_ngram_order
+    return np.array(
+        [
+            BLEU.compute_bleu(list(drawn[:order]), list(drawn[order : 2 * order]), int(drawn[-2]), int(drawn[-1])).score
+            for drawn in sums[draws].sum(1)
+        ]
+    )
 
 
 def compare(outputs: Mapping[str, Sequence[str]], references: Sequence[str]) -> Comparison:

@@ -1,51 +1,62 @@
-"""The paper's four claims, and whether they hold here: said as found."""
+"""The four claims of the paper: which of them hold here, which do not, and which the test set is too small to decide.
+
+A claim holds where the results say so with p < 0.05, and does not hold where they say the opposite with p < 0.05.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rnnsearch.evaluation.bleu import LengthBin
-from rnnsearch.evaluation.significance import Comparison
+from rnnsearch.evaluation.significance import SIGNIFICANT, Comparison
 from rnnsearch.report.results import Claim, SystemResult
 
 FALLS = 0.1
-"""BLEU falls with length if the longest bin is this share or more below the middle one."""
+"""BLEU falls with length if the longest bin has this share, or more, less than the middle bin."""
 FEWEST = 20
-"""A bin of fewer sentences says nothing."""
+"""Bins of fewer sentences are not compared."""
+
+Changes = Mapping[str, NDArray[np.float64]]
+"""For each system, from the middle bin to the longest: how its BLEU changes, as a share, in resampled test sets."""
 
 
-def check_claims(systems: Mapping[str, SystemResult], comparison: Comparison) -> list[Claim]:
+def check_claims(systems: Mapping[str, SystemResult], comparison: Comparison, changes: Changes) -> list[Claim]:
     """The claims of section 5, on systems by their names in the paper.
 
-    Where there is a Moses, how it does on long sentences stands beside the third: the sentences may simply be harder.
+    `changes` are needed for RNNencdec-50 and RNNsearch-50 where there are bins to compare. If there is a Moses, its results
+    by length are shown with the third claim: long sentences may simply be harder.
     """
     encdec_30, search_30 = systems["RNNencdec-30"], systems["RNNsearch-30"]
     encdec_50, search_50, longer = systems["RNNencdec-50"], systems["RNNsearch-50"], systems["RNNsearch-50*"]
-    beside = [systems["Moses"]] if "Moses" in systems else []
+    moses = [systems["Moses"]] if "Moses" in systems else []
     return [
         _better(
             "RNNsearch is above RNNencdec at each length limit", comparison, [search_30, encdec_30, search_50, encdec_50]
         ),
         _better(f"{search_30.name} is even above {encdec_50.name}", comparison, [search_30, encdec_50]),
-        _lengths(encdec_50, search_50, [encdec_30, search_30, encdec_50, search_50, longer, *beside]),
+        _lengths(encdec_50, search_50, [encdec_30, search_30, encdec_50, search_50, longer, *moses], changes),
         _better(f"Trained longer, {longer.name} is better still", comparison, [longer, search_50]),
     ]
 
 
 def _better(statement: str, comparison: Comparison, systems: list[SystemResult]) -> Claim:
     """That the first is above the second, the third above the fourth, and so on."""
-    held, figures = True, []
+    verdicts: list[bool | None] = []
+    figures = []
     for better, worse in list(pairwise(systems))[::2]:
-        p = comparison.p_value(better.name, worse.name)
-        held = held and better.all.bleu > worse.all.bleu
+        p, difference = comparison.p_value(better.name, worse.name), better.all.bleu - worse.all.bleu
         assert p is not None
-        chance = f"p = {p:.3f}" + ("" if p < 0.05 else ", so it may be chance")
+        verdicts.append(difference > 0 if p < SIGNIFICANT and difference else None)
+        chance = f"p = {p:.3f}" + ("" if p < SIGNIFICANT else ", so it may be chance")
         figures.append(f"{better.name} {better.all.bleu:.2f}, {worse.name} {worse.all.bleu:.2f} BLEU ({chance})")
-    return Claim(statement, held, figures)
+    return Claim(statement, _all_of(verdicts), figures)
 
 
-def _lengths(encdec: SystemResult, search: SystemResult, shown: list[SystemResult]) -> Claim:
+def _lengths(encdec: SystemResult, search: SystemResult, shown: list[SystemResult], changes: Changes) -> Claim:
     statement = f"{encdec.name} falls with the length of the sentence, {search.name} does not"
     bins = compared_bins(search.by_length)
     if bins is None:
@@ -53,21 +64,35 @@ def _lengths(encdec: SystemResult, search: SystemResult, shown: list[SystemResul
         return Claim(statement, None, [few])
     middle, longest = bins
     figures = []
-    changes = {}
     for system in shown:
         before, after = system.by_length[middle].bleu, system.by_length[longest].bleu
         assert before is not None
         assert after is not None
-        changes[system.name] = (after - before) / max(before, 1e-9)
         beyond = system.by_length[-1]
         further = "" if beyond.bleu is None else f"; {beyond.label} words: {beyond.bleu:.1f}"
         figures.append(
             f"{system.name}: {before:.1f} at {system.by_length[middle].label} words, {after:.1f} at "
-            f"{system.by_length[longest].label} ({100 * changes[system.name]:+.0f}%{further})"
+            f"{system.by_length[longest].label} ({100 * (after - before) / max(before, 1e-9):+.0f}%{further})"
         )
-    held = changes[encdec.name] <= -FALLS < changes[search.name]
-    figures.append(f"To fall is to lose {100 * FALLS:.0f}% or more of the BLEU.")
-    return Claim(statement, held, figures)
+    falls, stays = (_chance(changes[encdec.name] > -FALLS), _chance(changes[search.name] <= -FALLS))
+    figures.append(
+        f"To fall is to lose {100 * FALLS:.0f}% or more of the BLEU: p = {falls:.3f} that {encdec.name} falls, "
+        f"p = {stays:.3f} that {search.name} does not (bootstrap resampling)."
+    )
+    verdicts = [True if p < SIGNIFICANT else False if p > 1 - SIGNIFICANT else None for p in (falls, stays)]
+    return Claim(statement, _all_of(verdicts), figures)
+
+
+def _chance(against: NDArray[np.bool_]) -> float:
+    """p: the share of the resampled test sets that speak against it."""
+    return float((against.sum() + 1) / (len(against) + 1))
+
+
+def _all_of(verdicts: list[bool | None]) -> bool | None:
+    """True if all are, False if one is, and None if it depends on those that are undecided."""
+    if False in verdicts:
+        return False
+    return None if None in verdicts else True
 
 
 def compared_bins(by_length: list[LengthBin]) -> tuple[int, int] | None:

@@ -175,13 +175,38 @@ _HALF = (15, 25)
 """The length limits for captions and generated sentences, which are about half as long as news."""
 
 
-def make_experiment(scale: Scale, folder: Path, text: Text | None, budget_hours: float | None = None) -> Experiment:
-    """The experiment at one of the scales; `builtin` generates its text into `folder`, the others need `text`.
+_VARIED = ("data.max_length", "model.alignment", "training.max_minutes", "training.patience")
+"""What `Experiment.config_of` sets for each system: the experiment compares systems that differ in these."""
 
-    `budget_hours` is the training time of all systems together; None stands for the default of the scale.
 
-    Raises RnnsearchError where `text` is given but not used, or needed but not given.
+def make_experiment(
+    scale: Scale,
+    folder: Path,
+    text: Text | None,
+    budget_hours: float | None = None,
+    *,
+    seed: int | None = None,
+    overrides: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Experiment:
+    """The experiment at one of the scales; `builtin` writes its text into `folder`, the others need `text`.
+
+    `budget_hours` is the training time of all systems together; None stands for the default of the scale. `seed` is that of
+    the weights, of dropout and of the order of the text. `overrides` (section → key → value) are settings of all systems.
+
+    Raises RnnsearchError where `text` is given but not used, or needed but not given, and for `overrides` of settings in
+    which the systems differ.
     """
+    overrides = overrides or {}
+    for section, values in overrides.items():
+        for key in values:
+            if f"{section}.{key}" in _VARIED:
+                raise RnnsearchError(f"--set {section}.{key}: the systems of the experiment differ in it; leave it out")
+    if seed is not None:
+        overrides = merge({"data": {"seed": seed}, "training": {"seed": seed}}, overrides)
+
+    def config(preset: str, values: Mapping[str, Mapping[str, Any]]) -> Config:
+        return from_preset(preset, merge(values, overrides))
+
     hours = BUDGET_HOURS[scale] if budget_hours is None else budget_hours
     minutes = round(60 * hours / (3 + paper.LONGER), 2)
     if scale == "builtin":
@@ -190,7 +215,7 @@ def make_experiment(scale: Scale, folder: Path, text: Text | None, budget_hours:
         return Experiment(
             scale,
             builtin_text(folder / "corpus"),
-            from_preset("demo", _BUILTIN),
+            config("demo", _BUILTIN),
             limits=_HALF,
             minutes=minutes,
             generated=Generated(train=60_000, valid=500, test=1500),
@@ -201,9 +226,9 @@ def make_experiment(scale: Scale, folder: Path, text: Text | None, budget_hours:
             "--test-target"
         )
     if scale == "wmt14":
-        return Experiment(scale, text, from_preset("paper", _PAPER), limits=paper.LIMITS, minutes=minutes)
+        return Experiment(scale, text, config("paper", _PAPER), limits=paper.LIMITS, minutes=minutes)
     limits = _HALF if scale == "multi30k" else paper.LIMITS
-    return Experiment(scale, text, from_preset("small", _SMALL), limits=limits, minutes=minutes)
+    return Experiment(scale, text, config("small", _SMALL), limits=limits, minutes=minutes)
 
 
 def builtin_text(folder: Path) -> Text:

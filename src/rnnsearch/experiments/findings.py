@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rnnsearch.data.read import read_lines
 from rnnsearch.evaluation.bleu import CorpusScore, LengthBin, bleu_by_length, corpus_score
-from rnnsearch.evaluation.significance import compare
+from rnnsearch.evaluation.significance import bootstrap_bleu, compare
 from rnnsearch.experiments import paper
-from rnnsearch.experiments.claims import check_claims
+from rnnsearch.experiments.claims import Changes, check_claims, compared_bins
 from rnnsearch.experiments.experiment import Experiment, TrainedSystem
 from rnnsearch.experiments.layout import Layout
 from rnnsearch.experiments.measure import Measured, open_measured
@@ -51,7 +54,7 @@ def collect_results(experiment: Experiment, layout: Layout, outside: Mapping[str
         absent={} if "Moses" in outside else {"Moses": MOSES_ABSENT},
         paper=paper.ROWS,
         comparison=comparison,
-        claims=check_claims(by_paper_name, comparison),
+        claims=check_claims(by_paper_name, comparison, _changes(test, systems, texts)),
         alignments=[
             AlignedSentence(shown.source_tokens, shown.tokens, shown.alignment)
             for shown in looked_at
@@ -95,12 +98,40 @@ def _trained(
         all=corpus_score(measured.texts, test.references),
         no_unk=_no_unk(test, measured.known_texts),
         by_length=by_length,
-        training=Training(**{key: record[key] for key in Training.__dataclass_fields__}),
+        training=Training(**{key: _number(record[key]) for key in Training.__dataclass_fields__}),
         aer=measured.aer,
         unread=None if measured.unread is None else _unread_shares(by_length, test.choice.lengths, measured.unread),
         unfinished=measured.unfinished,
         commands=tuple(commands),
     )
+
+
+def _number(value: Any) -> Any:
+    """A value of a JSON file, which has `null` for what is not a number."""
+    return math.nan if value is None else value
+
+
+def _changes(
+    test: TestSet, systems: Sequence[SystemResult], texts: Mapping[str, Sequence[str]]
+) -> Changes:
+    """How the BLEU of each system changes from the middle bin to the longest one; nothing where they cannot be compared."""
+    bins = compared_bins(systems[0].by_length)
+    if bins is None:
+        return {}
+    members = [_members(systems[0].by_length[number], test.choice.lengths) for number in bins]
+    changes = {}
+    for system in systems:
+        before, after = (
+            bootstrap_bleu([texts[system.name][i] for i in chosen], [test.references[i] for i in chosen])
+            for chosen in members
+        )
+        changes[system.name] = (after - before) / np.maximum(before, 1e-9)
+    return changes
+
+
+def _members(one: LengthBin, lengths: Sequence[int]) -> list[int]:
+    """The sentences whose source length lies in the bin."""
+    return [i for i, words in enumerate(lengths) if one.low < words <= (one.high or words)]
 
 
 def _outside(experiment: Experiment, test: TestSet, name: str, path: Path, lines: list[str]) -> SystemResult:
@@ -131,7 +162,7 @@ def _unread_shares(bins: Sequence[LengthBin], lengths: Sequence[int], unread: Se
     """For each bin, the unread source words of its sentences by all their words."""
     shares: list[float | None] = []
     for one in bins:
-        members = [i for i, words in enumerate(lengths) if one.low < words <= (one.high or words)]
+        members = _members(one, lengths)
         words = sum(lengths[i] for i in members)
         shares.append(sum(unread[i] for i in members) / words if words else None)
     return shares

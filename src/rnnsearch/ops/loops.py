@@ -12,6 +12,7 @@ others are those of its tensors. All threads call it at once, and each does its 
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,8 @@ _OPENMP = _openmp()
 AVAILABLE = _OPENMP is not None
 """Whether kernels can run here."""
 
+# A forked process has none of its parent's OpenMP threads, and would wait for them for ever.
+os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 
 def run_on(tensor: Tensor, *types: torch.dtype) -> bool:
@@ -54,6 +57,7 @@ def run_on(tensor: Tensor, *types: torch.dtype) -> bool:
     Every function that has a compiled loop and a plain way asks here. Tensors are passed to loops contiguous.
     """
     return AVAILABLE and tensor.device.type == "cpu" and tensor.dtype in (types or (torch.float32,))
+
 
 
 NUMBERS, TENSORS = 12, 16

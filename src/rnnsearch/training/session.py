@@ -19,19 +19,21 @@ from filelock import FileLock, Timeout
 from rich.console import Console
 
 from rnnsearch.atomic import write_json, write_text
-from rnnsearch.config import Config, from_dict, read_json, to_dict
+from rnnsearch.config import CONFIG, Config, from_dict, read_json, to_dict
+from rnnsearch.data.development import NO_DEVELOPMENT_SET, check_development_set
 from rnnsearch.data.prepare import PreparedData, open_prepared, prepare
-from rnnsearch.data.read import read_pairs
+from rnnsearch.data.read import check_readable, read_pairs
 from rnnsearch.devices import default_device, device_name
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.model_folder import CONFIG, WEIGHTS, System, load_system, load_weights, new_system, save_settings
+from rnnsearch.model_folder import WEIGHTS, System, load_system, load_weights, new_system, save_settings
 from rnnsearch.training.card import model_card
 from rnnsearch.training.display import Display
 from rnnsearch.training.trainer import CHECKPOINT, Trainer
 from rnnsearch.training.validation import DevelopmentSet, negative_log_likelihood, validate
 from rnnsearch.translation.translator import Translator
 
-Paths = Sequence[str | os.PathLike[str]]
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+"""One file, or several that are read one after the other."""
 TEXT = CHECKPOINT.with_name("text.json")
 """What `prepare` said of the text that a run was begun on."""
 LOCK = CHECKPOINT.with_name("lock")
@@ -52,8 +54,9 @@ def train(
     targets: Paths = (),
     links: Paths = (),
     data: str | os.PathLike[str] | None = None,
-    valid_source: str | os.PathLike[str],
-    valid_target: str | os.PathLike[str],
+    valid_source: Paths = (),
+    valid_target: Paths = (),
+    hold_out: int = 0,
     start: str | os.PathLike[str] | None = None,
     resume: bool = False,
     console: Console | None = None,
@@ -61,14 +64,23 @@ def train(
     """Train a system in the folder `output`, and return it as a translator.
 
     The text is either raw parallel files, `sources` and `targets`, with their word alignments in files of `links` if there
-    are some to guide the alignment, or a folder that `prepare` has made, `data`. With
-    `start`, the weights, the vocabularies and the settings of model and data are those of that model: fine-tuning. With
-    `resume`, a run that was stopped or killed goes on from its last checkpoint to bit for bit the weights it would have
+    are some to guide the alignment, or a folder that `prepare` has made, `data`.
+
+    The development set is the files `valid_source` and `valid_target`; or, without them, `hold_out` pairs of the raw text,
+    which are drawn at random, never trained on, and written to `data/held-out.source` and `.target` in the output folder;
+    or the pairs that were held out when `data` was prepared.
+
+    With `start`, the weights, the vocabularies and the settings of model and data are those of that model: fine-tuning.
+    With `resume`, a run that was stopped or killed goes on from its last checkpoint to bit for bit the weights it would have
     had. SIGINT and SIGTERM make it write a checkpoint and raise `Interrupted`; a second SIGINT ends it at once.
     """
     console = console or Console(stderr=True)
     folder = Path(output)
-    development = read_development_set(valid_source, valid_target)
+    text = _paths(sources), _paths(targets), _paths(links)
+    valid = _paths(valid_source), _paths(valid_target)
+    check_development_set(*valid, hold_out, data)
+    check_readable(*text[0], *text[1], *text[2], *valid[0], *valid[1])
+    development = read_development_set(*valid) if any(valid) else None
     with _alone(folder):
         resuming = _check_output(folder, resume, console)
         begun = None if start is None else load_system(start)
@@ -76,7 +88,11 @@ def train(
             config = replace(config, data=begun.config.data, model=begun.config.model)
         if resuming:
             config = _resumed_settings(read_json(folder / CONFIG), config, folder, compare_data=data is None)
-        prepared = _data(folder, config, (sources, targets, links), data, resuming, begun, console)
+        prepared = _data(folder, config, text, hold_out, data, resuming, begun, console)
+        if development is None:
+            if not prepared.held_out:
+                raise RnnsearchError(f"{data}: no pairs were held out here, and so {NO_DEVELOPMENT_SET}")
+            development = read_development_set(*([path] for path in prepared.development_files))
         config = _with_data_settings(config, prepared)
 
         system = new_system(config, prepared.source_vocabulary, prepared.target_vocabulary)
@@ -105,12 +121,16 @@ def train(
         return Translator(system)
 
 
-def read_development_set(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> DevelopmentSet:
-    """Read a development set; it may not be empty."""
-    pairs = [(s, t) for s, t in read_pairs([Path(source)], [Path(target)]) if s.strip() and t.strip()]
+def read_development_set(sources: Sequence[Path], targets: Sequence[Path]) -> DevelopmentSet:
+    """Read a development set, of one pair of files or several; it may not be empty."""
+    pairs = [(s, t) for s, t in read_pairs(sources, targets) if s.strip() and t.strip()]
     if not pairs:
-        raise RnnsearchError(f"{source}, {target}: no sentence pairs to validate on")
+        raise RnnsearchError(f"{', '.join(map(str, (*sources, *targets)))}: no sentence pairs to validate on")
     return DevelopmentSet([s for s, _ in pairs], [t for _, t in pairs])
+
+
+def _paths(given: Paths) -> list[Path]:
+    return [Path(given)] if isinstance(given, str | os.PathLike) else [Path(path) for path in given]
 
 
 def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
@@ -214,7 +234,8 @@ def _resumed_settings(saved: Config, asked: Config, folder: Path, compare_data: 
 def _data(
     folder: Path,
     config: Config,
-    text: tuple[Paths, Paths, Paths],
+    text: tuple[list[Path], list[Path], list[Path]],
+    hold_out: int,
     data: str | os.PathLike[str] | None,
     resuming: bool,
     begun: System | None,
@@ -235,7 +256,7 @@ def _data(
                 f"{data}: this is not the text that the run in {folder} was started on; give that, or another --output"
             )
         return prepared
-    source_paths, target_paths, link_paths = ([Path(path) for path in paths] for paths in text)
+    source_paths, target_paths, link_paths = text
     if resuming:
         prepared = open_prepared(folder / "data")
         if source_paths and not prepared.is_of(source_paths, target_paths, link_paths):
@@ -243,6 +264,11 @@ def _data(
             raise RnnsearchError(
                 f"{folder}: the run to resume was not started on {names}, or they have changed since; give the files it "
                 "was started on, or another --output"
+            )
+        if prepared.held_out != hold_out:
+            raise RnnsearchError(
+                f"{folder}: the run to resume was started with {prepared.held_out:,} pairs held out, not {hold_out:,}; give "
+                f"{f'--hold-out {prepared.held_out}' if prepared.held_out else 'no --hold-out'}, or another --output"
             )
         return prepared
     if not source_paths:
@@ -254,6 +280,7 @@ def _data(
             folder / "data",
             config.data,
             links=link_paths,
+            hold_out=hold_out,
             vocabularies=vocabularies,
             progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),
         )

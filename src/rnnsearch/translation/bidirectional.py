@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -27,8 +28,14 @@ class BidirectionalTranslator(Translator):
         super().__init__(sides[0].system, sides[0].folder)
         self._sides = sides
 
-    def n_best(
-        self, lines: Sequence[str], n: int, prefixes: Sequence[str] = (), **settings: object
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._sides,)
+
+    def _kind(self, kind: str) -> str:
+        return f"{sum(1 + len(side.others) for side in self._sides)} {kind}, of both directions"
+
+    def _n_best(
+        self, lines: list[str], n: int, prefixes: Sequence[str], settings: dict[str, object]
     ) -> list[list[Translation]]:
         """See `Translator.n_best`: of what both directions find, the best by both together.
 

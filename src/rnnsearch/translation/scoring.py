@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,15 +17,16 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import System
 from rnnsearch.ops import fast_products
 from rnnsearch.text.vocabulary import END_SYMBOL
-from rnnsearch.translation.translation import Alignment, by_words
+from rnnsearch.translation.notebook import as_html
+from rnnsearch.translation.translation import Alignment, by_words, rounded
 
 LONGEST = 5000
 """A given pair is read whole, so its alignment has to fit in memory: no side may have more words than this."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScoredPair:
-    """What the model makes of one given pair."""
+    """The score and the alignment of a given sentence pair."""
 
     source_tokens: list[str]
     """The source words and the end symbol."""
@@ -36,6 +38,25 @@ class ScoredPair:
     """log p of each target word, and of the end symbol, given those before it; they add up to `score`."""
     alignment: Alignment | None
     """α, (tokens, source_tokens); None for RNNencdec, or where it was not asked for."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; weights are rounded to four places."""
+        return {
+            "source_tokens": self.source_tokens,
+            "tokens": self.tokens,
+            "score": round(self.score, 6),
+            "word_scores": [round(score, 6) for score in self.word_scores],
+            "alignment": rounded(self.alignment),
+        }
+
+    def __repr__(self) -> str:
+        """The target words and the score; the rest is in the attributes."""
+        return f"ScoredPair({' '.join(self.tokens)!r}, score={self.score:.4f})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the target words above their alignment."""
+        remark = f"log p = {self.score:.2f}"
+        return as_html(" ".join(self.tokens), remark, self.source_tokens, self.tokens, self.alignment)
 
 
 @torch.inference_mode()

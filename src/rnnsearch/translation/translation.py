@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.data.word_alignments import Links, hard_alignment
 from rnnsearch.text.vocabulary import END_SYMBOL
+from rnnsearch.translation.notebook import as_html
 
 Alignment = NDArray[np.float32]
 
@@ -43,7 +44,7 @@ class Segment:
     """α, (tokens, source tokens + 1): the last column is the end symbol's."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Translation:
     """One translation of one line, and where each of its words was read from."""
 
@@ -87,6 +88,44 @@ class Translation:
             matrix[to, -1] = segment.alignment[:, -1]
         return matrix
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, as `rnnsearch translate --format json` writes them; weights are rounded to four places.
+
+        A line that was translated in several segments has an alignment for each of them: the matrix of the whole line would
+        be large, and nearly all zeros.
+        """
+        values: dict[str, Any] = {
+            "text": self.text,
+            "tokens": self.tokens,
+            "source_tokens": self.source_tokens,
+            "score": round(self.score, 6),
+            "finished": self.finished,
+        }
+        if self.replacements:
+            values["replacements"] = [asdict(replacement) for replacement in self.replacements]
+        if len(self.segments) == 1:
+            return values | {"alignment": rounded(self.alignment)}
+        return values | {
+            "segments": [
+                {
+                    "source_start": segment.source_start,
+                    "target_start": segment.target_start,
+                    "alignment": rounded(segment.alignment),
+                }
+                for segment in self.segments
+            ]
+        }
+
+    def __repr__(self) -> str:
+        """The text and the score; the rest is in the attributes."""
+        unfinished = "" if self.finished else ", finished=False"
+        return f"Translation({self.text!r}, score={self.score:.4f}{unfinished})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the translation above its alignment."""
+        remark = f"log p = {self.score:.2f}" + ("" if self.finished else ", cut off at the length limit")
+        return as_html(self.text, remark, self.source_tokens, self.tokens, self.alignment)
+
     @property
     def links(self) -> Links | None:
         """Hard alignment: each target word with the source word that it read from (`hard_alignment`); None for RNNencdec."""
@@ -99,6 +138,11 @@ class Translation:
                 for source, target in hard_alignment(segment.alignment)
             )
         return frozenset(links)
+
+
+def rounded(alignment: Alignment | None) -> list[list[float]] | None:
+    """The weights as lists of numbers with four places."""
+    return None if alignment is None else [[round(float(weight), 4) for weight in row] for row in alignment]
 
 
 def by_words(alignment: Alignment, target_word_ids: Sequence[int], source_word_ids: Sequence[int]) -> Alignment:

@@ -10,12 +10,12 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
 from rnnsearch.config import SearchConfig, from_dict, present_keys
-from rnnsearch.errors import RnnsearchError
+from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.model_folder import System
 from rnnsearch.ops.packed import int8_works
 from rnnsearch.search import Backend, Hypothesis, VocabularySelection, beam_search, choose_backend
@@ -48,6 +48,29 @@ class Translator:
         self._source = Tokenizer(data.tokenizer, data.source_language)
         self._target = Tokenizer(data.tokenizer, data.target_language)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A pickle holds the models themselves; only the lexicon is still read from the folder."""
+        folder = None if self.folder is None else self.folder.absolute()
+        return type(self), (self.system, folder, self.others)
+
+    def __repr__(self) -> str:
+        """What is translated into what, by which model, where."""
+        system, data = self.system, self.system.config.data
+        kind = "RNNsearch" if system.model.aligns else "RNNencdec"
+        parts = [
+            f"{data.source_language} → {data.target_language}",
+            self._kind(kind),
+            f"{system.model.count_parameters():,} parameters",
+            f"vocabularies of {len(system.source_vocabulary):,} and {len(system.target_vocabulary):,}",
+            f"on {next(system.model.parameters()).device}",
+        ]
+        if self.folder is not None:
+            parts.append(f"from {str(self.folder)!r}")
+        return f"<{type(self).__name__}: {', '.join(parts)}>"
+
+    def _kind(self, kind: str) -> str:
+        return f"ensemble of {1 + len(self.others)} {kind}" if self.others else kind
+
     @overload
     def translate(self, lines: str, *, prefix: str = "", **settings: object) -> Translation: ...
     @overload
@@ -57,26 +80,45 @@ class Translator:
     def translate(
         self, lines: str | list[str] | tuple[str, ...], *, prefix: str | Sequence[str] = "", **settings: object
     ) -> Translation | list[Translation]:
-        """The best translation of a line, or of each of several lines.
+        """The best translation of a line, or of each line of a list.
 
-        `settings` are those of `SearchConfig` (`beam=12`, `forbid_unk=True`, …) where they differ from the model's. With a
-        `prefix`, or one for each line, the translation begins so.
+        `settings` are those of `SearchConfig` (`beam=12`, `forbid_unk=True`, …) where they differ from the model's. The
+        translation begins with the `prefix`, if there is one; a list of lines has a list of prefixes.
         """
         if isinstance(lines, str):
-            return self.n_best([lines], 1, [prefix] if isinstance(prefix, str) else prefix, **settings)[0][0]
-        if isinstance(prefix, str) and prefix:
-            raise TypeError("several lines have a list of prefixes, one each")
-        return [translations[0] for translations in self.n_best(lines, 1, list(prefix), **settings)]
+            return self.n_best(lines, 1, prefix, **settings)[0]
+        return [translations[0] for translations in self.n_best(lines, 1, prefix, **settings)]
 
+    @overload
+    def n_best(self, lines: str, n: int, prefixes: str | Sequence[str] = "", **settings: object) -> list[Translation]: ...
+    @overload
     def n_best(
-        self, lines: Sequence[str], n: int, prefixes: Sequence[str] = (), **settings: object
-    ) -> list[list[Translation]]:
-        """For each line its translations, best first: at most `n`, and at most as many as the beam finished.
+        self, lines: list[str] | tuple[str, ...], n: int, prefixes: str | Sequence[str] = (), **settings: object
+    ) -> list[list[Translation]]: ...
+    def n_best(
+        self, lines: str | list[str] | tuple[str, ...], n: int, prefixes: str | Sequence[str] = (), **settings: object
+    ) -> list[Translation] | list[list[Translation]]:
+        """The translations of a line, or of each line of a list, best first: at most `n`, and at most as many as the beam
+        finished.
 
         The beam is at least `n` wide; with a temperature, `n` are drawn, or `beam` to choose from by minimum Bayes risk. A
-        blank line, and a line so long that it is cut into segments, has one. If there are `prefixes`, one a line,
-        translations begin with them.
+        blank line, and a line so long that it is translated in segments, has one translation. If there are `prefixes`, one
+        for each line, the translations begin with them.
         """
+        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+            raise RnnsearchError(f"n_best: n = {n!r}; give the number of translations, 1 or more")
+        if isinstance(lines, str):
+            prefix = [prefixes] if isinstance(prefixes, str) else as_lines(prefixes, "prefixes")
+            return self._n_best([lines], n, prefix, settings)[0]
+        if isinstance(prefixes, str):
+            if prefixes:
+                raise RnnsearchError(f"prefix {prefixes!r}: a list of lines has a list of prefixes, one for each line")
+            prefixes = ()
+        return self._n_best(as_lines(lines, "lines"), n, as_lines(prefixes, "prefixes"), settings)
+
+    def _n_best(
+        self, lines: list[str], n: int, prefixes: Sequence[str], settings: dict[str, object]
+    ) -> list[list[Translation]]:
         search = self._search(settings)
         search = replace(search, beam=n if search.temperature and not search.minimum_bayes_risk else max(search.beam, n))
         pieces_of_line = [split_line(self.source_words(line), search.max_segment) for line in lines]
@@ -119,6 +161,14 @@ class Translator:
         who types a line gets its translation at once.
         """
         self._search(settings)
+        for name, given in (("lines", lines), ("prefixes", prefixes)):
+            if isinstance(given, str | bytes) or not isinstance(given, Iterable | None):
+                raise RnnsearchError(f"stream: {name} = {shown(given)}; give lines, as a list or an open file has them")
+        return self._stream(lines, n, prefixes, settings)
+
+    def _stream(
+        self, lines: Iterable[str], n: int, prefixes: Iterable[str] | None, settings: dict[str, object]
+    ) -> Iterator[list[Translation]]:
         given = None if prefixes is None else iter(prefixes)
         for group in _arriving(lines, 1000):
             of_group = () if given is None else list(islice(given, len(group)))
@@ -126,13 +176,32 @@ class Translator:
         if given is not None and next(given, None) is not None:
             raise RnnsearchError("there are more prefixes than lines; give one for each, if empty")
 
+    @overload
+    def score(self, sources: str, targets: str, *, tokenized: bool = False, first_line: int = 1) -> ScoredPair: ...
+    @overload
     def score(
-        self, sources: Sequence[str], targets: Sequence[str], *, tokenized: bool = False, first_line: int = 1
-    ) -> list[ScoredPair]:
-        """The log-probability and the alignment of given pairs of lines; of `tokenized` ones, spaces separate the words.
+        self,
+        sources: list[str] | tuple[str, ...],
+        targets: list[str] | tuple[str, ...],
+        *,
+        tokenized: bool = False,
+        first_line: int = 1,
+    ) -> list[ScoredPair]: ...
+    def score(
+        self,
+        sources: str | list[str] | tuple[str, ...],
+        targets: str | list[str] | tuple[str, ...],
+        *,
+        tokenized: bool = False,
+        first_line: int = 1,
+    ) -> ScoredPair | list[ScoredPair]:
+        """The log-probability and the alignment of a given line and its translation, or of each of a list of pairs.
 
-        Errors count lines from `first_line`.
+        In `tokenized` lines, spaces separate the words. Errors count lines from `first_line`.
         """
+        if isinstance(sources, str) and isinstance(targets, str):
+            return self.score([sources], [targets], tokenized=tokenized, first_line=first_line)[0]
+        sources, targets = as_lines(sources, "sources"), as_lines(targets, "targets")
         source_words = [line.split() if tokenized else self.source_words(line) for line in sources]
         target_words = [line.split() if tokenized else self.target_words(line) for line in targets]
         return self.score_words(source_words, target_words, first_line=first_line)
@@ -169,7 +238,7 @@ class Translator:
 
     def _search(self, settings: dict[str, object]) -> SearchConfig:
         own = {key: value for key, value in vars(self.system.config.search).items() if not key.startswith("_")}
-        search = from_dict({"search": {**own, **present_keys("search", settings)}}, "search").search
+        search = from_dict({"search": {**own, **present_keys("search", settings)}}).search
         if search.coverage and not self.system.model.aligns:
             raise RnnsearchError("search.coverage: an RNNencdec has no alignment to say which words were read")
         if not search.replace_unk:
@@ -207,8 +276,9 @@ class Translator:
             models = [system.model for system in (self.system, *self.others)]
             on_cpu = models[0].readout.W_o.device.type == "cpu"
             if precision == "int8" and not (on_cpu and int8_works()):
-                place = "this CPU" if on_cpu else "a GPU"
-                warnings.warn(f"search.precision = int8 is not for {place}: float32 is used", stacklevel=2)
+                reason = "this CPU has no instructions for it" if on_cpu else "the model is on a GPU"
+                message = f"search.precision = int8: {reason}, so the search uses float32"
+                warnings.warn(message, RnnsearchWarning, stacklevel=5)
                 precision = "fp32"
             self._backends[key] = choose_backend(models, precision, selection)
         return self._backends[key]
@@ -248,6 +318,23 @@ class Translator:
         )
 
 
+def as_lines(given: object, name: str) -> list[str]:
+    """The lines as a list; RnnsearchError for what is no list of lines, a single string above all."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise RnnsearchError(f"{name} = {shown(given)}; give a string, or a list of strings")
+    lines = list(given)
+    for place, line in enumerate(lines):
+        if not isinstance(line, str):
+            raise RnnsearchError(f"{name}[{place}] = {shown(line)}; every line is a string")
+    return lines
+
+
+def shown(value: object) -> str:
+    """A value for an error message, cut off where it is long."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
 def _arriving(lines: Iterable[str], most: int) -> Iterator[list[str]]:
     """Lines in groups of at most `most`: whatever is there when the last group is done, but at least one."""
     arrived: queue.Queue[str | BaseException | None] = queue.Queue(maxsize=2 * most)
@@ -255,6 +342,8 @@ def _arriving(lines: Iterable[str], most: int) -> Iterator[list[str]]:
     def read() -> None:
         try:
             for line in lines:
+                if not isinstance(line, str):
+                    raise RnnsearchError(f"stream: a line is {shown(line)}; every line is a string")
                 arrived.put(line)
             arrived.put(None)
         except BaseException as error:  # whatever it is, it belongs to the reader of the stream

@@ -15,8 +15,9 @@ import pytest
 
 from command_line import Folders, Run, refused
 from rnnsearch.cli import main
-from rnnsearch.config import PRESETS, SECTIONS, describe, from_dict, from_preset
+from rnnsearch.config import SECTIONS, describe, from_dict, from_preset
 from rnnsearch.model_folder import WEIGHTS, new_system, save_settings, save_weights
+from rnnsearch.presets import PRESETS
 from toy import TARGET_WORDS, toy_config, toy_pairs, toy_vocabularies, write_pairs
 
 # Presets -------------------------------------------------------------------------------------------------------------
@@ -323,7 +324,7 @@ def test_align_gold_that_does_not_fit(rnnsearch: Run, model_folder: Folders, tmp
     command = ("align", "--model", model_folder("mlp"), "--source", source, "--target", target)
     gold = tmp_path / "gold"
     gold.write_text("0-0\n")
-    refused(rnnsearch(*command, "--gold", gold), "1 lines of links for 4 pairs")
+    refused(rnnsearch(*command, "--gold", gold), "has 1 lines for 4 pairs")
     gold.write_text("0-0\n0-0\nzero\n0-0\n")
     refused(rnnsearch(*command, "--gold", gold), f"{gold}:3", "zero")
     refused(rnnsearch(*command, "--gold", tmp_path / "none"), "no such file")
@@ -381,7 +382,7 @@ def test_a_lexicon_of_nothing(rnnsearch: Run, model_folder: Folders, tmp_path: P
     model, empty = tmp_path / "model", tmp_path / "empty"
     shutil.copytree(model_folder("mlp"), model)
     empty.touch()
-    refused(rnnsearch("lexicon", "--model", model, "--source", empty, "--target", empty), empty, "none to learn from")
+    refused(rnnsearch("lexicon", "--model", model, "--source", empty, "--target", empty), empty, "none of the 0 pairs")
     assert not (model / "lexicon.tsv").exists()
     refused(rnnsearch("lexicon", "--model", model, "--check-source", empty, "--check-reference", empty), empty)
 

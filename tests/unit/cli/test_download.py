@@ -34,7 +34,7 @@ def test_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (tmp_path / "train.fr").read_text() == "un chien\n"
     again = run("multi30k", "--output", tmp_path)  # without the server
     assert again.exit_code == 0, again.output
-    assert "all there already" in again.stderr
+    assert "is already complete" in again.stderr
 
 
 def test_download_of_what_is_not_known(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ SLOW = ["torch", "numpy", "pyarrow", "matplotlib", "sacrebleu", "sacremoses", "t
 
 
 def python(code: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1", "TERM": "dumb"}
+    environment = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
 
 
@@ -42,10 +42,12 @@ def test_help(command: str) -> None:
 
 
 def test_help_lists_every_command() -> None:
-    done = python(run_then_list_imports("--help"))
+    done = python(run_then_list_imports("--help") + "print('heavy', [m for m in ('pydantic', 'rich') if m in sys.modules])")
     assert "imported []" in done.stdout
+    assert "heavy []" in done.stdout
     for command in COMMANDS:
         assert f" {command} " in done.stdout
+    assert "..." not in done.stdout.split("Commands:")[1], "every summary fits on its line"
 
 
 def test_presets_need_nothing_slow() -> None:

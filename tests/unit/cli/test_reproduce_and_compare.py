@@ -33,7 +33,7 @@ def test_compare(tmp_path: Path) -> None:
     ("arguments", "told"),
     [
         (["--scale", "files"], "needs its text"),
-        (["--scale", "files", "--source", "train.en"], "the text is not whole"),
+        (["--scale", "files", "--source", "train.en"], "the text is not complete"),
         (["--scale", "builtin", "--system", "moses.fr"], "--system moses.fr: give a name and a file"),
     ],
 )

@@ -9,9 +9,8 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from rnnsearch.data import Batch, BatchStream, PackedCorpus, make_batch
-from rnnsearch.data.batches import WIDTH_MULTIPLE, Guide, SubwordSampling
-from rnnsearch.data.pack import Sentences, write_packed
+from rnnsearch.data.batches import WIDTH_MULTIPLE, Batch, BatchStream, Guide, SubwordSampling, make_batch
+from rnnsearch.data.pack import PackedCorpus, Sentences, write_packed
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text import Subwords, Vocabulary
 

@@ -8,7 +8,7 @@ from typing import Literal
 import pytest
 
 from rnnsearch.config import DataConfig
-from rnnsearch.data import Cleaner
+from rnnsearch.data.clean import Cleaner
 
 
 @pytest.mark.parametrize(

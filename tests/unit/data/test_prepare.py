@@ -18,7 +18,7 @@ from typing import Literal
 import pytest
 
 from rnnsearch.config import DataConfig
-from rnnsearch.data import open_prepared, prepare
+from rnnsearch.data.prepare import open_prepared, prepare
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text import UNK
 
@@ -190,7 +190,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     code = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from rnnsearch.data import prepare; from rnnsearch.config import DataConfig\n"
+        "from rnnsearch.data.prepare import prepare; from rnnsearch.config import DataConfig\n"
         f"prepare([{str(files[0][0])!r}], [{str(files[1][0])!r}], {str(folder)!r}, DataConfig(), processes=2)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnsearch.data import read_lines, read_pairs
+from rnnsearch.data.read import read_lines, read_pairs
 from rnnsearch.errors import RnnsearchError
 
 
@@ -44,7 +44,7 @@ def test_any_lines_come_back(tmp_path_factory: pytest.TempPathFactory, lines: li
 
 
 def test_a_dash_is_standard_input() -> None:
-    code = "from rnnsearch.data import read_lines; print(list(read_lines('-')))"
+    code = "from rnnsearch.data.read import read_lines; print(list(read_lines('-')))"
     run = subprocess.run([sys.executable, "-c", code], input="é\r\nb".encode(), capture_output=True, check=True)
     assert run.stdout.decode().strip() == "['é', 'b']"
 

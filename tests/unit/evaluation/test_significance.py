@@ -1,10 +1,11 @@
 from random import Random
 
+import numpy as np
 import pytest
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.evaluation.bleu import corpus_score
-from rnnsearch.evaluation.significance import compare
+from rnnsearch.evaluation.significance import RESAMPLES, bootstrap_bleu, compare
 
 WORDS = ["the", "old", "young", "woman", "sees", "gives", "red", "book", "house", "tree", "dog", "under", "night"]
 
@@ -77,3 +78,16 @@ def test_the_same_translations_twice_are_no_different() -> None:
     better = found.p_value("one", "better")
     assert better is not None
     assert better < 0.01
+
+
+def test_bootstrap_bleu_agrees_with_sacrebleu() -> None:
+    references = reference_lines(150)
+    outputs = with_faults(references, 0.2, 2)
+    found = bootstrap_bleu(outputs, references)
+    ours = compare({"one": outputs, "other": with_faults(references, 0.3, 3)}, references)
+    assert found.shape == (RESAMPLES,)
+    assert np.mean(found) == pytest.approx(corpus_score(outputs, references).bleu, abs=0.5)
+    low, high = np.quantile(found, [0.025, 0.975])
+    assert (high - low) / 2 == pytest.approx(ours.interval[0], rel=0.15)
+    assert np.array_equal(found, bootstrap_bleu(outputs, references))
+    np.testing.assert_allclose(bootstrap_bleu(references, references), 100)

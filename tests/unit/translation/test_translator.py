@@ -209,7 +209,7 @@ def test_a_translation_of_its_own_beginning_is_itself(translator: Translator) ->
 def test_prefixes_that_do_not_fit(translator: Translator) -> None:
     with pytest.raises(RnnsearchError, match="1 prefixes for 2 lines"):
         translator.translate([LINE, LINE], prefix=["le"])
-    with pytest.raises(TypeError, match="one each"):
+    with pytest.raises(RnnsearchError, match="one for each line"):
         translator.translate([LINE, LINE], prefix="le")
     with pytest.raises(RnnsearchError, match=r"search\.shortlist = 3: the words of a given beginning"):
         translator.translate(LINE, prefix="le", vocabulary_selection=3)

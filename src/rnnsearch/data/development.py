@@ -1,0 +1,89 @@
+"""Where a development set comes from: files of its own, or pairs of the training text that are held out of the training."""
+
+from __future__ import annotations
+
+import heapq
+import os
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rnnsearch.config import DataConfig
+from rnnsearch.data.clean import Cleaner
+from rnnsearch.data.read import read_pairs
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.text.tokenize import Tokenizer
+
+HELD_OUT = ("held-out.source", "held-out.target")
+"""The files of a prepared folder that the held-out pairs are written to, as they stand in the training text."""
+
+NO_DEVELOPMENT_SET = (
+    "there is no development set: give --valid-source and --valid-target, or --hold-out N to take N pairs from the training "
+    "text"
+)
+
+
+def check_development_set(
+    valid_sources: Sequence[Path], valid_targets: Sequence[Path], hold_out: int, data: str | os.PathLike[str] | None
+) -> None:
+    """RnnsearchError unless there is one way to a development set; prepared `data` may have pairs that were held out."""
+    if hold_out < 0:
+        raise RnnsearchError(f"--hold-out {hold_out}: give the number of pairs to hold out, 1 or more")
+    if hold_out and (valid_sources or valid_targets):
+        raise RnnsearchError("give either --valid-source and --valid-target or --hold-out, not both")
+    if hold_out and data is not None:
+        raise RnnsearchError(f"--hold-out {hold_out}: {data} is prepared already; give --hold-out to `rnnsearch prepare`")
+    if not (hold_out or valid_sources or valid_targets or data is not None):
+        raise RnnsearchError(NO_DEVELOPMENT_SET)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Pairs that are held out."""
+
+    pairs: Sequence[tuple[str, str]]
+    """Their lines, in the order of the text."""
+    words: frozenset[tuple[str, str]]
+    """The same pairs, tokenised: every pair with these words stays out of the training, so repetitions do too."""
+
+    def __contains__(self, pair: tuple[Sequence[str], Sequence[str]]) -> bool:
+        """Whether a tokenised pair is held out."""
+        return _joined(*pair) in self.words
+
+
+def choose_held_out(
+    sources: Sequence[Path], targets: Sequence[Path], count: int, config: DataConfig, tokenizers: tuple[Tokenizer, Tokenizer]
+) -> HeldOut:
+    """Draw `count` different pairs at random, by `data.seed`, from those of the text that are fit to be trained on.
+
+    The text is read once more for it, so it has to lie in files. RnnsearchError where there are too few such pairs.
+    """
+    for path in (*sources, *targets):
+        if not path.is_file():
+            raise RnnsearchError(f"{path}: to hold pairs out, the text is read twice, so it has to be in a file")
+    cleaner, chances = Cleaner(replace(config, remove_duplicates=False)), random.Random(config.seed)
+    # Every pair gets a random number, and the pairs with the lowest ones are chosen: (−number, line, pair, words).
+    chosen: list[tuple[float, int, tuple[str, str], tuple[str, str]]] = []
+    words_of_chosen: set[tuple[str, str]] = set()
+    for line, pair in enumerate(read_pairs(sources, targets)):
+        chance = -chances.random()
+        if len(chosen) == count and chance < chosen[0][0]:
+            continue
+        tokenised = tokenizers[0].tokenize(pair[0]), tokenizers[1].tokenize(pair[1])
+        words = _joined(*tokenised)
+        if words in words_of_chosen or not cleaner.keep(*tokenised):
+            continue
+        words_of_chosen.add(words)
+        heapq.heappush(chosen, (chance, line, pair, words))
+        if len(chosen) > count:
+            words_of_chosen.remove(heapq.heappop(chosen)[3])
+    if len(chosen) < count:
+        raise RnnsearchError(
+            f"cannot hold out {count:,} pairs: the training text has only {len(chosen):,} different ones after cleaning"
+        )
+    return HeldOut([pair for _, _, pair, _ in sorted(chosen, key=lambda one: one[1])], frozenset(words_of_chosen))
+
+
+def _joined(source: Sequence[str], target: Sequence[str]) -> tuple[str, str]:
+    return " ".join(source), " ".join(target)
