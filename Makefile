@@ -1,5 +1,5 @@
 # `make demo` and `make test` are all there is to know; each sets up .venv the first time, and again when pyproject.toml
-# has changed. Another Python: `make test PYTHON=python3.12`. Options for the demonstration: `make demo ARGS='--seed 2'`.
+# has changed. Another Python: `make test PYTHON=python3.12`. Options for the demonstration: `make demo ARGS='--set training.seed=2'`.
 
 PYTHON = python3
 VENV = .venv
@@ -46,4 +46,4 @@ $(VENV)/.installed-dev: $(VENV)/.torch pyproject.toml
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find src tests docs benchmarks -name __pycache__ -type d -exec rm -rf {} +
+	find src tests docs benchmarks tools -name __pycache__ -type d -exec rm -rf {} +

@@ -12,15 +12,14 @@ from rnnsearch.cli.options import ConfigFile, Set, settings
 
 def command(
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")] = Path("rnnsearch-demo"),
-    pairs: Annotated[int, typer.Option("--pairs", min=100, help="Sentence pairs to generate and train on.")] = 60000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Another seed makes another corpus.")] = 1,
+    pairs: Annotated[int, typer.Option("--pairs", min=100, help="Sentence pairs to train on.")] = 60000,
     config: ConfigFile = None,
     set_: Set = None,
 ) -> None:
     """Train a small English–French translator in about three minutes, and see what it does.
 
-    Needs no data: a bilingual grammar generates the sentences, with the true word alignments. Writes a page with scores,
-    translations and alignments. Stopped half way, the same command goes on.
+    Needs no data and no network: the built-in corpus comes with the package, word alignments included. Writes a page with
+    scores, translations and alignments. Stopped half way, the same command goes on.
     """
     wanted = settings("demo", config, set_)
 
@@ -32,7 +31,7 @@ def command(
 
     console = Console(highlight=False)
     try:
-        demo = run_demo(output, wanted, pairs, seed, console)
+        demo = run_demo(output, wanted, pairs, console)
     except Interrupted as stop:
         console.print(f"{stop}. For the demonstration: run it again.", markup=False)
         raise typer.Exit(130) from None

@@ -12,7 +12,7 @@ def command(
     scale: Annotated[
         Literal["builtin", "multi30k", "files", "wmt14"],
         typer.Option(
-            help="`builtin`: a generated corpus, 40 minutes on two CPU cores; `multi30k`: captions, an afternoon; `files`: "
+            help="`builtin`: the built-in corpus, 40 minutes on two CPU cores; `multi30k`: captions, an afternoon; `files`: "
             "any parallel text, likewise; `wmt14`: the paper's sizes, a GPU and days."
         ),
     ],
