@@ -1,5 +1,6 @@
 # `make demo` and `make test` are all there is to know; each sets up .venv the first time, and again when pyproject.toml
-# has changed. Another Python: `make test PYTHON=python3.12`. Options for the demonstration: `make demo ARGS='--seed 2'`.
+# has changed. Another Python: `make test PYTHON=python3.12`. Options for the demonstration:
+# `make demo ARGS='--set training.seed=2'`.
 
 PYTHON = python3
 VENV = .venv
@@ -21,7 +22,7 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest tests/unit tests/conformance tests/benchmarks tests/system tests/docs
+	$(BIN)/pytest tests/unit tests/conformance tests/benchmarks tests/tools tests/system tests/docs
 
 docs: $(VENV)/.installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
@@ -46,4 +47,4 @@ $(VENV)/.installed-dev: $(VENV)/.torch pyproject.toml
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find src tests docs benchmarks -name __pycache__ -type d -exec rm -rf {} +
+	find src tests docs benchmarks tools -name __pycache__ -type d -exec rm -rf {} +

@@ -42,7 +42,7 @@ def main() -> None:
     on, folder = machine(), arguments.output / "unknown-words"
     corpus = folder / "corpus"
     if not (corpus / "test.gold").exists():
-        write_corpus(corpus, train=PAIRS, valid=TESTED, test=TESTED, seed=1)
+        write_corpus(corpus, train=PAIRS, valid=TESTED, test=TESTED)
     text = {"source": "train.en", "target": "train.fr", "valid-source": "valid.en", "valid-target": "valid.fr"}
     command = ["train", *(part for side, name in text.items() for part in (f"--{side}", str(corpus / name)))]
     command += ["--output", str(folder / "built-in"), "--preset", "demo", *shortlist("built-in", arguments.set)]

@@ -1,29 +1,21 @@
 """A Python for one page's snippets: reads a block a line of JSON, runs it, and answers with what went wrong, or nothing.
 
-Presets are tiny in it, and generated corpora small. Run as `python interpreter.py TINY`.
+Presets are tiny in it. Run as `python interpreter.py TINY`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 import traceback
 
-import rnnsearch.datasets.builtin
 from rnnsearch.presets import PRESETS
 
 
 def make_short(tiny: dict[str, dict[str, int]]) -> None:
-    """Have trainings and corpora be small, whatever a snippet asks for."""
+    """Have trainings be short, whatever a snippet asks for."""
     for name, preset in PRESETS.items():
         PRESETS[name] = {section: {**preset.get(section, {}), **tiny.get(section, {})} for section in {**preset, **tiny}}
-    write = rnnsearch.datasets.builtin.write_corpus
-
-    def write_little(folder: str | os.PathLike[str], *, train: int, valid: int, test: int, seed: int = 1) -> None:
-        write(folder, train=min(train, 200), valid=min(valid, 6), test=min(test, 6), seed=seed)
-
-    rnnsearch.datasets.builtin.write_corpus = write_little
 
 
 def main() -> None:

@@ -69,7 +69,7 @@ def load_script(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_training_record_is_described(tmp_path: Path) -> None:
-    write_corpus(tmp_path, train=40, valid=3, test=1, seed=1)
+    write_corpus(tmp_path, train=40, valid=3, test=1)
     config = rnnsearch.from_preset(
         "demo",
         {

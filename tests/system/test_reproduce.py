@@ -15,7 +15,7 @@ from rich.console import Console
 
 from rnnsearch.config import from_preset
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.experiments.experiment import Experiment, Generated, builtin_text
+from rnnsearch.experiments.experiment import CorpusSizes, Experiment, builtin_text
 from rnnsearch.experiments.layout import Layout
 from rnnsearch.experiments.reproduce import Reproduction
 
@@ -45,7 +45,7 @@ def tiny_experiment(folder: Path, minutes: float = MINUTES) -> Experiment:
         from_preset("demo", TINY),
         limits=(12, 20),
         minutes=minutes,
-        generated=Generated(train=800, valid=10, test=80),
+        builtin=CorpusSizes(train=800, valid=10, test=80),
     )
 
 

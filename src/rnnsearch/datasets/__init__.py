@@ -1,8 +1,8 @@
-"""Public parallel text: fetched, checked, and written as plain files of one sentence a line."""
+"""Parallel text as plain files of one sentence a line: public text, fetched and checked, and the built-in corpus."""
 
 from __future__ import annotations
 
-from rnnsearch.datasets.catalog import DATASETS, Archive, Dataset, LinkedSentences, ParallelText, Text
+from rnnsearch.datasets.catalog import DATASETS, Archive, BuiltinText, Dataset, LinkedSentences, ParallelText, Text
 from rnnsearch.datasets.fetch import Progress, fetch
 from rnnsearch.datasets.texts import download
 from rnnsearch.datasets.unpack import unpack
@@ -10,6 +10,7 @@ from rnnsearch.datasets.unpack import unpack
 __all__ = [
     "DATASETS",
     "Archive",
+    "BuiltinText",
     "Dataset",
     "LinkedSentences",
     "ParallelText",

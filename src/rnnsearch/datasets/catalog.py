@@ -1,4 +1,4 @@
-"""The public data sets: what they are called, where their archives lie, and which files of them are wanted.
+"""The data sets: what they are called, where their archives lie, and which files of them are wanted.
 
 Checksums are those that others publish for the same addresses: TensorFlow Datasets (SHA-256 of Europarl, Common Crawl and
 News Commentary), Sockeye (MD5 of the UN corpus, 10⁹ and the development sets), sacreBLEU (MD5 of the test sets) and
@@ -68,6 +68,18 @@ class LinkedSentences:
 
 
 @dataclass(frozen=True)
+class BuiltinText:
+    """A part of the built-in corpus, which comes with the package; it has gold word alignments, in `NAME.gold`."""
+
+    name: str
+
+    @property
+    def archives(self) -> tuple[Archive, ...]:
+        """Nothing has to be fetched for it."""
+        return ()
+
+
+@dataclass(frozen=True)
 class Dataset:
     """Parallel texts that belong together."""
 
@@ -77,12 +89,17 @@ class Dataset:
     """Its terms, in a sentence."""
     languages: tuple[str, str]
     """Codes of source and target language, which end the names of the plain files."""
-    texts: tuple[ParallelText | LinkedSentences, ...]
+    texts: tuple[ParallelText | LinkedSentences | BuiltinText, ...]
 
     @property
     def archives(self) -> tuple[Archive, ...]:
         """Everything that has to be fetched, each once."""
         return tuple(dict.fromkeys(archive for text in self.texts for archive in text.archives))
+
+    def files(self, text: ParallelText | LinkedSentences | BuiltinText) -> tuple[str, ...]:
+        """The names of the plain files of one of its texts; source and target come first."""
+        endings = (*self.languages, "gold") if isinstance(text, BuiltinText) else self.languages
+        return tuple(f"{text.name}.{ending}" for ending in endings)
 
 
 def _members(name: str, archive: Archive, source: str, target: str) -> ParallelText:
@@ -189,4 +206,14 @@ TATOEBA = Dataset(
     ),
 )
 
-DATASETS = {dataset.name: dataset for dataset in (WMT14, MULTI30K, TATOEBA)}
+# Built in -------------------------------------------------------------------------------------------------------------
+
+BUILTIN = Dataset(
+    name="builtin",
+    title="The built-in corpus: generated English–French sentences with gold word alignments",
+    licence="MIT, as rnnsearch itself",
+    languages=("en", "fr"),
+    texts=(BuiltinText("train"), BuiltinText("valid"), BuiltinText("test")),
+)
+
+DATASETS = {dataset.name: dataset for dataset in (BUILTIN, MULTI30K, TATOEBA, WMT14)}

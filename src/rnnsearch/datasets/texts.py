@@ -12,7 +12,8 @@ from typing import Any
 
 from rnnsearch.atomic import atomic_write, write_json
 from rnnsearch.data.read import read_lines
-from rnnsearch.datasets.catalog import Archive, Dataset, LinkedSentences, ParallelText
+from rnnsearch.datasets.builtin import write_corpus
+from rnnsearch.datasets.catalog import Archive, BuiltinText, Dataset, LinkedSentences, ParallelText
 from rnnsearch.datasets.fetch import Progress, discard, fetch, recorded_checksums
 from rnnsearch.datasets.unpack import DamagedArchive, unpack
 from rnnsearch.errors import RnnsearchError
@@ -36,8 +37,9 @@ class Downloaded:
 def download(dataset: Dataset, folder: Path, progress: Progress | None = None) -> Downloaded:
     """Write the texts of `dataset` to `folder`: `NAME.en` and `NAME.fr` for each, and `manifest.json` when all are whole.
 
-    What was fetched stays in `folder/archives`, to be deleted at will. Stopped half way, the same call goes on. A folder
-    whose manifest says that everything is there is left alone.
+    The built-in corpus is not fetched, and has `NAME.gold` besides. What was fetched stays in `folder/archives`, to be
+    deleted at will. Stopped half way, the same call goes on. A folder whose manifest says that everything is there is left
+    alone.
     """
     report = progress or (lambda what, done, total: None)
     there = _complete(dataset, folder)
@@ -51,8 +53,10 @@ def download(dataset: Dataset, folder: Path, progress: Progress | None = None) -
                 unpack(path, wanted, _Counter(f"unpacking {path.name}", report))
         for text in dataset.texts:
             if isinstance(text, LinkedSentences):
-                outputs = [folder / f"{text.name}.{language}" for language in dataset.languages]
+                outputs = [folder / name for name in dataset.files(text)]
                 _join([paths[archive] for archive in text.archives], outputs, _Counter(f"joining {text.name}", report))
+        if any(isinstance(text, BuiltinText) for text in dataset.texts):
+            write_corpus(folder)
         pairs = {text.name: _count(dataset, text, folder) for text in dataset.texts}
         write_json(folder / _MANIFEST, _manifest(dataset, folder, pairs))
     except DamagedArchive as error:
@@ -127,9 +131,9 @@ def _number(text: str, archive: Path) -> int:
         raise DamagedArchive(archive, f"{text!r} where the number of a sentence should be") from None
 
 
-def _count(dataset: Dataset, text: ParallelText | LinkedSentences, folder: Path) -> int:
+def _count(dataset: Dataset, text: ParallelText | LinkedSentences | BuiltinText, folder: Path) -> int:
     """How many pairs a text has; RnnsearchError where the two files do not fit together."""
-    source, target = (folder / f"{text.name}.{language}" for language in dataset.languages)
+    source, target = (folder / name for name in dataset.files(text)[:2])
     lines = [_lines(path) for path in (source, target)]
     if lines[0] != lines[1]:
         raise RnnsearchError(
@@ -159,10 +163,7 @@ def _manifest(dataset: Dataset, folder: Path, pairs: dict[str, int]) -> dict[str
             {
                 "name": text.name,
                 "pairs": pairs[text.name],
-                "files": {
-                    f"{text.name}.{language}": (folder / f"{text.name}.{language}").stat().st_size
-                    for language in dataset.languages
-                },
+                "files": {name: (folder / name).stat().st_size for name in dataset.files(text)},
             }
             for text in dataset.texts
         ],

@@ -22,8 +22,6 @@ from rnnsearch.training.session import train
 from rnnsearch.training.trainer import CHECKPOINT
 from rnnsearch.translation import Translation, Translator, load
 
-TEST_PAIRS = 500
-
 
 def next_steps(folder: Path) -> tuple[str, ...]:
     """Commands to try after the demonstration in `folder`; a line that begins with `#` explains the next one."""
@@ -58,15 +56,15 @@ class Demo:
     heat_maps: list[Path]
 
 
-def run_demo(folder: Path, config: Config, pairs: int, seed: int, console: Console) -> Demo:
+def run_demo(folder: Path, config: Config, pairs: int, console: Console) -> Demo:
     """Write the corpus, train or resume a training that was stopped, evaluate, and write the page, all in `folder`.
 
     A training that is asked to stop raises `Interrupted`; call `run_demo` again to resume it.
     """
     corpus = folder / "corpus"
     if not (corpus / "train.fr").exists():
-        console.print(f"Generating {pairs:,} English–French sentence pairs from a small bilingual grammar …")
-        write_corpus(corpus, train=pairs, valid=TEST_PAIRS, test=TEST_PAIRS, seed=seed)
+        console.print(f"Training on {pairs:,} English–French sentence pairs of the built-in corpus")
+        write_corpus(corpus, train=pairs)
     model = folder / "model"
     if not (model / "training.json").exists():
         train(

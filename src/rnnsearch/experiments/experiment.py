@@ -56,13 +56,12 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Generated:
-    """The numbers of sentence pairs to generate, where the text is the built-in corpus."""
+class CorpusSizes:
+    """The numbers of sentence pairs of each part, where the text is the built-in corpus."""
 
     train: int
     valid: int
     test: int
-    seed: int = 1
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class Experiment:
     """The two length limits of training sentences, in words: 30 and 50 in the paper."""
     minutes: float
     """Training time of each system but the last, which is trained `paper.LONGER` times as long."""
-    generated: Generated | None = None
+    builtin: CorpusSizes | None = None
     """None where the text is given."""
 
     @property
@@ -130,7 +129,7 @@ class Experiment:
             "scale": self.scale,
             "limits": list(self.limits),
             "minutes": self.minutes,
-            "text": asdict(self.generated) if self.generated else text,
+            "text": asdict(self.builtin) if self.builtin else text,
             "config": to_dict(self.config),
         }
 
@@ -211,14 +210,14 @@ def make_experiment(
     minutes = round(60 * hours / (3 + paper.LONGER), 2)
     if scale == "builtin":
         if text is not None:
-            raise RnnsearchError("--scale builtin generates its text; to give your own, use --scale files")
+            raise RnnsearchError("--scale builtin has its own text; to give yours, use --scale files")
         return Experiment(
             scale,
             builtin_text(folder / "corpus"),
             config("demo", _BUILTIN),
             limits=_HALF,
             minutes=minutes,
-            generated=Generated(train=60_000, valid=500, test=1500),
+            builtin=CorpusSizes(train=60_000, valid=500, test=1500),
         )
     if text is None:
         raise RnnsearchError(

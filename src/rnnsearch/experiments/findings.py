@@ -194,8 +194,8 @@ def _introduction(experiment: Experiment, layout: Layout) -> str:
     model = experiment.config.model
     pairs = " and ".join(f"{record['training_pairs']:,}" for record in (records[0], records[2]))
     text = (
-        "on sentences that a small bilingual grammar has made up"
-        if experiment.generated
+        "on sentences that a small bilingual grammar has generated"
+        if experiment.builtin
         else f"on {', '.join(path.name for path in experiment.text.source)}"
     )
     paragraphs = [

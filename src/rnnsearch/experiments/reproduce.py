@@ -17,7 +17,7 @@ from rnnsearch.data.prepare import open_prepared, prepare
 from rnnsearch.data.read import read_lines
 from rnnsearch.datasets.builtin import write_corpus
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.experiments.experiment import Experiment, TrainedSystem
+from rnnsearch.experiments.experiment import CorpusSizes, Experiment, TrainedSystem
 from rnnsearch.experiments.findings import as_dict, collect_results
 from rnnsearch.experiments.layout import Layout
 from rnnsearch.experiments.measure import measure
@@ -85,10 +85,9 @@ class Reproduction:
 
     def _parts(self) -> Iterator[Part]:
         experiment, layout = self.experiment, self.layout
-        if experiment.generated:
-            count = experiment.generated.train
+        if experiment.builtin:
             result = experiment.text.target[-1]
-            yield Part(f"generating {count:,} sentence pairs", count / 60_000, result, self._generate)
+            yield Part("writing the built-in corpus", 0.1, result, partial(self._write_corpus, experiment.builtin))
         for limit in experiment.limits:
             title = f"preparing the text, sentences of up to {limit} words"
             yield Part(title, 0.5, layout.prepared(limit) / "prepare.json", partial(self._prepare, limit))
@@ -103,16 +102,9 @@ class Reproduction:
             result = layout.translations(system) / "measured.json"
             yield Part(f"translating with {system.name}", 0.7, result, partial(self._measure, system))
 
-    def _generate(self) -> None:
-        generated = self.experiment.generated
-        assert generated is not None
-        write_corpus(
-            self.experiment.text.test_source.parent,
-            train=generated.train,
-            valid=generated.valid,
-            test=generated.test,
-            seed=generated.seed,
-        )
+    def _write_corpus(self, sizes: CorpusSizes) -> None:
+        folder = self.experiment.text.test_source.parent
+        write_corpus(folder, train=sizes.train, valid=sizes.valid, test=sizes.test)
 
     def _prepare(self, limit: int) -> None:
         text = self.experiment.text
@@ -175,7 +167,7 @@ class Reproduction:
     def _check_lines(self) -> None:
         """Raise RnnsearchError, before any training, if a translation from outside lacks or adds lines."""
         test = self.experiment.text.test_target
-        if self.outside and not (self.experiment.generated and not test.exists()):
+        if self.outside and not (self.experiment.builtin and not test.exists()):
             expected = sum(1 for _ in read_lines(test))
             for name, path in self.outside.items():
                 found = sum(1 for _ in read_lines(path))

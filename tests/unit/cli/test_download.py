@@ -1,9 +1,11 @@
-"""`rnnsearch download`, as a user types it, from a server on this machine."""
+"""`rnnsearch download`, as a user types it, from a server on this machine or from the package itself."""
 
 from __future__ import annotations
 
 import gzip
+import socket
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -42,3 +44,31 @@ def test_download_of_what_is_not_known(tmp_path: Path) -> None:
     assert done.exit_code == 2
     assert "wmt14-enfr" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_the_builtin_corpus_needs_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def connect(*_: object, **__: object) -> NoReturn:
+        raise AssertionError("a connection was opened")
+
+    monkeypatch.setattr(socket, "create_connection", connect)
+    done = run("builtin", "--output", tmp_path)
+    assert done.exit_code == 0, done.output
+    assert "MIT" in done.stderr
+    assert [line.split()[:3] for line in done.stderr.splitlines()[-3:]] == [
+        ["60,000", "pairs", "train"],
+        ["500", "pairs", "valid"],
+        ["500", "pairs", "test"],
+    ]
+    files = {f"{part}.{ending}" for part in ("train", "valid", "test") for ending in ("en", "fr", "gold")}
+    assert {path.name for path in tmp_path.iterdir()} == {*files, "manifest.json"}
+    lines = {name: (tmp_path / name).read_text(encoding="utf-8").splitlines() for name in files}
+    for part, pairs in (("train", 60_000), ("valid", 500), ("test", 500)):
+        assert [len(lines[f"{part}.{ending}"]) for ending in ("en", "fr", "gold")] == [pairs] * 3
+    assert lines["test.fr"][0] == "Jeanne prépare l'aventure et une réunion."
+    assert "all there already" in run("builtin", "--output", tmp_path).stderr
+    (tmp_path / "test.gold").unlink()
+    assert "all there already" not in run("builtin", "--output", tmp_path).stderr
+    assert (tmp_path / "test.gold").exists()
+    refused = run("multi30k", "--output", tmp_path)
+    assert isinstance(refused.exception, RnnsearchError)
+    assert "holds builtin already" in str(refused.exception)

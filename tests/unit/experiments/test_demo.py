@@ -24,5 +24,5 @@ def test_a_demo_that_was_stopped_before_its_first_validation(tmp_path: Path, mon
     monkeypatch.setattr(demo, "train", train)
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
-            demo.run_demo(tmp_path, from_preset("demo"), 20, 1, Console(quiet=True))
+            demo.run_demo(tmp_path, from_preset("demo"), 20, Console(quiet=True))
     assert resumed == [False, True]

@@ -69,7 +69,7 @@ def test_lengths_scale_down_together() -> None:
 def test_text_is_asked_for_where_it_is_needed() -> None:
     with pytest.raises(RnnsearchError, match="--scale files needs its text"):
         make_experiment("files", Path("output"), None)
-    with pytest.raises(RnnsearchError, match="generates its text"):
+    with pytest.raises(RnnsearchError, match="has its own text"):
         make_experiment("builtin", Path("output"), TEXT)
 
 

@@ -1,11 +1,11 @@
-"""The built-in corpus: English sentences, their French translations, and gold word alignments.
+"""The generator of the built-in corpus: English sentences, their French translations, and gold word alignments.
 
-The corpus is generated, to any size, by a small bilingual grammar: one tree is drawn at random and spoken in
+A small bilingual grammar generates as many sentence pairs as are asked for: one tree is drawn at random and spoken in
 both languages. Word order, agreement, elision, negation, clitics and tenses differ between the two as they do
 in life, so a translator has to learn them; the French is a function of the English sentence alone, so it can.
 Sentences run from 3 words to 60; words follow Zipf's law, and rare names lie beyond any shortlist.
 
->>> from rnnsearch.datasets.builtin import generate
+>>> from builtin_corpus import generate
 >>> for pair in generate(2, seed=4):
 ...     print(pair.source_text, pair.target_text, pair.pharaoh, sep=" | ")
 He will know a doctor. | Il connaîtra un médecin. | 0-0 1p1 2-1 3-2 4-3 5-4
@@ -14,7 +14,7 @@ Who do her teachers know? | Qui est-ce que ses professeurs connaissent ? | 0-0 1
 
 from __future__ import annotations
 
-from .corpus import generate, write_corpus
+from .corpus import generate
 from .pairs import AlignedPair
 
-__all__ = ["AlignedPair", "generate", "write_corpus"]
+__all__ = ["AlignedPair", "generate"]

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from random import Random
-
-from rnnsearch.atomic import write_text
 
 from .english import English
 from .french import French
@@ -29,17 +25,6 @@ def generate(pairs: int, seed: int = 1) -> Iterator[AlignedPair]:
     return islice(_distinct(seed), pairs)
 
 
-def write_corpus(folder: str | os.PathLike[str], *, train: int, valid: int, test: int, seed: int = 1) -> None:
-    """Write a corpus into `folder`: for each part `part.en` and `part.fr`, and `part.gold` with the links.
-
-    The texts are plain lines, one sentence a line; the links are those of `AlignedPair.pharaoh`, between the
-    Moses tokens of the two lines. No English sentence occurs twice, within a part or across parts.
-    """
-    stream = _distinct(seed)
-    for part, pairs in (("test", test), ("valid", valid), ("train", train)):
-        _write_part(Path(folder), part, islice(stream, pairs))
-
-
 def realise(tree: Sentence) -> AlignedPair:
     """Speak a tree in both languages. English comes first: it settles what *it* and *they* stand for."""
     source = capitalised(English().sentence(tree))
@@ -56,14 +41,3 @@ def _distinct(seed: int) -> Iterator[AlignedPair]:
         if len(pair.source) <= _LONGEST and len(pair.target) <= _LONGEST and pair.source not in seen:
             seen.add(pair.source)
             yield pair
-
-
-def _write_part(folder: Path, part: str, pairs: Iterable[AlignedPair]) -> None:
-    source, target, gold = [], [], []
-    for pair in pairs:
-        source.append(pair.source_text + "\n")
-        target.append(pair.target_text + "\n")
-        gold.append(pair.pharaoh + "\n")
-    write_text(folder / f"{part}.en", "".join(source))
-    write_text(folder / f"{part}.fr", "".join(target))
-    write_text(folder / f"{part}.gold", "".join(gold))
