@@ -75,8 +75,8 @@ class ModelConfig:
     maxout_size: int = Field(default=500, ge=1)
     """l, the number of maxout units of the readout."""
     alignment: Literal["mlp", "none", "dot", "bilinear", "location", "monotonic"] = "mlp"
-    """The alignment model a: `mlp` is RNNsearch; `none` is the baseline RNNencdec, one fixed context vector. Others in their
-    place: `dot` and `bilinear` (Luong et al. 2015), `location` (Chorowski et al. 2015), `monotonic` (Graves 2013)."""
+    """The alignment model a: `mlp` is RNNsearch, and `none` is the baseline RNNencdec with one fixed context vector. The
+    others are `dot` and `bilinear` (Luong et al. 2015), `location` (Chorowski et al. 2015) and `monotonic` (Graves 2013)."""
     encoder: Literal["auto", "forward", "bidirectional"] = "auto"
     """Read the source forward only, or in both directions. `auto` is `forward` for RNNencdec and `bidirectional`
     otherwise."""
