@@ -151,8 +151,8 @@ class TrainingConfig:
     engine: Literal["auto", "reference", "fused", "cuda"] = "auto"
     """How the recurrences are computed: `fused` on a CPU, `cuda` on an NVIDIA GPU, or as plain PyTorch (`reference`)."""
     precision: Literal["fp32", "bf16"] = "fp32"
-    """Precision of the factors of matrix products. `bf16` is faster if the processor has instructions for it. Weights, sums
-    and states stay float32."""
+    """Precision of the factors of matrix products. `bf16` is faster if the processor has instructions for it; a CPU without
+    them uses `fp32`. Weights, sums and states stay float32."""
     max_updates: int = Field(default=500_000, ge=1)
     """Stop after this many updates."""
     max_epochs: int = Field(default=0, ge=0)
