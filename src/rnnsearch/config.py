@@ -79,8 +79,8 @@ class ModelConfig:
     maxout_size: int = Field(default=500, ge=1)
     """l, the number of maxout units of the readout."""
     alignment: Literal["mlp", "none", "dot", "bilinear", "location", "monotonic"] = "mlp"
-    """The alignment model a: `mlp` is RNNsearch; `none` is the baseline RNNencdec, one fixed context vector. Others in their
-    place: `dot` and `bilinear` (Luong et al. 2015), `location` (Chorowski et al. 2015), `monotonic` (Graves 2013)."""
+    """The alignment model a: `mlp` is RNNsearch, and `none` is the baseline RNNencdec with one fixed context vector. The
+    others are `dot` and `bilinear` (Luong et al. 2015), `location` (Chorowski et al. 2015) and `monotonic` (Graves 2013)."""
     encoder: Literal["auto", "forward", "bidirectional"] = "auto"
     """Read the source forward only, or in both directions. `auto` is `forward` for RNNencdec and `bidirectional`
     otherwise."""
@@ -155,8 +155,8 @@ class TrainingConfig:
     engine: Literal["auto", "reference", "fused", "cuda"] = "auto"
     """How the recurrences are computed: `fused` on a CPU, `cuda` on an NVIDIA GPU, or as plain PyTorch (`reference`)."""
     precision: Literal["fp32", "bf16"] = "fp32"
-    """Precision of the factors of matrix products. `bf16` is faster if the processor has instructions for it. Weights, sums
-    and states stay float32."""
+    """Precision of the factors of matrix products. `bf16` is faster if the processor has instructions for it; a CPU without
+    them uses `fp32`. Weights, sums and states stay float32."""
     max_updates: int = Field(default=500_000, ge=1)
     """Stop after this many updates."""
     max_epochs: int = Field(default=0, ge=0)
