@@ -57,7 +57,7 @@ def main() -> None:
     prepared, size = prepared_text(arguments.data, arguments.output.resolve()), SIZES[arguments.size]
     updates = WARM_UP + arguments.updates
     config = size.config({"shuffle": "epoch"})
-    system = new_system(config, prepared.source_vocabulary, prepared.target_vocabulary)
+    system = new_system(config, prepared.vocabularies)
     path, pairs = prepared.corpus.path, len(prepared.corpus)
     del prepared  # what is mapped cannot be forgotten
     mapped: list[Run[list[Update]]] = []

@@ -38,7 +38,7 @@ from rnnsearch.config import Config, from_preset
 from rnnsearch.data.pack import PackedCorpus, Sentences, write_packed
 from rnnsearch.model_folder import System, new_system
 from rnnsearch.ops import CpuRecurrences, Precision, Recurrences
-from rnnsearch.text.vocabulary import Vocabulary
+from rnnsearch.text import Vocabularies, Vocabulary
 from rnnsearch.training.checkpoint import Progress
 from rnnsearch.training.trainer import Trainer
 from rnnsearch.training.validation import DevelopmentSet
@@ -212,7 +212,7 @@ class Workload:
     def __init__(self, sizes: Sizes, folder: Path) -> None:
         self.sizes = sizes
         names = Vocabulary([f"w{number}" for number in range(sizes.words)])
-        self.system: System = new_system(self.config("fp32"), names, names)
+        self.system: System = new_system(self.config("fp32"), Vocabularies(names, names))
         self.system.model.to(DEVICE)
         self.initial = [parameter.detach().clone() for parameter in self.system.model.parameters()]
         source, target = random_pairs(sizes)

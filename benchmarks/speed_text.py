@@ -18,7 +18,8 @@ from rnnsearch.config import Config, DataConfig, from_preset
 from rnnsearch.data.pack import Ids, PackedCorpus, Sentences, write_packed
 from rnnsearch.data.prepare import PreparedData, open_prepared, prepare
 from rnnsearch.data.read import read_lines
-from rnnsearch.model_folder import SOURCE_VOCABULARY, TARGET_VOCABULARY, System, new_system
+from rnnsearch.model_folder import System, new_system
+from rnnsearch.text import Vocabularies
 from rnnsearch.text.vocabulary import UNK, Vocabulary
 
 LINES = 200_000
@@ -92,7 +93,7 @@ def write_training_text(prepared: PreparedData, size: Size, pairs: int, folder: 
         source_size=len(vocabularies[0]),
         target_size=len(vocabularies[1]),
     )
-    names = (SOURCE_VOCABULARY, TARGET_VOCABULARY)
+    names = ("source.vocab", "target.vocab")
     for language, name, side, vocabulary in zip(("en", "fr"), names, sides, vocabularies, strict=True):
         lines = _lines(side, vocabulary)
         write_text(folder / f"train.{language}", "".join(f"{line}\n" for line in lines))
@@ -127,8 +128,8 @@ def sentences_to_translate(prepared: PreparedData, size: Size, sentences: int) -
 
 def text_system(folder: Path, config: Config) -> tuple[System, PackedCorpus]:
     """A new system of ours for a folder that `write_training_text` wrote, and its corpus."""
-    vocabularies = Vocabulary.load(folder / SOURCE_VOCABULARY), Vocabulary.load(folder / TARGET_VOCABULARY)
-    return new_system(config, *vocabularies), PackedCorpus.open(folder / "train.arrow")
+    vocabularies = Vocabularies.load(folder, "none", right_to_left=False)
+    return new_system(config, vocabularies), PackedCorpus.open(folder / "train.arrow")
 
 
 def uniform_system(folder: Path, config: Config, words: int, vocabulary: int, pairs: int) -> tuple[System, PackedCorpus]:
@@ -137,14 +138,14 @@ def uniform_system(folder: Path, config: Config, words: int, vocabulary: int, pa
     ids = np.random.default_rng(1).integers(2, vocabulary + 2, (2, pairs * words), dtype=np.int32)
     source, target = (Sentences(side, np.full(pairs, words, dtype=np.int32)) for side in ids)
     write_packed(folder / "train.arrow", [(source, target)], source_size=len(names), target_size=len(names))
-    return new_system(config, names, names), PackedCorpus.open(folder / "train.arrow")
+    return new_system(config, Vocabularies(names, names)), PackedCorpus.open(folder / "train.arrow")
 
 
 def _vocabularies(prepared: PreparedData, size: Size) -> tuple[Vocabulary, Vocabulary]:
     """The most frequent words; a word's id is the same in a shorter list."""
     source, target = (
         Vocabulary(vocabulary.words[2 : size.words + 2])
-        for vocabulary in (prepared.source_vocabulary, prepared.target_vocabulary)
+        for vocabulary in (prepared.vocabularies.source, prepared.vocabularies.target)
     )
     return source, target
 

@@ -212,7 +212,7 @@ def _our_command(task: Task, folder: Path, mode: dict[str, str]) -> list[Any]:
 
 def _lexicon(system: System) -> Lexicon:
     """For every source word as many candidates as are kept, all different and none frequent: more than a learned one has."""
-    words, target = system.source_vocabulary.words[1:], system.target_vocabulary.words
+    words, target = system.vocabularies.source.words[1:], system.vocabularies.target.words
     rare = target[min(max(FREQUENT), len(target) // 2) :]
     candidates = SearchConfig().shortlist_candidates
     return Lexicon(

@@ -19,7 +19,7 @@ from rnnsearch.data.batches import Batch, make_batch
 from rnnsearch.data.pack import PackedCorpus, Sentences, write_packed
 from rnnsearch.model import RNNsearch
 from rnnsearch.model_folder import System, new_system
-from rnnsearch.text.vocabulary import Vocabulary
+from rnnsearch.text import Vocabularies, Vocabulary
 from rnnsearch.training.checkpoint import Progress
 from rnnsearch.training.trainer import Trainer
 from rnnsearch.training.validation import DevelopmentSet
@@ -102,14 +102,14 @@ def toy_config(**sections: dict[str, Any]) -> Config:
     return from_dict({name: {**base.get(name, {}), **sections.get(name, {})} for name in names})
 
 
-def toy_vocabularies() -> tuple[Vocabulary, Vocabulary]:
+def toy_vocabularies() -> Vocabularies:
     """All words of the toy language but its names."""
-    return Vocabulary(SOURCE_WORDS), Vocabulary(TARGET_WORDS)
+    return Vocabularies(Vocabulary(SOURCE_WORDS), Vocabulary(TARGET_WORDS))
 
 
 def toy_system(config: Config) -> System:
     """A system for the toy language, not trained."""
-    return new_system(config, *toy_vocabularies())
+    return new_system(config, toy_vocabularies())
 
 
 def pack(path: Path, pairs: list[tuple[str, str]]) -> PackedCorpus:

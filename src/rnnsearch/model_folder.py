@@ -21,11 +21,9 @@ from rnnsearch.atomic import atomic_write, write_json
 from rnnsearch.config import CONFIG, Config, from_dict, read_model_config, to_dict
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import RNNsearch, present_name
-from rnnsearch.text import Subwords, Vocabulary
+from rnnsearch.text import Vocabularies
 
 WEIGHTS = "model.safetensors"
-SOURCE_VOCABULARY, TARGET_VOCABULARY = "source.vocab", "target.vocab"
-SOURCE_SUBWORDS, TARGET_SUBWORDS = "source.subwords", "target.subwords"
 
 
 @dataclass(frozen=True)
@@ -33,43 +31,35 @@ class System:
     """All that a translator is made of."""
 
     config: Config
-    source_vocabulary: Vocabulary
-    target_vocabulary: Vocabulary
+    vocabularies: Vocabularies
     model: RNNsearch
 
     def __reduce__(self) -> tuple[Callable[..., System], tuple[Any, ...]]:
         """A pickle, for another process, holds settings, vocabularies and weights, and needs no folder."""
         weights = {name: tensor.detach().cpu().numpy() for name, tensor in self.model.named_parameters()}
         device = str(next(self.model.parameters()).device)
-        return _unpickled, (to_dict(self.config), self.source_vocabulary, self.target_vocabulary, weights, device)
+        return _unpickled, (to_dict(self.config), self.vocabularies, weights, device)
 
 
 def _unpickled(
-    settings: dict[str, Any], source: Vocabulary, target: Vocabulary, weights: dict[str, NDArray[Any]], device: str
+    settings: dict[str, Any], vocabularies: Vocabularies, weights: dict[str, NDArray[Any]], device: str
 ) -> System:
     config = from_dict(settings)
-    model = RNNsearch(config.model, len(source), len(target))
+    model = RNNsearch(config.model, *map(len, vocabularies))
     copy_weights(Path("pickle"), {name: torch.from_numpy(array) for name, array in weights.items()}, model)
-    return System(config, source, target, model.to(device if torch.cuda.is_available() else "cpu").eval())
+    return System(config, vocabularies, model.to(device if torch.cuda.is_available() else "cpu").eval())
 
 
-def new_system(config: Config, source_vocabulary: Vocabulary, target_vocabulary: Vocabulary) -> System:
+def new_system(config: Config, vocabularies: Vocabularies) -> System:
     """A system with freshly initialised weights."""
-    model = RNNsearch(config.model, len(source_vocabulary), len(target_vocabulary))
+    model = RNNsearch(config.model, *map(len, vocabularies))
     model.initialize(config.training.initialization, config.training.seed)
-    return System(config, source_vocabulary, target_vocabulary, model)
+    return System(config, vocabularies, model)
 
 
 def save_settings(folder: Path, system: System) -> None:
     """Write all but the weights: settings and vocabularies."""
-    system.source_vocabulary.save(folder / SOURCE_VOCABULARY)
-    system.target_vocabulary.save(folder / TARGET_VOCABULARY)
-    for vocabulary, name in (
-        (system.source_vocabulary, SOURCE_SUBWORDS),
-        (system.target_vocabulary, TARGET_SUBWORDS),
-    ):
-        if vocabulary.subwords:
-            vocabulary.subwords.save(folder / name)
+    system.vocabularies.save(folder)
     write_json(folder / CONFIG, to_dict(system.config))
 
 
@@ -83,23 +73,14 @@ def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cp
     """Read a model folder; `RnnsearchError` if something in it is missing, cut short, or does not fit."""
     folder = Path(folder)
     config = read_model_config(folder)
-    kind = config.data.subwords
-    source_vocabulary, target_vocabulary = (
-        Vocabulary.load(
-            folder / vocabulary, None if kind == "none" else Subwords.load(folder / subwords, kind), right_to_left
-        )
-        for vocabulary, subwords, right_to_left in (
-            (SOURCE_VOCABULARY, SOURCE_SUBWORDS, False),
-            (TARGET_VOCABULARY, TARGET_SUBWORDS, config.data.right_to_left),
-        )
-    )
-    model = RNNsearch(config.model, len(source_vocabulary), len(target_vocabulary))
+    vocabularies = Vocabularies.load(folder, config.data.subwords, config.data.right_to_left)
+    model = RNNsearch(config.model, *map(len, vocabularies))
     if not (folder / WEIGHTS).exists():
         raise RnnsearchError(
             f"{folder}: no {WEIGHTS} yet; training writes it at its first validation (training.validate_every)"
         )
     load_weights(folder / WEIGHTS, model)
-    return System(config, source_vocabulary, target_vocabulary, model.to(device).eval())
+    return System(config, vocabularies, model.to(device).eval())
 
 
 def load_systems(folders: Sequence[str | os.PathLike[str]], device: str | torch.device = "cpu") -> list[System]:
@@ -108,12 +89,12 @@ def load_systems(folders: Sequence[str | os.PathLike[str]], device: str | torch.
     first: dict[bool, tuple[str | os.PathLike[str], System]] = {}
     for folder, system in zip(folders, systems, strict=True):
         before, like = first.setdefault(system.config.data.right_to_left, (folder, system))
-        for side in ("source", "target"):
-            if getattr(system, f"{side}_vocabulary").words != getattr(like, f"{side}_vocabulary").words:
-                raise RnnsearchError(
-                    f"{os.fspath(folder)}: its {side} vocabulary is not that of {os.fspath(before)}; models that work "
-                    "together are trained on the same prepared data (`rnnsearch prepare`, then `train --data`)"
-                )
+        side = system.vocabularies.differing_side(like.vocabularies)
+        if side is not None:
+            raise RnnsearchError(
+                f"{os.fspath(folder)}: its {side} vocabulary is not that of {os.fspath(before)}; models that work together "
+                "are trained on the same prepared data (`rnnsearch prepare`, then `train --data`)"
+            )
     return systems
 
 

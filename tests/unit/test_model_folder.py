@@ -52,8 +52,8 @@ def test_round_trip(tmp_path: Path, cell: str, alignment: str) -> None:
     save_weights(tmp_path / WEIGHTS, system.model)
     loaded = load_system(tmp_path)
     assert loaded.config == system.config
-    assert loaded.source_vocabulary.words == system.source_vocabulary.words
-    assert loaded.target_vocabulary.words == system.target_vocabulary.words
+    assert loaded.vocabularies.source.words == system.vocabularies.source.words
+    assert loaded.vocabularies.target.words == system.vocabularies.target.words
     for name, parameter in system.model.named_parameters():
         assert torch.equal(loaded.model.get_parameter(name), parameter), name
     assert not loaded.model.training

@@ -54,7 +54,7 @@ def command(
         from rnnsearch.model_folder import load_system
 
         model = load_system(vocabulary_of)
-        wanted, vocabularies = given.data, (model.source_vocabulary, model.target_vocabulary)
+        wanted, vocabularies = given.data, model.vocabularies
     with console.status("preparing") as status:
         prepared = prepare(
             source,

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from rnnsearch.data.pack import PackedCorpus, Sentences
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.text.vocabulary import END, Vocabulary
+from rnnsearch.text.vocabularies import Vocabularies
+from rnnsearch.text.vocabulary import END
 
 Integers = NDArray[np.int64]
 
@@ -64,14 +65,14 @@ def _padded(sentences: Sentences) -> tuple[Integers, Integers]:
 class SubwordSampling:
     """Segments the words of every minibatch anew, so that a model sees rare words in many segmentations."""
 
-    def __init__(self, source: Vocabulary, target: Vocabulary, alpha: float, seed: int) -> None:
+    def __init__(self, vocabularies: Vocabularies, alpha: float, seed: int) -> None:
         """`alpha` as for `Subwords.sample`. Raises RnnsearchError if a side has no subwords."""
-        if not (source.subwords and target.subwords):
+        if not all(vocabulary.subwords for vocabulary in vocabularies):
             raise RnnsearchError(
                 f"training.subword_sampling = {alpha}: these words are not segmented into subwords; prepare the text with "
                 "data.subwords=bpe, or leave it at 0"
             )
-        self._vocabularies, self._alpha, self._seed = (source, target), alpha, seed
+        self._vocabularies, self._alpha, self._seed = vocabularies, alpha, seed
 
     def __call__(self, number: int, sides: tuple[Sentences, Sentences]) -> list[tuple[list[int], list[int]]]:
         """These pairs as minibatch `number` has them: their segmentation depends on nothing else but the seed."""
@@ -89,9 +90,9 @@ class SubwordSampling:
 class Guide:
     """Links between words, as an alignment of what a minibatch is made of."""
 
-    def __init__(self, links: PackedCorpus, source: Vocabulary, target: Vocabulary) -> None:
+    def __init__(self, links: PackedCorpus, vocabularies: Vocabularies) -> None:
         """`links` are those of the pairs of the corpus, by number."""
-        self._links, self._vocabularies = links, (source, target)
+        self._links, self._vocabularies = links, vocabularies
 
     def __call__(self, batch: Batch, pairs: Integers) -> Batch:
         """The minibatch of these pairs, with their links."""

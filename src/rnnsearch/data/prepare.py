@@ -29,15 +29,15 @@ from rnnsearch.data.read import read_lines, read_pairs
 from rnnsearch.data.word_alignments import parse_gold
 from rnnsearch.data.word_encoder import WordEncoder, word_encoders
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.text import Subwords, Tokenizer, Vocabulary, language_of, tokenize_pairs
+from rnnsearch.text import Tokenizer, Vocabularies, language_of, tokenize_pairs
+from rnnsearch.text.vocabularies import FILES as VOCABULARY_FILES
 
 Progress = Callable[[str, int], None]
 
-_CORPUS, _SOURCE_VOCABULARY, _TARGET_VOCABULARY = "train.arrow", "source.vocab", "target.vocab"
-_SOURCE_SUBWORDS, _TARGET_SUBWORDS = "source.subwords", "target.subwords"
+_CORPUS = "train.arrow"
 _LINKS = "links.arrow"
 _INFO = "prepare.json"
-_OPTIONAL = (_SOURCE_SUBWORDS, _TARGET_SUBWORDS, _LINKS, *HELD_OUT)
+_OPTIONAL = (*VOCABULARY_FILES, _LINKS, *HELD_OUT)
 _FORMAT = 1
 
 _BLOCK_WORDS = 1 << 22
@@ -49,8 +49,7 @@ class PreparedData:
     """A prepared folder, opened."""
 
     folder: Path
-    source_vocabulary: Vocabulary
-    target_vocabulary: Vocabulary
+    vocabularies: Vocabularies
     corpus: PackedCorpus
     links: PackedCorpus | None
     """Word alignments, where some were given: for every pair, the source and the target words that are linked, by place."""
@@ -99,7 +98,7 @@ def prepare(
     *,
     links: Sequence[Path] = (),
     hold_out: int = 0,
-    vocabularies: tuple[Vocabulary, Vocabulary] | None = None,
+    vocabularies: Vocabularies | None = None,
     progress: Progress | None = None,
     processes: int | None = None,
 ) -> PreparedData:
@@ -141,11 +140,7 @@ def prepare(
 
         corpus = PackedCorpus.open(numbered)
         source, target = word_encoders(corpus, source_words, target_words, config, vocabularies)
-        source.vocabulary.save(staging / _SOURCE_VOCABULARY)
-        target.vocabulary.save(staging / _TARGET_VOCABULARY)
-        for side, name in ((source, _SOURCE_SUBWORDS), (target, _TARGET_SUBWORDS)):
-            if side.vocabulary.subwords:
-                side.vocabulary.subwords.save(staging / name)
+        Vocabularies(source.vocabulary, target.vocabulary).save(staging)
         write_packed(
             staging / _CORPUS,
             _shuffle(corpus, source, target, config.seed, report),
@@ -190,18 +185,11 @@ def open_prepared(folder: Path) -> PreparedData:
         languages = info["data"]["source_language"], info["data"]["target_language"]
         stated = info["pairs"], info["source"]["vocabulary"], info["target"]["vocabulary"]
         kind = info["data"].get("subwords", "none")
-        turned = (False, info["data"].get("right_to_left", False))
+        right_to_left = info["data"].get("right_to_left", False)
     except (OSError, ValueError, KeyError, TypeError):
         raise RnnsearchError(f"{folder / _INFO}: damaged; prepare the data again") from None
-    source, target = (
-        Vocabulary.load(
-            folder / vocabulary, None if kind == "none" else Subwords.load(folder / subwords, kind), right_to_left
-        )
-        for vocabulary, subwords, right_to_left in zip(
-            (_SOURCE_VOCABULARY, _TARGET_VOCABULARY), (_SOURCE_SUBWORDS, _TARGET_SUBWORDS), turned, strict=True
-        )
-    )
-    found = len(corpus), len(source), len(target)
+    vocabularies = Vocabularies.load(folder, kind, right_to_left)
+    found = (len(corpus), *map(len, vocabularies))
     if stated != found:
         raise RnnsearchError(
             f"{folder}: pairs and vocabulary sizes are {found}, but {_INFO} says {stated}: "
@@ -210,7 +198,7 @@ def open_prepared(folder: Path) -> PreparedData:
     links = PackedCorpus.open(folder / _LINKS) if (folder / _LINKS).exists() else None
     if links is not None and len(links) != len(corpus):
         raise RnnsearchError(f"{folder / _LINKS}: of {len(links)} pairs, not {len(corpus)}; prepare the data again")
-    return PreparedData(folder, source, target, corpus, links, info, *languages)
+    return PreparedData(folder, vocabularies, corpus, links, info, *languages)
 
 
 def _language(side: Literal["source", "target"], files: Sequence[Path], setting: str, tokenizer: str) -> str:
@@ -243,7 +231,7 @@ def _staging(folder: Path) -> Iterator[Path]:
         (folder / _INFO).unlink(missing_ok=True)
         for name in _OPTIONAL:
             (folder / name).unlink(missing_ok=True)
-        for name in (_CORPUS, _SOURCE_VOCABULARY, _TARGET_VOCABULARY, *_OPTIONAL, _INFO):
+        for name in (_CORPUS, *_OPTIONAL, _INFO):
             if (staging / name).exists():
                 (staging / name).replace(folder / name)
     except OSError as error:

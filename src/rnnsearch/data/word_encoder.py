@@ -11,7 +11,7 @@ import numpy as np
 
 from rnnsearch.config import DataConfig
 from rnnsearch.data.pack import Ids, PackedCorpus, Positions, Sentences
-from rnnsearch.text import UNK, Subwords, Vocabulary
+from rnnsearch.text import UNK, Subwords, Vocabularies, Vocabulary
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def word_encoders(
     source_words: Collection[str],
     target_words: Collection[str],
     config: DataConfig,
-    vocabularies: tuple[Vocabulary, Vocabulary] | None,
+    vocabularies: Vocabularies | None,
 ) -> tuple[WordEncoder, WordEncoder]:
     """The encoders of both sides of a corpus of word numbers: with these vocabularies, or with ones learned from it.
 
@@ -60,7 +60,7 @@ def word_encoders(
         for words, total in zip((source_words, target_words), totals, strict=True)
     )
     if vocabularies is not None:
-        return _word_encoder(source, vocabularies[0]), _word_encoder(target, vocabularies[1])
+        return _word_encoder(source, vocabularies.source), _word_encoder(target, vocabularies.target)
     turned = config.right_to_left
     if config.subwords == "none":
         sizes, least = (config.source_words, config.target_words), config.minimum_count

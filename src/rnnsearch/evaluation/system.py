@@ -48,8 +48,7 @@ def evaluate(
     known = no_unk_subset(
         source_words,
         [translator.target_words(line) for line in references],
-        translator.system.source_vocabulary,
-        translator.system.target_vocabulary,
+        *translator.system.vocabularies,
     )
     no_unk = None
     if known:

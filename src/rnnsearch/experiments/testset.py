@@ -60,7 +60,7 @@ def choose(text: Text, prepared: Sequence[PreparedData], long: int, folder: Path
     source_words = [source_tokenizer.tokenize(line) for line in sources]
     reference_words = [target_tokenizer.tokenize(line) for line in references]
     subsets = [
-        set(no_unk_subset(source_words, reference_words, data.source_vocabulary, data.target_vocabulary))
+        set(no_unk_subset(source_words, reference_words, *data.vocabularies))
         for data in prepared
     ]
     known = sorted(set.intersection(*subsets))

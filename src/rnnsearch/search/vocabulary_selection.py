@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL, Vocabulary
+from rnnsearch.text.vocabularies import Vocabularies
+from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL
 
 
 class LexicalSelection:
@@ -16,8 +17,7 @@ class LexicalSelection:
     def __init__(
         self,
         translations: Mapping[str, Sequence[tuple[str, float]]],
-        source: Vocabulary,
-        target: Vocabulary,
+        vocabularies: Vocabularies,
         *,
         frequent: int,
         candidates: int,
@@ -26,12 +26,12 @@ class LexicalSelection:
 
         `translations` are, for each source word, target words and their probabilities, the most probable first.
         """
-        self.frequent = min(len(target), frequent + 2)  # the vocabulary begins with its two symbols
+        self.frequent = min(len(vocabularies.target), frequent + 2)  # the vocabulary begins with its two symbols
         self._candidates: dict[int, set[int]] = {}
         for word, others in translations.items():
-            number = source.id(word)
+            number = vocabularies.source.id(word)
             if number != UNK or word == UNK_SYMBOL:
-                ids = [target.id(other) for other, _ in others[:candidates]]
+                ids = [vocabularies.target.id(other) for other, _ in others[:candidates]]
                 self._candidates.setdefault(number, set()).update(i for i in ids if i >= self.frequent)
 
     def candidates(self, source: Sequence[int]) -> list[int]:

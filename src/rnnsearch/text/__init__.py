@@ -2,6 +2,7 @@
 
 from rnnsearch.text.subwords import Subwords
 from rnnsearch.text.tokenize import Tokenizer, language_of, tokenize_lines, tokenize_pairs
+from rnnsearch.text.vocabularies import Vocabularies
 from rnnsearch.text.vocabulary import END, END_SYMBOL, UNK, UNK_SYMBOL, Vocabulary
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "UNK_SYMBOL",
     "Subwords",
     "Tokenizer",
+    "Vocabularies",
     "Vocabulary",
     "language_of",
     "tokenize_lines",

@@ -31,7 +31,7 @@ Translate*, ICLR 2015), trained with rnnsearch.
 
 - {record["parameters"]:,} parameters: embedding m = {model.embedding_size}, hidden n = {model.hidden_size}, alignment n' =
   {model.alignment_size}, maxout l = {model.maxout_size}; cell `{model.cell}`, order `{model.decoder_order}`
-- shortlists of {len(system.source_vocabulary):,} source and {len(system.target_vocabulary):,} target words
+- shortlists of {len(system.vocabularies.source):,} source and {len(system.vocabularies.target):,} target words
 - trained on {files}
 
 | | |

@@ -95,7 +95,7 @@ def train(
             development = read_development_set(*([path] for path in prepared.development_files))
         config = _with_data_settings(config, prepared)
 
-        system = new_system(config, prepared.source_vocabulary, prepared.target_vocabulary)
+        system = new_system(config, prepared.vocabularies)
         if begun is not None and start is not None:
             load_weights(Path(start) / WEIGHTS, system.model)
         system.model.to(default_device())
@@ -142,8 +142,8 @@ def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
     pairs = [prepared.corpus.pair(i) for i in range(min(1000, len(prepared.corpus)))]
     on_train = negative_log_likelihood(
         system,
-        [system.source_vocabulary.join(source.tolist())[0] for source, _ in pairs],
-        [system.target_vocabulary.join(target.tolist())[0] for _, target in pairs],
+        [system.vocabularies.source.join(source.tolist())[0] for source, _ in pairs],
+        [system.vocabularies.target.join(target.tolist())[0] for _, target in pairs],
     )
     on_dev = validate(system, trainer.development)
     return {
@@ -242,11 +242,10 @@ def _data(
     console: Console,
 ) -> PreparedData:
     """The packed corpus: as `prepare` left it, or prepared now, into the output folder."""
-    vocabularies = None if begun is None else (begun.source_vocabulary, begun.target_vocabulary)
+    vocabularies = None if begun is None else begun.vocabularies
     if data is not None:
         prepared = open_prepared(Path(data))
-        now = prepared.source_vocabulary, prepared.target_vocabulary
-        if vocabularies and [(v.words, v.right_to_left) for v in vocabularies] != [(v.words, v.right_to_left) for v in now]:
+        if vocabularies and vocabularies.differing_side(prepared.vocabularies):
             raise RnnsearchError(
                 f"{data}: prepared with other vocabularies than those of the model to start from; prepare it with "
                 "`prepare --vocabulary-of MODEL`, or give raw text"

@@ -73,10 +73,10 @@ class Trainer:
         self.average = WeightAverage(system.model, self.settings.weight_average) if self.settings.weight_average else None
         sampling, alpha = None, self.settings.subword_sampling
         if alpha:
-            sampling = SubwordSampling(system.source_vocabulary, system.target_vocabulary, alpha, self.settings.seed)
+            sampling = SubwordSampling(system.vocabularies, alpha, self.settings.seed)
         guide = None
         if links is not None and self.settings.guided_alignment and system.model.aligns:
-            guide = Guide(links, system.source_vocabulary, system.target_vocabulary)
+            guide = Guide(links, system.vocabularies)
         self.batches = BatchStream(
             corpus,
             batch_size=self.settings.batch_size,

@@ -104,7 +104,7 @@ class LinkCounter:
         system = self._system
         longest = system.config.data.max_length
         pairs = [
-            (list(system.source_vocabulary.segment(source)), list(system.target_vocabulary.segment(target)))
+            (list(system.vocabularies.source.segment(source)), list(system.vocabularies.target.segment(target)))
             for source, target in zip(sources, targets, strict=True)
             if 0 < len(source) <= longest and 0 < len(target) <= longest
         ]
@@ -114,7 +114,7 @@ class LinkCounter:
             of_batch = [pairs[i] for i in indices]
             batch = make_batch(
                 [
-                    ([*map(system.source_vocabulary.id, source)], [*map(system.target_vocabulary.id, target)])
+                    ([*map(system.vocabularies.source.id, source)], [*map(system.vocabularies.target.id, target)])
                     for source, target in of_batch
                 ]
             )
@@ -126,7 +126,7 @@ class LinkCounter:
 
     def _count(self, source: list[str], target: list[str], links: Iterable[tuple[int, int]]) -> None:
         for j, i in links:
-            known = self._system.source_vocabulary.id(source[j]) != UNK
+            known = self._system.vocabularies.source.id(source[j]) != UNK
             words = [source[j]] if known else [source[j], UNK_SYMBOL]
             for word in words:
                 self.counts.setdefault(word, Counter())[target[i]] += 1

@@ -85,7 +85,7 @@ def score_pairs(
     device = device_of(system.model)
     scored: list[ScoredPair | None] = [None] * len(sources)
     ids = [
-        (system.source_vocabulary.encode(source), system.target_vocabulary.encode(target))
+        system.vocabularies.encode(source, target)
         for source, target in zip(sources, targets, strict=True)
     ]
     for indices in by_length([max(len(x), len(y)) + 1 for x, y in ids], system.config.training.batch_size):
@@ -103,8 +103,8 @@ def score_pairs(
         alpha_TBS = torch.stack(alphas_TBS).mean(0) if alphas_TBS else None
         for b, i in enumerate(indices):
             x, y = ids[i]
-            source_word_ids = system.source_vocabulary.word_ids(sources[i])
-            target_word_ids = system.target_vocabulary.word_ids(targets[i])
+            source_word_ids = system.vocabularies.source.word_ids(sources[i])
+            target_word_ids = system.vocabularies.target.word_ids(targets[i])
             scores = log_p_P[output.sentences_P == b].cpu().numpy()
             word_scores = np.bincount([*target_word_ids, len(targets[i])], scores)
             alignment = None

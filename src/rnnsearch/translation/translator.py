@@ -61,7 +61,7 @@ class Translator:
             f"{data.source_language} → {data.target_language}",
             self._kind(kind),
             f"{system.model.count_parameters():,} parameters",
-            f"vocabularies of {len(system.source_vocabulary):,} and {len(system.target_vocabulary):,}",
+            f"vocabularies of {len(system.vocabularies.source):,} and {len(system.vocabularies.target):,}",
             f"on {next(system.model.parameters()).device}",
         ]
         if self.folder is not None:
@@ -123,7 +123,7 @@ class Translator:
         search = replace(search, beam=n if search.temperature and not search.minimum_bayes_risk else max(search.beam, n))
         pieces_of_line = [split_line(self.source_words(line), search.max_segment) for line in lines]
         pieces = [piece for pieces in pieces_of_line for piece in pieces]
-        encoded = [self.system.source_vocabulary.encode(piece) for piece in pieces]
+        encoded = [self.system.vocabularies.source.encode(piece) for piece in pieces]
         beginnings = self._beginnings(prefixes, pieces_of_line)
         if any(beginnings) and self.system.config.data.right_to_left:
             raise RnnsearchError("a model that writes from right to left comes to the beginning last: do not give it one")
@@ -132,7 +132,7 @@ class Translator:
                 f"search.vocabulary_selection = {search.vocabulary_selection}: the words of a given beginning need not be "
                 "among the selected; set it to 0"
             )
-        begun = [self.system.target_vocabulary.encode(words) for words in beginnings]
+        begun = [self.system.vocabularies.target.encode(words) for words in beginnings]
         found = beam_search(self._backend(search), encoded, search, prefixes=begun)
         results, first = [], 0
         for pieces in pieces_of_line:
@@ -267,8 +267,7 @@ class Translator:
             if search.vocabulary_selection:
                 selection = LexicalSelection(
                     self.lexicon.translations,
-                    self.system.source_vocabulary,
-                    self.system.target_vocabulary,
+                    self.system.vocabularies,
                     frequent=search.vocabulary_selection,
                     candidates=search.selection_candidates,
                 )
@@ -290,14 +289,14 @@ class Translator:
         replacements: list[Replacement] = []
         source_start = target_start = 0
         for piece, hypothesis, beginning in zip(pieces, hypotheses, beginnings, strict=True):
-            tokens, word_ids = self.system.target_vocabulary.join(hypothesis.words)
+            tokens, word_ids = self.system.vocabularies.target.join(hypothesis.words)
             # What was given is written as it was given, though the model may not know the word.
-            given = len(self.system.target_vocabulary.encode(beginning))
+            given = len(self.system.vocabularies.target.encode(beginning))
             if given and word_ids[given - 1] + 1 == len(beginning):
                 tokens[: len(beginning)] = beginning
             alignment = hypothesis.alignment
             if alignment is not None:
-                alignment = by_words(alignment, word_ids, self.system.source_vocabulary.word_ids(piece))
+                alignment = by_words(alignment, word_ids, self.system.vocabularies.source.word_ids(piece))
             segment = Segment(source_start, piece, target_start, tokens, alignment)
             if replace_unk:
                 lexicon = self.lexicon if self.has_lexicon else None

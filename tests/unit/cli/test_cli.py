@@ -18,6 +18,7 @@ from rnnsearch.cli import main
 from rnnsearch.config import SECTIONS, describe, from_dict, from_preset
 from rnnsearch.model_folder import WEIGHTS, new_system, save_settings, save_weights
 from rnnsearch.presets import PRESETS
+from rnnsearch.text import Vocabularies
 from toy import TARGET_WORDS, toy_config, toy_pairs, toy_vocabularies, write_pairs
 
 # Presets -------------------------------------------------------------------------------------------------------------
@@ -263,7 +264,7 @@ def test_align(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
 def test_align_by_both_directions(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
     source, target = write_pairs(tmp_path, "test", 8, seed=8)
     data = {"tokenizer": "whitespace", "source_language": "fr", "target_language": "en"}
-    other = new_system(toy_config(data=data), *reversed(toy_vocabularies()))
+    other = new_system(toy_config(data=data), Vocabularies(*reversed(toy_vocabularies())))
     save_settings(tmp_path, other)
     save_weights(tmp_path / WEIGHTS, other.model)
     command = ("align", "--model", model_folder("mlp"), "--source", source, "--target", target)

@@ -12,7 +12,7 @@ import pytest
 from rnnsearch.data.batches import WIDTH_MULTIPLE, Batch, BatchStream, Guide, SubwordSampling, make_batch
 from rnnsearch.data.pack import PackedCorpus, Sentences, write_packed
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.text import Subwords, Vocabulary
+from rnnsearch.text import Subwords, Vocabularies, Vocabulary
 
 Shuffle = Literal["once", "epoch"]
 PAIRS, BATCH, POOL = 103, 4, 5
@@ -154,7 +154,7 @@ def test_sampled_segmentations_are_of_the_same_words_and_depend_on_the_number_al
     corpus, vocabulary = in_subwords
 
     def sampled(seed: int = 1) -> BatchStream:
-        sampling = SubwordSampling(vocabulary, vocabulary, 0.3, seed)
+        sampling = SubwordSampling(Vocabularies(vocabulary, vocabulary), 0.3, seed)
         return BatchStream(corpus, batch_size=BATCH, pool_batches=POOL, shuffle="once", seed=1, subword_sampling=sampling)
 
     def words(batch: Batch) -> list[tuple[list[str], list[str]]]:
@@ -178,7 +178,7 @@ def test_sampled_segmentations_are_of_the_same_words_and_depend_on_the_number_al
 
 def test_whole_words_cannot_be_resampled() -> None:
     with pytest.raises(RnnsearchError, match=r"subword_sampling = 0\.1: these words are not segmented"):
-        SubwordSampling(Vocabulary(["a"]), Vocabulary(["b"]), 0.1, seed=1)
+        SubwordSampling(Vocabularies(Vocabulary(["a"]), Vocabulary(["b"])), 0.1, seed=1)
 
 
 @pytest.mark.parametrize("resample", [False, True])
@@ -201,8 +201,8 @@ def test_a_guide_links_the_pieces_of_linked_words(
         for side in (0, 1)
     ]
     write_packed(tmp_path / "links.arrow", [(ends[0], ends[1])], source_size=100, target_size=100)
-    guide = Guide(PackedCorpus.open(tmp_path / "links.arrow"), vocabulary, vocabulary)
-    sampling = SubwordSampling(vocabulary, vocabulary, 0.3, 1) if resample else None
+    guide = Guide(PackedCorpus.open(tmp_path / "links.arrow"), Vocabularies(vocabulary, vocabulary))
+    sampling = SubwordSampling(Vocabularies(vocabulary, vocabulary), 0.3, 1) if resample else None
     batches = BatchStream(
         corpus, batch_size=BATCH, pool_batches=POOL, shuffle="epoch", seed=1, subword_sampling=sampling, guide=guide
     )

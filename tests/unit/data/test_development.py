@@ -88,11 +88,11 @@ def test_none_of_them_is_trained_on_and_none_is_lost(tmp_path: Path) -> None:
     trained = set()
     for number in range(len(prepared.corpus)):
         ids = prepared.corpus.pair(number)
-        sides = (prepared.source_vocabulary.join(ids[0].tolist()), prepared.target_vocabulary.join(ids[1].tolist()))
+        sides = (prepared.vocabularies.source.join(ids[0].tolist()), prepared.vocabularies.target.join(ids[1].tolist()))
         trained.add(tuple(tuple(side[0]) for side in sides))
     assert not trained & words
     assert len(trained | words) == 50
-    assert not any(word in prepared.source_vocabulary for (word, _), _ in words), "their words are not counted either"
+    assert not any(word in prepared.vocabularies.source for (word, _), _ in words), "their words are not counted either"
     assert prepared.links is not None
     assert len(prepared.links) == 76
 

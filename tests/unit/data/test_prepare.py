@@ -53,19 +53,19 @@ def test_the_folder_holds_the_kept_pairs_shuffled(text: Path, tmp_path: Path) ->
     for line in dict.fromkeys(lines):
         words = line.removesuffix(".").split()
         if len(words) < 12:
-            expected[tuple(data.source_vocabulary.encode([*words, "."]))] += 1
+            expected[tuple(data.vocabularies.source.encode([*words, "."]))] += 1
     pairs = [data.corpus.pair(number) for number in range(len(data.corpus))]
     assert Counter(tuple(source.tolist()) for source, _ in pairs) == expected
     for source, target in pairs:
         for one, other in zip(source, target, strict=True):
-            word, translation = data.source_vocabulary.words[one], data.target_vocabulary.words[other]
+            word, translation = data.vocabularies.source.words[one], data.vocabularies.target.words[other]
             assert word == "[UNK]" or word.replace("e", "f") == translation
-    in_text_order = [tuple(data.source_vocabulary.encode([*line[:-1].split(), "."])) for line in lines]
+    in_text_order = [tuple(data.vocabularies.source.encode([*line[:-1].split(), "."])) for line in lines]
     assert [tuple(source.tolist()) for source, _ in pairs[:100]] != in_text_order[:100]
 
     info = data.info
     assert (data.source_language, data.target_language) == ("en", "fr")
-    assert len(data.source_vocabulary) == 22 == info["source"]["vocabulary"]
+    assert len(data.vocabularies.source) == 22 == info["source"]["vocabulary"]
     assert info["pairs"] == len(pairs) == info["cleaning"]["kept"]
     assert info["cleaning"]["read"] == 5000
     assert sum(info["cleaning"].values()) == 2 * 5000  # each pair is read, and kept or dropped by one rule
@@ -83,7 +83,7 @@ def test_the_folder_holds_the_kept_pairs_shuffled(text: Path, tmp_path: Path) ->
     assert stages[-1] == ("write", len(pairs))
     again = open_prepared(data.folder)
     assert again.info == json.loads((data.folder / "prepare.json").read_text())
-    assert again.source_vocabulary.words == data.source_vocabulary.words
+    assert again.vocabularies.source.words == data.vocabularies.source.words
 
 
 def test_the_same_text_gives_the_same_bytes_in_any_number_of_processes(text: Path, tmp_path: Path) -> None:
@@ -226,8 +226,8 @@ def test_subwords(tmp_path: Path, kind: Literal["bpe", "unigram"], joint: bool) 
         assert UNK not in source
         found.add(
             (
-                " ".join(prepared.source_vocabulary.join(source.tolist())[0]),
-                " ".join(prepared.target_vocabulary.join(target.tolist())[0]),
+                " ".join(prepared.vocabularies.source.join(source.tolist())[0]),
+                " ".join(prepared.vocabularies.target.join(target.tolist())[0]),
             )
         )
     assert found == set(pairs)

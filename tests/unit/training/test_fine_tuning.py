@@ -52,7 +52,7 @@ def test_it_starts_from_the_model(text: Path, tmp_path: Path, prepared: bool) ->
     model = load_system(text / "model")
     given: dict[str, object] = {"sources": [text / "more.en"], "targets": [text / "more.fr"]}
     if prepared:
-        vocabularies = model.source_vocabulary, model.target_vocabulary
+        vocabularies = model.vocabularies.source, model.vocabularies.target
         prepare(
             [text / "more.en"], [text / "more.fr"], tmp_path / "data", model.config.data, vocabularies=vocabularies
         )
@@ -69,7 +69,7 @@ def test_it_starts_from_the_model(text: Path, tmp_path: Path, prepared: bool) ->
     )
     tuned = load_system(tmp_path / "tuned")
     assert tuned.config.model == model.config.model
-    assert tuned.source_vocabulary.words == model.source_vocabulary.words
+    assert tuned.vocabularies.source.words == model.vocabularies.source.words
     assert nll(tmp_path / "tuned") == pytest.approx(nll(text / "model"), rel=1e-4)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import System, new_system
+from rnnsearch.text import Vocabularies
 from rnnsearch.text.vocabulary import Vocabulary
 from rnnsearch.translation import Translator
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
@@ -32,7 +33,7 @@ def translator(request: pytest.FixtureRequest, trained: Trained) -> Translator:
 
 def right_to_left_system() -> System:
     config = toy_config(data={"right_to_left": True}, search={"maximum_length_ratio": 2.0})
-    return new_system(config, Vocabulary(SOURCE_WORDS), Vocabulary(TARGET_WORDS, right_to_left=True))
+    return new_system(config, Vocabularies(Vocabulary(SOURCE_WORDS), Vocabulary(TARGET_WORDS, right_to_left=True)))
 
 
 def test_a_line_has_a_list_of_translations(translator: Translator) -> None:

@@ -17,7 +17,7 @@ from rnnsearch.data.prepare import open_prepared
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import System
 from rnnsearch.search import Ranking
-from rnnsearch.text.vocabulary import Vocabulary
+from rnnsearch.text import Vocabularies, Vocabulary
 from rnnsearch.training.average import average_models
 from rnnsearch.training.session import train
 from rnnsearch.translation import Translator
@@ -60,13 +60,13 @@ def test_the_text_is_the_same_and_its_words_stand_the_other_way_round(folders: d
     for number in range(len(forward.corpus)):
         (x, y), (same_x, turned_y) = forward.corpus.pair(number), backward.corpus.pair(number)
         assert list(x) == list(same_x)
-        words = forward.target_vocabulary.join(y)[0]
-        assert backward.target_vocabulary.join(turned_y)[0] == words
-        assert list(turned_y) == [i for word in reversed(words) for i in forward.target_vocabulary.encode([word])]
+        words = forward.vocabularies.target.join(y)[0]
+        assert backward.vocabularies.target.join(turned_y)[0] == words
+        assert list(turned_y) == [i for word in reversed(words) for i in forward.vocabularies.target.encode([word])]
 
 
 def test_places_of_words_and_other_cuts(folders: dict[str, Path]) -> None:
-    vocabulary = open_prepared(folders["backward"] / "data").target_vocabulary
+    vocabulary = open_prepared(folders["backward"] / "data").vocabularies.target
     words = ["le", "chien", "Name123", "voit", "."]
     ids, word_ids = vocabulary.encode(words), vocabulary.word_ids(words)
     assert vocabulary.join(ids) == (words, word_ids)
@@ -78,9 +78,10 @@ def test_places_of_words_and_other_cuts(folders: dict[str, Path]) -> None:
 def test_it_is_a_mirror(sides: list[Translator]) -> None:
     """The same weights under a vocabulary that is not turned write the same words, the last one first."""
     turned = sides[1].system
-    vocabulary = Vocabulary(turned.target_vocabulary.words[2:], turned.target_vocabulary.subwords)
+    vocabulary = Vocabulary(turned.vocabularies.target.words[2:], turned.vocabularies.target.subwords)
     data = replace(turned.config.data, right_to_left=False)
-    mirror = Translator(System(replace(turned.config, data=data), turned.source_vocabulary, vocabulary, turned.model))
+    vocabularies = Vocabularies(turned.vocabularies.source, vocabulary)
+    mirror = Translator(System(replace(turned.config, data=data), vocabularies, turned.model))
     for ours, theirs in zip(sides[1].translate(LINES), mirror.translate(LINES), strict=True):
         assert ours.tokens == theirs.tokens[::-1]
         assert ours.score == pytest.approx(theirs.score, abs=1e-5)

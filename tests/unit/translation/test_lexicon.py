@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.search.vocabulary_selection import LexicalSelection
+from rnnsearch.text import Vocabularies
 from rnnsearch.text.vocabulary import END, UNK, Vocabulary
 from rnnsearch.translation import Translator
 from rnnsearch.translation.lexicon import KEPT, LEXICON, Lexicon, LinkCounter
@@ -90,14 +91,15 @@ def test_a_selection_has_the_frequent_words_and_the_best_candidates() -> None:
             "[UNK]": [("c", 1.0)],
         }
     )
-    selection = LexicalSelection(lexicon.translations, source, target, frequent=1, candidates=3)
+    selection = LexicalSelection(lexicon.translations, Vocabularies(source, target), frequent=1, candidates=3)
     assert selection.frequent == 3, "the two symbols, and one word"
     (x, y), (e, d, c) = source.encode(["x", "y"]), target.encode(["e", "d", "c"])
     assert selection.candidates([x]) == sorted([e, d])
     assert selection.candidates([y]) == []
     assert selection.candidates([y, UNK, x, x]) == sorted([e, d, c])
     assert selection.candidates([]) == []
-    assert LexicalSelection(lexicon.translations, source, target, frequent=100, candidates=3).frequent == len(target)
+    everything = LexicalSelection(lexicon.translations, Vocabularies(source, target), frequent=100, candidates=3)
+    assert everything.frequent == len(target)
     assert selection.frequent > END
 
 
@@ -107,16 +109,14 @@ def test_a_translator_uses_it(trained: Trained, tmp_path: Path) -> None:
     learned(translator, toy_pairs(200, seed=5)).save(tmp_path)
     sources = [source for source, _ in toy_pairs(10, seed=7)]
     whole = translator.translate(sources, vocabulary_selection=0)
-    everything = translator.translate(sources, vocabulary_selection=len(system.target_vocabulary))
+    everything = translator.translate(sources, vocabulary_selection=len(system.vocabularies.target))
     assert [t.text for t in everything] == [t.text for t in whole]
     np.testing.assert_allclose([t.score for t in everything], [t.score for t in whole], rtol=0, atol=1e-4)
-    few = set(system.target_vocabulary.words[:4])
-    candidates = LexicalSelection(
-        translator.lexicon.translations, system.source_vocabulary, system.target_vocabulary, frequent=2, candidates=1
-    )
+    few = set(system.vocabularies.target.words[:4])
+    candidates = LexicalSelection(translator.lexicon.translations, system.vocabularies, frequent=2, candidates=1)
     for translation in translator.translate(sources, vocabulary_selection=2, selection_candidates=1):
-        ids = candidates.candidates(system.source_vocabulary.encode(translation.source_tokens[:-1]))
-        assert set(translation.tokens) <= few | set(system.target_vocabulary.decode(ids))
+        ids = candidates.candidates(system.vocabularies.source.encode(translation.source_tokens[:-1]))
+        assert set(translation.tokens) <= few | set(system.vocabularies.target.decode(ids))
 
 
 def test_errors(trained: Trained, tmp_path: Path) -> None:

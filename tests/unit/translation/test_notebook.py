@@ -127,7 +127,7 @@ def test_repr(trained: Trained, model_folder: Callable[[str], Path]) -> None:
     text = repr(translator)
     assert "en → fr, RNNsearch" in text
     assert str(model_folder("mlp")) in text
-    assert f"{len(translator.system.source_vocabulary):,}" in text
+    assert f"{len(translator.system.vocabularies.source):,}" in text
     assert "RNNencdec" in repr(load(model_folder("none")))
     assert "ensemble of 2" in repr(load(model_folder("mlp"), model_folder("mlp")))
     one = trained("gated", "mlp")

@@ -13,6 +13,7 @@ import pytest
 from rnnsearch import load
 from rnnsearch.config import from_dict
 from rnnsearch.model_folder import new_system
+from rnnsearch.text import Vocabularies
 from rnnsearch.text.subwords import Subwords
 from rnnsearch.text.vocabulary import Vocabulary
 from rnnsearch.translation import Translator
@@ -54,7 +55,8 @@ def test_an_ensemble_and_both_directions(trained: Trained) -> None:
     one = trained("gated", "mlp")
     same(Translator(one.system, None, [trained("lstm", "mlp").system]))
     config = toy_config(data={"right_to_left": True}, search={"maximum_length_ratio": 2.0})
-    backward = new_system(config, Vocabulary(SOURCE_WORDS), Vocabulary(TARGET_WORDS, right_to_left=True))
+    turned = Vocabularies(Vocabulary(SOURCE_WORDS), Vocabulary(TARGET_WORDS, right_to_left=True))
+    backward = new_system(config, turned)
     same(BidirectionalTranslator([one, Translator(backward)]))
 
 
@@ -65,7 +67,8 @@ def test_subwords(kind: str) -> None:
         subwords = Subwords.train(dict.fromkeys(words, 3), kind, 40)  # type: ignore[arg-type]
         sides.append(Vocabulary(subwords.pieces, subwords))
     config = toy_config(data={"subwords": kind}, search={"maximum_length_ratio": 2.0})
-    same(Translator(new_system(from_dict({"data": vars_of(config.data), "model": vars_of(config.model)}), *sides)))
+    settings = from_dict({"data": vars_of(config.data), "model": vars_of(config.model)})
+    same(Translator(new_system(settings, Vocabularies(*sides))))
 
 
 def vars_of(section: object) -> dict[str, object]:

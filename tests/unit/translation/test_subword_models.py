@@ -52,7 +52,7 @@ def translator(folder: Path) -> Translator:
 
 
 def test_there_are_pieces(translator: Translator) -> None:
-    assert len(translator.system.source_vocabulary.encode(["Name123"])) > 1
+    assert len(translator.system.vocabularies.source.encode(["Name123"])) > 1
 
 
 def test_translations_are_of_words(translator: Translator) -> None:
@@ -95,7 +95,7 @@ def test_several_models_agree_on_pieces(translator: Translator) -> None:
         for parameter in other.model.parameters():
             parameter.add_(0.1 * torch.randn(parameter.shape, generator=generator))
     systems, words = (translator.system, other), ["Name123", "Name77"]
-    batch = make_batch([(other.source_vocabulary.encode(words), other.target_vocabulary.encode(words))])
+    batch = make_batch([(other.vocabularies.source.encode(words), other.vocabularies.target.encode(words))])
     arrays = (batch.source_BS, batch.source_lengths_B, batch.target_BT, batch.target_lengths_B)
     p_of_pieces = []
     for system in systems:
