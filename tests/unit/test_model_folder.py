@@ -17,8 +17,6 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import PAPER_NAMES
 from rnnsearch.model_folder import (
     CONFIG,
-    SOURCE_VOCABULARY,
-    TARGET_VOCABULARY,
     WEIGHTS,
     load_system,
     save_settings,
@@ -63,7 +61,7 @@ def test_anyone_can_read_it(folder: Path) -> None:
     assert json.loads((folder / CONFIG).read_text(encoding="utf-8"))["model"]["hidden_size"] == 16
     with safe_open(folder / WEIGHTS, "np") as file:
         assert set(file.keys()) == set(PAPER_NAMES)
-    assert (folder / SOURCE_VOCABULARY).read_text(encoding="utf-8").split("\n")[:2] == ["</s>", "[UNK]"]
+    assert (folder / "source.vocab").read_text(encoding="utf-8").split("\n")[:2] == ["</s>", "[UNK]"]
 
 
 def test_the_public_face(model_folder: Callable[[str], Path]) -> None:
@@ -86,7 +84,7 @@ def test_no_folder(tmp_path: Path) -> None:
     refused(tmp_path, r"no model here \(there is no config\.json\)")
 
 
-@pytest.mark.parametrize("name", [SOURCE_VOCABULARY, TARGET_VOCABULARY, WEIGHTS])
+@pytest.mark.parametrize("name", ["source.vocab", "target.vocab", WEIGHTS])
 def test_a_missing_file(folder: Path, name: str) -> None:
     (folder / name).unlink()
     refused(folder, name.replace(".", r"\."))
@@ -111,7 +109,7 @@ def test_a_folder_in_the_place_of_the_weights(folder: Path) -> None:
     refused(folder, r"model\.safetensors")
 
 
-@pytest.mark.parametrize("name", [SOURCE_VOCABULARY, TARGET_VOCABULARY])
+@pytest.mark.parametrize("name", ["source.vocab", "target.vocab"])
 def test_a_vocabulary_of_another_model(folder: Path, name: str) -> None:
     path = folder / name
     path.write_text(path.read_text(encoding="utf-8") + "another\n", encoding="utf-8")
