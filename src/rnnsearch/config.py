@@ -262,7 +262,8 @@ def from_dict(values: Mapping[str, Any], place: str = "") -> Config:
 def _each_checked(values: Mapping[str, Any], place: str) -> Config:
     """Settings of which each has been checked by itself, and none beside others."""
     sections = {
-        section: present_keys(section, keys) if isinstance(keys, Mapping) else keys for section, keys in values.items()
+        section: present_keys(section, keys) if isinstance(keys, Mapping) else keys
+        for section, keys in dict(values).items()
     }
     try:
         return TypeAdapter(Config).validate_python(sections)

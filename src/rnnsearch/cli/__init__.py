@@ -7,6 +7,7 @@ for the same reason, help is plain text, without Rich.
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import os
 import sys
@@ -93,6 +94,8 @@ def main() -> None:
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     # Pydantic otherwise searches all installed packages for plugins, which takes longer than its import.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
+    # Imports make many objects and hardly any garbage: looking for it as often as Python does takes 5% of a cold start.
+    gc.set_threshold(50_000)
     for stream in (sys.stdout, sys.stderr):  # what is read and written is UTF-8, whatever the locale
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8")

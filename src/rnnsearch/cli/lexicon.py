@@ -31,9 +31,9 @@ def command(
 ) -> None:
     """Learn a lexicon of word translations from the attention.
 
-    The lexicon is written into the model folder as `lexicon.tsv`. With `search.shortlist`, the search is restricted to the
-    most frequent target words and to the lexicon's translations of the source words. With development text, the command
-    prints how many translations change because of that.
+    The lexicon is written into the model folder as `lexicon.tsv`. Vocabulary selection (`search.vocabulary_selection`)
+    restricts the search to the most frequent target words and to the lexicon's translations of the source words. With
+    development text, the command prints how many translations change because of that.
     """
     settings = search_settings(False, None, set_)
     if (source is None) != (target is None) or (check_source is None) != (check_reference is None):

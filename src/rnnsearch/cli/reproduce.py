@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from rnnsearch.cli.options import Set, Sources, Targets, check_inputs
+from rnnsearch.cli.options import Set, Sources, Targets, ValidSources, ValidTargets, check_inputs
 from rnnsearch.errors import RnnsearchError
 
 
@@ -22,12 +22,8 @@ def command(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write everything.")],
     source: Sources = None,
     target: Targets = None,
-    valid_source: Annotated[
-        Path | None, typer.Option("--valid-source", metavar="FILE", help="Development set, source side.")
-    ] = None,
-    valid_target: Annotated[
-        Path | None, typer.Option("--valid-target", metavar="FILE", help="Development set, target side.")
-    ] = None,
+    valid_source: ValidSources = None,
+    valid_target: ValidTargets = None,
     test_source: Annotated[
         Path | None, typer.Option("--test-source", metavar="FILE", help="Test set, source side.")
     ] = None,
@@ -53,7 +49,8 @@ def command(
     The command trains the paper's five systems, fills its tables, draws its figures and tests its claims. It writes
     index.html, the figures and results.json into the output folder. If it is stopped or killed, the same command continues.
     """
-    files = (*(source or []), *(target or []), valid_source, valid_target, test_source, test_target)
+    several = (source, target, valid_source, valid_target)
+    files = [*(file for files in several for file in files or []), test_source, test_target]
     if any(files) and not (source and target and valid_source and valid_target and test_source and test_target):
         raise RnnsearchError(
             "the text is not complete: give --source and --target, --valid-source and --valid-target, --test-source and "
@@ -77,7 +74,9 @@ def command(
 
     text = None
     if source and target and valid_source and valid_target and test_source and test_target:
-        text = Text(tuple(source), tuple(target), valid_source, valid_target, test_source, test_target)
+        text = Text(
+            tuple(source), tuple(target), tuple(valid_source), tuple(valid_target), test_source, test_target
+        )
     overrides = parse_assignments(set_ or [])
     experiment = make_experiment(scale, output, text, budget_hours, seed=seed, overrides=overrides)
 

@@ -47,8 +47,8 @@ class Text:
 
     source: tuple[Path, ...]
     target: tuple[Path, ...]
-    valid_source: Path
-    valid_target: Path
+    valid_source: tuple[Path, ...]
+    valid_target: tuple[Path, ...]
     test_source: Path
     test_target: Path
     test_gold: Path | None = None
@@ -125,6 +125,9 @@ class Experiment:
     def describe(self) -> dict[str, Any]:
         """Everything that identifies the experiment, as plain values."""
         text = {key: _names(value) for key, value in vars(self.text).items()}
+        for key in ("valid_source", "valid_target"):  # version 0.1 took one file for each side
+            if len(text[key]) == 1:
+                (text[key],) = text[key]
         return {
             "scale": self.scale,
             "limits": list(self.limits),
@@ -235,8 +238,8 @@ def builtin_text(folder: Path) -> Text:
     return Text(
         (folder / "train.en",),
         (folder / "train.fr",),
-        folder / "valid.en",
-        folder / "valid.fr",
+        (folder / "valid.en",),
+        (folder / "valid.fr",),
         folder / "test.en",
         folder / "test.fr",
         folder / "test.gold",

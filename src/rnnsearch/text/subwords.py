@@ -78,9 +78,9 @@ class Subwords:
         except OSError as error:
             raise RnnsearchError(f"{os.fspath(path)}: cannot read the subwords: {error.strerror}") from None
 
-    def __reduce__(self) -> tuple[type[Subwords], tuple[bytes]]:
+    def __reduce__(self) -> tuple[type[Subwords], tuple[bytes, SubwordKind]]:
         """A pickle holds the model; what is made of it is made again."""
-        return Subwords, (self.model,)
+        return Subwords, (self.model, self._kind)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the sentencepiece model, whole or not at all."""

@@ -8,7 +8,7 @@ from rnnsearch.experiments import paper
 from rnnsearch.experiments.experiment import BUDGET_HOURS, Experiment, Scale, Text, make_experiment
 
 TEXT = Text(
-    (Path("train.en"),), (Path("train.fr"),), Path("dev.en"), Path("dev.fr"), Path("test.en"), Path("test.fr")
+    (Path("train.en"),), (Path("train.fr"),), (Path("dev.en"),), (Path("dev.fr"),), Path("test.en"), Path("test.fr")
 )
 SCALES: list[Scale] = ["builtin", "multi30k", "files", "wmt14"]
 
@@ -85,3 +85,30 @@ def test_the_papers_numbers() -> None:
     trained = [row.training for row in paper.ROWS.values() if row.training]
     assert [row.hours for row in trained] == [109, 113, 108, 111, 252]
     assert [row.dev_nll for row in trained] == [53.0, 47.2, 43.6, 38.1, 35.2]
+
+
+def test_a_development_set_may_have_several_files(tmp_path: Path) -> None:
+    """One file is described as it was when only one could be given, so that such experiments go on."""
+    files = [tmp_path / name for name in ("a", "b", "c", "d", "e", "f")]
+    for path in files:
+        path.write_text("x\n")
+    a, b, c, d, e, f = files
+    one = make_experiment("files", tmp_path, Text((a,), (b,), (c,), (d,), e, f)).describe()["text"]
+    assert one["valid_source"] == ["c", 2]
+    assert one["source"] == [["a", 2]]
+    two = make_experiment("files", tmp_path, Text((a,), (b,), (c, d), (d, c), e, f)).describe()["text"]
+    assert two["valid_source"] == [["c", 2], ["d", 2]]
+
+
+def test_seed_and_settings_are_those_of_all_systems(tmp_path: Path) -> None:
+    plain = make_experiment("builtin", tmp_path, None)
+    changed = make_experiment("builtin", tmp_path, None, seed=7, overrides={"model": {"hidden_size": 9}})
+    assert plain.describe() != changed.describe()
+    for system in changed.systems:
+        config = changed.config_of(system)
+        assert (config.training.seed, config.data.seed, config.model.hidden_size) == (7, 7, 9)
+        assert config.model.alignment == ("mlp" if system.kind == "RNNsearch" else "none")
+    own = make_experiment("builtin", tmp_path, None, seed=7, overrides={"training": {"seed": 8}})
+    assert own.config.training.seed == 8
+    with pytest.raises(RnnsearchError, match=r"training\.patience: the systems of the experiment differ in it"):
+        make_experiment("builtin", tmp_path, None, overrides={"training": {"patience": 3}})

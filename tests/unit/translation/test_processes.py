@@ -65,7 +65,7 @@ def test_subwords(kind: str) -> None:
     sides = []
     for words in (SOURCE_WORDS, TARGET_WORDS):
         subwords = Subwords.train(dict.fromkeys(words, 3), kind, 40)  # type: ignore[arg-type]
-        sides.append(Vocabulary(subwords.pieces, subwords))
+        sides.append(Vocabulary(subwords.inventory, subwords))
     config = toy_config(data={"subwords": kind}, search={"maximum_length_ratio": 2.0})
     settings = from_dict({"data": vars_of(config.data), "model": vars_of(config.model)})
     same(Translator(new_system(settings, Vocabularies(*sides))))
@@ -88,7 +88,7 @@ def test_the_lexicon_stays_in_the_folder(
     monkeypatch.chdir("/")
     copy = pickle.loads(pickled)
     assert copy.has_lexicon
-    assert copy.translate(LINES[0], shortlist=5).text
+    assert copy.translate(LINES[0], vocabulary_selection=5).text
 
 
 SCRIPT = """
