@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from rnnsearch.ops import loops
 from rnnsearch.ops.matmul import Precision, full_precision, product
@@ -165,6 +166,7 @@ class _GatedRecurrence(torch.autograd.Function):
         return states_TBN
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         s0_BN, mask_TB, U_zr, states_TBN = ctx.saved_tensors
         d_states_TBN = gradients[0].contiguous()
@@ -243,6 +245,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
         return states_TBN, contexts_TBC, alpha_TBS
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
         h_BSC, keys_BSA, lengths_B, W_a, v_a, U_zr, C, states_TBN, contexts_TBC, alpha_TBS, queries_TBA = (
             ctx.saved_tensors
