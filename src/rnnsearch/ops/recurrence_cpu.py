@@ -149,7 +149,7 @@ class _GatedRecurrence(torch.autograd.Function):
         inputs_TBG, s0_BN = inputs_TBG.contiguous(), s0_BN.contiguous()
         T = len(inputs_TBG)
         rows_T = _rows(mask_TB, inputs_TBG)
-        mask_TB = None if mask_TB is None else mask_TB.to(s0_BN.dtype)
+        mask_TB = None if mask_TB is None else mask_TB.to(s0_BN.dtype).contiguous()
         step = _GatedStep(_pointwise(s0_BN), T, s0_BN, U, precision)
         from_state = product(U_zr.T, precision)
         projected_BM = s0_BN.new_empty(len(s0_BN), len(U_zr))
