@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rnnsearch.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from rnnsearch import nn as nn
     from rnnsearch.config import Config, from_preset
     from rnnsearch.errors import RnnsearchError
     from rnnsearch.training.session import Interrupted, train
@@ -29,6 +30,7 @@ __all__ = [
     "Translator",
     "from_preset",
     "load",
+    "nn",
     "train",
 ]
 
@@ -47,8 +49,10 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     # Lazily, so that the command line's --help does not wait for PyTorch.
-    if name not in _HOMES:
-        raise AttributeError(f"module 'rnnsearch' has no attribute {name!r}")
     import importlib
 
+    if name == "nn":
+        return importlib.import_module("rnnsearch.nn")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'rnnsearch' has no attribute {name!r}")
     return getattr(importlib.import_module(_HOMES[name]), name)

@@ -71,9 +71,8 @@ class AdditiveAttention(Attention, name="mlp"):
 
     def forward(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None = None) -> Attended:
         assert source.keys_BSA is not None
-        query_BK1A = nn.functional.linear(s_BKN, self.W_a).unsqueeze(2)
-        energy_BKS = torch.tanh(query_BK1A + source.keys_BSA.unsqueeze(1)) @ self.v_a
-        return attend(energy_BKS, source)
+        query_BKA = nn.functional.linear(s_BKN, self.W_a)
+        return attend(additive_energy(query_BKA, source.keys_BSA, self.v_a), source)
 
 
 class LocationAttention(AdditiveAttention, name="location"):
@@ -102,9 +101,8 @@ class LocationAttention(AdditiveAttention, name="location"):
         alpha_BKS = nn.functional.pad(memory_BKX, (0, S - memory_BKX.shape[2]))
         f = nn.functional.conv1d(alpha_BKS.flatten(0, 1).unsqueeze(1), self.F, padding="same")  # (B K, filters, S)
         location_BKSA = nn.functional.linear(f.transpose(1, 2), self.U_f).unflatten(0, alpha_BKS.shape[:2])
-        query_BK1A = nn.functional.linear(s_BKN, self.W_a).unsqueeze(2)
-        energy_BKS = torch.tanh(query_BK1A + source.keys_BSA.unsqueeze(1) + location_BKSA) @ self.v_a
-        attended = attend(energy_BKS, source)
+        query_BKA = nn.functional.linear(s_BKN, self.W_a)
+        attended = attend(additive_energy(query_BKA, source.keys_BSA, self.v_a, location_BKSA), source)
         return attended._replace(memory_BKX=attended.alpha_BKS)
 
 
@@ -174,7 +172,23 @@ class MonotonicAttention(Attention, name="monotonic"):
         return attend(energy_BKS, source)._replace(memory_BKX=kappa_BKX)
 
 
+def additive_energy(query_BKA: Tensor, keys_BSA: Tensor, v_a: Tensor, location_BKSA: Tensor | None = None) -> Tensor:
+    """e_ij = v_aᵀ tanh(query_i + keys_j + location_ij), (B, K, S): `query` is W_a s_{i−1}, `keys` are U_a h_j."""
+    total_BKSA = query_BKA.unsqueeze(2) + keys_BSA.unsqueeze(1)
+    if location_BKSA is not None:
+        total_BKSA = total_BKSA + location_BKSA
+    return torch.tanh(total_BKSA) @ v_a
+
+
+def masked_softmax(energy_BKS: Tensor, mask_BS: Tensor) -> Tensor:
+    """α_i = softmax_j(e_ij) over the positions where the mask is True; zero elsewhere, and where it is True nowhere."""
+    outside_B1S = ~mask_BS.unsqueeze(1)
+    # Not −∞, of which a row where there is nothing else would be NaN.
+    energy_BKS = energy_BKS.masked_fill(outside_B1S, torch.finfo(energy_BKS.dtype).min)
+    return torch.softmax(energy_BKS, -1).masked_fill(outside_B1S, 0.0)
+
+
 def attend(energy_BKS: Tensor, source: Source) -> Attended:
     """α_i = softmax_j(e_ij) over a sentence's own positions, and c_i = Σ_j α_ij h_j."""
-    alpha_BKS = torch.softmax(energy_BKS.masked_fill(~source.mask_BS.unsqueeze(1), -torch.inf), -1)
+    alpha_BKS = masked_softmax(energy_BKS, source.mask_BS)
     return Attended(torch.bmm(alpha_BKS, source.annotations_BSC), alpha_BKS)

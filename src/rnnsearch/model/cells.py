@@ -53,13 +53,13 @@ class Cell(nn.Module):
 
     def stacked(self, matrix: str, *gates: str) -> Tensor:
         """The matrices of several gates (default: all), one above the other, so that they are one product."""
-        return torch.cat([self.get_parameter(_name(matrix, gate)) for gate in gates or self.gates])
+        return torch.cat([getattr(self, _name(matrix, gate)) for gate in gates or self.gates])
 
     def project_input(self, x: Tensor) -> Tensor:
         """W x + b for all gates: (…, E) to (…, G)."""
         bias = torch.cat(
             [
-                self.get_parameter(_name("b", gate)) if gate in self.biased else x.new_zeros(self.hidden_size)
+                getattr(self, _name("b", gate)) if gate in self.biased else x.new_zeros(self.hidden_size)
                 for gate in self.gates
             ]
         )
@@ -123,9 +123,10 @@ class GatedCell(Cell, name="gated"):
     """
 
     gates = ("", "z", "r")
+    U: Tensor
 
     def recurrent_weights(self) -> tuple[Tensor, ...]:
-        return self._dropped(self.get_parameter("U")), self._dropped(self.stacked("U", "z", "r"))
+        return self._dropped(self.U), self._dropped(self.stacked("U", "z", "r"))
 
     def unroll(
         self, inputs_SBG: Tensor, mask_SB: Tensor, recurrences: Recurrences | None = None, reverse: bool = False

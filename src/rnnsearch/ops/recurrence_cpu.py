@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from rnnsearch.ops import pointwise
 from rnnsearch.ops.matmul import Precision, full_precision, product
@@ -145,7 +146,7 @@ class _GatedRecurrence(torch.autograd.Function):
         inputs_TBG, s0_BN = inputs_TBG.contiguous(), s0_BN.contiguous()
         T = len(inputs_TBG)
         rows_T = _rows(mask_TB, inputs_TBG)
-        mask_TB = None if mask_TB is None else mask_TB.to(s0_BN.dtype)
+        mask_TB = None if mask_TB is None else mask_TB.to(s0_BN.dtype).contiguous()
         step = _GatedStep(T, s0_BN, U, precision)
         from_state = product(U_zr.T, precision)
         projected_BM = s0_BN.new_empty(len(s0_BN), len(U_zr))
@@ -162,6 +163,7 @@ class _GatedRecurrence(torch.autograd.Function):
         return states_TBN
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         s0_BN, mask_TB, U_zr, states_TBN = ctx.saved_tensors
         d_states_TBN = gradients[0].contiguous()
@@ -239,6 +241,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
         return states_TBN, contexts_TBC, alpha_TBS
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
         h_BSC, keys_BSA, lengths_B, W_a, v_a, U_zr, C, states_TBN, contexts_TBC, alpha_TBS, queries_TBA = (
             ctx.saved_tensors
