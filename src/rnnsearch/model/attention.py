@@ -164,9 +164,10 @@ class MonotonicAttention(Attention, name="monotonic"):
     def forward(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None = None) -> Attended:
         assert memory_BKX is not None
         hats = nn.functional.linear(s_BKN, self.W_g, self.b_g).clamp(max=self.LARGEST)
+        hats = hats.to(torch.promote_types(hats.dtype, torch.float32))  # bfloat16 cannot tell position 300 from 301
         a_BKX, b_BKX, step_BKX = hats.chunk(3, -1)
         kappa_BKX = memory_BKX + step_BKX.exp()
-        positions_S = torch.arange(source.mask_BS.shape[1], device=s_BKN.device, dtype=s_BKN.dtype)
+        positions_S = torch.arange(source.mask_BS.shape[1], device=hats.device, dtype=hats.dtype)
         distance_BKSX = kappa_BKX.unsqueeze(2) - positions_S.unsqueeze(1)
         energy_BKS = (a_BKX.unsqueeze(2) - b_BKX.exp().unsqueeze(2) * distance_BKSX**2).logsumexp(-1)
         return attend(energy_BKS, source)._replace(memory_BKX=kappa_BKX)

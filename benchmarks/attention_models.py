@@ -1,0 +1,259 @@
+"""Which alignment model is best: BLEU, alignment error rate and speed of all of them, trained alike.
+
+    python benchmarks/attention_models.py --output RUNS [--data DATA] [--epochs 4] [--pairs 12000] [--jobs 1]
+
+Every alignment model is trained with the same settings and the same seed, on one thread: on the built-in corpus and, with
+`--data`, on the beginning of Multi30k English–French. The built-in test set has gold links; the links of a model of Multi30k
+are scored on the five novels of `DATA/alibi`, which are another kind of text than its own. Times are those of the processor,
+so that programs beside this one disturb them little. A training that is finished is not repeated; one that was stopped
+begins anew.
+
+The record is `results/attention-models.json`, and the page `docs/reference/alignment-models.md` is rendered from it; with
+`--render`, this alone is done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from alignment_error import Aligned, links_of, novels, scored
+from multi30k import run
+from quality import read, table
+from record import machine, write_result
+
+from rnnsearch.atomic import write_json, write_text
+from rnnsearch.config import from_preset
+from rnnsearch.data.read import read_lines
+from rnnsearch.data.word_alignments import read_gold
+from rnnsearch.datasets.builtin import write_corpus
+from rnnsearch.text import Tokenizer
+from rnnsearch.translation import load
+
+MODELS: dict[str, tuple[str, ...]] = {
+    "mlp": (),
+    "dot": ("model.alignment=dot",),
+    "bilinear": ("model.alignment=bilinear",),
+    "location": ("model.alignment=location",),
+    "monotonic": ("model.alignment=monotonic",),
+    "mlp, encoder forward": ("model.encoder=forward",),
+    "none": ("model.alignment=none",),
+}
+"""By name, what differs from the first."""
+
+SIZES = {"embedding_size": 96, "hidden_size": 128, "alignment_size": 96, "maxout_size": 96}
+WORDS = 3000
+"""The vocabulary of each language."""
+LEARNING_RATE = 0.003
+TESTED = 500
+"""Pairs of the built-in test set, and of its development set."""
+
+RECORD = "attention-models"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "alignment-models.md"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A text to train on and to test with, and gold links, perhaps of another text."""
+
+    name: str
+    train: tuple[Path, Path]
+    valid: tuple[Path, Path]
+    test: tuple[Path, Path]
+    linked: Path
+    """Of the test set: its file of gold links; of the novels: their folder."""
+
+    @cached_property
+    def gold(self) -> Aligned:
+        """The sentences that have gold links."""
+        if self.linked.is_dir():
+            return novels(self.linked)
+        sides = []
+        for path, language in zip(self.test, ("en", "fr"), strict=True):
+            tokenizer = Tokenizer(from_preset("demo").data.tokenizer, language)
+            sides.append([tokenizer.tokenize(line) for line in read_lines(path)])
+        return Aligned(*sides, read_gold(self.linked))
+
+
+def main() -> None:
+    """Train what is missing, evaluate, record, render."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path, help="where the corpus and the trained models go")
+    parser.add_argument("--data", type=Path, help="a folder with multi30k/ and alibi/ in it")
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--pairs", type=int, default=12_000, help="training pairs of each corpus")
+    parser.add_argument("--jobs", type=int, default=1, help="trainings side by side")
+    parser.add_argument("--only", nargs="+", choices=MODELS, default=list(MODELS), help="only these models")
+    parser.add_argument("--render", action="store_true", help="only render the page from the record")
+    arguments = parser.parse_args()
+    if not arguments.render:
+        if arguments.output is None:
+            parser.error("--output is needed, unless with --render")
+        on, folder = machine(), arguments.output / f"{RECORD}-{arguments.epochs}-{arguments.pairs}"
+        corpora = [built_in(folder / "corpus", arguments.pairs)]
+        if arguments.data:
+            corpora.append(multi30k(arguments.data, folder / "text", arguments.pairs))
+        tasks = [(corpus, name) for corpus in corpora for name in arguments.only]
+        with ThreadPoolExecutor(max_workers=arguments.jobs) as pool:
+            rows = list(pool.map(lambda task: row(folder, *task, arguments.epochs), tasks))
+        found: dict[str, dict[str, Any]] = {corpus.name: {} for corpus in corpora}
+        for (corpus, name), scores in zip(tasks, rows, strict=True):
+            found[corpus.name][name] = scores
+        asked = {"side_by_side": arguments.jobs, "epochs": arguments.epochs, "pairs": arguments.pairs}
+        fixed = {"sizes": SIZES, "words": WORDS, "learning_rate": LEARNING_RATE}
+        write_result(RECORD, machine=on, **asked, **fixed, found=found)
+    write_text(PAGE, page())
+    print(f"wrote {PAGE}")
+
+
+def built_in(folder: Path, pairs: int) -> Corpus:
+    """The built-in corpus, written to a folder."""
+    if not (folder / "train.en").exists():
+        write_corpus(folder, train=pairs, valid=TESTED, test=TESTED, seed=1)
+    train, valid, test = ((folder / f"{part}.en", folder / f"{part}.fr") for part in ("train", "valid", "test"))
+    return Corpus("built-in", train, valid, test, folder / "test.gold")
+
+
+def multi30k(data: Path, folder: Path, pairs: int) -> Corpus:
+    """The beginning of Multi30k English–French, tested on `val`, which is also the development set."""
+    train, val = ((data / "multi30k" / f"{part}.en.gz", data / "multi30k" / f"{part}.fr.gz") for part in ("train", "val"))
+    beginning = folder / "train.en", folder / "train.fr"
+    for path, whole in zip(beginning, train, strict=True):
+        write_text(path, "".join(f"{line}\n" for line in islice(read_lines(whole), pairs)))
+    return Corpus("multi30k", beginning, val, val, data / "alibi")
+
+
+def row(folder: Path, corpus: Corpus, name: str, epochs: int) -> dict[str, Any]:
+    """The scores of one model, trained unless it has been."""
+    model = folder / corpus.name / name.replace(", ", "-").replace(" ", "-")
+    result = model / "attention-model.json"
+    if not result.exists():
+        write_json(result, trained_and_scored(model, corpus, MODELS[name], epochs))
+    scores: dict[str, Any] = json.loads(result.read_text())
+    aer = f"AER {scores['alignment']['aer']:.3f}" if scores["alignment"] else ""
+    print(f"{corpus.name:10} {name:22} BLEU {scores['bleu']:5.2f}  {aer:10} {scores['cpu_hours']:.3f} h", flush=True)
+    return scores
+
+
+def trained_and_scored(model: Path, corpus: Corpus, settings: tuple[str, ...], epochs: int) -> dict[str, Any]:
+    """Train, translate the test set, and align the sentences that have gold links."""
+    shutil.rmtree(model, ignore_errors=True)
+    shared = [f"model.{size}={units}" for size, units in SIZES.items()]
+    shared += [f"data.source_words={WORDS}", f"data.target_words={WORDS}", f"training.learning_rate={LEARNING_RATE}"]
+    shared += [f"training.max_epochs={epochs}", "training.max_updates=100000", "training.warmup_updates=50"]
+    files = dict(zip(("source", "target", "valid-source", "valid-target"), (*corpus.train, *corpus.valid), strict=True))
+    command: list[object] = [sys.executable, "-m", "rnnsearch", "train", "--output", model, "--preset", "demo"]
+    command += [part for option, path in files.items() for part in (f"--{option}", path)]
+    command += [part for setting in (*shared, *settings) for part in ("--set", setting)]
+    log = model.with_name(f"{model.name}.log")
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as told:
+        process = subprocess.Popen(
+            [str(part) for part in command], env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=told, stderr=told
+        )
+        _, status, used = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"the training failed: {log}")
+    seconds = used.ru_utime + used.ru_stime
+    training = json.loads((model / "training.json").read_text())
+
+    evaluation, source, reference = model / "evaluation.json", *corpus.test
+    run("evaluate", "--model", model, "--source", source, "--reference", reference, "--json", evaluation)
+    scores = json.loads(evaluation.read_text())["all"]
+    translator, gold = load(model), corpus.gold
+    aligns = translator.system.model.aligns
+    # Of the whole training, validations included, by the time that is its own.
+    words = training["target_words_per_second"] * training["hours"] * 3600
+    return {
+        "settings": settings,
+        "bleu": scores["bleu"],
+        "signature": scores["bleu_signature"],
+        "alignment": scored(gold, links_of(translator, gold)) if aligns else None,
+        "aligned": len(gold.gold) if aligns else 0,
+        "dev_nll_per_word": training["dev_nll_per_word"],
+        "parameters": training["parameters"],
+        "updates": training["updates"],
+        "words_per_second": round(words / seconds),
+        "cpu_hours": round(seconds / 3600, 4),
+    }
+
+
+HEAD = """# Alignment models
+
+<!-- Written by benchmarks/attention_models.py from benchmarks/results. Do not edit it; run the script. -->
+
+The paper lets one choose the alignment model $a$ freely (appendix A.1.2). This page compares those of `model.alignment`:
+
+| `model.alignment` | alignment model |
+| --- | --- |
+| `mlp` | the paper's, additive |
+| `dot`, `bilinear` | products of state and annotation (*dot* and *general* of Luong et al. 2015) |
+| `location` | additive, and it also sees its weights of the last step (Chorowski et al. 2015) |
+| `monotonic` | a mixture of Gaussians over the source positions that only moves forward (Graves 2013) |
+| `none` | no alignment model: RNNencdec, which translates from one fixed vector |
+
+*mlp, encoder forward* has `model.encoder=forward`: an annotation $h_j$ then knows the words up to $j$ only.
+"""
+
+SETTINGS = """\
+All models were trained with the same seed and the same settings: the preset `demo` with {sizes}, {words:,} words of each
+language, a learning rate of {learning_rate}, and {epochs} epochs of {pairs:,} pairs. These models are small and their
+trainings short, so the differences between the rows mean more than the scores.
+
+- **BLEU** is computed by sacreBLEU (`{signature}`).
+- **AER** is the alignment error rate of the hard alignment, against gold links; lower is better.
+- **NLL** is per target word of the development set.
+- **Words/s** and **hours** are by the processor time of one thread, on an {cpu}. `mlp` and `none` have recurrences with
+  hand-derived gradients ([recurrences](../explanation/recurrences.md)); PyTorch differentiates the others.
+"""
+
+CORPORA = {
+    "built-in": "## Built-in corpus\n\nBLEU and AER are on {aligned:,} test pairs, whose gold links are the grammar's.\n",
+    "multi30k": "## Multi30k English–French\n\nBLEU is on `val`, which was also the development set. AER is on {aligned:,} "
+    "sentence pairs of\nnovels (alibi), a kind of text that these models were not trained on.\n",
+}
+
+
+def page() -> str:
+    """The whole page, as Markdown."""
+    return "\n".join([HEAD, *results(read(RECORD))])
+
+
+def results(record: dict[str, Any]) -> Iterable[str]:
+    """What was measured; nothing if there is no record."""
+    if record:
+        rows = {corpus: list(models.values()) for corpus, models in record["found"].items()}
+        sizes = ", ".join(f"`model.{size}={units}`" for size, units in record["sizes"].items())
+        signature = rows["built-in"][0]["signature"]
+        yield SETTINGS.format(signature=signature, **{**record, "sizes": sizes}, cpu=record["machine"]["cpu"])
+    for corpus, models in record.get("found", {}).items():
+        aligned = next((row["aligned"] for row in models.values() if row["aligned"]), 0)
+        yield CORPORA[corpus].format(aligned=aligned)
+        heads = ("model", "BLEU", "AER", "precision", "recall", "NLL", "parameters", "words/s", "hours")
+        yield table(heads, ((name, *numbers(row)) for name, row in models.items()))
+
+
+def numbers(row: dict[str, Any]) -> Iterable[str]:
+    """The cells of a row."""
+    yield f"{row['bleu']:.1f}"
+    for key in ("aer", "precision", "recall"):
+        yield f"{row['alignment'][key]:.3f}" if row["alignment"] else "–"
+    yield f"{row['dev_nll_per_word']:.3f}"
+    yield f"{row['parameters'] / 1e6:.2f} M"
+    yield f"{row['words_per_second']:,}"
+    yield f"{row['cpu_hours']:.3f}"
+
+
+if __name__ == "__main__":
+    main()
