@@ -46,8 +46,9 @@ def kept(make: Callable[..., object], *arguments: object) -> Path:
 def _code() -> str:
     """What everything depends on."""
     found = sha256(f"{sys.version} {torch.__version__} {torch.backends.cpu.get_cpu_capability()}".encode())
-    for path in sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "tests").glob("*.py")]):
-        found.update(f"{path.relative_to(ROOT)} {path.stat().st_size}\n".encode() + path.read_bytes())
+    for path in sorted([*(ROOT / "src" / "rnnsearch").rglob("*"), *(ROOT / "tests").glob("*.py")]):
+        if path.is_file() and path.parent.name != "__pycache__":
+            found.update(f"{path.relative_to(ROOT)} {path.stat().st_size}\n".encode() + path.read_bytes())
     return found.hexdigest()
 
 
