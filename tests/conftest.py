@@ -1,8 +1,9 @@
-"""What all tests share: no deadlines, the real text where there is some, and models that are trained once a session."""
+"""What all tests share: no deadlines, the real text where there is some, and models that are trained once."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -10,6 +11,9 @@ from pathlib import Path
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
+
+from kept import kept
+from toy import ORDERS, make_trained
 
 # How long an example takes says nothing about whether it is right.
 settings.register_profile("rnnsearch", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -31,30 +35,25 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., object]:
-    """`trained(cell, alignment, order)`: a translator of the toy language, trained when it is first asked for."""
+def trained() -> Callable[..., object]:
+    """`trained(cell, alignment, order)`: a translator of the toy language."""
+    import rnnsearch
     from rnnsearch.translation import Translator
-    from toy import ORDERS, trained_system
 
     @cache
     def translator(cell: str = "gated", alignment: str = "mlp", order: str = ORDERS[0]) -> Translator:
-        folder = tmp_path_factory.mktemp(f"{cell}-{alignment}")
-        return Translator(trained_system(folder, cell, alignment, order))
+        return rnnsearch.load(kept(make_trained, cell, alignment, order))
 
     return translator
 
 
 @pytest.fixture(scope="session")
-def model_folder(trained: Callable[..., object], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """`model_folder("mlp")` or `("none")`: a trained model's folder. Not to be written to."""
-    from rnnsearch.model_folder import WEIGHTS, save_settings, save_weights
 
     @cache
     def folder(alignment: str = "mlp") -> Path:
-        path = tmp_path_factory.mktemp(f"model-{alignment}")
-        system = trained("gated", alignment).system  # type: ignore[attr-defined]
-        save_settings(path, system)
-        save_weights(path / WEIGHTS, system.model)
-        return path
+        path = tmp_path_factory.mktemp("model") / alignment
+        return Path(shutil.copytree(kept(make_trained, "gated", alignment, ORDERS[0]), path))
 
     return folder

@@ -6,6 +6,7 @@ nouns. Names come from a list so long that a shortlist leaves most of them out.
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,7 +19,7 @@ from rnnsearch.config import Config, ModelConfig, from_dict
 from rnnsearch.data.batches import Batch, make_batch
 from rnnsearch.data.pack import PackedCorpus, Sentences, write_packed
 from rnnsearch.model import RNNsearch
-from rnnsearch.model_folder import System, new_system
+from rnnsearch.model_folder import WEIGHTS, System, new_system, save_settings, save_weights
 from rnnsearch.text import Vocabularies, Vocabulary
 from rnnsearch.training.checkpoint import Progress
 from rnnsearch.training.trainer import Trainer
@@ -179,17 +180,18 @@ class StopAt(Recorder):
         self.trainer.stop_requested |= len(self.rows) == self.validation
 
 
-def trained_system(folder: Path, cell: str, alignment: str, order: str = ORDERS[0], updates: int = 300) -> System:
-    """A system that has learned something of the toy language, in a few seconds."""
+def make_trained(folder: Path, cell: str, alignment: str, order: str) -> None:
+    """The folder of a model that has learned something of the toy language, in a few seconds."""
     config = toy_config(
         model={"cell": cell, "alignment": alignment, "decoder_order": order, "hidden_size": 32, "embedding_size": 16},
-        training={"max_updates": updates, "validate_every": 10_000, "checkpoint_every": 10_000, "batch_size": 32},
+        training={"max_updates": 300, "validate_every": 10_000, "checkpoint_every": 10_000, "batch_size": 32},
         search={"maximum_length_ratio": 2.0},
     )
-    trainer = toy_trainer(folder, config, pairs=600)
-    trainer.run(Recorder())
-    trainer.system.model.eval()
-    return trainer.system
+    with tempfile.TemporaryDirectory() as place:
+        trainer = toy_trainer(Path(place), config, pairs=600)
+        trainer.run(Recorder())
+    save_settings(folder, trainer.system)
+    save_weights(folder / WEIGHTS, trainer.system.model)
 
 
 def random_model(config: ModelConfig, source_words: int, target_words: int, seed: int, scale: float = 0.5) -> RNNsearch:

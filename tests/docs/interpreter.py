@@ -1,6 +1,6 @@
 """A Python for one page's snippets: reads a block a line of JSON, runs it, and answers with what went wrong, or nothing.
 
-Presets are tiny in it. Run as `python interpreter.py TINY`.
+Presets are tiny in it. Its argument is TINY, as JSON.
 """
 
 from __future__ import annotations
@@ -32,7 +32,3 @@ def main() -> None:
         except BaseException:
             error = traceback.format_exc()
         print(json.dumps(error), file=answers, flush=True)
-
-
-if __name__ == "__main__":
-    main()

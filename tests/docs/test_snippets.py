@@ -16,7 +16,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -24,14 +23,15 @@ from typing import NamedTuple
 import pytest
 import typer
 
+import forked
 import rnnsearch
+from kept import kept
 from rnnsearch.cli import app
 from rnnsearch.cli.options import settings
 from rnnsearch.datasets.builtin import write_corpus
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-RNNSEARCH = Path(sys.executable).with_name("rnnsearch")
 
 SHELL = ("sh", "console", "bash")
 NOT_OURS = ("pip", "make", "git", "tensorboard", ".venv/bin/pytest", ".venv/bin/ruff")
@@ -99,10 +99,8 @@ COMMANDS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with small texts and a tiny model."""
-    folder = tmp_path_factory.mktemp("texts")
+def make_texts(folder: Path) -> None:
+    """Small texts and a tiny model."""
     write_corpus(folder, train=200, valid=6, test=6)
     for language in ("en", "fr"):
         shutil.copy(folder / f"valid.{language}", folder / f"extra.{language}")
@@ -115,32 +113,21 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
         valid_source=folder / "valid.en",
         valid_target=folder / "valid.fr",
     )
-    return folder
 
 
 @pytest.fixture(scope="module")
-def stories(
-    request: pytest.FixtureRequest, texts: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[dict[Path, Future[None]]]:
-    """The stories of the tests that were asked for, under way: most of their time is Python starting, so side by side."""
-    stories = (item for item in request.session.items if getattr(item, "originalname", "") == test_story.__name__)
-    wanted = [item.callspec.params["page"] for item in stories]
-    bin_folder = tmp_path_factory.mktemp("bin")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """That of the stories: with the stand-in for `rnnsearch`, whose processes are forked (see `tests/forked.py`)."""
+    folder = tmp_path_factory.mktemp("bin")
     short = " ".join(f"--set {section}.{key}={value}" for section, keys in TINY.items() for key, value in keys.items())
-    real = shlex.quote(str(RNNSEARCH))
-    stand_in = bin_folder / "rnnsearch"
+    real = shlex.join(forked.command("from rnnsearch.cli import main; main()"))
+    stand_in = folder / "rnnsearch"
     stand_in.write_text(
         '#!/bin/sh\ncase "$1" in\n  demo|reproduce|download) exit ;;\n'
         f'  train) exec {real} "$@" {short} ;;\n  *) exec {real} "$@" ;;\nesac\n'
     )
     stand_in.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "OMP_NUM_THREADS": "1"}
-    with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
-        yield {
-            page: pool.submit(run_story, page, texts, tmp_path_factory.mktemp("story") / "folder", environment)
-            for page in STORIES
-            if page in wanted
-        }
+    return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "OMP_NUM_THREADS": "1"}
 
 
 @pytest.mark.parametrize("arguments", COMMANDS)
@@ -166,16 +153,13 @@ def test_every_command_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("page", STORIES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_story(page: Path, stories: dict[Path, Future[None]]) -> None:
-    stories[page].result(timeout=600)
-
-
-def run_story(page: Path, texts: Path, folder: Path, environment: dict[str, str]) -> None:
-    """Run a page's blocks in `folder`; raise AssertionError where one fails. A line that was run is not run again."""
+def test_story(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
+    """Run the page's blocks; the first that fails is told. A line that was run is not run again."""
+    folder = tmp_path / "folder"
     story = [block for block in blocks(page) if block.language in ("python", *SHELL)]
     commands = [line for block in story if block.language in SHELL for line in shell_lines(block)]
     trains_model = any(re.search(r"train .*--output model( |$)", line) for line in commands)
-    shutil.copytree(texts, folder, ignore=shutil.ignore_patterns("model") if trains_model else None)
+    shutil.copytree(kept(make_texts), folder, ignore=shutil.ignore_patterns("model") if trains_model else None)
     done: set[str] = set()
     with ExitStack() as stack:
         python: subprocess.Popen[str] | None = None
@@ -202,9 +186,9 @@ def run_story(page: Path, texts: Path, folder: Path, environment: dict[str, str]
 
 @contextmanager
 def _interpreter(folder: Path, environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, str(Path(__file__).with_name("interpreter.py")), json.dumps(TINY)]
-    with subprocess.Popen(
-        command,
+    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import interpreter; interpreter.main()"
+    with forked.Popen(
+        [sys.executable, "-c", code, json.dumps(TINY)],
         cwd=folder,
         env=environment,
         text=True,

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+import forked
 from rnnsearch.config import from_preset
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.experiments.experiment import CorpusSizes, Experiment, builtin_text
@@ -70,7 +71,7 @@ tiny_reproduction(Path(sys.argv[1])).run()
 def start(folder: Path) -> subprocess.Popen[bytes]:
     tests = Path(__file__).parents[1]
     path = f"import sys; sys.path[:0] = [{str(tests)!r}, {str(tests / 'system')!r}]\n"
-    return subprocess.Popen([sys.executable, "-c", path + PROGRAM, str(folder)], stderr=subprocess.PIPE)
+    return forked.Popen([sys.executable, "-c", path + PROGRAM, str(folder)], stderr=subprocess.PIPE)
 
 
 def kill_when(folder: Path, happened: Callable[[], bool]) -> None:

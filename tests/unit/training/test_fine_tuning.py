@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from kept import kept
 from rnnsearch.config import Config
 from rnnsearch.data.prepare import prepare
 from rnnsearch.errors import RnnsearchError
@@ -23,9 +25,7 @@ def config(updates: int, rate: float) -> Config:
     return toy_config(training=training, data={"subwords": "bpe", "subword_pieces": 60})
 
 
-@pytest.fixture(scope="module")
-def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("text")
+def make_text_and_model(folder: Path) -> None:
     for name, count, seed in (("train", 300, 1), ("valid", 20, 2), ("more", 100, 3)):
         write_pairs(folder, name, count, seed)
     valid = {"valid_source": folder / "valid.en", "valid_target": folder / "valid.fr"}
@@ -37,7 +37,11 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
         console=QUIET,
         **valid,
     )
-    return folder
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copytree(kept(make_text_and_model), tmp_path_factory.mktemp("text") / "folder"))
 
 
 def nll(folder: Path) -> float:

@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 
 import rnnsearch
+from kept import kept
 from rnnsearch.data.prepare import open_prepared
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import System
@@ -28,10 +29,8 @@ WAYS = {"forward": False, "backward": True}
 QUIET = Console(quiet=True)
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def make_both_directions(place: Path) -> None:
     """A model of each direction; names are cut into pieces."""
-    place = tmp_path_factory.mktemp("both")
     (source, target), valid = write_pairs(place, "train", 400, seed=1), write_pairs(place, "valid", 20, seed=2)
     for name, right_to_left in WAYS.items():
         config = toy_config(
@@ -41,6 +40,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         )
         text = {"sources": [source], "targets": [target], "valid_source": valid[0], "valid_target": valid[1]}
         train(place / name, config, console=QUIET, **text)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def folders() -> dict[str, Path]:
+    place = kept(make_both_directions)
     return {name: place / name for name in WAYS}
 
 

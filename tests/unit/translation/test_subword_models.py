@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import rnnsearch
+from kept import kept
 from rnnsearch.config import from_dict
 from rnnsearch.data.batches import make_batch
 from rnnsearch.text.subwords import BEGIN
@@ -20,14 +21,12 @@ from toy import toy_pairs, write_pairs
 LINES = [source for source, _ in toy_pairs(12, seed=9)]
 
 
-@pytest.fixture(scope="module", params=["bpe", "unigram"])
-def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("subwords")
+def make_subword_model(place: Path, kind: str) -> None:
     source, target = write_pairs(place, "train", 400, seed=1)
     valid_source, valid_target = write_pairs(place, "valid", 20, seed=2)
     config = from_dict(
         {
-            "data": {"tokenizer": "whitespace", "subwords": request.param, "subword_pieces": 60},
+            "data": {"tokenizer": "whitespace", "subwords": kind, "subword_pieces": 60},
             "model": {"embedding_size": 16, "hidden_size": 32, "alignment_size": 16, "maxout_size": 16},
             "training": {
                 "optimizer": "adam",
@@ -43,7 +42,11 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     train(
         place / "model", config, sources=[source], targets=[target], valid_source=valid_source, valid_target=valid_target
     )
-    return place / "model"
+
+
+@pytest.fixture(scope="module", params=["bpe", "unigram"])
+def folder(request: pytest.FixtureRequest) -> Path:
+    return kept(make_subword_model, request.param) / "model"
 
 
 @pytest.fixture(scope="module")
