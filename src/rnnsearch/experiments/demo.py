@@ -27,7 +27,7 @@ def next_steps(folder: Path) -> tuple[str, ...]:
     """Commands to try after the demonstration in `folder`; a line that begins with `#` explains the next one."""
     return (
         "# Translate a sentence of your own, with words that are in the corpus",
-        f"echo 'The old man gives the red book to the girl.' | rnnsearch translate --model {folder}/model",
+        f"echo 'The old woman shows the red book to the girl.' | rnnsearch translate --model {folder}/model",
         "# With scores and alignments, as JSON",
         f"rnnsearch translate --model {folder}/model --format json {folder}/corpus/test.en",
         "# Train on your own text: one sentence per line; line n of one file is the translation of line n of the other",
