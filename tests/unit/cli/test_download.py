@@ -65,9 +65,9 @@ def test_the_builtin_corpus_needs_no_network(tmp_path: Path, monkeypatch: pytest
     for part, pairs in (("train", 60_000), ("valid", 500), ("test", 500)):
         assert [len(lines[f"{part}.{ending}"]) for ending in ("en", "fr", "gold")] == [pairs] * 3
     assert lines["test.fr"][0] == "Jeanne prépare l'aventure et une réunion."
-    assert "all there already" in run("builtin", "--output", tmp_path).stderr
+    assert "is already complete" in run("builtin", "--output", tmp_path).stderr
     (tmp_path / "test.gold").unlink()
-    assert "all there already" not in run("builtin", "--output", tmp_path).stderr
+    assert "is already complete" not in run("builtin", "--output", tmp_path).stderr
     assert (tmp_path / "test.gold").exists()
     refused = run("multi30k", "--output", tmp_path)
     assert isinstance(refused.exception, RnnsearchError)
