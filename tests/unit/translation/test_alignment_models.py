@@ -23,7 +23,7 @@ KINDS = {
     "location, encoder forward": ("model.alignment=location", "model.encoder=forward"),
 }
 """As a user asks for them, after `--set`. (Others are trained in the tests of everything else.)"""
-UPDATES, STOPPED = 60, 25
+UPDATES, STOPPED = 40, 15
 LINES = [source for source, _ in toy_pairs(8, seed=31)] + ["the", "zzz sees Name5 ."]
 
 
@@ -33,13 +33,13 @@ def trained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     folder = tmp_path_factory.mktemp("alignment-model")
     settings = {
         "model": {"hidden_size": 24},
-        "training": {"max_updates": UPDATES, "validate_every": UPDATES, "checkpoint_every": 1000, "learning_rate": 0.02},
+        "training": {"max_updates": UPDATES, "validate_every": UPDATES, "checkpoint_every": 1000, "learning_rate": 0.03},
         "search": {"maximum_length_ratio": 2.0},
     }
     config = toy_config(**merge(settings, parse_assignments(KINDS[request.param])))
-    first = toy_trainer(folder, config, pairs=200)
+    first = toy_trainer(folder, config, pairs=100)
     first.run(before := StopAt(first, update=STOPPED))
-    second = toy_trainer(folder, config, pairs=200)
+    second = toy_trainer(folder, config, pairs=100)
     second.resume()
     second.run(after := Recorder())
     after.losses = before.losses + after.losses
