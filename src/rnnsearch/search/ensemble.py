@@ -47,6 +47,9 @@ class EnsembleSession:
             assert p_RV is not None
             return p_RV.log_(), torch.ones_like(factor_R)
 
+        # A member may keep positions past the ends of all sentences, where its weights are zero.
+        S = max((alpha_RS.shape[1] for alpha_RS in alphas), default=0)
+        alphas = [torch.nn.functional.pad(alpha_RS, (0, S - alpha_RS.shape[1])) for alpha_RS in alphas]
         return Prediction(
             rows=first.rows,
             products=log_mean,
