@@ -1,35 +1,35 @@
-"""The paper's model, one file a concept; `rnnsearch.py` is to be read beside Appendix A.
+"""The paper's model, with one concept per file; read `rnnsearch.py` alongside Appendix A.
 
-Every recurrence stands here in plain code beside its equation. Where `rnnsearch.ops` implements one of them as a function of
-tensors, one line sends it there; `training.engine = reference` sends none.
+Each recurrence is written in plain code next to its equation. Where `rnnsearch.ops` implements a recurrence as a function of
+tensors, the model dispatches to it; with `training.engine = reference` the model always runs its own plain code.
 
-Tensors carry their shape as a suffix:
+The suffix of a tensor's name gives its shape, one letter per axis; a digit is an axis of that size:
 
-| letter | size                                                        | paper  |
-|--------|-------------------------------------------------------------|--------|
-| B      | sentences in the batch                                      |        |
-| K      | hypotheses of a sentence (1: training)                      |        |
-| S      | source positions, end symbol included                       | Tx     |
-| T      | target positions, end symbol included; steps of a recurrence| Ty     |
-| P      | target positions without padding                            |        |
-| R      | rows computed side by side: hypotheses of all sentences in  |        |
-|        | search; in training P padded, or a part of B or of P        |        |
-| Q      | slots of a search, each for a sentence with its own source  |        |
-| V      | target vocabulary                                           | Ky     |
-| W      | words asked for of a row: the best, or drawn ones           |        |
-| E      | embedding                                                   | m      |
-| N      | hidden units                                                | n      |
-| D      | recurrent state: N, or 2N for an LSTM                       |        |
-| G      | all gates of a cell side by side                            |        |
-| C      | a context or annotation: 2N; forward only: N                | 2n (n) |
-| A      | hidden units of the alignment model                         | n'     |
-| L      | maxout units                                                | l      |
-| M      | the products of a state side by side                        |        |
-| Y      | the products of a context or of a word side by side         |        |
-| O      | pairs of readings of a word (`training.consistency`)        |        |
-| X      | any other size; the function says which                     |        |
+| letter | size of the axis                                              | paper  |
+|--------|---------------------------------------------------------------|--------|
+| B      | sentences in the batch                                        |        |
+| K      | hypotheses per sentence (1 in training)                       |        |
+| S      | source positions, including the end symbol                    | Tx     |
+| T      | target positions, including the end symbol; recurrence steps  | Ty     |
+| P      | target positions without padding                              |        |
+| R      | rows: all hypotheses (search); some of B, or P padded         |        |
+| H      | rows padded for a matrix product (`ops.packed`)               |        |
+| Q      | slots of a search; each slot holds one source sentence        |        |
+| V      | target vocabulary                                             | Ky     |
+| W      | words chosen per row, either the best or sampled ones         |        |
+| E      | embedding                                                     | m      |
+| N      | hidden units                                                  | n      |
+| D      | recurrent state: N, or 2N for an LSTM                         |        |
+| G      | all gates of a cell, concatenated                             |        |
+| C      | annotation or context: 2N, or N for a forward-only encoder    | 2n (n) |
+| A      | hidden units of the alignment model                           | n'     |
+| L      | maxout units                                                  | l      |
+| M      | all projections of a state, concatenated                      |        |
+| Y      | all projections of a context or a word, concatenated          |        |
+| O      | pairs of readings of one word (`training.consistency`)        |        |
+| X      | any other size, which the function explains                   |        |
 
-A small letter is a part of the capital's: `sentences_b` are some of B sentences. Recurrences run over the first axis, so
+A lower-case letter denotes a subset: `sentences_b` are some of the B sentences. Recurrences run over the first axis, so
 sequences inside the model are time-major: `states_SBN`.
 """
 

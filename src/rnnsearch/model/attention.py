@@ -1,6 +1,6 @@
-"""The alignment model a: what the decoder attends to at each step (section 3.1, appendix A.1.2).
+"""The alignment model a, which decides what the decoder attends to at each step (section 3.1, appendix A.1.2).
 
-The paper lets one choose a freely. A new alignment model is one more class here, and its name in `model.alignment`.
+The paper allows any choice of a. To add an alignment model, add a class here; its name becomes a value of `model.alignment`.
 """
 
 from __future__ import annotations
@@ -14,50 +14,50 @@ from rnnsearch.model.source import Source
 
 
 class Attended(NamedTuple):
-    """What attention finds at one step, for K hypotheses of each of B sentences."""
+    """The result of one attention step, for K hypotheses of each of B sentences."""
 
     context_BKC: Tensor
     """c_i = Σ_j α_ij h_j."""
     alpha_BKS: Tensor | None
-    """α_i; None where there is no alignment model."""
+    """The weights α_i; None if there is no alignment model."""
     memory_BKX: Tensor | None = None
-    """What the alignment model is given again at the next step; None where it needs nothing."""
+    """The memory that the alignment model receives at the next step; None if it has no memory."""
 
 
 ATTENTIONS: dict[str, type[Attention]] = {}
-"""The alignment models by the name that `model.alignment` gives them."""
+"""The alignment models by their name in `model.alignment`."""
 
 
 class Attention(nn.Module):
-    """An alignment model: from the state s_{i−1} and the annotations h_j to the weights α_i and the context c_i."""
+    """An alignment model maps the state s_{i−1} and the annotations h_j to the weights α_i and the context c_i."""
 
     def __init_subclass__(cls, name: str, **more: Any) -> None:
         super().__init_subclass__(**more)
         ATTENTIONS[name] = cls
 
     aligns: ClassVar[bool] = True
-    """Whether there are weights α to show."""
+    """Whether the model computes weights α."""
 
     def __init__(self, hidden_size: int, context_size: int, alignment_size: int) -> None:
-        """Sizes N of a state, C of an annotation, and A, which an alignment model may use as it likes."""
+        """The sizes are N for a state, C for an annotation and A for the hidden layer, if the alignment model has one."""
         super().__init__()
         self.hidden_size = hidden_size
 
     def keys(self, annotations_BSC: Tensor) -> Tensor | None:
-        """What depends on the annotations alone, (B, S, A): computed once a sentence, not once a step."""
+        """The terms that depend on the annotations alone, (B, S, A) or None; they are computed once per sentence."""
         return None
 
     def first_memory(self, source: Source) -> Tensor | None:
-        """The memory (B, 1, X) that the first step is given."""
+        """The memory (B, 1, X) that the first step receives, or None."""
         return None
 
     def forward(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None = None) -> Attended:
-        """Attend with the states s_{i−1}."""
+        """Compute the weights and contexts from the states s_{i−1}."""
         raise NotImplementedError
 
 
 class AdditiveAttention(Attention, name="mlp"):
-    """The paper's: e_ij = v_aᵀ tanh(W_a s_{i−1} + U_a h_j), α_i = softmax_j(e_ij), c_i = Σ_j α_ij h_j."""
+    """The paper's alignment model: e_ij = v_aᵀ tanh(W_a s_{i−1} + U_a h_j), α_i = softmax_j(e_ij), c_i = Σ_j α_ij h_j."""
 
     def __init__(self, hidden_size: int, context_size: int, alignment_size: int) -> None:
         super().__init__(hidden_size, context_size, alignment_size)
@@ -76,13 +76,13 @@ class AdditiveAttention(Attention, name="mlp"):
 
 
 class LocationAttention(AdditiveAttention, name="location"):
-    """Additive attention that also sees its last weights (Chorowski et al. 2015).
+    """Additive attention that also depends on the weights of the previous step (Chorowski et al. 2015).
 
     e_ij = v_aᵀ tanh(W_a s_{i−1} + U_a h_j + U_f f_ij),  f_i = F ∗ α_{i−1}, with α_0 = 0.
     """
 
     FILTERS, WIDTH = 8, 11
-    """Of the convolution F over source positions."""
+    """Number and width of the filters F, which are convolved with α over source positions."""
 
     def __init__(self, hidden_size: int, context_size: int, alignment_size: int) -> None:
         super().__init__(hidden_size, context_size, alignment_size)
@@ -97,7 +97,7 @@ class LocationAttention(AdditiveAttention, name="location"):
         assert source.keys_BSA is not None
         assert memory_BKX is not None
         S = source.mask_BS.shape[1]
-        # Since the last step, sentences may have been selected or added, and positions past all their ends with them.
+        # Selecting or adding sentences since the last step may have changed the number of padded positions.
         alpha_BKS = nn.functional.pad(memory_BKX, (0, S - memory_BKX.shape[2]))
         f = nn.functional.conv1d(alpha_BKS.flatten(0, 1).unsqueeze(1), self.F, padding="same")  # (B K, filters, S)
         location_BKSA = nn.functional.linear(f.transpose(1, 2), self.U_f).unflatten(0, alpha_BKS.shape[:2])
@@ -107,7 +107,7 @@ class LocationAttention(AdditiveAttention, name="location"):
 
 
 class FixedContext(Attention, name="none"):
-    """No alignment model: RNNencdec, whose context at every step is the encoder's last state, c_i = h→_Tx (section 2.1)."""
+    """RNNencdec, which has no alignment model: every context is the encoder's last state, c_i = h→_Tx (section 2.1)."""
 
     aligns = False
 
@@ -116,7 +116,10 @@ class FixedContext(Attention, name="none"):
 
 
 class DotAttention(Attention, name="dot"):
-    """e_ij = s_{i−1}ᵀ (h→_j + h←_j): Luong et al. (2015), whose states and annotations have one size. No parameters."""
+    """e_ij = s_{i−1}ᵀ (h→_j + h←_j), without parameters (Luong et al. 2015).
+
+    Luong et al. have states and annotations of the same size; here, the sum of both directions has the size of a state.
+    """
 
     def keys(self, annotations_BSC: Tensor) -> Tensor:
         """h→_j + h←_j."""
@@ -141,16 +144,16 @@ class BilinearAttention(DotAttention, name="bilinear"):
 
 
 class MonotonicAttention(Attention, name="monotonic"):
-    """The mixture of Gaussians that the paper compares itself with in section 6.1 (Graves 2013), which only moves forward.
+    """The mixture of Gaussians of Graves (2013), whose location only moves forward; the paper discusses it in section 6.1.
 
-    (a^, b^, κ^) = W_g s_{i−1} + b_g, for each of M components;  κ_i = κ_{i−1} + exp κ^;
-    φ_ij = Σ_m exp(a^_m − exp(b^_m) (κ_im − j)²);  α_ij = φ_ij / Σ_k φ_ik, so that the weights of a step sum to 1 here.
+    (a^, b^, κ^) = W_g s_{i−1} + b_g, for each of X components;  κ_i = κ_{i−1} + exp κ^;
+    φ_ij = Σ_x exp(a^_x − exp(b^_x) (κ_ix − j)²);  α_ij = φ_ij / Σ_k φ_ik, so the weights of a step sum to 1.
     """
 
     COMPONENTS = 5
-    """M."""
+    """X."""
     LARGEST = 5.0
-    """Where the exponents are cut off: e⁵ positions a step, and Gaussians far narrower than a word."""
+    """Upper bound of the exponents: a step of e⁵ positions, or a Gaussian much narrower than one word."""
 
     def __init__(self, hidden_size: int, context_size: int, alignment_size: int) -> None:
         super().__init__(hidden_size, context_size, alignment_size)
@@ -158,13 +161,13 @@ class MonotonicAttention(Attention, name="monotonic"):
         self.b_g = nn.Parameter(torch.zeros(3 * self.COMPONENTS))
 
     def first_memory(self, source: Source) -> Tensor:
-        """κ_0 = −1: with weights of zero, the first step attends to the first word."""
+        """κ_0 = −1; while all parameters are zero, the first step then attends to the first word."""
         return source.summary_BN.new_full((len(source.summary_BN), 1, self.COMPONENTS), -1.0)
 
     def forward(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None = None) -> Attended:
         assert memory_BKX is not None
         hats = nn.functional.linear(s_BKN, self.W_g, self.b_g).clamp(max=self.LARGEST)
-        hats = hats.to(torch.promote_types(hats.dtype, torch.float32))  # bfloat16 cannot tell position 300 from 301
+        hats = hats.to(torch.promote_types(hats.dtype, torch.float32))  # bfloat16 cannot distinguish position 300 from 301
         a_BKX, b_BKX, step_BKX = hats.chunk(3, -1)
         kappa_BKX = memory_BKX + step_BKX.exp()
         positions_S = torch.arange(source.mask_BS.shape[1], device=hats.device, dtype=hats.dtype)
@@ -174,7 +177,7 @@ class MonotonicAttention(Attention, name="monotonic"):
 
 
 def additive_energy(query_BKA: Tensor, keys_BSA: Tensor, v_a: Tensor, location_BKSA: Tensor | None = None) -> Tensor:
-    """e_ij = v_aᵀ tanh(query_i + keys_j + location_ij), (B, K, S): `query` is W_a s_{i−1}, `keys` are U_a h_j."""
+    """e_ij = v_aᵀ tanh(query_i + keys_j + location_ij), (B, K, S), with the query W_a s_{i−1} and the keys U_a h_j."""
     total_BKSA = query_BKA.unsqueeze(2) + keys_BSA.unsqueeze(1)
     if location_BKSA is not None:
         total_BKSA = total_BKSA + location_BKSA
@@ -182,14 +185,17 @@ def additive_energy(query_BKA: Tensor, keys_BSA: Tensor, v_a: Tensor, location_B
 
 
 def masked_softmax(energy_BKS: Tensor, mask_BS: Tensor) -> Tensor:
-    """α_i = softmax_j(e_ij) over the positions where the mask is True; zero elsewhere, and where it is True nowhere."""
+    """α_i = softmax_j(e_ij) over the positions where the mask is True, (B, K, S).
+
+    α is zero at all other positions. If a mask is False everywhere, all weights of that sentence are zero.
+    """
     outside_B1S = ~mask_BS.unsqueeze(1)
-    # Not −∞, of which a row where there is nothing else would be NaN.
+    # The lowest finite number instead of −∞: the softmax of a row of −∞ would be NaN.
     energy_BKS = energy_BKS.masked_fill(outside_B1S, torch.finfo(energy_BKS.dtype).min)
     return torch.softmax(energy_BKS, -1).masked_fill(outside_B1S, 0.0)
 
 
 def attend(energy_BKS: Tensor, source: Source) -> Attended:
-    """α_i = softmax_j(e_ij) over a sentence's own positions, and c_i = Σ_j α_ij h_j."""
+    """α_i = softmax_j(e_ij) over the sentence's own positions, and c_i = Σ_j α_ij h_j."""
     alpha_BKS = masked_softmax(energy_BKS, source.mask_BS)
     return Attended(torch.bmm(alpha_BKS, source.annotations_BSC), alpha_BKS)

@@ -1,8 +1,8 @@
-"""The recurrent function f of encoder and decoder: gated hidden unit, LSTM, or plain tanh (appendix A.1.1).
+"""The recurrent function f of encoder and decoder: gated hidden unit, LSTM or tanh unit (appendix A.1.1).
 
 A cell is affine in its input and its context, so both are projected outside the recurrence (`project_input`,
-`project_context`) and summed; only `step` is left inside it. A new cell is one more class here, and its name in
-`model.cell`.
+`project_context`) and summed; the recurrence itself runs only `step`. To add a cell, add a class here; its name becomes a
+value of `model.cell`.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from rnnsearch import ops
 from rnnsearch.ops import Recurrences
 
 CELLS: dict[str, type[Cell]] = {}
-"""The cells by the name that `model.cell` gives them."""
+"""The cells by their name in `model.cell`."""
 
 
 class Cell(nn.Module):
-    """s_i = f(s_{i-1}, x_i, c_i).
+    """s_i = f(s_{i−1}, x_i, c_i).
 
-    A subclass names its gates; for every gate `k` there are `W_k` (N, E), `U_k` (N, N), with a context `C_k` (N, C),
-    and, for the gates in `biased`, `b_k` (N). The candidate is the gate with the empty name: `W`, `U`, `C`, `b`.
+    A subclass names its gates. Every gate `k` has `W_k` (N, E) and `U_k` (N, N), if there is a context `C_k` (N, C), and,
+    if the gate is in `biased`, `b_k` (N). The candidate is the gate with the empty name: `W`, `U`, `C`, `b`.
     """
 
     def __init_subclass__(cls, name: str, **more: Any) -> None:
@@ -33,13 +33,13 @@ class Cell(nn.Module):
     gates: ClassVar[tuple[str, ...]]
     biased: ClassVar[tuple[str, ...]] = ("",)
     state_width: ClassVar[int] = 1
-    """D / N: how many vectors of N units one state holds. The first is the hidden state that others read."""
+    """D / N, the number of vectors of N units in a state. The first is the hidden state, which other layers read."""
 
     def __init__(self, input_size: int, hidden_size: int, context_size: int = 0) -> None:
         super().__init__()
         self.hidden_size = hidden_size
         self.recurrent_dropout = 0.0
-        """While training, each number of U is zeroed with this probability, the same ones at all steps of a sequence."""
+        """In training, each element of U is zeroed with this probability; all steps of a sequence use the same mask."""
         for gate in self.gates:
             self._declare("W", gate, hidden_size, input_size)
             self._declare("U", gate, hidden_size, hidden_size)
@@ -52,11 +52,11 @@ class Cell(nn.Module):
         self.register_parameter(_name(matrix, gate), nn.Parameter(torch.zeros(*shape)))
 
     def stacked(self, matrix: str, *gates: str) -> Tensor:
-        """The matrices of several gates (default: all), one above the other, so that they are one product."""
+        """The matrices of the given gates (default: all), concatenated by rows for a single matrix product."""
         return torch.cat([getattr(self, _name(matrix, gate)) for gate in gates or self.gates])
 
     def project_input(self, x: Tensor) -> Tensor:
-        """W x + b for all gates: (…, E) to (…, G)."""
+        """W x + b for all gates, from (…, E) to (…, G)."""
         bias = torch.cat(
             [
                 getattr(self, _name("b", gate)) if gate in self.biased else x.new_zeros(self.hidden_size)
@@ -66,11 +66,11 @@ class Cell(nn.Module):
         return nn.functional.linear(x, self.stacked("W"), bias)
 
     def project_context(self, c: Tensor) -> Tensor:
-        """C c for all gates: (…, C) to (…, G)."""
+        """C c for all gates, from (…, C) to (…, G)."""
         return nn.functional.linear(c, self.stacked("C"))
 
     def recurrent_weights(self) -> tuple[Tensor, ...]:
-        """The matrices `step` needs, stacked once for a whole sequence, and dropout applied to them."""
+        """The matrices that `step` needs, after dropout; they are stacked once per sequence."""
         return (self._dropped(self.stacked("U")),)
 
     def _dropped(self, U: Tensor) -> Tensor:
@@ -79,15 +79,15 @@ class Cell(nn.Module):
     def unroll(
         self, inputs_SBG: Tensor, mask_SB: Tensor, recurrences: Recurrences | None = None, reverse: bool = False
     ) -> Tensor:
-        """s_j = f(s_{j−1}, inputs_j) from s_0 = 0, from the first step to the last, or back with `reverse`: (S, B, N).
+        """The hidden states s_j = f(s_{j−1}, inputs_j), (S, B, N), from s_0 = 0; with `reverse`, from the last step to the first.
 
-        `inputs` are projected (`project_input`). Where the mask is False, outside a sentence, the state stays zero.
-        `recurrences` compute it for the cells that they implement.
+        `inputs` are projected (`project_input`). Where the mask is False, outside a sentence, the state is zero.
+        `recurrences` compute the states of the cells that they implement.
         """
         weights = self.recurrent_weights()
         _, B, _ = inputs_SBG.shape
         state_BD = inputs_SBG.new_zeros(B, self.state_width * self.hidden_size)
-        # unbind, not indexing: the derivative of an index fills a zero tensor of the whole sequence at every step.
+        # The derivative of indexing allocates a tensor of the whole sequence at every step; that of unbind does not.
         steps = list(zip(inputs_SBG.unbind(), mask_SB.to(inputs_SBG.dtype).unsqueeze(-1).unbind(), strict=True))
         states = []
         for inputs_BG, mask_B1 in reversed(steps) if reverse else steps:
@@ -96,20 +96,20 @@ class Cell(nn.Module):
         return torch.stack(states[::-1] if reverse else states)
 
     def step(self, weights: tuple[Tensor, ...], state: Tensor, inputs: Tensor) -> Tensor:
-        """One step of the recurrence: states (…, D), summed projections (…, G), to the next states (…, D)."""
+        """The next states (…, D), from states (…, D) and the sum of the projections of input and context (…, G)."""
         (U,) = weights
         return self.activate(state, inputs + nn.functional.linear(self.hidden(state), U))
 
     def activate(self, state: Tensor, total: Tensor) -> Tensor:
-        """The rest of a step, where U s is all that the gates need of the state: `total` is W x + U s + C c + b."""
+        """The next states (…, D) from `total` = W x + U s + C c + b (…, G), for cells whose gates depend on s only by U s."""
         raise NotImplementedError
 
     def first_state(self, hidden: Tensor) -> Tensor:
-        """The state (…, D) whose hidden part is `hidden` (…, N); any memory cell starts empty."""
+        """The state (…, D) whose hidden part is `hidden` (…, N); memory cells start at zero."""
         return nn.functional.pad(hidden, (0, (self.state_width - 1) * self.hidden_size))
 
     def hidden(self, state: Tensor) -> Tensor:
-        """The part of a state (…, D) that alignment, readout and the annotations read: (…, N)."""
+        """The hidden part (…, N) of a state (…, D), which alignment model, readout and annotations use."""
         return state[..., : self.hidden_size]
 
 
@@ -119,7 +119,7 @@ class GatedCell(Cell, name="gated"):
         z = σ(W_z x + U_z s + C_z c)      r = σ(W_r x + U_r s + C_r c)
         s~ = tanh(W x + U [r ∘ s] + C c + b)      f = (1 − z) ∘ s + z ∘ s~
 
-    The reset gate acts before U, unlike in `torch.nn.GRU`.
+    The reset gate is applied before U; `torch.nn.GRU` applies it after U.
     """
 
     gates = ("", "z", "r")
@@ -131,7 +131,7 @@ class GatedCell(Cell, name="gated"):
     def unroll(
         self, inputs_SBG: Tensor, mask_SB: Tensor, recurrences: Recurrences | None = None, reverse: bool = False
     ) -> Tensor:
-        if recurrences is None or type(self) is not GatedCell:  # a subclass may be another function
+        if recurrences is None or type(self) is not GatedCell:  # a subclass may compute another function
             return super().unroll(inputs_SBG, mask_SB, recurrences, reverse)
         U, U_zr = self.recurrent_weights()
         zero_BN = U.new_zeros(inputs_SBG.shape[1], self.hidden_size)
@@ -166,7 +166,7 @@ class LSTMCell(Cell, name="lstm"):
 
 
 class TanhCell(Cell, name="tanh"):
-    """The plain recurrent unit: f = tanh(W x + U s + C c + b)."""
+    """The tanh recurrent unit: f = tanh(W x + U s + C c + b)."""
 
     gates = ("",)
 

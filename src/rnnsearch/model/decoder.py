@@ -1,4 +1,4 @@
-"""The decoder: first state, attention, update (section 3.1, appendix A.2.2)."""
+"""The decoder: initial state, attention and state update (section 3.1, appendix A.2.2)."""
 
 from __future__ import annotations
 
@@ -19,45 +19,44 @@ from rnnsearch.ops import Recurrences
 
 @dataclass
 class DecoderOutput:
-    """A whole target side, run through the decoder's recurrence."""
+    """The result of the decoder's recurrence over whole target sentences."""
 
     states_TBN: Tensor
-    """s_0 … s_Ty: one longer than the target, T + 1 along the first axis."""
+    """s_0 … s_Ty; the first axis has T + 1 elements."""
     contexts_TBC: Tensor
     """c_1 … c_Ty."""
     alpha_TBS: Tensor | None
-    """α_1 … α_Ty; None where there is no alignment model."""
+    """α_1 … α_Ty; None if there is no alignment model."""
 
 
 class Decoder(nn.Module):
-    """The target embedding, the alignment model, and the cell that is updated with word and context."""
+    """The target embedding, the alignment model, and the cell whose state is updated with each word and context."""
 
     def __init__(self, config: ModelConfig, vocabulary_size: int, context_size: int) -> None:
         super().__init__()
         n = config.hidden_size
         self.E = nn.Parameter(torch.zeros(vocabulary_size, config.embedding_size))
         self.sparse_gradient = False
-        """As in the encoder."""
+        """See `Encoder.sparse_gradient`."""
         self.W_s = nn.Parameter(torch.zeros(n, n))
         self.b_s = nn.Parameter(torch.zeros(n))
         self.alignment = ATTENTIONS[config.alignment](n, context_size, config.alignment_size)
         self.cell = CELLS[config.cell](config.embedding_size, n, context_size)
         layers = (DecoderLayer(config, context_size) for _ in range(config.decoder_layers - 1))
         self.extra_layers = cast("list[DecoderLayer]", nn.ModuleList(layers))
-        """The layers above the first, from the bottom up."""
+        """The layers above the first, lowest first."""
 
     def first_state(self, source: Source) -> Tensor:
-        """s_0 = tanh(W_s h←_1 + b_s), as a state (B, D); RNNencdec has its context in the place of h←_1."""
+        """s_0 = tanh(W_s h←_1 + b_s), as a state (B, D); RNNencdec uses its context c instead of h←_1."""
         return self.cell.first_state(torch.tanh(nn.functional.linear(source.summary_BN, self.W_s, self.b_s)))
 
     def unroll(
         self, inputs_TBG: Tensor, source: Source, mask_TB: Tensor | None = None, recurrences: Recurrences | None = None
     ) -> DecoderOutput:
-        """α_i, c_i = a(s_{i−1}, h), then s_i = f(s_{i−1}, inputs_i, c_i), for i = 1 … Ty.
+        """(α_i, c_i) = a(s_{i−1}, h), then s_i = f(s_{i−1}, inputs_i, c_i), for i = 1 … Ty.
 
-        `inputs` are projected words, (T, B, G). What comes of steps where the mask is False, past a sentence's end, means
-        nothing, and nothing may depend on it. `recurrences` compute it for the cells and alignment models that they
-        implement.
+        `inputs` are projected words, (T, B, G). The results of steps where the mask is False, past a sentence's end, are
+        undefined, and nothing may depend on them. `recurrences` compute the cells and alignment models that they implement.
         """
         if recurrences is not None and type(self.cell) is GatedCell:
             if type(self.alignment) is AdditiveAttention:
@@ -80,7 +79,7 @@ class Decoder(nn.Module):
     def _attentive(
         self, inputs_TBG: Tensor, source: Source, mask_TB: Tensor | None, recurrences: Recurrences
     ) -> DecoderOutput:
-        """The same with additive attention, as one function."""
+        """`unroll` for the gated cell with additive attention, by `Recurrences.attentive`."""
         assert isinstance(self.alignment, AdditiveAttention)
         assert source.keys_BSA is not None
         with ops.full_precision(inputs_TBG):
@@ -96,7 +95,7 @@ class Decoder(nn.Module):
     def _fixed(
         self, inputs_TBG: Tensor, source: Source, mask_TB: Tensor | None, recurrences: Recurrences
     ) -> DecoderOutput:
-        """The same with one fixed context, whose part of the input is the same at every step."""
+        """`unroll` for the gated cell with a fixed context, whose projection is added to the input of every step."""
         c_BC = source.summary_BN
         with ops.full_precision(inputs_TBG):
             U, U_zr = self.cell.recurrent_weights()

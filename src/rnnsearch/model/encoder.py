@@ -17,24 +17,24 @@ from rnnsearch.ops import Recurrences
 
 
 class Encoder(nn.Module):
-    """Annotations h_j = [h→_j ; h←_j]; an encoder that reads forward only, as RNNencdec's, has the first half alone."""
+    """The annotations h_j = [h→_j ; h←_j]; a forward-only encoder, such as that of RNNencdec, has h_j = h→_j."""
 
     def __init__(self, config: ModelConfig, vocabulary_size: int) -> None:
         super().__init__()
         cell = CELLS[config.cell]
         self.E = nn.Parameter(torch.zeros(vocabulary_size, config.embedding_size))
         self.sparse_gradient = False
-        """Whether the gradient of E holds only the rows of words that were read: training on a CPU wants it so."""
+        """Whether the gradient of E holds only the rows of words that occur, which is faster in training on a CPU."""
         self.forward_cell = cell(config.embedding_size, config.hidden_size)
         self.backward_cell = cell(config.embedding_size, config.hidden_size) if config.bidirectional else None
         layers = (EncoderLayer(config, self.context_size) for _ in range(config.encoder_layers - 1))
         self.extra_layers = cast("list[EncoderLayer]", nn.ModuleList(layers))
-        """The layers above the first, from the bottom up."""
+        """The layers above the first, lowest first."""
         self.norm = layer_norm(config, self.context_size)
 
     @property
     def context_size(self) -> int:
-        """C, the size of an annotation."""
+        """The size C of an annotation."""
         return self.forward_cell.hidden_size * (1 if self.backward_cell is None else 2)
 
     def forward(
@@ -45,9 +45,9 @@ class Encoder(nn.Module):
         dropout: float = 0.0,
         word_dropout: float = 0.0,
     ) -> Source:
-        """Encode word ids (B, S), each sentence ending with the end symbol and padded after it."""
+        """Encode word ids (B, S); each sentence ends with the end symbol, is padded after it, and has a length (B)."""
         B, S = x_BS.shape
-        # The longest first: recurrences then compute fewer sentences as they end. The sentences' order is restored below.
+        # Longest sentences first: recurrences compute fewer sentences as they end. The original order is restored below.
         order_B = torch.argsort(lengths_B, descending=True, stable=True)
         place_B = torch.argsort(order_B)
         x_BS, lengths_B = x_BS[order_B], lengths_B[order_B]

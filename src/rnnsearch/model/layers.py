@@ -1,4 +1,4 @@
-"""Recurrent layers: a sequence read in both directions, and the layers and the normalisation that are beyond the paper."""
+"""Recurrent layers: the bidirectional layer of the paper, and further layers and layer normalisation, which it lacks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rnnsearch.ops import Recurrences
 def bidirectional(
     forward: Cell, backward: Cell | None, x_SBE: Tensor, mask_SB: Tensor, recurrences: Recurrences | None
 ) -> Tensor:
-    """[h→_j ; h←_j], (S, B, C): h→_j = f(h→_{j−1}, x_j), h←_j = f(h←_{j+1}, x_j). Without a backward cell, h→_j alone."""
+    """[h→_j ; h←_j] (S, B, C), with h→_j = f(h→_{j−1}, x_j) and h←_j = f(h←_{j+1}, x_j); h→_j if `backward` is None."""
     forward_SBN = forward.unroll(forward.project_input(x_SBE), mask_SB, recurrences)
     if backward is None:
         return forward_SBN
@@ -23,12 +23,12 @@ def bidirectional(
 
 
 def layer_norm(config: ModelConfig, size: int) -> nn.Module:
-    """Layer normalisation (Ba et al. 2016), or nothing."""
+    """Layer normalisation (Ba et al. 2016) if the configuration asks for it, otherwise the identity."""
     return nn.LayerNorm(size) if config.layer_norm else nn.Identity()
 
 
 class EncoderLayer(nn.Module):
-    """A layer of the encoder above another: it reads the annotations below it, and adds to them."""
+    """An encoder layer above the first, with a residual connection from the layer below."""
 
     def __init__(self, config: ModelConfig, context_size: int) -> None:
         super().__init__()
@@ -38,13 +38,13 @@ class EncoderLayer(nn.Module):
         self.backward_cell = cell(context_size, config.hidden_size) if config.bidirectional else None
 
     def forward(self, below_SBC: Tensor, mask_SB: Tensor, recurrences: Recurrences | None, dropout: float) -> Tensor:
-        """h + [f→ ; f←], with the recurrences reading h."""
+        """h + [f→ ; f←], (S, B, C), where both recurrences read the annotations h of the layer below."""
         x_SBC = ops.dropout(self.norm(below_SBC), dropout)
         return below_SBC + bidirectional(self.forward_cell, self.backward_cell, x_SBC, mask_SB, recurrences)
 
 
 class DecoderLayer(nn.Module):
-    """A layer above the decoder's first: u_i = f(u_{i−1}, s_i, c_i) from u_0 = 0; the readout reads s_i + u_i, not s_i."""
+    """A decoder layer above the first: u_i = f(u_{i−1}, s_i, c_i) with u_0 = 0. Its output is s_i + u_i."""
 
     def __init__(self, config: ModelConfig, context_size: int) -> None:
         super().__init__()
@@ -55,17 +55,17 @@ class DecoderLayer(nn.Module):
     def forward(
         self, s_TBN: Tensor, contexts_TBC: Tensor, mask_TB: Tensor, recurrences: Recurrences | None, dropout: float
     ) -> Tensor:
-        """s + u, for all steps."""
+        """s + u (T, B, N), for all steps."""
         x_TBN = ops.dropout(self.norm(s_TBN), dropout)
         inputs_TBG = self.cell.project_input(x_TBN) + self.cell.project_context(contexts_TBC)
         return s_TBN + self.cell.unroll(inputs_TBG, mask_TB, recurrences)
 
     def first_state(self, like_XN: Tensor) -> Tensor:
-        """u_0, as states (X, D)."""
+        """u_0, as states (X, D), of the type and device of `like`."""
         return self.cell.first_state(torch.zeros_like(like_XN))
 
     def step(self, state: Tensor, s: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
-        """One step: the next state (…, D) and s + u (…, N)."""
+        """Compute one step: the next state (…, D) and s + u (…, N)."""
         inputs = self.cell.project_input(self.norm(s)) + self.cell.project_context(context)
         state = self.cell.step(self.cell.recurrent_weights(), state, inputs)
         return state, s + self.cell.hidden(state)

@@ -1,7 +1,7 @@
-"""RNNsearch and RNNencdec whole: encoder, decoder, readout, and the order of a step.
+"""The complete models RNNsearch and RNNencdec: encoder, decoder, readout, and the order of a decoder step.
 
-Two ways through the same equations: `forward` reads given translations (training, scoring, aligning); `predict` and
-`advance` write new ones a word at a time (search).
+The same equations serve two purposes: `forward` reads given translations (training, scoring, aligning); `predict` and
+`advance` generate new ones, one word at a time (search).
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from rnnsearch.model.source import Source, concat_padded
 from rnnsearch.ops import CpuRecurrences, Recurrences
 
 ROWS_MULTIPLE = 64
-"""The readout is computed for a multiple of so many target positions; see `WIDTH_MULTIPLE` in `data.batches`."""
+"""The readout is computed for a multiple of this number of target positions; see `WIDTH_MULTIPLE` in `data.batches`."""
 
 
 @dataclass
 class TeacherForcedOutput:
-    """What the model makes of given translations."""
+    """The output of the model for given translations (teacher forcing)."""
 
     readout: Readout
     readout_RL: Tensor
-    """The maxout layer, at the target positions that belong to a sentence: every sentence's first word, then every second
-    word, and so on. Further rows, R in all, pad it so that the largest products come in few shapes; they mean nothing."""
+    """The maxout layer at the P target positions that belong to a sentence: first the first word of every sentence, then the
+    second words, and so on. Rows P … R are padding, so that the largest matrix products have few different shapes."""
     words_P: Tensor
     """The target words at these positions."""
     sentences_P: Tensor
-    """The sentence that each belongs to."""
+    """The index of the sentence that each position belongs to."""
     decoded: DecoderOutput
-    """States, contexts and alignments, padded."""
+    """States, contexts and alignments, with padding."""
 
     @property
     def logits_PV(self) -> Tensor:
-        """The logits at these positions: the largest tensor of all, and so computed only when it is asked for."""
+        """The logits at these positions. They are the largest tensor by far, so they are computed on demand only."""
         return self.readout.logits(self.readout_RL[: len(self.words_P)])
 
 
@@ -52,14 +52,14 @@ class Hypotheses:
 
     state_BKD: Tensor
     previous_BKE: Tensor
-    """The embedding of the last word; zero before the first."""
+    """The embedding of the previous word; zero before the first word."""
     memory_BKX: Tensor | None = None
-    """The memory of the alignment model, where it has one."""
+    """The memory of the alignment model, if it has one."""
     extra_layers_BKD: list[Tensor] = field(default_factory=list)
-    """The states of the decoder's further layers."""
+    """The states of the decoder's extra layers."""
 
     def select(self, sentences_b: Tensor, parents_bk: Tensor) -> Hypotheses:
-        """For each of the given sentences, the hypotheses of the given indices."""
+        """The hypotheses with the given indices, for each of the given sentences."""
         rows = sentences_b.unsqueeze(1)
         return Hypotheses(
             self.state_BKD[rows, parents_bk],
@@ -69,19 +69,19 @@ class Hypotheses:
         )
 
     def concat(self, other: Hypotheses) -> Hypotheses:
-        """These, then those of further sentences."""
-        one, two = self.memory_BKX, other.memory_BKX
+        """These hypotheses, followed by those of further sentences."""
+        first, second = self.memory_BKX, other.memory_BKX
         return Hypotheses(
             torch.cat([self.state_BKD, other.state_BKD]),
             torch.cat([self.previous_BKE, other.previous_BKE]),
-            None if one is None or two is None else concat_padded(one, two, axis=2),
+            None if first is None or second is None else concat_padded(first, second, axis=2),
             [torch.cat(pair) for pair in zip(self.extra_layers_BKD, other.extra_layers_BKD, strict=True)],
         )
 
 
 @dataclass
 class StepOutput:
-    """One step of the decoder: the distribution over the next word, and what `advance` needs to go on."""
+    """The result of one decoder step: the distribution over the next word, and the input of `advance`."""
 
     log_p_BKV: Tensor
     alpha_BKS: Tensor | None
@@ -90,7 +90,7 @@ class StepOutput:
 
 
 class RNNsearch(nn.Module):
-    """The model of section 3; with `alignment = "none"`, the RNN Encoder–Decoder of section 2.1."""
+    """The model of section 3, or, with `alignment = "none"`, the RNN Encoder–Decoder of section 2.1."""
 
     def __init__(self, config: ModelConfig, source_vocabulary_size: int, target_vocabulary_size: int) -> None:
         super().__init__()
@@ -101,31 +101,31 @@ class RNNsearch(nn.Module):
         if config.tied_embedding:
             self.readout.W_o = self.decoder.E
         self.recurrences: Recurrences | None = CpuRecurrences()
-        """What computes the recurrences that it implements; with None, all run as the plain code here says."""
+        """Computes the recurrences that it implements; with None, the model runs its own plain code for all of them."""
 
     @property
     def generates_first(self) -> bool:
-        """Whether a word is predicted from s_{i−1}, before the update, or from s_i, after it."""
+        """True if a word is predicted from s_{i−1}, before the state update; False if from s_i, after it."""
         return self.config.decoder_order == "look-generate-update"
 
     @property
     def aligns(self) -> bool:
-        """Whether there is an alignment to show: RNNsearch has one, RNNencdec has none."""
+        """Whether the model has an alignment: RNNsearch has one, RNNencdec has none."""
         return self.decoder.alignment.aligns
 
     def sparse_gradients(self, wanted: bool) -> None:
-        """Whether the gradients of the word embeddings hold only the rows of words that were read."""
+        """Set whether the gradients of the word embeddings hold only the rows of words that occur."""
         self.encoder.sparse_gradient = wanted
         self.decoder.sparse_gradient = wanted and not self.config.tied_embedding
 
     def recurrent_dropout(self, probability: float) -> None:
-        """Dropout on the recurrent matrices of all cells, while training."""
+        """Set the probability of dropout on the recurrent matrices of all cells, which applies in training."""
         for module in self.modules():
             if isinstance(module, Cell):
                 module.recurrent_dropout = probability
 
     def encode(self, x_BS: Tensor, lengths_B: Tensor, dropout: float = 0.0, word_dropout: float = 0.0) -> Source:
-        """Annotate source sentences: word ids (B, S) with the end symbol and padding after it, lengths (B)."""
+        """Encode source sentences: word ids (B, S), with the end symbol and padding after it, and lengths (B)."""
         source: Source = self.encoder(x_BS, lengths_B, self.recurrences, dropout, word_dropout)
         source.keys_BSA = self.decoder.alignment.keys(source.annotations_BSC)
         return source
@@ -139,13 +139,13 @@ class RNNsearch(nn.Module):
         dropout: float = 0.0,
         word_dropout: float = 0.0,
     ) -> TeacherForcedOutput:
-        """Read the translations `y` of the sources `x`; both hold word ids, end symbol included, lengths counting it."""
+        """Run the model on sources `x` and their translations `y`, word ids with the end symbol, which the lengths count."""
         source = self.encode(x_BS, x_lengths_B, dropout, word_dropout)
 
         y_TB = y_BT.T
         T, B = y_TB.shape
         written_TBE = read_words(y_TB, self.decoder.E, self.decoder.sparse_gradient, dropout, word_dropout)
-        previous_TBE = nn.functional.pad(written_TBE[:-1], (0, 0, 0, 0, 1, 0))  # no word before the first: zero
+        previous_TBE = nn.functional.pad(written_TBE[:-1], (0, 0, 0, 0, 1, 0))  # zero before the first word
 
         read_TBE = written_TBE if self.generates_first else previous_TBE
         mask_TB = torch.arange(T, device=y_BT.device).unsqueeze(1) < y_lengths_B
@@ -165,7 +165,7 @@ class RNNsearch(nn.Module):
         return TeacherForcedOutput(self.readout, readout_RL, y_TB.flatten()[positions_P], positions_P % B, decoded)
 
     def start(self, source: Source) -> Hypotheses:
-        """The empty translation of each sentence: B × 1 hypotheses."""
+        """The empty translation of each sentence, as B × 1 hypotheses."""
         decoder = self.decoder
         state_B1D = decoder.first_state(source).unsqueeze(1)
         return Hypotheses(
@@ -191,7 +191,7 @@ class RNNsearch(nn.Module):
         return StepOutput(torch.log_softmax(logits_BKV, -1), alpha_BKS, hypotheses, context_BKC)
 
     def advance(self, step: StepOutput, sentences_b: Tensor, parents_bk: Tensor, words_bk: Tensor) -> Hypotheses:
-        """Extend hypotheses: for each of the given sentences, those of the given indices, by the given words."""
+        """Extend the hypotheses with the given indices of the given sentences by the given words."""
         hypotheses = step.hypotheses.select(sentences_b, parents_bk)
         state_bkD = hypotheses.state_BKD
         written_bkE = nn.functional.embedding(words_bk, self.decoder.E)
@@ -206,11 +206,11 @@ class RNNsearch(nn.Module):
 
     @torch.no_grad()
     def initialize(self, scheme: str, seed: int) -> None:
-        """Random initial weights, the same for the same seed.
+        """Set random initial weights, which depend on the scheme and the seed only.
 
         `paper` is appendix B.1: recurrent matrices orthogonal, W_a and U_a ~ N(0, 0.001²), v_a and biases zero, all
-        others ~ N(0, 0.01²). `glorot` differs in that matrices are uniform by fan-in and fan-out (Glorot & Bengio
-        2010), embeddings ~ N(0, 0.1²), and v_a is not zero.
+        others ~ N(0, 0.01²). `glorot` draws matrices uniformly by fan-in and fan-out (Glorot & Bengio 2010),
+        v_a uniformly with variance 1/A, and embeddings ~ N(0, 0.1²).
         """
         generator = torch.Generator().manual_seed(seed)
         for name, parameter in self.named_parameters():
@@ -218,7 +218,7 @@ class RNNsearch(nn.Module):
             if leaf == "weight":  # of a layer normalisation
                 tensor.fill_(1.0)
             elif leaf.startswith("b"):
-                # An LSTM that begins by forgetting learns slowly (Gers et al. 2000).
+                # An LSTM that forgets at the start of training learns slowly (Gers et al. 2000).
                 tensor.fill_(1.0 if leaf == "b_f" else 0.0)
             elif leaf.startswith("U") and "cell." in name:
                 nn.init.orthogonal_(tensor, generator=generator)
@@ -237,5 +237,5 @@ class RNNsearch(nn.Module):
             parameter.copy_(tensor)
 
     def count_parameters(self) -> int:
-        """Numbers that are learned."""
+        """The number of trainable parameters."""
         return sum(parameter.numel() for parameter in self.parameters())

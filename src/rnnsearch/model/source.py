@@ -1,4 +1,4 @@
-"""Source sentences as the decoder reads them."""
+"""Encoded source sentences, the input of the decoder."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from torch import Tensor, nn
 
 @dataclass
 class Source:
-    """A batch of encoded source sentences: everything that the decoder may read of them."""
+    """A batch of encoded source sentences, with everything that the decoder reads."""
 
     annotations_BSC: Tensor
-    """h_j, for every source position; past a sentence's end their values mean nothing."""
+    """h_j for every source position; values past a sentence's end are undefined."""
     mask_BS: Tensor
     """True where a position belongs to its sentence."""
     summary_BN: Tensor
-    """What the decoder's first state is made of: h←_1 of a bidirectional encoder, h→_Tx of a forward one."""
+    """The input of the decoder's initial state: h←_1 of a bidirectional encoder, h→_Tx of a forward-only one."""
     keys_BSA: Tensor | None = None
-    """The half of the alignment model that does not depend on the decoder's state; U_a h_j for the paper's."""
+    """The terms of the alignment model that do not depend on the decoder's state: U_a h_j in the paper's model."""
 
     def select(self, sentences_b: Tensor) -> Source:
-        """The sentences of the given indices, in that order, without the positions that none of them needs."""
+        """The sentences with the given indices, in that order, truncated to the longest of them."""
         mask_bS = self.mask_BS[sentences_b]
         S = int(mask_bS.sum(1).max())
         return Source(
@@ -33,7 +33,7 @@ class Source:
         )
 
     def concat(self, other: Source) -> Source:
-        """These sentences, then the others, padded to the longest."""
+        """These sentences followed by the others, padded to the longest."""
         return Source(
             concat_padded(self.annotations_BSC, other.annotations_BSC),
             concat_padded(self.mask_BS, other.mask_BS),
@@ -42,8 +42,8 @@ class Source:
         )
 
 
-def concat_padded(one: Tensor, two: Tensor, axis: int = 1) -> Tensor:
-    """Two tensors one after the other, both padded with zeros to the same size of the given axis."""
-    size = max(one.shape[axis], two.shape[axis])
-    padded = [nn.functional.pad(x, (0, 0) * (x.dim() - 1 - axis) + (0, size - x.shape[axis])) for x in (one, two)]
+def concat_padded(first: Tensor, second: Tensor, axis: int = 1) -> Tensor:
+    """Concatenate two tensors along the first axis, after padding both with zeros to the same size of the given axis."""
+    size = max(first.shape[axis], second.shape[axis])
+    padded = [nn.functional.pad(x, (0, 0) * (x.dim() - 1 - axis) + (0, size - x.shape[axis])) for x in (first, second)]
     return torch.cat(padded)
