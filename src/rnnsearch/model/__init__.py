@@ -25,8 +25,8 @@ The suffix of a tensor's name gives its shape, one letter per axis; a digit is a
 | A      | hidden units of the alignment model                           | n'     |
 | L      | maxout units                                                  | l      |
 | M      | all projections of a state, concatenated                      |        |
-| Y      | all projections of a context or a word, concatenated          |        |
-| O      | pairs of readings of one word (`training.consistency`)        |        |
+| Y      | projections of a context or a word; outputs of `ops.packed`   |        |
+| O      | pairs of predictions of one word (`training.consistency`)     |        |
 | X      | any other size, which the function explains                   |        |
 
 A lower-case letter denotes a subset: `sentences_b` are some of the B sentences. Recurrences run over the first axis, so

@@ -79,7 +79,7 @@ class Cell(nn.Module):
     def unroll(
         self, inputs_SBG: Tensor, mask_SB: Tensor, recurrences: Recurrences | None = None, reverse: bool = False
     ) -> Tensor:
-        """The hidden states s_j = f(s_{j−1}, inputs_j), (S, B, N), from s_0 = 0; with `reverse`, from the last step to the first.
+        """The hidden states s_j = f(s_{j−1}, inputs_j), (S, B, N), from s_0 = 0; with `reverse`, the last step comes first.
 
         `inputs` are projected (`project_input`). Where the mask is False, outside a sentence, the state is zero.
         `recurrences` compute the states of the cells that they implement.
@@ -101,7 +101,7 @@ class Cell(nn.Module):
         return self.activate(state, inputs + nn.functional.linear(self.hidden(state), U))
 
     def activate(self, state: Tensor, total: Tensor) -> Tensor:
-        """The next states (…, D) from `total` = W x + U s + C c + b (…, G), for cells whose gates depend on s only by U s."""
+        """The next states (…, D) from `total` = W x + U s + C c + b (…, G), if gates depend on s by U s alone."""
         raise NotImplementedError
 
     def first_state(self, hidden: Tensor) -> Tensor:

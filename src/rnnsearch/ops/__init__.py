@@ -1,17 +1,17 @@
-"""Functions of tensors: what is computed often is computed here, and fast.
+"""Optimised functions of tensors for the operations that take most of the time.
 
-Nothing here knows a module, a setting or a file. Each function takes tensors, returns tensors, and has its derivative
-derived by hand where it has one. The model uses them for what they implement, and is their reference: its own code computes
-the same step by step. Letters in names of tensors are those of `rnnsearch.model`.
+This package does not depend on modules, settings or files. Each function takes and returns tensors; derivatives are derived
+by hand. The model uses these functions where they apply, and its own step-by-step code is their reference. The letters in
+the names of tensors are those of `rnnsearch.model`.
 
-| module | what |
+| module | content |
 |---|---|
 | `recurrences` | the interface of the recurrences; `recurrence_cpu` and `recurrence_cuda` implement it |
-| `pointwise`, `pointwise_compiled`, `triton_kernels` | what a step computes besides its matrix products |
+| `pointwise`, `pointwise_compiled`, `triton_kernels` | the pointwise operations and the attention of a recurrence step |
 | `cross_entropy`, `cross_entropy_compiled` | a linear layer, softmax and cross-entropy as one function |
-| `decoder_step`, `packed` | a step of the decoder in search; weights laid out for it, as float32 or int8 |
-| `optimizer`, `hash_dropout`, `gather` | steps of the optimizers, dropout, rows of a matrix |
-| `matmul`, `memory`, `loops`, `cuda_graphs` | the libraries below: products, malloc, compiled loops, CUDA graphs |
+| `decoder_step`, `packed` | a step of the decoder in search; its packed weights, as float32 or int8 |
+| `optimizer`, `hash_dropout`, `gather` | the steps of the optimizers, dropout, the selection of rows |
+| `matmul`, `memory`, `loops`, `cuda_graphs` | the layer below: matrix products, malloc, compiled loops, CUDA graphs |
 """
 
 from rnnsearch.ops.cross_entropy import linear_cross_entropy

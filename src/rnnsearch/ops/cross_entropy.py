@@ -1,4 +1,4 @@
-"""A linear layer, the softmax and the cross-entropy as one function, which never has all logits in memory."""
+"""Linear layer, softmax and cross-entropy as one function, which never holds all logits in memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rnnsearch.ops import loops
 from rnnsearch.ops.matmul import Precision
 
 ROWS: dict[Precision, int] = {"fp32": 256, "bf16": 1024}
-"""Target positions whose logits are there at one time. Every block adds to all of W_o's gradient, and rounds it in bf16."""
+"""Rows per block of logits. Every block adds to the whole gradient of W_o, and in bf16 rounds what it adds."""
 
 
 def linear_cross_entropy(
@@ -27,12 +27,12 @@ def linear_cross_entropy(
     consistency: float = 0.0,
     precision: Precision = "fp32",
 ) -> tuple[Tensor, Tensor]:
-    """The cost of the words under softmax(W_o t + b_w), and their plain NLL in nats, both scalars.
+    """The cost of the words under softmax(W_o t + b_w), and their NLL, both scalars in nats summed over the P words.
 
     With ε = `label_smoothing`, the cost is `scale` · Σ [(1 − ε) NLL + ε · mean over the vocabulary of −log p] (Szegedy et
-    al. 2016). With λ = `consistency`, rows 2i and 2i + 1 are two readings p and q of one word, and λ · ½ [KL(p | q) +
-    KL(q | p)] of each pair is added to the sum (Liang et al. 2021). `readout` may have more rows than there are words: the
-    first P count.
+    al. 2016). With λ = `consistency`, rows 2i and 2i + 1 are two predictions p and q of the same word, and each pair adds
+    λ · ½ [KL(p | q) + KL(q | p)] to the sum (Liang et al. 2021). Only the first P rows of `readout` are used; further rows
+    are padding.
     """
     cost, nll = _LinearCrossEntropy.apply(
         readout_RL, W_o, b_w, words_P, label_smoothing, scale, precision, consistency
@@ -43,10 +43,9 @@ def linear_cross_entropy(
 class _LinearCrossEntropy(torch.autograd.Function):
     """See `linear_cross_entropy`.
 
-    The logits of a minibatch and their gradient would be the largest tensors of training by far. Here they never exist as a
-    whole. They are computed for a block of rows at a time; the gradient takes the place of the logits as soon as their
-    softmax is known, and is multiplied at once into the gradients of the layer below and of the weights. So the forward pass
-    does the work of the backward pass as well.
+    The logits of a minibatch and their gradient would be by far the largest tensors of training. This function computes them
+    for one block of rows at a time. Within a block, the gradient overwrites the logits and is multiplied at once into the
+    gradients of the layer below and of the weights. The forward pass therefore does the work of the backward pass as well.
     """
 
     @staticmethod
@@ -86,7 +85,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
             logits_RV[rows:] = 0
             d_readout_RL[first : first + len(block)] = logits_RV @ W
             if precision == "bf16":
-                d_W_o += (logits_RV.T @ t_RL).float()  # adding what is rounded as it is takes nine times as long
+                d_W_o += (logits_RV.T @ t_RL).float()  # adding the bfloat16 tensor directly takes nine times as long
             else:
                 d_W_o.addmm_(logits_RV.T, t_RL)
         ctx.save_for_backward(d_readout_RL, d_W_o, d_bias_XV.sum(0))
@@ -118,20 +117,20 @@ def _softmax_backward(
     scale: float,
     consistency: float,
 ) -> None:
-    """From logits to the cost's gradient with respect to them, in their place; the last tensors are filled or added to.
+    """Overwrite the logits with the gradient of the cost with respect to them.
 
-    Logits of bfloat16 are still without the bias; what comes between them and their gradient is float32. Without a
-    consistency, `divergence` is left as it is.
+    Fills `nll` and `smoothed`, and adds to `d_bias`. Logits in bfloat16 do not include the bias yet; the computation
+    is in float32. `divergence` is filled only if `consistency` is not zero.
     """
     rounded = logits_RV.dtype == torch.bfloat16
     if loops.run_on(logits_RV, torch.float32, torch.bfloat16):
-        numbers = (*logits_RV.shape, epsilon, scale, rounded)
+        scalars = (*logits_RV.shape, epsilon, scale, rounded)
         scratch = d_bias_XV.new_empty(2, *d_bias_XV.shape) if rounded else logits_RV
         tensors = (logits_RV, words_R, nll_R, smoothed_R, d_bias_XV, b_w, scratch)
         if consistency:
-            compiled.paired_softmax_backward((*numbers, consistency), *tensors, divergence_O)
+            compiled.paired_softmax_backward((*scalars, consistency), *tensors, divergence_O)
         else:
-            compiled.softmax_backward(numbers, *tensors)
+            compiled.softmax_backward(scalars, *tensors)
         return
     gradient_RV = logits_RV + b_w if rounded else logits_RV
     log_p_RV = torch.log_softmax(gradient_RV, 1)
@@ -140,7 +139,7 @@ def _softmax_backward(
     torch.neg(log_p_RV.mean(1), out=smoothed_R)
     torch.exp(log_p_RV, out=gradient_RV)
     if consistency:
-        p_O2V, log_p_O2V = (of_RV.unflatten(0, (-1, 2)) for of_RV in (gradient_RV, log_p_RV))
+        p_O2V, log_p_O2V = (x_RV.unflatten(0, (-1, 2)) for x_RV in (gradient_RV, log_p_RV))
         difference_O2V = log_p_O2V - log_p_O2V.flip(1)
         divergence_O21 = (p_O2V * difference_O2V).sum(2, keepdim=True)
         divergence_O.copy_(divergence_O21.sum((1, 2)))

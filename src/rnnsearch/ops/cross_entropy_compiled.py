@@ -19,14 +19,14 @@ f32, f64 = np.float32, np.float64
 
 @kernel
 def softmax_backward(p: Any) -> None:
-    """From logits to the gradient of the label-smoothed NLL with respect to them, in their place.
+    """Overwrite the logits with the gradient of the label-smoothed NLL with respect to them.
 
-    Numbers R, V, epsilon, scale (of the gradient), rounded. logits (R, V), words (R) int64; into nll (R) and smoothed (R),
-    the NLL and the mean of −log p over the vocabulary; added, a row a thread, to d_bias (threads, V). Where `rounded`, the
-    logits and the gradient are bfloat16, the logits without the bias (V), which is added; scratch is (threads, V).
+    Scalars: R, V, epsilon, scale (of the gradient), rounded. Inputs: logits (R, V), words (R) int64. Outputs: nll (R), the
+    NLL, and smoothed (R), the mean of −log p over the vocabulary. Each thread adds to its row of d_bias (threads, V). If
+    `rounded`, logits and gradient are bfloat16, and the bias (V) is added to the logits first. scratch is (threads, V).
     """
-    numbers = carray(p[0], (5,), f64)
-    R, V, epsilon, scale, rounded = int(numbers[0]), int(numbers[1]), f32(numbers[2]), f32(numbers[3]), numbers[4] != 0
+    scalars = carray(p[0], (5,), f64)
+    R, V, epsilon, scale, rounded = int(scalars[0]), int(scalars[1]), f32(scalars[2]), f32(scalars[3]), scalars[4] != 0
     logits, logits_16, words = carray(p[1], (R, V), f32), carray(p[1], (R, V), np.uint16), carray(p[2], (R,), np.int64)
     nll, smoothed = carray(p[3], (R,), f32), carray(p[4], (R,), f32)
     d_bias = carray(p[5], (this_thread() + 1, V), f32)[this_thread()]
@@ -60,14 +60,14 @@ def softmax_backward(p: Any) -> None:
 
 @kernel
 def paired_softmax_backward(p: Any) -> None:
-    """As `softmax_backward`, where rows 2i and 2i + 1 are two readings of one word, whose divergence costs too.
+    """As `softmax_backward`, where rows 2i and 2i + 1 are two predictions of one word, whose divergence adds to the cost.
 
-    Numbers R, V, epsilon, scale, rounded, weight. The cost has weight times the mean of KL(p | q) and KL(q | p); their sum
-    goes into divergence (R / 2), the last tensor. scratch is (threads, 2, V).
+    Scalars: R, V, epsilon, scale, rounded, weight. The cost includes weight times the mean of KL(p | q) and KL(q | p). The
+    last tensor, divergence (R / 2), receives the sum of both. scratch is (threads, 2, V).
     """
-    numbers = carray(p[0], (6,), f64)
-    R, V, epsilon, scale, rounded = int(numbers[0]), int(numbers[1]), f32(numbers[2]), f32(numbers[3]), numbers[4] != 0
-    half, even = f32(numbers[5]) / f32(2), scale * epsilon / f32(V)
+    scalars = carray(p[0], (6,), f64)
+    R, V, epsilon, scale, rounded = int(scalars[0]), int(scalars[1]), f32(scalars[2]), f32(scalars[3]), scalars[4] != 0
+    half, even = f32(scalars[5]) / f32(2), scale * epsilon / f32(V)
     logits, logits_16, words = carray(p[1], (R, V), f32), carray(p[1], (R, V), np.uint16), carray(p[2], (R,), np.int64)
     nll, smoothed = carray(p[3], (R,), f32), carray(p[4], (R,), f32)
     d_bias = carray(p[5], (this_thread() + 1, V), f32)[this_thread()]

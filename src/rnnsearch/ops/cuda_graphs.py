@@ -1,7 +1,8 @@
-"""CUDA graphs: a loop of kernels, recorded once and launched at once.
+"""CUDA graphs: a loop of kernels is captured once and then launched as a whole.
 
-A step of a recurrence is a few kernels of some microseconds, and to launch a kernel takes as long as that. A graph of all
-steps is one launch. It always does the same to the same memory, and so there is one for every loop and every shape.
+A step of a recurrence consists of a few kernels that run for some microseconds each, which is about as long as their launch
+takes. A graph launches all steps at once. It repeats the same operations on the same memory, so every combination of loop
+and shapes has its own graph.
 """
 
 from __future__ import annotations
@@ -14,21 +15,21 @@ from torch import Tensor
 
 Tensors = tuple[Tensor, ...]
 Loop = Callable[..., Tensors]
-"""`(settings, *tensors)` to new tensors: it reads its arguments only, and does the same for all of one shape."""
+"""Maps `(settings, *tensors)` to new tensors. It only reads its arguments, and its operations depend on shapes only."""
 Run = Callable[..., Tensors]
-"""How a loop is run: `(loop, settings, *tensors)` to the loop's results."""
+"""Maps `(loop, settings, *tensors)` to the results of the loop."""
 
 
 def at_once(loop: Loop, settings: Hashable, *arguments: Tensor) -> Tensors:
-    """Run a loop as it is, without a graph."""
+    """Run a loop directly, without a graph."""
     return loop(settings, *arguments)
 
 
 class Graphs:
-    """Runs loops as CUDA graphs, one for each loop and shape of its arguments; the `most` that were used last are kept.
+    """Runs loops as CUDA graphs, one per loop and shapes of its arguments; the `most` most recently used graphs are kept.
 
-    All graphs work on one stretch of memory, into which the arguments are copied before a replay and from which the results
-    are copied after it. Nothing is left there in between, so forward and backward passes may follow each other in any order.
+    All graphs share one buffer: arguments are copied into it before a replay, and results are copied out of it afterwards.
+    The buffer holds nothing between calls, so forward and backward passes may follow each other in any order.
     """
 
     def __init__(self, most: int = 256, device: str = "cuda") -> None:
@@ -42,16 +43,16 @@ class Graphs:
             return self._capture(key, loop, settings, arguments)
         self._captured.move_to_end(key)
         graph, inputs, outputs = self._captured[key]
-        for ours, given in zip(inputs, arguments, strict=True):
-            ours.copy_(given)
+        for buffer, argument in zip(inputs, arguments, strict=True):
+            buffer.copy_(argument)
         graph.replay()
         return tuple(output.clone() for output in outputs)
 
     def _capture(self, key: Hashable, loop: Loop, settings: Hashable, arguments: Tensors) -> Tensors:
-        """Run the loop as it is, which compiles its kernels for tensors that lie as a graph's do; then capture it."""
+        """Run the loop directly, to compile its kernels for the alignment of the buffer; then capture it."""
         inputs = self._place(arguments)
-        for ours, given in zip(inputs, arguments, strict=True):
-            ours.copy_(given)
+        for buffer, argument in zip(inputs, arguments, strict=True):
+            buffer.copy_(argument)
         results = loop(settings, *inputs)
         placed = self._place([*arguments, *results])
         inputs, outputs = placed[: len(arguments)], placed[len(arguments) :]
@@ -65,7 +66,7 @@ class Graphs:
         return results
 
     def _place(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """Room for tensors of these shapes, one behind the other; where there is too little, all begins anew with more."""
+        """Consecutive parts of the buffer for such tensors. If the buffer is too small, replace it and drop all graphs."""
         sizes = [tensor.numel() * tensor.element_size() for tensor in tensors]
         starts = [0]
         for size in sizes:
@@ -80,9 +81,9 @@ class Graphs:
 
     def _forget(self) -> None:
         self._captured: OrderedDict[Hashable, tuple[torch.cuda.CUDAGraph, list[Tensor], list[Tensor]]] = OrderedDict()
-        # What the graphs use besides; they do so one after the other, and so it can be the same memory.
+        # The memory for intermediate results. Graphs run one at a time, so they can share it.
         self._pool = torch.cuda.graph_pool_handle()
 
 
 ALIGNMENT = 512
-"""Bytes: as PyTorch's own allocations lie."""
+"""In bytes; the alignment of PyTorch's own allocations."""

@@ -1,8 +1,9 @@
-"""What a step of the decoder in search computes besides its matrix products: compiled loops, and the same in PyTorch.
+"""The operations of a decoder step in search other than its matrix products: compiled loops, and the same in PyTorch.
 
-Letters are those of `rnnsearch.model`: R hypotheses of many sentences stand one under the other, each sentence's together,
-and Q slots hold a source each. The functions take any device and precision; float32 on a CPU goes to compiled loops where
-there are some. Every row is computed by itself, so what stands beside it does not matter.
+The letters of tensor names are those of `rnnsearch.model`: the R rows are the hypotheses of many sentences, adjacent for
+each sentence, and each of the Q slots holds one source. The functions accept any device and precision; float32 on a CPU runs
+in compiled loops where they are available. Each row is computed independently of the others. A kernel takes the tensors of the
+function that it belongs to, in its order, and then its results.
 """
 
 from __future__ import annotations
@@ -24,24 +25,25 @@ if loops.AVAILABLE:
 f32, f64, i64 = np.float32, np.float64, np.int64
 
 LANES = 512
-"""Words that stand so far apart have their highest logit noted together: most need not be looked at again."""
+"""The highest logit is found per lane, of words that are LANES apart; lanes without one of the best words are skipped."""
 
 
 def reset(
     states_XN: Tensor, projected_XM: Tensor, context_XY: Tensor | None, parents_R: Tensor, words_VY: Tensor, words_R: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The gated unit up to its second product: s, z, r ∘ s, and W x + C c + b, all (R, N).
+    """The gated unit up to its second matrix product: s, z, r ∘ s and W x + C c + b, all (R, N).
 
-    Row R goes on from row `parents` of the states s, of their products (the first 2N columns are [U_z; U_r] s), and of the
-    contexts'; its word's products are row `words` of `words_VY`. Both have the candidate's, z's and r's first.
+    Row i continues row `parents[i]` of the states s, of their projections (the first 2N columns are [U_z; U_r] s) and of the
+    projected contexts; its projected word is row `words[i]` of `words_VY`. The first 3N columns of contexts and words belong
+    to the candidate, z and r.
     """
     R, N = len(parents_R), states_XN.shape[1]
     if loops.run_on(states_XN):
         s_RN, z_RN, reset_RN, inputs_RN = states_XN.new_empty(4, R, N)
         context = words_VY if context_XY is None else context_XY
-        numbers = (R, N, len(states_XN), projected_XM.shape[1], len(words_VY), words_VY.shape[1], context_XY is not None)
+        scalars = (R, N, len(states_XN), projected_XM.shape[1], len(words_VY), words_VY.shape[1], context_XY is not None)
         into = (s_RN, z_RN, reset_RN, inputs_RN)
-        _reset(numbers, states_XN, projected_XM, context, parents_R, words_VY, words_R, *into)
+        _reset(scalars, states_XN, projected_XM, context, parents_R, words_VY, words_R, *into)
         return into
     s_RN = states_XN[parents_R]
     inputs_RG = words_VY[words_R, : 3 * N]
@@ -53,7 +55,7 @@ def reset(
 
 @kernel
 def _reset(p: Any) -> None:
-    """Numbers R, N, X, M, V, Y, contextual; `reset`'s tensors in its order, then s, z, r ∘ s, inputs (R, N)."""
+    """Scalars: R, N, X, M, V, Y, contextual. Tensors: those of `reset`; results: s, z, r ∘ s, inputs, each (R, N)."""
     n = carray(p[0], (7,), f64)
     R, N, X, M, V, Y, contextual = int(n[0]), int(n[1]), int(n[2]), int(n[3]), int(n[4]), int(n[5]), n[6] != 0
     states, projected, contexts = carray(p[1], (X, N), f32), carray(p[2], (X, M), f32), carray(p[3], (X, Y), f32)
@@ -63,25 +65,25 @@ def _reset(p: Any) -> None:
     first, last = share(R)
     for i in range(first, last):
         parent = parents[i]
-        state, from_state, of_word = states[parent], projected[parent], table[words[i]]
+        state, from_state, word = states[parent], projected[parent], table[words[i]]
         s, z, out, inputs = s_out[i], z_out[i], reset_out[i], inputs_out[i]
         if contextual:
             context = contexts[parent]
             for k in range(N):
                 s[k] = state[k]
-                inputs[k] = of_word[k] + context[k]
-                z[k] = sigmoid(of_word[N + k] + context[N + k] + from_state[k])
-                out[k] = state[k] * sigmoid(of_word[2 * N + k] + context[2 * N + k] + from_state[N + k])
+                inputs[k] = word[k] + context[k]
+                z[k] = sigmoid(word[N + k] + context[N + k] + from_state[k])
+                out[k] = state[k] * sigmoid(word[2 * N + k] + context[2 * N + k] + from_state[N + k])
         else:
             for k in range(N):
                 s[k] = state[k]
-                inputs[k] = of_word[k]
-                z[k] = sigmoid(of_word[N + k] + from_state[k])
-                out[k] = state[k] * sigmoid(of_word[2 * N + k] + from_state[N + k])
+                inputs[k] = word[k]
+                z[k] = sigmoid(word[N + k] + from_state[k])
+                out[k] = state[k] * sigmoid(word[2 * N + k] + from_state[N + k])
 
 
 def update(s_RN: Tensor, z_RN: Tensor, inputs_RN: Tensor, from_reset_RN: Tensor) -> Tensor:
-    """s' = s + z ∘ (tanh(inputs + U [r ∘ s]) − s), the end of the gated unit, (R, N)."""
+    """s' = s + z ∘ (tanh(inputs + U [r ∘ s]) − s), the last part of the gated unit, (R, N)."""
     if loops.run_on(s_RN):
         next_RN = torch.empty_like(s_RN)
         _update(s_RN.shape, s_RN, z_RN, inputs_RN, from_reset_RN, next_RN)
@@ -91,7 +93,7 @@ def update(s_RN: Tensor, z_RN: Tensor, inputs_RN: Tensor, from_reset_RN: Tensor)
 
 @kernel
 def _update(p: Any) -> None:
-    """Numbers R, N; `update`'s tensors in its order, then s'."""
+    """Scalars: R, N. Tensors: those of `update`; result: s' (R, N)."""
     n = carray(p[0], (2,), f64)
     R, N = int(n[0]), int(n[1])
     s_in, z_in, inputs_in = carray(p[1], (R, N), f32), carray(p[2], (R, N), f32), carray(p[3], (R, N), f32)
@@ -106,27 +108,27 @@ def _update(p: Any) -> None:
 def attend(
     query_RA: Tensor, keys_QSA: Tensor, v_a: Tensor, values_QSY: Tensor, lengths_Q: Tensor, slots_R: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """α = softmax_j(v_aᵀ tanh(query + key_j)) over a sentence's own positions, and Σ_j α_j value_j: (R, S) and (R, Y).
+    """α = softmax_j(v_aᵀ tanh(query + key_j)) over the sentence's own positions, (R, S), and Σ_j α_j value_j, (R, Y).
 
-    `query` may be some columns of a wider tensor; `lengths` and `slots` are int64.
+    `query` may be a slice of columns of a wider tensor; `lengths` and `slots` are int64.
     """
     (_, S, A), R, Y = keys_QSA.shape, len(query_RA), values_QSY.shape[2]
     if loops.run_on(keys_QSA):
         alpha_RS, context_RY = keys_QSA.new_empty(R, S), keys_QSA.new_empty(R, Y)
-        numbers = (R, S, A, Y, query_RA.stride(0), len(keys_QSA))
-        _attend(numbers, query_RA, keys_QSA, v_a, values_QSY, lengths_Q, slots_R, alpha_RS, context_RY)
+        scalars = (R, S, A, Y, query_RA.stride(0), len(keys_QSA))
+        _attend(scalars, query_RA, keys_QSA, v_a, values_QSY, lengths_Q, slots_R, alpha_RS, context_RY)
         return alpha_RS, context_RY
     energy_RS = torch.tanh(keys_QSA[slots_R] + query_RA.unsqueeze(1)) @ v_a
     outside_RS = torch.arange(S, device=energy_RS.device) >= lengths_Q[slots_R].unsqueeze(1)
     alpha_RS = torch.softmax(energy_RS.masked_fill(outside_RS, -torch.inf), 1)
-    # Past a sentence's end a slot holds what an earlier sentence left there.
+    # Past a sentence's end, a slot holds values of an earlier sentence.
     values_RSY = values_QSY[slots_R].masked_fill(outside_RS.unsqueeze(2), 0)
     return alpha_RS, torch.bmm(alpha_RS.unsqueeze(1), values_RSY).squeeze(1)
 
 
 @kernel
 def _attend(p: Any) -> None:
-    """Numbers R, S, A, Y, M, Q; `attend`'s tensors in its order, a query every M numbers, then alpha and contexts."""
+    """Scalars: R, S, A, Y, M (row stride of the query), Q. Tensors: those of `attend`; results: alpha, contexts."""
     n = carray(p[0], (6,), f64)
     R, S, A, Y, M, Q = int(n[0]), int(n[1]), int(n[2]), int(n[3]), int(n[4]), int(n[5])
     queries, keys, v = carray(p[1], (R * M,), f32), carray(p[2], (Q, S, A), f32), carray(p[3], (A,), f32)
@@ -152,7 +154,7 @@ def _attend(p: Any) -> None:
         for y in range(Y):
             context[y] = f32(0)
         j = 0
-        while j + 4 <= length:  # four at a time: `context` is read and written a quarter as often
+        while j + 4 <= length:  # four positions per pass over `context`, to save memory accesses
             w0, w1, w2, w3 = weights[j], weights[j + 1], weights[j + 2], weights[j + 3]
             v0, v1, v2, v3 = values[slot, j], values[slot, j + 1], values[slot, j + 2], values[slot, j + 3]
             for y in range(Y):
@@ -170,15 +172,15 @@ def best_words(
 ) -> tuple[Tensor, Tensor]:
     """The `count` most probable words of each row: log p (R, W), the highest first, and the words (R, W) int64.
 
-    The logits are factor ∘ product + bias. Those of the first X words for which `banned` is true are left out; their
-    probability is not given to others. Where fewer words are left, log p is −inf.
+    The logits are factor ∘ product + bias; `product` may be overwritten. `banned` excludes some of the first X words,
+    without giving their probability to others. If fewer than `count` words remain, the other log p are −inf.
     """
     R, V = product_RV.shape
     if loops.run_on(product_RV):
         log_p_RW, words_RW = product_RV.new_empty(R, count), torch.empty(R, count, dtype=torch.int64)
         scratch_RX = product_RV.new_empty(R, min(V, LANES))
-        numbers = (R, V, count, banned_RX.shape[1])
-        _best_words(numbers, product_RV, factor_R, bias_V, banned_RX, log_p_RW, words_RW, scratch_RX)
+        scalars = (R, V, count, banned_RX.shape[1])
+        _best_words(scalars, product_RV, factor_R, bias_V, banned_RX, log_p_RW, words_RW, scratch_RX)
         return log_p_RW, words_RW
     log_p_RV = torch.log_softmax(torch.addcmul(bias_V, product_RV, factor_R.unsqueeze(1)), 1)
     log_p_RV[:, : banned_RX.shape[1]].masked_fill_(banned_RX, -torch.inf)
@@ -189,9 +191,9 @@ def best_words(
 
 @kernel
 def _best_words(p: Any) -> None:
-    """Numbers R, V, W, X; `best_words`' tensors in its order, log p, words, and scratch (R, lanes).
+    """Scalars: R, V, W, X. Tensors: those of `best_words`; results: log p, words; then scratch (R, lanes).
 
-    The logits take the place of `product`.
+    The logits overwrite `product`.
     """
     n = carray(p[0], (4,), f64)
     R, V, W, X = int(n[0]), int(n[1]), int(n[2]), int(n[3])
@@ -222,7 +224,7 @@ def _best_words(p: Any) -> None:
                 continue
             for k in range(lane, V, lanes):
                 logit = row[k]
-                # Of equals, the word of the lower number.
+                # Of equal logits, the word with the lower id comes first.
                 if logit > best[W - 1] or (logit == best[W - 1] and k < chosen[W - 1]):
                     place = W - 1
                     while place > 0 and (best[place - 1] < logit or (best[place - 1] == logit and chosen[place - 1] > k)):
@@ -235,26 +237,26 @@ def _best_words(p: Any) -> None:
 
 
 def quantize(x_RX: Tensor, rows: int) -> tuple[Tensor, Tensor]:
-    """Whole numbers from 1 to 255 in `rows` ≥ R rows, uint8, and a factor (R), such that x ≈ factor ∘ (number − 128)."""
+    """Integers q from 1 to 255, uint8 (H, X) with H = `rows` ≥ R, and a factor (R), such that x ≈ factor ∘ (q − 128)."""
     R, X = x_RX.shape
-    whole_PX = torch.empty(rows, X, dtype=torch.uint8)
+    whole_HX = torch.empty(rows, X, dtype=torch.uint8)
     if loops.run_on(x_RX):
         factor_R = x_RX.new_empty(R)
-        _quantize((R, X, rows), x_RX, whole_PX, factor_R)
-        return whole_PX, factor_R
+        _quantize((R, X, rows), x_RX, whole_HX, factor_R)
+        return whole_HX, factor_R
     factor_R = x_RX.abs().amax(1).clamp(min=torch.finfo(torch.float32).tiny) / 127
-    whole_PX[:R] = (x_RX / factor_R.unsqueeze(1)).round() + 128
-    whole_PX[R:] = 128
-    return whole_PX, factor_R
+    whole_HX[:R] = (x_RX / factor_R.unsqueeze(1)).round() + 128
+    whole_HX[R:] = 128
+    return whole_HX, factor_R
 
 
 @kernel
 def _quantize(p: Any) -> None:
-    """Numbers R, X, P; x (R, X), into numbers (P, X) uint8 and factors (R)."""
+    """Scalars: R, X, H. Tensors: x (R, X); results: integers (H, X) uint8 and factors (R)."""
     n = carray(p[0], (3,), f64)
-    R, X, P = int(n[0]), int(n[1]), int(n[2])
-    x, whole, factors = carray(p[1], (R, X), f32), carray(p[2], (P, X), np.uint8), carray(p[3], (R,), f32)
-    first, last = share(P)
+    R, X, H = int(n[0]), int(n[1]), int(n[2])
+    x, whole, factors = carray(p[1], (R, X), f32), carray(p[2], (H, X), np.uint8), carray(p[3], (R,), f32)
+    first, last = share(H)
     for i in range(first, last):
         into = whole[i]
         if i >= R:
@@ -267,20 +269,20 @@ def _quantize(p: Any) -> None:
         factor = highest / f32(127)
         factors[i] = factor
         for k in range(X):
-            # Half a unit up, and cut off: floor(v + 128.5) for what is positive.
+            # Rounded to nearest by floor(v + 128.5), which is positive.
             into[k] = np.uint8(np.int32(row[k] / factor + f32(128.5)))
 
 
 def maxout(from_state_RM: Tensor, from_context_RY: Tensor, from_word_VY: Tensor, words_R: Tensor, width: int) -> Tensor:
-    """t (R, L): the larger of each two of t~, the sum of the last `width` = 2L columns of its three parts.
+    """t (R, L), the maximum of each pair of t~; t~ is the sum of the last `width` = 2L columns of the three projections.
 
-    The third's are those of the rows `words`, int64.
+    Row i uses row `words[i]`, int64, of `from_word_VY`.
     """
     R, L = len(words_R), width // 2
     if loops.run_on(from_state_RM):
         t_RL = from_state_RM.new_empty(R, L)
-        numbers = (R, L, from_state_RM.shape[1], from_context_RY.shape[1], len(from_word_VY))
-        _maxout(numbers, from_state_RM, from_context_RY, from_word_VY, words_R, t_RL)
+        scalars = (R, L, from_state_RM.shape[1], from_context_RY.shape[1], len(from_word_VY))
+        _maxout(scalars, from_state_RM, from_context_RY, from_word_VY, words_R, t_RL)
         return t_RL
     t_RL2 = (from_state_RM[:, -width:] + from_context_RY[:, -width:] + from_word_VY[words_R, -width:]).view(R, L, 2)
     return t_RL2.amax(2)
@@ -288,16 +290,16 @@ def maxout(from_state_RM: Tensor, from_context_RY: Tensor, from_word_VY: Tensor,
 
 @kernel
 def _maxout(p: Any) -> None:
-    """Numbers R, L, M, Y, V; `maxout`'s tensors in its order, then t (R, L)."""
+    """Scalars: R, L, M, Y, V. Tensors: those of `maxout`; result: t (R, L)."""
     n = carray(p[0], (5,), f64)
     R, L, M, Y, V = int(n[0]), int(n[1]), int(n[2]), int(n[3]), int(n[4])
     from_state, from_context = carray(p[1], (R, M), f32), carray(p[2], (R, Y), f32)
     from_word, words, t = carray(p[3], (V, Y), f32), carray(p[4], (R,), i64), carray(p[5], (R, L), f32)
     first, last = share(R)
     for i in range(first, last):
-        one, two = from_state[i, M - 2 * L :], from_context[i, Y - 2 * L :]
-        three, out = from_word[words[i], Y - 2 * L :], t[i]
+        state, context = from_state[i, M - 2 * L :], from_context[i, Y - 2 * L :]
+        word, out = from_word[words[i], Y - 2 * L :], t[i]
         for k in range(L):
-            even = one[2 * k] + two[2 * k] + three[2 * k]
-            odd = one[2 * k + 1] + two[2 * k + 1] + three[2 * k + 1]
+            even = state[2 * k] + context[2 * k] + word[2 * k]
+            odd = state[2 * k + 1] + context[2 * k + 1] + word[2 * k + 1]
             out[k] = max(even, odd)

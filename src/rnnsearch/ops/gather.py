@@ -1,4 +1,4 @@
-"""Some rows of a matrix."""
+"""The selection of rows of a matrix."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from torch.autograd.function import once_differentiable
 
 
 def gather_distinct(matrix: Tensor, index_R: Tensor, distinct: int) -> Tensor:
-    """The rows of a matrix (any, N) that `index_R` names, (R, N).
+    """The rows (R, N) of a matrix (X, N) with the indices `index_R`.
 
-    The first `distinct` of the indices differ from each other; rows after them pad the result, and nothing may depend on
-    them. PyTorch's derivative of indexing sorts the indices to add up what belongs to the same row; this one copies rows.
+    The first `distinct` indices must differ from each other. Later rows are padding, and nothing may depend on them.
+    PyTorch's derivative of indexing sorts the indices to sum the gradients of equal ones; this derivative copies rows.
     """
     rows_RN: Tensor = _GatherDistinct.apply(matrix, index_R, distinct)
     return rows_RN

@@ -1,8 +1,7 @@
 """Dropout (Srivastava et al. 2014).
 
-PyTorch draws its masks one number after the other on one core, which took a tenth of a training step. Here a mask is a hash
-of a seed and of the position in the tensor: every core computes its part of it, and only the seed is kept for the backward
-pass.
+PyTorch generates masks sequentially on one core, which takes a tenth of a training step. Here, a mask is a hash of a seed
+and of the position in the tensor: every core computes its part of the mask, and the backward pass needs only the seed.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ f32, f64, u32 = np.float32, np.float64, np.uint32
 
 
 def dropout(x: Tensor, probability: float) -> Tensor:
-    """Zero each number of x with this probability, and scale the others so that the mean stays the same.
+    """Zero each element of x with this probability, and scale the others so that the mean is preserved.
 
-    The seed of the mask is drawn from PyTorch's default generator.
+    The seed of the mask comes from PyTorch's default generator.
     """
     if not probability:
         return x
@@ -57,17 +56,17 @@ def _masked(x: Tensor, probability: float, seed: int) -> Tensor:
 
 @kernel
 def _mask(p: Any) -> None:
-    """Numbers: how many, probability, seed. x, into y."""
-    numbers = carray(p[0], (3,), f64)
-    n, seed = int(numbers[0]), u32(int(numbers[2]))
-    limit, scale = u32(int(numbers[1] * 4294967295.0)), f32(1 / (1 - numbers[1]))
+    """Scalars: the number of elements n, probability, seed. Tensors: x (n); result: y (n)."""
+    scalars = carray(p[0], (3,), f64)
+    n, seed = int(scalars[0]), u32(int(scalars[2]))
+    limit, scale = u32(int(scalars[1] * 4294967295.0)), f32(1 / (1 - scalars[1]))
     x, y = carray(p[1], (n,), f32), carray(p[2], (n,), f32)
     first, last = share(n)
-    ours, out, start = x[first:last], y[first:last], u32(first)
-    for i in range(len(ours)):
-        # Wellons' 32-bit integer hash, whose bits are nearly unbiased.
+    part, out, start = x[first:last], y[first:last], u32(first)
+    for i in range(len(part)):
+        # The 32-bit integer hash of Wellons, whose bits are nearly unbiased.
         h = u32(u32(start + u32(i)) ^ seed)
         h = u32(u32(h ^ u32(h >> u32(16))) * u32(0x7FEB352D))
         h = u32(u32(h ^ u32(h >> u32(15))) * u32(0x846CA68B))
         h = u32(h ^ u32(h >> u32(16)))
-        out[i] = ours[i] * scale if h >= limit else f32(0)
+        out[i] = part[i] * scale if h >= limit else f32(0)

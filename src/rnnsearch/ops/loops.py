@@ -1,12 +1,12 @@
-"""Small compiled loops, run by the very threads that PyTorch computes with.
+"""Small compiled loops that run on PyTorch's own threads.
 
-What is no matrix product costs PyTorch one pass over memory for every operation. The kernels of this package do it in one,
-compiled by Numba for the CPU at hand when first called, and kept on disk from then on. They run on PyTorch's own OpenMP
-threads: a second pool would fight with it for the cores. Where Numba or that pool is missing, `AVAILABLE` is False, and
-their callers do the same with PyTorch's operations.
+PyTorch needs one pass over memory for every pointwise operation; a kernel of this package combines several of them in one
+pass. Numba compiles a kernel for the present CPU when it is first called, and caches it on disk. Kernels run on PyTorch's
+OpenMP threads, because a second pool would compete with them for the cores. If Numba or OpenMP is missing, `AVAILABLE` is
+False, and the callers use PyTorch's operations instead.
 
-A kernel is a function of one argument, an array of addresses: the first is that of its numbers (as float64), the
-others are those of its tensors. All threads call it at once, and each does its `share`.
+A kernel is a function of one argument, an array of addresses. The first address is that of its scalars, as float64; the
+others are those of its tensors. All threads call the kernel at once, and each computes its `share`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ try:
     from llvmlite import binding, ir
     from numba import types
     from numba.extending import intrinsic
-except ImportError:  # what follows from it: AVAILABLE is False
+except ImportError:  # AVAILABLE is then False
     numba = None
 
 
 def _openmp() -> ctypes.CDLL | None:
-    """The OpenMP library (GNU's) that PyTorch has loaded, opened for compiled code too."""
+    """The GNU OpenMP library that PyTorch has loaded, made available to compiled code; None if there is none."""
     if numba is None or not torch.backends.openmp.is_available():
         return None
     try:
@@ -45,46 +45,46 @@ def _openmp() -> ctypes.CDLL | None:
 
 _OPENMP = _openmp()
 AVAILABLE = _OPENMP is not None
-"""Whether kernels can run here."""
+"""Whether kernels can run in this process."""
 
-# A forked process has none of its parent's OpenMP threads, and would wait for them for ever.
+# A forked process does not inherit the OpenMP threads of its parent, and would wait for them forever.
 os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 
 def run_on(tensor: Tensor, *types: torch.dtype) -> bool:
-    """Whether compiled loops take such a tensor: on the CPU, and of one of these types (by default float32).
+    """Whether compiled loops accept this tensor: it is on the CPU, and of one of these types (default: float32).
 
-    Every function that has a compiled loop and a plain way asks here. Tensors are passed to loops contiguous.
+    Every function that has both a compiled loop and a PyTorch version calls this. Loops require contiguous tensors.
     """
     return AVAILABLE and tensor.device.type == "cpu" and tensor.dtype in (types or (torch.float32,))
 
 
 
-NUMBERS, TENSORS = 12, 16
-"""The most a kernel takes of each."""
+SCALARS, TENSORS = 12, 16
+"""The maximum number of scalars and of tensors of a kernel, the array of scalars counted as a tensor."""
 
 
 class Kernel:
-    """A compiled loop; calling it runs it on all threads, and returns when the last is done."""
+    """A compiled loop; a call runs it on all threads, and returns when all of them have finished."""
 
     def __init__(self, function: Callable[[Any], None]) -> None:
         self._function = function
         self._code: ctypes.c_void_p | None = None
 
-    def __call__(self, numbers: tuple[float, ...], *tensors: Tensor, threads: int | None = None) -> None:
-        """Run on contiguous tensors of the types the kernel expects; nothing is checked here."""
+    def __call__(self, scalars: tuple[float, ...], *tensors: Tensor, threads: int | None = None) -> None:
+        """Run on contiguous tensors of the types that the kernel expects; types and shapes are not checked."""
         if self._code is None:
             self._compiled = _compile(self._function)
             self._code = ctypes.c_void_p(self._compiled.address)
         assert _OPENMP is not None
-        values = (ctypes.c_double * NUMBERS)(*numbers)
+        values = (ctypes.c_double * SCALARS)(*scalars)
         addresses = (ctypes.c_void_p * TENSORS)(ctypes.addressof(values), *(t.data_ptr() for t in tensors))
         count = threads or torch.get_num_threads()
         _OPENMP.GOMP_parallel(self._code, addresses, ctypes.c_uint(count), ctypes.c_uint(0))
 
 
 def kernel(function: Callable[[Any], None]) -> Kernel:
-    """Make a kernel of a function (see the head of this module)."""
+    """Make a kernel of a function; see the docstring of this module."""
     return Kernel(function)
 
 
@@ -101,12 +101,12 @@ if numba is not None:
         )
 
     def device(function: Any) -> Any:
-        """A function that kernels call: compiled into them."""
+        """Compile a function that kernels call."""
         return numba.njit(inline="never", error_model="numpy", fastmath=FASTMATH, cache=True)(function)
 
     @intrinsic
     def _power_of_two(context: Any, k: Any) -> Any:
-        """2ᵏ of a whole float32 from −126 to 127: its exponent bits."""
+        """2ᵏ for an integral float32 k from −126 to 127, computed from its exponent bits."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             integer = ir.IntType(32)
@@ -117,7 +117,7 @@ if numba is not None:
 
     @intrinsic
     def from_bfloat16(context: Any, bits: Any) -> Any:
-        """The float32 of a bfloat16, given as uint16."""
+        """The float32 value of a bfloat16 that is given as uint16."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             integer = ir.IntType(32)
@@ -129,7 +129,7 @@ if numba is not None:
 
     @intrinsic
     def to_bfloat16(context: Any, x: Any) -> Any:
-        """The bfloat16 nearest to a float32, as uint16; of two, the even one. NaN stays NaN if it is the usual one."""
+        """The bfloat16 nearest to a float32, as uint16; ties round to even. The default NaN stays NaN."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             integer = ir.IntType(32)
@@ -142,7 +142,7 @@ if numba is not None:
 
     @numba.njit(inline="always", error_model="numpy")
     def share(count: int) -> Any:
-        """The part of `range(count)` that is this thread's: first, and one past the last."""
+        """The part of `range(count)` that this thread computes, as start and stop."""
         thread, threads = _thread(), _threads()
         return count * thread // threads, count * (thread + 1) // threads
 
@@ -153,10 +153,10 @@ if numba is not None:
 
     @numba.njit(inline="always", error_model="numpy")
     def highest_apart(row: Any, tops: Any) -> None:
-        """Into each of `tops` the highest of the numbers that stand `len(tops)` apart in a row, from its own place on.
+        """Set `tops[i]` to the maximum of `row[i]`, `row[i + len(tops)]`, `row[i + 2 len(tops)]` and so on.
 
-        Compilers look for a row's highest number one by one, for with NaN the order matters; these they find many at a time.
-        NaN is passed by; where there is nothing else, it is −inf.
+        Compilers do not vectorise the maximum of a row, since the order matters for NaN; they do vectorise this loop.
+        NaN is ignored; the maximum of no other elements is −inf.
         """
         for k in range(len(tops)):
             tops[k] = np.float32(-np.inf)
@@ -167,7 +167,7 @@ if numba is not None:
 
     @numba.njit(inline="always", error_model="numpy")
     def highest_of(row: Any) -> Any:
-        """The highest number of a row (see `highest_apart`)."""
+        """The maximum of a row; see `highest_apart`."""
         tops = np.empty(256, np.float32)
         highest_apart(row, tops)
         highest = np.float32(-np.inf)
@@ -177,7 +177,7 @@ if numba is not None:
 
     @numba.njit(inline="always", error_model="numpy", fastmath=FASTMATH)
     def tanh(x: Any) -> Any:
-        """tanh of a float32 to a few units in the last place: a ratio of two polynomials. NaN stays NaN."""
+        """tanh of a float32, accurate to a few units in the last place, by a ratio of two polynomials. NaN stays NaN."""
         limit = np.float32(7.9)
         x = limit if x > limit else x
         x = -limit if x < -limit else x
@@ -203,7 +203,7 @@ if numba is not None:
 
     @numba.njit(inline="always", error_model="numpy", fastmath=FASTMATH)
     def exp(x: Any) -> Any:
-        """eˣ of a float32 that is not positive, to a few units in the last place; 0 below −87. NaN stays NaN."""
+        """eˣ of a float32 x ≤ 0, accurate to a few units in the last place; 0 below −87. NaN stays NaN."""
         low = np.float32(-87.0)
         tiny = x < low
         x = low if tiny else x

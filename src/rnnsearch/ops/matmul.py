@@ -1,11 +1,11 @@
-"""Which library multiplies matrices on a CPU.
+"""The choice of the library and the precision for matrix products.
 
-PyTorch sends float32 products to MKL, which on some CPUs runs at half of their speed, while oneDNN's kernels run at the
-whole of it. The switch that sends them to oneDNN also allows it to round its factors to bfloat16, which it does where the
-CPU has instructions for it (AMX) and not elsewhere. So the switch is tried, and used only where products stay float32.
+PyTorch computes float32 products on a CPU with MKL, which reaches half of the peak speed on some CPUs, while oneDNN reaches
+all of it. The switch that selects oneDNN also permits it to round its factors to bfloat16, which it does on CPUs that have
+instructions for it (AMX). Therefore `fast_products` tests the switch, and uses it only if products stay float32.
 
-oneDNN keeps about half a megabyte for every shape of a product that it has seen, for good. So it is for training, whose
-minibatches are padded to few different shapes, and not for search, where every step may have another one.
+oneDNN permanently keeps about half a megabyte for every shape of a product. It is therefore used in training, where
+minibatches are padded to few different shapes, but not in search, where the shape may change at every step.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ import torch
 from torch import Tensor
 
 Precision = Literal["fp32", "bf16"]
-"""What the factors of a product are rounded to. Sums are float32, or the precision of the tensors if that is higher."""
+"""The precision of the factors of a product. Sums are float32, or the precision of the tensors if that is higher."""
 
 LARGEST_ERROR = 2e-6
-"""Relative error that a float32 product may have; rounding to bfloat16 gives a thousand times as much."""
+"""Maximum relative error of a float32 product; the error with bfloat16 is a thousand times as large."""
 
 
 @contextlib.contextmanager
 def fast_products() -> Iterator[None]:
-    """Within it, float32 products go to oneDNN if they lose nothing by it; afterwards all is as before."""
+    """A context in which oneDNN computes float32 products, if it does so without loss of precision."""
     if not _stays_float32():
         yield
         return
@@ -45,7 +45,7 @@ def fast_products() -> Iterator[None]:
 
 @functools.cache
 def _stays_float32() -> bool:
-    """Whether this PyTorch has the switch, and products of several shapes are as exact with it as float32 is."""
+    """Whether this PyTorch has the switch, and products of several shapes have float32 precision with it."""
     settings = _settings()
     if not hasattr(settings, "fp32_precision") or not torch.backends.mkldnn.is_available():
         return False
@@ -56,8 +56,8 @@ def _stays_float32() -> bool:
         for rows, inner, columns in ((1, 64, 256), (80, 512, 512), (300, 256, 1000), (1000, 100, 64)):
             a, b = torch.randn(rows, inner, generator=generator), torch.randn(inner, columns, generator=generator)
             exact = a.double() @ b.double()
-            for ours in (a @ b, (b.T.contiguous() @ a.T.contiguous()).T, torch.bmm(a[None], b[None])[0]):
-                if (ours.double() - exact).norm() > LARGEST_ERROR * exact.norm():
+            for found in (a @ b, (b.T.contiguous() @ a.T.contiguous()).T, torch.bmm(a[None], b[None])[0]):
+                if (found.double() - exact).norm() > LARGEST_ERROR * exact.norm():
                     return False
         return True
     except RuntimeError:
@@ -67,9 +67,9 @@ def _stays_float32() -> bool:
 
 
 def product(W: Tensor, precision: Precision = "fp32", add: bool = False) -> Callable[[Tensor, Tensor], None]:
-    """A function of x and y that puts x W into y, or adds it to y; for use in a loop, where W stays the same."""
+    """A function of x and y that stores x W in y, or adds it to y; for loops, in which W is constant."""
     if precision == "bf16":
-        W_16 = W.bfloat16()  # a transposed view stays one: copying it takes longer than its products gain
+        W_16 = W.bfloat16()  # a transposed view is not copied: the copy would take longer than it saves
         if add:
             return lambda x, y: y.add_(x.bfloat16() @ W_16)  # type: ignore[return-value]
         return lambda x, y: y.copy_(x.bfloat16() @ W_16)  # type: ignore[return-value]
@@ -80,19 +80,19 @@ def product(W: Tensor, precision: Precision = "fp32", add: bool = False) -> Call
 
 
 def usable_precision(precision: Precision, device: torch.device) -> Precision:
-    """The precision itself, or fp32 in place of bf16 on a CPU that is slower in bfloat16."""
+    """The given precision, but fp32 instead of bf16 on a CPU that is slower in bfloat16."""
     return "fp32" if precision == "bf16" and device.type == "cpu" and bf16_is_slower() else precision
 
 
 @functools.cache
 def bf16_is_slower() -> bool:
-    """Whether this CPU takes longer to multiply in bfloat16 than in float32: it has no instructions for it."""
+    """Whether this CPU multiplies bfloat16 more slowly than float32, for lack of instructions."""
     has_instructions = _has_bf16_instructions()
     return _bf16_is_slower_by_the_clock() if has_instructions is None else not has_instructions
 
 
 def _has_bf16_instructions() -> bool | None:
-    """Whether the CPU multiplies bfloat16 itself (AVX512-BF16, AMX); None if that is not known, as on ARM."""
+    """Whether the CPU has instructions for bfloat16 products (AVX512-BF16, AMX); None if unknown, as on ARM."""
     questions = [getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported")]
     if platform.machine() not in ("x86_64", "AMD64") or None in questions:
         return None
@@ -100,7 +100,7 @@ def _has_bf16_instructions() -> bool | None:
 
 
 def _bf16_is_slower_by_the_clock() -> bool:
-    """Compare the fastest of several products in either precision, which take turns: other programs may be at work."""
+    """Compare the fastest of several alternating products in each precision, which tolerates other busy programs."""
     dtypes = (torch.float32, torch.bfloat16)
     factors = {dtype: (torch.ones(256, 512, dtype=dtype), torch.ones(512, 512, dtype=dtype)) for dtype in dtypes}
     fastest = dict.fromkeys(dtypes, math.inf)
@@ -113,15 +113,15 @@ def _bf16_is_slower_by_the_clock() -> bool:
 
 
 def precision_of(device: torch.device, precision: Precision) -> torch.autocast:
-    """A context in which the model's own products are of the given precision, forward and, later, backward."""
+    """A context in which the model's own products have the given precision, in the forward and the later backward pass."""
     return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16")
 
 
 def full_precision(like: Tensor) -> torch.autocast:
-    """A context in which nothing is rounded but by name."""
+    """A context without autocast, in which only explicit conversions round."""
     return torch.autocast(like.device.type, enabled=False)
 
 
 def _settings() -> Any:
-    """PyTorch's switches for oneDNN products; None before it had them."""
+    """PyTorch's settings of oneDNN products; None in versions that lack them."""
     return getattr(torch.backends.mkldnn, "matmul", None)

@@ -1,7 +1,7 @@
-"""Memory that stays with the process between one update and the next.
+"""Settings of malloc that keep freed memory in the process between updates.
 
-The C library gives the memory of large tensors back to the system when they are freed. The next update needs as much again,
-and the system hands it out page by page, cleared: tens of thousands of pages an update at the paper's size.
+The C library returns the memory of large tensors to the system when they are freed. The next update requests the same amount
+again, and the system clears and maps it page by page: tens of thousands of pages per update at the paper's size.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ import sys
 from collections.abc import Iterator
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-"""glibc's numbers for what is freed at the end of its heap and kept, and for what has a place of its own outside of it."""
+"""glibc's constants for the free memory kept at the end of the heap, and for the size of blocks outside the heap."""
 
 _USUAL = 32 * 2**20
-"""Where glibc's second threshold ends up by itself once large blocks have been freed; the first is twice as much."""
+"""In bytes: the value that glibc's second threshold reaches by itself as large blocks are freed; the first is twice that."""
 
 _KEPT = 64 * 2**20
-"""Larger blocks stay outside: there are few, and the holes that they would leave in the heap are soon broken up."""
+"""In bytes. Larger blocks stay outside the heap: they are few, and would fragment it."""
 
 
 @contextlib.contextmanager
 def kept_memory() -> Iterator[None]:
-    """Within it, freed memory is kept for what comes next; afterwards it is given back.
+    """A context in which the process keeps freed memory for reuse; at its end, the memory is returned to the system.
 
-    It is for loops that need the same memory over and over. Does nothing where the C library is not glibc.
+    It is meant for loops that allocate the same memory repeatedly. Without glibc it has no effect.
     """
     libc = _glibc()
     if libc is None:
         yield
         return
     libc.mallopt(_MMAP_THRESHOLD, _USUAL)
-    libc.mallopt(_MMAP_THRESHOLD, _KEPT)  # some versions refuse so much
+    libc.mallopt(_MMAP_THRESHOLD, _KEPT)  # some versions reject this value
     libc.mallopt(_TRIM_THRESHOLD, 2**31 - 1)
     try:
         yield

@@ -1,8 +1,8 @@
-"""Products with weights that stay: laid out once, as the processor multiplies them fastest.
+"""Matrix products with constant weights, which are packed once in the layout that the processor multiplies fastest.
 
-Search multiplies few rows by the same large matrices at every step, so most of its time goes into reading weights. oneDNN
-reads float32 weights that it has laid out itself up to four times as fast as it reads others, and int8 weights are a quarter
-of them. oneDNN also keeps 0.7 MB for every shape that it has seen; so rows come in few different numbers.
+Search multiplies few rows by the same large matrices at every step, so it spends most of its time on reading weights. oneDNN
+reads float32 weights that it has packed itself up to four times as fast as others; int8 weights take a quarter of their
+memory. oneDNN also keeps 0.7 MB for every shape of a product, so rows are padded to few different numbers.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from rnnsearch.ops import decoder_step
 WeightPrecision = Literal["fp32", "int8"]
 
 MOST_ROWS = 256
-"""More rows of float32 are multiplied in parts, which is no slower, and leaves fewer numbers of rows to choose among."""
+"""Maximum number of float32 rows per product. More are multiplied in parts, which is no slower and limits the shapes."""
 
 
 class Product(Protocol):
-    """x to W x + b, for the rows of x."""
+    """Maps each row x to W x + b."""
 
     def __call__(self, x_RX: Tensor) -> Tensor:
-        """From (R, X), contiguous, to (R, Y)."""
+        """W x + b (R, Y) for a contiguous x (R, X)."""
         ...
 
     def unscaled(self, x_RX: Tensor) -> tuple[Tensor, Tensor]:
-        """y (R, Y) and a factor for every row (R), such that W x = factor ∘ y: without the bias."""
+        """y (R, Y) and a factor (R) such that W x = factor ∘ y, without the bias."""
         ...
 
 
 def packed(weight_YX: Tensor, bias_Y: Tensor | None = None, precision: WeightPrecision = "fp32") -> Product:
-    """The product with a matrix, and a bias or none. What is not float32 stays in its own precision."""
+    """The product with a matrix, with or without a bias. Matrices that are not float32 keep their own precision."""
     if weight_YX.dtype == torch.float32 and weight_YX.device.type == "cpu":
         if precision == "int8":
             return _Int8Product(weight_YX, bias_Y)
@@ -55,7 +55,7 @@ class _PlainProduct:
 
 
 class _Float32Product:
-    """By oneDNN; nothing is rounded."""
+    """A float32 product by oneDNN, without rounding of its factors."""
 
     def __init__(self, weight_YX: Tensor, bias_Y: Tensor | None) -> None:
         self._packed = torch.ops.mkldnn._reorder_linear_weight(weight_YX.detach(), 64)
@@ -72,18 +72,18 @@ class _Float32Product:
         R = len(x_RX)
         if R > MOST_ROWS:
             return torch.cat([self._multiply(part_RX, bias_Y) for part_RX in x_RX.split(MOST_ROWS)])
-        # As many as there have been at most are not rounded up: in a search, that is the whole beam of every sentence.
+        # The largest number of rows so far is not rounded up: in a search, it is the full beam of every sentence.
         most = self._most = max(self._most, R)
-        P = min(rows(R), most)
-        x_PX = x_RX if P == R else torch.nn.functional.pad(x_RX, (0, 0, 0, P - R))
-        product_PY: Tensor = torch.ops.mkldnn._linear_pointwise(x_PX, self._packed, bias_Y, "none", [], "")
-        return product_PY[:R]
+        H = min(rows(R), most)
+        x_HX = x_RX if H == R else torch.nn.functional.pad(x_RX, (0, 0, 0, H - R))
+        product_HY: Tensor = torch.ops.mkldnn._linear_pointwise(x_HX, self._packed, bias_Y, "none", [], "")
+        return product_HY[:R]
 
 
 class _Int8Product:
-    """W by rows and x by rows, each with a scale of its own, as whole numbers from −127 to 127; the sums are exact.
+    """An int8 product: each row of W and of x has its own scale and integers from −127 to 127, and sums are exact.
 
-    So a row's result does not depend, not even in its last bit, on the rows beside it.
+    The result of a row therefore does not depend on the other rows, not even in its last bit.
     """
 
     def __init__(self, weight_YX: Tensor, bias_Y: Tensor | None) -> None:
@@ -101,19 +101,22 @@ class _Int8Product:
 
     def unscaled(self, x_RX: Tensor) -> tuple[Tensor, Tensor]:
         R = len(x_RX)
-        whole_PX, factor_R = decoder_step.quantize(x_RX, rows(R))
-        product_PY = _multiply_int8(whole_PX, self._packed, self._scale_Y, self._zero_Y)
-        return product_PY[:R], factor_R
+        whole_HX, factor_R = decoder_step.quantize(x_RX, rows(R))
+        product_HY = _multiply_int8(whole_HX, self._packed, self._scale_Y, self._zero_Y)
+        return product_HY[:R], factor_R
 
 
 def rows(count: int) -> int:
-    """`count` rounded up, by less than a quarter, to one of few numbers, but never 1: oneDNN sums a single row otherwise."""
+    """`count` rounded up to one of few numbers, by less than a quarter, but to at least 4.
+
+    oneDNN sums a single row in a different order, so 1 must not occur.
+    """
     step = 1 << max(0, (count - 1).bit_length() - 3)
     return max(4, -(-count // step) * step)
 
 
 def _multiply_int8(x_RX: Tensor, packed: Tensor, scale_Y: Tensor, zero_Y: Tensor) -> Tensor:
-    """(x − 128) Wᵀ, times `scale`, as float32: x is unsigned."""
+    """(x − 128) Wᵀ times `scale`, as float32, for an unsigned x."""
     product: Tensor = torch.ops.onednn.qlinear_pointwise(
         x_RX, 1.0, 128, packed, scale_Y, zero_Y, None, 1.0, 0, torch.float32, "none", [], ""
     )
@@ -122,7 +125,7 @@ def _multiply_int8(x_RX: Tensor, packed: Tensor, scale_Y: Tensor, zero_Y: Tensor
 
 @functools.cache
 def int8_works() -> bool:
-    """Whether this PyTorch multiplies int8 on this CPU, without overflow: older instructions add up in 16 bits."""
+    """Whether this PyTorch multiplies int8 on this CPU without overflow; older instructions accumulate in 16 bits."""
     generator = torch.Generator().manual_seed(0)
     try:
         for R, X, Y in ((8, 64, 48), (64, 1000, 256)):

@@ -28,8 +28,8 @@ def gates_forward(
     """z, r = σ(their projections), and r ∘ s."""
     if loops.run_on(s_BN):
         context = inputs_BG if context_BG is None else context_BG
-        numbers = (*s_BN.shape, projected_BM.shape[1], context_BG is not None)
-        compiled.gates_forward(numbers, inputs_BG, context, projected_BM, s_BN, zr, reset)
+        scalars = (*s_BN.shape, projected_BM.shape[1], context_BG is not None)
+        compiled.gates_forward(scalars, inputs_BG, context, projected_BM, s_BN, zr, reset)
         return
     N = s_BN.shape[1]
     torch.add(inputs_BG[:, N:], projected_BM[:, : 2 * N], out=zr)
@@ -50,8 +50,8 @@ def candidate_forward(
     """`candidate` holds U [r ∘ s] and becomes s~; s' = (1 − z) ∘ s + z ∘ s~, zero where `mask` is."""
     if loops.run_on(s_BN):
         context, mask = inputs_BG if context_BG is None else context_BG, s_BN if mask_B is None else mask_B
-        numbers = (*s_BN.shape, context_BG is not None, mask_B is not None)
-        compiled.candidate_forward(numbers, inputs_BG, context, zr, s_BN, mask, candidate_BN, next_s_BN)
+        scalars = (*s_BN.shape, context_BG is not None, mask_B is not None)
+        compiled.candidate_forward(scalars, inputs_BG, context, zr, s_BN, mask, candidate_BN, next_s_BN)
         return
     N = s_BN.shape[1]
     candidate_BN.add_(inputs_BG[:, :N])
@@ -74,8 +74,8 @@ def candidate_backward(
     """From ∂cost/∂s', in `d_s` and `added`, to the projections of s~ and z; `d_s` becomes that of s so far."""
     if loops.run_on(s_BN):
         more, mask = s_BN if added_BN is None else added_BN, s_BN if mask_B is None else mask_B
-        numbers = (*s_BN.shape, d_row.shape[1], added_BN is not None, mask_B is not None)
-        compiled.candidate_backward(numbers, d_s_BN, more, mask, zr, candidate_BN, s_BN, d_row)
+        scalars = (*s_BN.shape, d_row.shape[1], added_BN is not None, mask_B is not None)
+        compiled.candidate_backward(scalars, d_s_BN, more, mask, zr, candidate_BN, s_BN, d_row)
         return
     N = s_BN.shape[1]
     if added_BN is not None:
@@ -118,9 +118,9 @@ def attention_forward(
 ) -> None:
     """α and c of every sentence; the query is copied out of `projected`."""
     if loops.run_on(keys_BSA):
-        numbers = (*keys_BSA.shape, h_BSC.shape[2], projected_BM.shape[1])
+        scalars = (*keys_BSA.shape, h_BSC.shape[2], projected_BM.shape[1])
         compiled.attention_forward(
-            numbers, keys_BSA, projected_BM, v_a, h_BSC, lengths_B, queries_BA, alpha_BS, contexts_BC
+            scalars, keys_BSA, projected_BM, v_a, h_BSC, lengths_B, queries_BA, alpha_BS, contexts_BC
         )
         return
     B, S, A = keys_BSA.shape

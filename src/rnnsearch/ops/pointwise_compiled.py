@@ -28,8 +28,8 @@ def attention_forward(p: Any) -> None:
     Numbers B, S, A, C, M. keys (B, S, A), projected (B, M), whose last A columns are the query, v_a (A), h (B, S, C),
     lengths (B) int64; into queries (B, A), alpha (B, S), contexts (B, C).
     """
-    numbers = carray(p[0], (5,), f64)
-    B, S, A, C, M = int(numbers[0]), int(numbers[1]), int(numbers[2]), int(numbers[3]), int(numbers[4])
+    scalars = carray(p[0], (5,), f64)
+    B, S, A, C, M = int(scalars[0]), int(scalars[1]), int(scalars[2]), int(scalars[3]), int(scalars[4])
     keys, projected, v = carray(p[1], (B, S, A), f32), carray(p[2], (B, M), f32), carray(p[3], (A,), f32)
     h, lengths = carray(p[4], (B, S, C), f32), carray(p[5], (B,), np.int64)
     queries, alpha, contexts = carray(p[6], (B, A), f32), carray(p[7], (B, S), f32), carray(p[8], (B, C), f32)
@@ -69,9 +69,9 @@ def attention_backward(p: Any) -> None:
     lengths (B) int64, alpha (B, S), d_alpha (B, S), d_contexts (B, C); into the last A columns of d_row (B, X); added to
     d_keys (B, S, A) and, a row a thread, to d_v (threads, A). scratch (B, S).
     """
-    numbers = carray(p[0], (6,), f64)
-    B, S, A, C, X = int(numbers[0]), int(numbers[1]), int(numbers[2]), int(numbers[3]), int(numbers[4])
-    given = numbers[5] != 0
+    scalars = carray(p[0], (6,), f64)
+    B, S, A, C, X = int(scalars[0]), int(scalars[1]), int(scalars[2]), int(scalars[3]), int(scalars[4])
+    given = scalars[5] != 0
     keys, queries, v = carray(p[1], (B, S, A), f32), carray(p[2], (B, A), f32), carray(p[3], (A,), f32)
     h, lengths = carray(p[4], (B, S, C), f32), carray(p[5], (B,), np.int64)
     alpha, d_alpha, d_contexts = carray(p[6], (B, S), f32), carray(p[7], (B, S), f32), carray(p[8], (B, C), f32)
@@ -113,8 +113,8 @@ def gates_forward(p: Any) -> None:
     Numbers B, N, M, contextual. inputs (B, 3N), context (B, 3N; added if contextual), projected (B, M), whose first 2N
     columns are [U_z; U_r] s, s (B, N); into zr (B, 2N), reset (B, N).
     """
-    numbers = carray(p[0], (4,), f64)
-    B, N, M, contextual = int(numbers[0]), int(numbers[1]), int(numbers[2]), numbers[3] != 0
+    scalars = carray(p[0], (4,), f64)
+    B, N, M, contextual = int(scalars[0]), int(scalars[1]), int(scalars[2]), scalars[3] != 0
     inputs, context, projected = carray(p[1], (B, 3 * N), f32), carray(p[2], (B, 3 * N), f32), carray(p[3], (B, M), f32)
     s, zr, reset = carray(p[4], (B, N), f32), carray(p[5], (B, 2 * N), f32), carray(p[6], (B, N), f32)
     first, last = share(B)
@@ -138,8 +138,8 @@ def candidate_forward(p: Any) -> None:
     Numbers B, N, contextual, masked. inputs (B, 3N), context (B, 3N; added if contextual), zr (B, 2N), s (B, N), mask (B;
     multiplies s' if masked), candidate (B, N), which holds U [r ∘ s] and becomes s~; into s' (B, N).
     """
-    numbers = carray(p[0], (4,), f64)
-    B, N, contextual, masked = int(numbers[0]), int(numbers[1]), numbers[2] != 0, numbers[3] != 0
+    scalars = carray(p[0], (4,), f64)
+    B, N, contextual, masked = int(scalars[0]), int(scalars[1]), scalars[2] != 0, scalars[3] != 0
     inputs, context, zr = carray(p[1], (B, 3 * N), f32), carray(p[2], (B, 3 * N), f32), carray(p[3], (B, 2 * N), f32)
     s, mask, candidate = carray(p[4], (B, N), f32), carray(p[5], (B,), f32), carray(p[6], (B, N), f32)
     next_s = carray(p[7], (B, N), f32)
@@ -163,8 +163,8 @@ def candidate_backward(p: Any) -> None:
     first), mask (B; multiplies their sum if masked), zr (B, 2N), candidate (B, N), s (B, N); into the first 2N columns of
     d_row (B, X).
     """
-    numbers = carray(p[0], (5,), f64)
-    B, N, X, given, masked = int(numbers[0]), int(numbers[1]), int(numbers[2]), numbers[3] != 0, numbers[4] != 0
+    scalars = carray(p[0], (5,), f64)
+    B, N, X, given, masked = int(scalars[0]), int(scalars[1]), int(scalars[2]), scalars[3] != 0, scalars[4] != 0
     d_s, more, mask = carray(p[1], (B, N), f32), carray(p[2], (B, N), f32), carray(p[3], (B,), f32)
     zr, candidate, s = carray(p[4], (B, 2 * N), f32), carray(p[5], (B, N), f32), carray(p[6], (B, N), f32)
     d_row = carray(p[7], (B, X), f32)
@@ -189,8 +189,8 @@ def reset_backward(p: Any) -> None:
 
     Numbers B, N, X. d_reset (B, N), zr (B, 2N), s (B, N); into columns 2N … 3N of d_row (B, X), added to d_s (B, N).
     """
-    numbers = carray(p[0], (3,), f64)
-    B, N, X = int(numbers[0]), int(numbers[1]), int(numbers[2])
+    scalars = carray(p[0], (3,), f64)
+    B, N, X = int(scalars[0]), int(scalars[1]), int(scalars[2])
     d_reset, zr, s = carray(p[1], (B, N), f32), carray(p[2], (B, 2 * N), f32), carray(p[3], (B, N), f32)
     d_row, d_s = carray(p[4], (B, X), f32), carray(p[5], (B, N), f32)
     first, last = share(B)

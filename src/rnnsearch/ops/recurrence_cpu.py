@@ -73,7 +73,7 @@ class _GatedStep:
 
     def __init__(self, T: int, like_BN: Tensor, U: Tensor, precision: Precision) -> None:
         B, N = like_BN.shape
-        self.zr_TBM = like_BN.new_empty(T, B, 2 * N)
+        self.zr_TBX = like_BN.new_empty(T, B, 2 * N)
         self.candidate_TBN = like_BN.new_empty(T, B, N)
         self.reset_BN = torch.empty_like(like_BN)
         """r ∘ s, on the way back its gradient, of the step at hand."""
@@ -92,13 +92,13 @@ class _GatedStep:
         next_s_BN: Tensor,
     ) -> None:
         """s' into `next_s_BN`, from s and the projections of input, context and state; zero past the first `rows`."""
-        zr_RM, candidate_RN, reset_RN = self.zr_TBM[t, :rows], self.candidate_TBN[t, :rows], self.reset_BN[:rows]
-        pointwise.gates_forward(inputs_RG, context_RG, projected_RM, s_BN[:rows], zr_RM, reset_RN)
+        zr_RX, candidate_RN, reset_RN = self.zr_TBX[t, :rows], self.candidate_TBN[t, :rows], self.reset_BN[:rows]
+        pointwise.gates_forward(inputs_RG, context_RG, projected_RM, s_BN[:rows], zr_RX, reset_RN)
         self.from_reset(reset_RN, candidate_RN)
         pointwise.candidate_forward(
-            inputs_RG, context_RG, zr_RM, s_BN[:rows], mask_R, candidate_RN, next_s_BN[:rows]
+            inputs_RG, context_RG, zr_RX, s_BN[:rows], mask_R, candidate_RN, next_s_BN[:rows]
         )
-        self.zr_TBM[t, rows:] = 0
+        self.zr_TBX[t, rows:] = 0
         next_s_BN[rows:] = 0
 
     def backward(
@@ -115,18 +115,18 @@ class _GatedStep:
 
         What reaches s through U_z and U_r is not in it yet.
         """
-        zr_RM, s_RN, d_row_R, d_s_RN = self.zr_TBM[t, :rows], s_BN[:rows], d_row[:rows], d_s_BN[:rows]
+        zr_RX, s_RN, d_row_R, d_s_RN = self.zr_TBX[t, :rows], s_BN[:rows], d_row[:rows], d_s_BN[:rows]
         d_reset_RN = self.reset_BN[:rows]
         pointwise.candidate_backward(
-            d_s_RN, added_RN, mask_R, zr_RM, self.candidate_TBN[t, :rows], s_RN, d_row_R
+            d_s_RN, added_RN, mask_R, zr_RX, self.candidate_TBN[t, :rows], s_RN, d_row_R
         )
         self.to_reset(d_row_R[:, : s_BN.shape[1]], d_reset_RN)
-        pointwise.reset_backward(d_reset_RN, zr_RM, s_RN, d_row_R, d_s_RN)
+        pointwise.reset_backward(d_reset_RN, zr_RX, s_RN, d_row_R, d_s_RN)
         d_row[rows:] = 0
 
     def resets(self, before_TBN: Tensor) -> Tensor:
         """r ∘ s, from the states s before every step."""
-        return self.zr_TBM[..., before_TBN.shape[2] :] * before_TBN
+        return self.zr_TBX[..., before_TBN.shape[2] :] * before_TBN
 
 
 class _GatedRecurrence(torch.autograd.Function):

@@ -130,14 +130,14 @@ def _forward_loop(
 ) -> Tensors:
     """All states (T + 1, B, N); and of every step, what the way back needs.
 
-    That is, in rows side by side, [z ; r ; W_a s], `projected_TBX`; s~ and r ∘ s; and α where there is `attention`: keys
+    That is, in rows side by side, [z ; r ; W_a s], `projected_TBM`; s~ and r ∘ s; and α where there is `attention`: keys
     U_a h (B, S, A), values C h (B, S, G), real positions, v_a. `from_state` is [U_z ; U_r ; W_a].
     """
     reverse, factor = settings
     (T, B, _), N = inputs_TBG.shape, s0_BN.shape[1]
     states_TBN = s0_BN.new_empty(T + 1, B, N)
     states_TBN[T if reverse else 0] = s0_BN
-    projected_TBX = s0_BN.new_empty(T, B, len(from_state))
+    projected_TBM = s0_BN.new_empty(T, B, len(from_state))
     candidate_TBN = s0_BN.new_empty(T, B, N)
     reset_TBN = s0_BN.new_empty(T, B, N, dtype=factor)
     U, from_state = U.to(factor), from_state.to(factor)
@@ -148,15 +148,15 @@ def _forward_loop(
         energy_BS, attended_BG = torch.empty_like(mask_BS), torch.empty_like(inputs_TBG[0])
     for t, before, after in _steps(T, reverse):
         s_BN, inputs_BG = states_TBN[before], inputs_TBG[t]
-        projected_BX = product(s_BN.to(factor), from_state.T, out=projected_TBX[t])
+        projected_BM = product(s_BN.to(factor), from_state.T, out=projected_TBM[t])
         if attention:
-            kernels.energies(projected_BX[:, 2 * N :], keys_BSA, v_A, mask_BS, energy_BS)
+            kernels.energies(projected_BM[:, 2 * N :], keys_BSA, v_A, mask_BS, energy_BS)
             kernels.attend(energy_BS, values_BSG, inputs_BG, alpha[0][t], attended_BG)
             inputs_BG = attended_BG
-        kernels.gates(projected_BX, inputs_BG, s_BN, reset_TBN[t])
+        kernels.gates(projected_BM, inputs_BG, s_BN, reset_TBN[t])
         candidate_BN = product(reset_TBN[t], U.T, out=candidate_TBN[t])
-        kernels.update(projected_BX, inputs_BG, s_BN, mask_TB[t], candidate_BN, states_TBN[after])
-    return states_TBN, projected_TBX, candidate_TBN, reset_TBN, *alpha
+        kernels.update(projected_BM, inputs_BG, s_BN, mask_TB[t], candidate_BN, states_TBN[after])
+    return states_TBN, projected_TBM, candidate_TBN, reset_TBN, *alpha
 
 
 def _backward_loop(
@@ -166,17 +166,17 @@ def _backward_loop(
     U: Tensor,
     from_state: Tensor,
     states_TBN: Tensor,
-    projected_TBX: Tensor,
+    projected_TBM: Tensor,
     candidate_TBN: Tensor,
     *attention: Tensor,
 ) -> Tensors:
-    """∂cost/∂s_0, and `d_step_TBY`: those of every step's sums, rows of [candidate ; z ; r ; W_a s].
+    """∂cost/∂s_0, and `d_step_TBX`: those of every step's sums, rows of [candidate ; z ; r ; W_a s].
 
     With `attention`, keys, values, v_a, α and what comes to α from elsewhere: also ∂cost/∂e (T, B, S).
     """
     reverse, factor = settings
     T, B, N = candidate_TBN.shape
-    d_step_TBY = candidate_TBN.new_empty(T, B, N + len(from_state))
+    d_step_TBX = candidate_TBN.new_empty(T, B, N + len(from_state))
     direct_BN, through_BN = d_states_TBN.new_zeros(2, B, N)
     U, from_state = U.to(factor), from_state.to(factor)
     d_energy: Tensors = ()
@@ -185,27 +185,27 @@ def _backward_loop(
         d_energy = (torch.empty_like(alpha_TBS),)
         d_alpha_BS = torch.empty_like(alpha_TBS[0])
     for t, before, after in reversed(_steps(T, reverse)):
-        s_BN, projected_BX, d_step_BY = states_TBN[before], projected_TBX[t], d_step_TBY[t]
+        s_BN, projected_BM, d_step_BX = states_TBN[before], projected_TBM[t], d_step_TBX[t]
         kernels.update_backward(
-            direct_BN, through_BN, d_states_TBN[after], mask_TB[t], projected_BX, candidate_TBN[t], s_BN, d_step_BY
+            direct_BN, through_BN, d_states_TBN[after], mask_TB[t], projected_BM, candidate_TBN[t], s_BN, d_step_BX
         )
-        d_reset_BN = product(d_step_BY[:, :N].to(factor), U)
-        kernels.gates_backward(d_reset_BN, projected_BX, s_BN, d_step_BY, direct_BN)
+        d_reset_BN = product(d_step_BX[:, :N].to(factor), U)
+        kernels.gates_backward(d_reset_BN, projected_BM, s_BN, d_step_BX, direct_BN)
         if attention:
-            query_BA, d_query_BA = projected_BX[:, 2 * N :], d_step_BY[:, 3 * N :]
-            kernels.alpha_backward(d_step_BY, values_BSG, d_alpha_TBS[t], d_alpha_BS)
+            query_BA, d_query_BA = projected_BM[:, 2 * N :], d_step_BX[:, 3 * N :]
+            kernels.alpha_backward(d_step_BX, values_BSG, d_alpha_TBS[t], d_alpha_BS)
             kernels.query_backward(alpha_TBS[t], d_alpha_BS, query_BA, keys_BSA, v_A, d_energy[0][t], d_query_BA)
-        product(d_step_BY[:, N:].to(factor), from_state, out=through_BN)
-    return direct_BN + through_BN + d_states_TBN[T if reverse else 0], d_step_TBY, *d_energy
+        product(d_step_BX[:, N:].to(factor), from_state, out=through_BN)
+    return direct_BN + through_BN + d_states_TBN[T if reverse else 0], d_step_TBX, *d_energy
 
 
-def _weight_gradients(d_step_TBY: Tensor, reset_TBN: Tensor, before_TBN: Tensor) -> tuple[Tensor, Tensor]:
+def _weight_gradients(d_step_TBX: Tensor, reset_TBN: Tensor, before_TBN: Tensor) -> tuple[Tensor, Tensor]:
     """Those of U and of `from_state`: one product each over all steps."""
     N = reset_TBN.shape[2]
     factor = reset_TBN.dtype
-    d_step_YX = d_step_TBY.flatten(0, 1).to(factor).T
-    d_U = product(d_step_YX[:N], reset_TBN.flatten(0, 1))
-    return d_U, product(d_step_YX[N:], before_TBN.flatten(0, 1).to(factor))
+    d_step_XR = d_step_TBX.flatten(0, 1).to(factor).T
+    d_U = product(d_step_XR[:N], reset_TBN.flatten(0, 1))
+    return d_U, product(d_step_XR[N:], before_TBN.flatten(0, 1).to(factor))
 
 
 class _GatedRecurrence(torch.autograd.Function):
@@ -232,8 +232,8 @@ class _GatedRecurrence(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         (d_states_TBN,) = gradients
-        mask_TB, U, U_zr, states_TBN, projected_TBX, candidate_TBN, reset_TBN = ctx.saved_tensors
-        d_s0_BN, d_step_TBY = ctx.run(
+        mask_TB, U, U_zr, states_TBN, projected_TBM, candidate_TBN, reset_TBN = ctx.saved_tensors
+        d_s0_BN, d_step_TBX = ctx.run(
             _backward_loop,
             ctx.settings,
             d_states_TBN.contiguous(),
@@ -241,12 +241,12 @@ class _GatedRecurrence(torch.autograd.Function):
             U,
             U_zr,
             states_TBN,
-            projected_TBX,
+            projected_TBM,
             candidate_TBN,
         )
         reverse, _ = ctx.settings
-        d_U, d_U_zr = _weight_gradients(d_step_TBY, reset_TBN, states_TBN[1:] if reverse else states_TBN[:-1])
-        return None, None, d_step_TBY, d_s0_BN, None, d_U, d_U_zr, None
+        d_U, d_U_zr = _weight_gradients(d_step_TBX, reset_TBN, states_TBN[1:] if reverse else states_TBN[:-1])
+        return None, None, d_step_TBX, d_s0_BN, None, d_U, d_U_zr, None
 
 
 class _AttentiveRecurrence(torch.autograd.Function):
@@ -274,7 +274,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
         mask_TB = s0_BN.new_ones(inputs_TBG.shape[:2])
         from_state = torch.cat([U_zr, W_a])
         ctx.run, ctx.settings = run, (False, factor)
-        states_TBN, projected_TBX, candidate_TBN, reset_TBN, alpha_TBS = run(
+        states_TBN, projected_TBM, candidate_TBN, reset_TBN, alpha_TBS = run(
             _forward_loop,
             ctx.settings,
             inputs_TBG,
@@ -298,7 +298,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
             from_state,
             C,
             states_TBN,
-            projected_TBX,
+            projected_TBM,
             candidate_TBN,
             reset_TBN,
             alpha_TBS,
@@ -310,12 +310,12 @@ class _AttentiveRecurrence(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         d_states_TBN, d_contexts_TBC, d_alpha_TBS = gradients
         h_BSC, keys_BSA, values_BSG, mask_TB, v_a, U, from_state, C, states_TBN, *kept, alpha_TBS = ctx.saved_tensors
-        projected_TBX, candidate_TBN, reset_TBN = kept
+        projected_TBM, candidate_TBN, reset_TBN = kept
         _, factor = ctx.settings
         G, N = values_BSG.shape[2], states_TBN.shape[2]
         d_contexts_BTC = d_contexts_TBC.transpose(0, 1).to(factor)
         d_alpha_TBS = d_alpha_TBS + product(d_contexts_BTC, h_BSC.transpose(1, 2)).transpose(0, 1)
-        d_s0_BN, d_step_TBY, d_energy_TBS = ctx.run(
+        d_s0_BN, d_step_TBX, d_energy_TBS = ctx.run(
             _backward_loop,
             ctx.settings,
             d_states_TBN.contiguous(),
@@ -323,7 +323,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
             U,
             from_state,
             states_TBN,
-            projected_TBX,
+            projected_TBM,
             candidate_TBN,
             keys_BSA,
             values_BSG,
@@ -331,13 +331,13 @@ class _AttentiveRecurrence(torch.autograd.Function):
             alpha_TBS,
             d_alpha_TBS.contiguous(),
         )
-        d_keys_BSA, d_v_A = kernels.keys_backward(d_energy_TBS, projected_TBX[:, :, 2 * N :], keys_BSA, v_a)
-        d_inputs_TBG = d_step_TBY[:, :, :G]
+        d_keys_BSA, d_v_A = kernels.keys_backward(d_energy_TBS, projected_TBM[:, :, 2 * N :], keys_BSA, v_a)
+        d_inputs_TBG = d_step_TBX[:, :, :G]
         alpha_BST = alpha_TBS.permute(1, 2, 0).to(factor)
         d_values_BSG = product(alpha_BST, d_inputs_TBG.transpose(0, 1).to(factor)).to(factor)
         d_values_XG = d_values_BSG.flatten(0, 1)
         d_h_BSC = product(d_values_XG, C.to(factor)).view_as(h_BSC) + product(alpha_BST, d_contexts_BTC)
         d_C = product(d_values_XG.T, h_BSC.flatten(0, 1))
-        d_U, d_from_state = _weight_gradients(d_step_TBY, reset_TBN, states_TBN[:-1])
+        d_U, d_from_state = _weight_gradients(d_step_TBX, reset_TBN, states_TBN[:-1])
         d_U_zr, d_W_a = d_from_state.split([2 * N, len(v_a)])
         return None, None, d_inputs_TBG, d_s0_BN, d_h_BSC, d_keys_BSA, None, d_W_a, d_v_A, d_U, d_U_zr, d_C

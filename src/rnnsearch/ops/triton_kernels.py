@@ -4,7 +4,7 @@
 What is fused is what would otherwise be written to memory and read again: the gates one by one, and above all
 tanh(W_a s + U_a h), (B, S, A) numbers at every step, which exist in registers only, forward and backward. Products of
 matrices are not here; they are cuBLAS's. For every kernel there is a function that launches it on tensors; shapes are those
-of `rnnsearch.model`, with M = 2N for [z ; r], and X, Y for rows in which several things lie side by side (`engine.cuda`).
+of `rnnsearch.model`@@LETTERS@@
 
 Kernels compute in the type of their tensors. Tensors are contiguous, but for rows of which a kernel gets some columns.
 """
@@ -23,11 +23,11 @@ def _tanh(x):
 
 
 @triton.jit
-def _gates(projected_BX, X, inputs_BG, s_BN, reset_BN, N, BLOCK: tl.constexpr):
+def _gates(projected_BM, M, inputs_BG, s_BN, reset_BN, N, BLOCK: tl.constexpr):
     b = tl.program_id(0).to(tl.int64)
     n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside = n < N
-    z_at, r_at = projected_BX + b * X + n, projected_BX + b * X + N + n
+    z_at, r_at = projected_BM + b * M + n, projected_BM + b * M + N + n
     z_input = tl.load(inputs_BG + b * 3 * N + N + n, inside, 0)
     r_input = tl.load(inputs_BG + b * 3 * N + 2 * N + n, inside, 0)
     z = tl.sigmoid(z_input + tl.load(z_at, inside, 0))
@@ -37,99 +37,99 @@ def _gates(projected_BX, X, inputs_BG, s_BN, reset_BN, N, BLOCK: tl.constexpr):
     tl.store(reset_BN + b * N + n, r * tl.load(s_BN + b * N + n, inside, 0), inside)
 
 
-def gates(projected_BX: Tensor, inputs_BG: Tensor, s_BN: Tensor, reset_BN: Tensor) -> None:
+def gates(projected_BM: Tensor, inputs_BG: Tensor, s_BN: Tensor, reset_BN: Tensor) -> None:
     """z = σ(inputs_z + U_z s), r = σ(inputs_r + U_r s), and r ∘ s.
 
-    The first 2N columns of `projected_BX` hold [U_z s ; U_r s], and [z ; r] afterwards.
+    The first 2N columns of `projected_BM` hold [U_z s ; U_r s], and [z ; r] afterwards.
     """
     B, N = s_BN.shape
-    _gates[_rows(B, N)](projected_BX, projected_BX.stride(0), inputs_BG, s_BN, reset_BN, N, BLOCK=BLOCK_N)
+    _gates[_rows(B, N)](projected_BM, projected_BM.stride(0), inputs_BG, s_BN, reset_BN, N, BLOCK=BLOCK_N)
 
 
 @triton.jit
-def _update(projected_BX, X, inputs_BG, s_BN, mask_B, candidate_BN, after_BN, N, BLOCK: tl.constexpr):
+def _update(projected_BM, M, inputs_BG, s_BN, mask_B, candidate_BN, after_BN, N, BLOCK: tl.constexpr):
     b = tl.program_id(0).to(tl.int64)
     n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside = n < N
     candidate_at = candidate_BN + b * N + n
     candidate = _tanh(tl.load(inputs_BG + b * 3 * N + n, inside, 0) + tl.load(candidate_at, inside, 0))
     s = tl.load(s_BN + b * N + n, inside, 0)
-    z = tl.load(projected_BX + b * X + n, inside, 0)
+    z = tl.load(projected_BM + b * M + n, inside, 0)
     tl.store(candidate_at, candidate, inside)
     tl.store(after_BN + b * N + n, tl.load(mask_B + b) * (s + z * (candidate - s)), inside)
 
 
 def update(
-    projected_BX: Tensor, inputs_BG: Tensor, s_BN: Tensor, mask_B: Tensor, candidate_BN: Tensor, after_BN: Tensor
+    projected_BM: Tensor, inputs_BG: Tensor, s_BN: Tensor, mask_B: Tensor, candidate_BN: Tensor, after_BN: Tensor
 ) -> None:
     """s~ = tanh(inputs + U [r ∘ s]) and (1 − z) ∘ s + z ∘ s~, zero outside a sentence, into `after_BN`.
 
-    `candidate_BN` holds U [r ∘ s], and s~ afterwards; the first columns of `projected_BX` are z.
+    `candidate_BN` holds U [r ∘ s], and s~ afterwards; the first columns of `projected_BM` are z.
     """
     B, N = s_BN.shape
     _update[_rows(B, N)](
-        projected_BX, projected_BX.stride(0), inputs_BG, s_BN, mask_B, candidate_BN, after_BN, N, BLOCK=BLOCK_N
+        projected_BM, projected_BM.stride(0), inputs_BG, s_BN, mask_B, candidate_BN, after_BN, N, BLOCK=BLOCK_N
     )
 
 
 @triton.jit
 def _update_backward(
-    direct_BN, through_BN, d_state_BN, mask_B, projected_BX, X, candidate_BN, s_BN, d_step_BY, Y, N, BLOCK: tl.constexpr
+    direct_BN, through_BN, d_state_BN, mask_B, projected_BM, M, candidate_BN, s_BN, d_step_BX, X, N, BLOCK: tl.constexpr
 ):
     b = tl.program_id(0).to(tl.int64)
     n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside, at = n < N, b * N + n
     d_s = tl.load(direct_BN + at, inside, 0) + tl.load(through_BN + at, inside, 0) + tl.load(d_state_BN + at, inside, 0)
     d_s *= tl.load(mask_B + b)
-    z = tl.load(projected_BX + b * X + n, inside, 0)
+    z = tl.load(projected_BM + b * M + n, inside, 0)
     candidate = tl.load(candidate_BN + at, inside, 0)
     s = tl.load(s_BN + at, inside, 0)
-    tl.store(d_step_BY + b * Y + n, d_s * z * (1 - candidate * candidate), inside)
-    tl.store(d_step_BY + b * Y + N + n, d_s * (candidate - s) * z * (1 - z), inside)
+    tl.store(d_step_BX + b * X + n, d_s * z * (1 - candidate * candidate), inside)
+    tl.store(d_step_BX + b * X + N + n, d_s * (candidate - s) * z * (1 - z), inside)
     tl.store(direct_BN + at, d_s * (1 - z), inside)
 
 
 def update_backward(
-    direct_BN: Tensor, through_BN: Tensor, d_state_BN: Tensor, mask_B: Tensor, projected_BX: Tensor,
-    candidate_BN: Tensor, s_BN: Tensor, d_step_BY: Tensor,
+    direct_BN: Tensor, through_BN: Tensor, d_state_BN: Tensor, mask_B: Tensor, projected_BM: Tensor,
+    candidate_BN: Tensor, s_BN: Tensor, d_step_BX: Tensor,
 ) -> None:
-    """From ∂cost/∂s', the sum of the first three, to those of the candidate's and of z's sum, columns 0 … 2N of `d_step_BY`.
+    """From ∂cost/∂s', the sum of the first three, to those of the candidate's and of z's sum, columns 0 … 2N of `d_step_BX`.
 
     `direct_BN` then holds what comes straight back to s, by (1 − z) ∘ s.
     """
     B, N = s_BN.shape
     _update_backward[_rows(B, N)](
-        direct_BN, through_BN, d_state_BN, mask_B, projected_BX, projected_BX.stride(0), candidate_BN, s_BN, d_step_BY,
-        d_step_BY.stride(0), N, BLOCK=BLOCK_N,
+        direct_BN, through_BN, d_state_BN, mask_B, projected_BM, projected_BM.stride(0), candidate_BN, s_BN, d_step_BX,
+        d_step_BX.stride(0), N, BLOCK=BLOCK_N,
     )
 
 
 @triton.jit
-def _gates_backward(d_reset_BN, projected_BX, X, s_BN, d_step_BY, Y, direct_BN, N, BLOCK: tl.constexpr):
+def _gates_backward(d_reset_BN, projected_BM, M, s_BN, d_step_BX, X, direct_BN, N, BLOCK: tl.constexpr):
     b = tl.program_id(0).to(tl.int64)
     n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside, at = n < N, b * N + n
     d_reset = tl.load(d_reset_BN + at, inside, 0)
-    r = tl.load(projected_BX + b * X + N + n, inside, 0)
+    r = tl.load(projected_BM + b * M + N + n, inside, 0)
     s = tl.load(s_BN + at, inside, 0)
-    tl.store(d_step_BY + b * Y + 2 * N + n, d_reset * s * r * (1 - r), inside)
+    tl.store(d_step_BX + b * X + 2 * N + n, d_reset * s * r * (1 - r), inside)
     tl.store(direct_BN + at, tl.load(direct_BN + at, inside, 0) + d_reset * r, inside)
 
 
 def gates_backward(
-    d_reset_BN: Tensor, projected_BX: Tensor, s_BN: Tensor, d_step_BY: Tensor, direct_BN: Tensor
+    d_reset_BN: Tensor, projected_BM: Tensor, s_BN: Tensor, d_step_BX: Tensor, direct_BN: Tensor
 ) -> None:
-    """From ∂cost/∂[r ∘ s] to that of r's sum, columns 2N … 3N of `d_step_BY`; what comes back to s onto `direct_BN`."""
+    """From ∂cost/∂[r ∘ s] to that of r's sum, columns 2N … 3N of `d_step_BX`; what comes back to s onto `direct_BN`."""
     B, N = s_BN.shape
     _gates_backward[_rows(B, N)](
-        d_reset_BN, projected_BX, projected_BX.stride(0), s_BN, d_step_BY, d_step_BY.stride(0), direct_BN, N,
+        d_reset_BN, projected_BM, projected_BM.stride(0), s_BN, d_step_BX, d_step_BX.stride(0), direct_BN, N,
         BLOCK=BLOCK_N,
     )
 
 
 @triton.jit
 def _energies(
-    query_BA, X, keys_BSA, v_A, mask_BS, energy_BS, S, A, BLOCK_S: tl.constexpr, BLOCK_A: tl.constexpr
+    query_BA, M, keys_BSA, v_A, mask_BS, energy_BS, S, A, BLOCK_S: tl.constexpr, BLOCK_A: tl.constexpr
 ):
     b = tl.program_id(0).to(tl.int64)
     s = tl.program_id(1) * BLOCK_S + tl.arange(0, BLOCK_S)
@@ -138,7 +138,7 @@ def _energies(
     for start in range(0, A, BLOCK_A):
         a = start + tl.arange(0, BLOCK_A)
         inside_A = a < A
-        query_A = tl.load(query_BA + b * X + a, inside_A, 0)
+        query_A = tl.load(query_BA + b * M + a, inside_A, 0)
         v = tl.load(v_A + a, inside_A, 0)
         key_SA = tl.load(keys_BSA + (b * S + s[:, None]) * A + a[None, :], inside_S[:, None] & inside_A[None, :], 0)
         sum_SA += v[None, :] * _tanh(query_A[None, :] + key_SA)
@@ -192,7 +192,7 @@ def attend(
 
 @triton.jit
 def _alpha_backward(
-    d_attended_BG, Y, values_BSG, d_alpha_BS, out_BS, S, G, BLOCK_S: tl.constexpr, BLOCK_G: tl.constexpr
+    d_attended_BG, X, values_BSG, d_alpha_BS, out_BS, S, G, BLOCK_S: tl.constexpr, BLOCK_G: tl.constexpr
 ):
     b = tl.program_id(0).to(tl.int64)
     s = tl.program_id(1) * BLOCK_S + tl.arange(0, BLOCK_S)
@@ -201,23 +201,23 @@ def _alpha_backward(
     for start in range(0, G, BLOCK_G):
         g = start + tl.arange(0, BLOCK_G)
         inside_G = g < G
-        d_attended_G = tl.load(d_attended_BG + b * Y + g, inside_G, 0)
+        d_attended_G = tl.load(d_attended_BG + b * X + g, inside_G, 0)
         value_SG = tl.load(values_BSG + (b * S + s[:, None]) * G + g[None, :], inside_S[:, None] & inside_G[None, :], 0)
         sum_SG += d_attended_G[None, :] * value_SG
     tl.store(out_BS + b * S + s, tl.load(d_alpha_BS + b * S + s, inside_S, 0) + tl.sum(sum_SG, 1), inside_S)
 
 
-def alpha_backward(d_step_BY: Tensor, values_BSG: Tensor, d_alpha_BS: Tensor, out_BS: Tensor) -> None:
-    """∂cost/∂α_j: what is given, and ∂cost/∂inputs, the first G columns of `d_step_BY`, times value_j."""
+def alpha_backward(d_step_BX: Tensor, values_BSG: Tensor, d_alpha_BS: Tensor, out_BS: Tensor) -> None:
+    """∂cost/∂α_j: what is given, and ∂cost/∂inputs, the first G columns of `d_step_BX`, times value_j."""
     B, S, G = values_BSG.shape
     _alpha_backward[B, triton.cdiv(S, BLOCK_S)](
-        d_step_BY, d_step_BY.stride(0), values_BSG, d_alpha_BS, out_BS, S, G, BLOCK_S=BLOCK_S, BLOCK_G=BLOCK_A
+        d_step_BX, d_step_BX.stride(0), values_BSG, d_alpha_BS, out_BS, S, G, BLOCK_S=BLOCK_S, BLOCK_G=BLOCK_A
     )
 
 
 @triton.jit
 def _query_backward(
-    alpha_BS, d_alpha_BS, query_BA, X, keys_BSA, v_A, d_energy_BS, d_query_BA, Y, S, A, ROW: tl.constexpr,
+    alpha_BS, d_alpha_BS, query_BA, M, keys_BSA, v_A, d_energy_BS, d_query_BA, X, S, A, ROW: tl.constexpr,
     BLOCK_S: tl.constexpr, BLOCK_A: tl.constexpr,
 ):
     b = tl.program_id(0).to(tl.int64)
@@ -226,7 +226,7 @@ def _query_backward(
     mean = tl.sum(tl.load(alpha_BS + row_at, inside_row, 0) * tl.load(d_alpha_BS + row_at, inside_row, 0), 0)
     a = tl.program_id(1) * BLOCK_A + tl.arange(0, BLOCK_A)
     inside_A = a < A
-    query_A = tl.load(query_BA + b * X + a, inside_A, 0)
+    query_A = tl.load(query_BA + b * M + a, inside_A, 0)
     sum_SA = tl.zeros([BLOCK_S, BLOCK_A], d_query_BA.dtype.element_ty)
     for start in range(0, S, BLOCK_S):
         s = start + tl.arange(0, BLOCK_S)
@@ -237,7 +237,7 @@ def _query_backward(
         key_SA = tl.load(keys_BSA + at[:, None] * A + a[None, :], inside_S[:, None] & inside_A[None, :], 0)
         hidden_SA = _tanh(query_A[None, :] + key_SA)
         sum_SA += d_energy_S[:, None] * (1 - hidden_SA * hidden_SA)
-    tl.store(d_query_BA + b * Y + a, tl.load(v_A + a, inside_A, 0) * tl.sum(sum_SA, 0), inside_A)
+    tl.store(d_query_BA + b * X + a, tl.load(v_A + a, inside_A, 0) * tl.sum(sum_SA, 0), inside_A)
 
 
 def query_backward(
@@ -257,7 +257,7 @@ def query_backward(
 
 @triton.jit
 def _keys_backward(
-    d_energy_TBS, query_TBA, X, keys_BSA, v_A, d_keys_BSA, d_v_BXA, T, B, S, A, BLOCK_S: tl.constexpr,
+    d_energy_TBS, query_TBA, M, keys_BSA, v_A, d_keys_BSA, d_v_BXA, T, B, S, A, BLOCK_S: tl.constexpr,
     BLOCK_A: tl.constexpr,
 ):
     b = tl.program_id(0).to(tl.int64)
@@ -270,7 +270,7 @@ def _keys_backward(
     d_v_SA = tl.zeros([BLOCK_S, BLOCK_A], d_keys_BSA.dtype.element_ty)
     for t in range(T):
         d_energy_S = tl.load(d_energy_TBS + (t * B + b) * S + s, inside_S, 0)
-        query_A = tl.load(query_TBA + (t * B + b) * X + a, inside_A, 0)
+        query_A = tl.load(query_TBA + (t * B + b) * M + a, inside_A, 0)
         hidden_SA = _tanh(query_A[None, :] + key_SA)
         d_v_SA += d_energy_S[:, None] * hidden_SA
         d_key_SA += d_energy_S[:, None] * (1 - hidden_SA * hidden_SA)

@@ -1,4 +1,4 @@
-"""Search for the best translations: beam search, the backends that compute it, and what constrains and ranks."""
+"""Search for the best translations: beam search, its backends, and the constraints and ranking of hypotheses."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["Backend", "Hypothesis", "Ranking", "VocabularySelection", "beam_sear
 def choose_backend(
     models: Sequence[RNNsearch], precision: WeightPrecision = "fp32", selection: VocabularySelection | None = None
 ) -> Backend:
-    """What searches with a model, or with several as an ensemble: the fast backend for the models that it implements.
+    """The backend for a model, or for an ensemble of several: fast for each model that `FastBackend` implements, else plain.
 
-    With vocabulary selection all members of an ensemble have the same kind of backend, the plain one if one of them must.
+    With vocabulary selection, all members of an ensemble need the same kind of backend: plain if any of them needs it.
     """
     fast = [FastBackend.implements(model) for model in models]
     if selection is not None and not all(fast):

@@ -1,9 +1,9 @@
-"""Beam search over many sentences side by side (Graves 2012; Boulanger-Lewandowski et al. 2013).
+"""Beam search over many sentences in parallel (Graves 2012; Boulanger-Lewandowski et al. 2013).
 
-Each sentence keeps its `beam` best partial translations, by summed log-probability. One that ends leaves the beam, which
-becomes narrower by it. A sentence is done when its beam is empty, and another takes its slot. No sentence sees another:
-scores are computed from its own source alone, and its candidates compete only with each other. With a temperature nothing
-competes: translations are drawn word by word, from a random generator of each sentence's own.
+Each sentence keeps its `beam` best partial translations, by summed log-probability. A translation that ends leaves the beam
+and makes it narrower by one. When its beam is empty, a sentence is done and another takes its slot. Sentences do not affect
+each other: scores depend on the sentence's own source alone, and only hypotheses of the same sentence compete. With a
+temperature, translations are sampled word by word instead; each sentence has its own random generator.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rnnsearch.search.ranking import Ranking, best_first
 from rnnsearch.text.vocabulary import END
 
 POSITIONS = 4096
-"""Source positions, padding included, that are searched side by side at most, unless one sentence has more."""
+"""Maximum number of source positions, padding included, that are searched in parallel, but at least one sentence."""
 
 
 @dataclass(frozen=True)
@@ -34,35 +34,35 @@ class Hypothesis:
     words: list[int]
     """Without the end symbol."""
     score: float
-    """log p(words | source), the end symbol's included if it is finished."""
+    """log p(words | source) in nats; it includes the end symbol if the hypothesis is finished."""
     finished: bool
-    """False if the search ran into the length limit before the end symbol."""
+    """False if search stopped before the end symbol, usually at the length limit."""
     alignment: NDArray[np.float32] | None
-    """α, (words, source positions); None where the model has no alignment."""
+    """α, (words, source positions); None if the model has no alignment."""
 
 
 class _Path(NamedTuple):
-    """A word of a hypothesis, and the way back to its first."""
+    """The last word of a hypothesis, linked to the words before it."""
 
     before: _Path | None
     word: int
     alpha_RS: NDArray[np.float32] | None
     row: int
-    """The word's row in α."""
+    """The row of this word in α."""
 
 
 @dataclass
 class _Beam:
-    """One sentence's search."""
+    """The search for one sentence."""
 
     sentence: int
     source_length: int
     ended: list[Hypothesis]
     random: np.random.Generator | None
-    """Its own, where translations are drawn: they do not depend on what is drawn for others."""
+    """With sampling, the sentence's own generator: samples do not depend on other sentences."""
 
     def end(self, path: _Path | None, score: float, finished: bool, aligns: bool) -> None:
-        """Add a hypothesis."""
+        """Add the hypothesis that ends with `path`."""
         words: list[int] = []
         alphas: list[NDArray[np.float32]] = []
         while path is not None:
@@ -82,11 +82,12 @@ def beam_search(
     max_steps: int | None = None,
     prefixes: Sequence[Sequence[int]] | None = None,
 ) -> list[list[Hypothesis]]:
-    """The translations of each sentence, given as word ids without the end symbol; best first.
+    """The translations of each sentence, best first; sentences are word ids without the end symbol.
 
-    With `prefixes`, each sentence's translations begin with these words; the backend then selects no vocabulary. After its
-    prefix a sentence takes at most `maximum_length_ratio` × its length steps, its end symbol counted, or `max_steps`. Where
-    nothing finishes, the unfinished hypotheses are returned, marked so.
+    With `prefixes`, the translations of each sentence begin with these words; the backend must then have no vocabulary
+    selection. After the prefix, a translation takes at most `max_steps` steps, the end symbol included; the default is
+    `maximum_length_ratio` × the length of the sentence with its end symbol. If no hypothesis of a sentence finishes, its
+    unfinished hypotheses are returned, with `finished` False.
     """
     if not sentences:
         return []
@@ -101,7 +102,7 @@ def beam_search(
 
 
 class _Search:
-    """Beams in Q slots. Arrays go by slot (Q), or by hypothesis (R), a sentence's hypotheses one after the other."""
+    """Beams in Q slots. Arrays are indexed by slot (Q) or by hypothesis (R); the hypotheses of a sentence are adjacent."""
 
     def __init__(
         self,
@@ -118,11 +119,11 @@ class _Search:
         self._sentences, self._config, self._max_steps, self._prefixes = sentences, config, max_steps, prefixes
         self._constraints = Constraints(config, Q)
         self._session: SearchSession = backend.session(Q, positions)
-        # Those of like length are encoded and searched together; the longest first, so that none is left over at the end.
+        # Sentences of similar length are encoded together; the longest come first, so that none runs alone at the end.
         self._queue = sorted(range(len(sentences)), key=lambda i: (-len(sentences[i]), i))
         self._encoded: list[int] = []
         self._added = 0
-        """How many of the encoded sentences have been given a slot."""
+        """The number of encoded sentences that have been assigned a slot."""
         self._free = list(range(Q))
         self._beams = [_Beam(-1, 0, [], None) for _ in range(Q)]
         self._width_Q = np.zeros(Q, np.int64)
@@ -133,7 +134,7 @@ class _Search:
         self._paths: list[_Path | None] = []
 
     def fill(self) -> bool:
-        """Give free slots to sentences that wait; False if there is nothing left to do."""
+        """Assign free slots to waiting sentences; return False if the search is complete."""
         while self._free and (self._added < len(self._encoded) or self._queue):
             if self._added == len(self._encoded):
                 self._encode()
@@ -162,7 +163,7 @@ class _Search:
         self._session.encode(torch.from_numpy(batch.source_BS), torch.from_numpy(batch.source_lengths_B))
 
     def step(self) -> None:
-        """Write a word more of every hypothesis."""
+        """Extend every hypothesis by one word."""
         slots_R, Q = self._slots_R, len(self._beams)
         prediction = self._session.predict()
         alpha_RS = None if prediction.alpha_RS is None else prediction.alpha_RS.float().cpu().numpy()
@@ -178,7 +179,7 @@ class _Search:
         self._width_Q -= np.bincount(slots[ends], minlength=Q)
         self._written_Q[slots_R[first_rows]] += 1
 
-        def longer(chosen: NDArray[np.int64]) -> list[_Path | None]:
+        def extended(chosen: NDArray[np.int64]) -> list[_Path | None]:
             pairs = zip(parents[chosen].tolist(), words[chosen].tolist(), strict=True)
             return [_Path(self._paths[parent], word, alpha_RS, parent) for parent, word in pairs]
 
@@ -192,23 +193,23 @@ class _Search:
             self._free.append(slot)
             if beam.ended:
                 continue
-            # Nothing has finished: what there is breaks off.
-            cut = going[slots[going] == slot]
-            for path, score in zip(longer(cut), scores[cut].tolist(), strict=True):
+            # No hypothesis has finished: return the unfinished ones.
+            unfinished = going[slots[going] == slot]
+            for path, score in zip(extended(unfinished), scores[unfinished].tolist(), strict=True):
                 beam.end(path, score, False, alpha_RS is not None)
-            if not len(cut):
-                # Not even one more word: all are banned (the selected vocabulary holds nothing but the two symbols).
+            if not len(unfinished):
+                # No further word is possible: the selected vocabulary holds only the two symbols, which are banned.
                 beam.end(self._paths[row], float(self._scores_R[row]), False, alpha_RS is not None)
 
         kept = going[goes_on_Q[slots[going]]]
-        self._paths = longer(kept)
+        self._paths = extended(kept)
         self._slots_R, self._scores_R = slots[kept], scores[kept]
         self._session.advance(parents[kept], words[kept])
 
     def _best(
         self, prediction: Prediction, is_first_R: NDArray[np.bool_]
     ) -> tuple[Integers, Integers, NDArray[np.float64]]:
-        """The hypotheses to go on with, the words to go on with, and their scores: of each sentence's, the best."""
+        """The best extensions of each sentence: the hypotheses to extend, their next words, and the scores."""
         slots_R, config = self._slots_R, self._config
         W = int(self._width_Q[slots_R].max())
         banned_RX, forced, forced_words, forced_log_p = self._constrained(prediction)
@@ -217,7 +218,7 @@ class _Search:
             log_p_RW[forced], words_RW[forced] = -np.inf, 0
             log_p_RW[forced, 0], words_RW[forced, 0] = forced_log_p, forced_words
 
-        # Every hypothesis with each of its words; of each sentence's, as many of the best as its beam is wide.
+        # Rank all words of all hypotheses of a sentence, and keep as many as its beam is wide.
         totals_RW = self._scores_R[:, np.newaxis] + log_p_RW
         totals_X = totals_RW.ravel()
         competing_X = (totals_RW - config.diversity * np.arange(W)).ravel() if config.diversity else totals_X
@@ -229,7 +230,7 @@ class _Search:
         return best // W, words_RW.ravel()[best], totals_X[best]
 
     def _drawn(self, prediction: Prediction) -> tuple[Integers, Integers, NDArray[np.float64]]:
-        """As `_best`, but a word of every hypothesis is drawn; a sentence's first word, as often as its beam is wide."""
+        """As `_best`, with one sampled word per hypothesis; the first word of a sentence is sampled `beam` times."""
         slots_R = self._slots_R
         draws_R = np.where(self._written_Q[slots_R] == 0, self._width_Q[slots_R], 1)
         chances_RW = np.zeros((len(slots_R), int(draws_R.max())))
@@ -246,7 +247,7 @@ class _Search:
         return parents[possible], words_RW[parents, columns][possible], scores[possible]
 
     def _is_first(self) -> NDArray[np.bool_]:
-        """Which hypotheses are the first of their sentence's."""
+        """True (R) for the first hypothesis of each sentence."""
         is_first_R = np.ones(len(self._slots_R), np.bool_)
         np.not_equal(self._slots_R[1:], self._slots_R[:-1], out=is_first_R[1:])
         return is_first_R
@@ -254,7 +255,7 @@ class _Search:
     def _constrained(
         self, prediction: Prediction
     ) -> tuple[NDArray[np.bool_], Integers, Integers, NDArray[np.float64]]:
-        """What is banned in every row; and the rows whose next word is forced, this word, and its log p."""
+        """The words banned in every row; the rows whose next word is forced, this word, and its log p."""
         written_R = self._written_Q[self._slots_R]
         banned_RX = self._constraints.banned(self._slots_R, written_R)
         forced, words_R = self._constraints.forced(self._slots_R, written_R)

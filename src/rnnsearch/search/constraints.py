@@ -1,4 +1,4 @@
-"""Which words may be written next: the one place where search bans words and forces them."""
+"""Constraints on the next word: the one place where search bans and forces words."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ Integers = NDArray[np.int64]
 
 
 class Constraints:
-    """Of the sentences in the slots of a search: the end symbol is banned while a translation is too short, and `[UNK]` by
-    `search.forbid_unk`; the words of a given prefix are forced."""
+    """The constraints on the sentences in the slots of a search.
+
+    The end symbol is banned while a translation is shorter than `search.minimum_length_ratio` demands, and `[UNK]` is banned
+    by `search.forbid_unk`; the words of a given prefix are forced.
+    """
 
     def __init__(self, config: SearchConfig, slots: int) -> None:
         self._config = config
@@ -24,20 +27,20 @@ class Constraints:
         self._any_prefix = False
 
     def add(self, slot: int, source_length: int, prefix: Sequence[int]) -> None:
-        """A sentence takes a slot; its length counts the end symbol."""
+        """Set the constraints of the sentence that takes a slot; `source_length` counts the end symbol."""
         self._shortest_Q[slot] = self._config.minimum_length_ratio * source_length
         self._prefix_Q[slot] = prefix
         self._any_prefix = self._any_prefix or len(prefix) > 0
 
     def banned(self, slots_R: Integers, written_R: Integers) -> NDArray[np.bool_]:
-        """True (R, 2) where hypotheses that have so many words may not go on with the end symbol or with `[UNK]`."""
+        """True (R, 2) if a hypothesis of `written` words may not be extended by the end symbol or by `[UNK]`."""
         banned_RX = np.zeros((len(slots_R), 2), np.bool_)
         banned_RX[:, END] = written_R < self._shortest_Q[slots_R]
         banned_RX[:, UNK] = self._config.forbid_unk
         return banned_RX
 
     def forced(self, slots_R: Integers, written_R: Integers) -> tuple[Integers, Integers]:
-        """The rows whose next word is given, and a word for every row, which means something for these rows only."""
+        """The rows whose next word is forced, and a word for every row (R), which is defined for these rows only."""
         rows, words_R = [], np.zeros(len(slots_R), np.int64)
         if self._any_prefix:
             for row, (slot, written) in enumerate(zip(slots_R.tolist(), written_R.tolist(), strict=True)):

@@ -1,4 +1,4 @@
-"""Several models as one."""
+"""Ensembles of several models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rnnsearch.search.backend import Backend, Integers, Prediction, SearchSessio
 
 
 class EnsembleBackend:
-    """Several models with the same vocabularies as one: the mean of their probabilities, and of their attention."""
+    """An ensemble of models with the same vocabularies: the mean of their probabilities, and of their attention weights."""
 
     def __init__(self, backends: Sequence[Backend]) -> None:
         self._backends = backends

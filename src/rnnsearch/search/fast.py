@@ -1,14 +1,14 @@
-"""The fast backend: the same function as the plain one, arranged for a CPU, for few rows and many steps.
+"""The fast backend computes the same function as the plain one, optimised for a CPU, few rows and many steps.
 
-- The context enters linearly, so [C; C_o] h_j is computed once a sentence, and [C; C_o] c_i = Σ_j α_ij [C; C_o] h_j is a
-  weighted sum. All hypotheses of a sentence share it.
-- [W; V_o] E y (+ b, b_o) depends on the word alone, and is kept: a row for every word that has been written before.
-- [U_z; U_r; W_a; U_o] s is one product of a new state.
-- Weights are laid out once a model (`packed`), as float32, which loses nothing, or as int8.
-- With vocabulary selection, W_o is multiplied for the frequent words, and for each sentence's own candidates.
+- The context enters linearly, so [C; C_o] h_j is computed once per sentence, and [C; C_o] c_i = Σ_j α_ij [C; C_o] h_j is a
+  weighted sum. All hypotheses of a sentence share [C; C_o] h_j.
+- [W; V_o] E y + [b; b_o] depends on the word alone and is cached, one row for every word that has occurred.
+- [U_z; U_r; W_a; U_o] s is a single matrix product per step.
+- Weights are packed once per model (`packed`), without loss as float32, or as int8.
+- With vocabulary selection, W_o is multiplied only for the frequent words and for each sentence's own candidates.
 
-Letters are those of `rnnsearch.model`. M is the width of a state's products: what the cell needs, then the query (A), then
-U_o s (2L). Y is that of the products of a context or a word: all gates (G), then 2L.
+The letters of tensor names are those of `rnnsearch.model`. M is the width of a state's projections: those of the cell, then
+the query (A), then U_o s (2L). Y is the width of the projections of a context or a word: all gates (G), then 2L.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from rnnsearch.search.backend import Integers, Prediction, VocabularySelection
 from rnnsearch.search.fast_layers import CELL_STEPS, FastDecoderLayer, FastEncoderLayer, WordProducts, cell_step
 
 BLOCK = 128
-"""Frequent words, candidates and their padding are a multiple of so many columns. Compiled sums take so many numbers at a
-time, or a fraction of them, and padding adds nothing; so a sum does not depend on the candidates of other sentences."""
+"""The frequent words, candidates and padding together are a multiple of this number of columns. Compiled sums process this
+number of columns at a time, or a fraction of it, so a sum does not depend on the candidates of other sentences."""
 
 
 class FastBackend:
-    """A model's weights, laid out for search on a CPU; later changes of the model do not reach it. See `Backend`.
+    """A packed copy of a model's weights for search on a CPU; later changes to the model have no effect. See `Backend`.
 
-    Takes as much memory again as the model's weights, or, with int8, a quarter of it.
+    The copy takes as much memory as the model's weights, or a quarter of that with int8.
     """
 
     @staticmethod
     def implements(model: RNNsearch) -> bool:
-        """Whether the model is on a CPU, and its cells and its alignment model are ones that are implemented here."""
+        """Whether the model is on a CPU, and this backend implements its cells and its alignment model."""
         cells = (type(module) for module in model.modules() if isinstance(module, Cell))
         return (
             model.readout.W_o.device.type == "cpu"
@@ -52,9 +52,9 @@ class FastBackend:
     def __init__(
         self, model: RNNsearch, precision: WeightPrecision = "fp32", selection: VocabularySelection | None = None
     ) -> None:
-        """Raises ValueError for a model that it does not implement."""
+        """Pack the weights. Raises ValueError for a model that this backend does not implement."""
         if not self.implements(model):
-            raise ValueError("this model is for the plain backend")
+            raise ValueError("the fast backend does not implement this model; use the plain backend")
         encoder, decoder, readout = model.encoder, model.decoder, model.readout
         self.generates_first = model.generates_first
         self.cell = decoder.cell
@@ -74,7 +74,7 @@ class FastBackend:
 
         self.cell_step = cell_step(self.cell, precision)
         self.query_column = len(self.cell_step.from_state)
-        """Where the query begins in the products of a state."""
+        """The first column of the query in the projections of a state."""
         queries: list[Tensor] = []
         self.attention: AdditiveAttention | None = None
         if isinstance(decoder.alignment, AdditiveAttention):
@@ -94,23 +94,23 @@ class FastBackend:
         return FastSession(self, slots, positions)
 
     def state_products(self, state_RD: Tensor) -> Tensor:
-        """The products of new states (R, M)."""
+        """The projections (R, M) of new states (R, D)."""
         return self.from_state(self.cell.hidden(state_RD).contiguous())
 
 
 @dataclass
 class _Waiting:
-    """Sentences that have been encoded: what search needs of each."""
+    """Encoded sentences that wait for a slot."""
 
     lengths_B: Tensor
     keys_BSA: Tensor | None
     values_BSY: Tensor
-    """[C; C_o] h_j, then C h_j of further layers. RNNencdec has its one context as if it were the only position."""
+    """[C; C_o] h_j, then C h_j of the extra layers. RNNencdec has one position, which holds its context."""
     state_BD: Tensor
     projected_BM: Tensor
-    """s_0, and its products."""
+    """The projections of s_0."""
     candidates: list[list[int]]
-    """With vocabulary selection: the sentence's own."""
+    """With vocabulary selection, the candidates of each sentence."""
 
 
 class FastSession:
@@ -124,7 +124,7 @@ class FastSession:
         self._extra_layers_RD: list[Tensor] = []
         self._candidates: list[list[int]] = [[]] * slots
         self._candidate_weights: list[tuple[Tensor, Tensor]] = [(backend.W_o[:0], backend.b_w[:0])] * slots
-        """With vocabulary selection: the rows of W_o and b_w that belong to the candidates of each slot."""
+        """With vocabulary selection, the rows of W_o and b_w of the candidates of each slot."""
         self._allocated = False
 
     def encode(self, x_BS: Tensor, lengths_B: Tensor) -> None:
@@ -184,14 +184,14 @@ class FastSession:
         self._words_R = np.concatenate([self._words_R, np.full(len(slots_b), model.words.none)])
 
     def _select_words(self, sentences_b: Integers, slots_b: Integers) -> None:
-        """The candidates of sentences that take slots."""
+        """Set the candidates of sentences that take slots."""
         model = self._backend
         for sentence, slot in zip(sentences_b.tolist(), slots_b.tolist(), strict=True):
-            own = self._waiting.candidates[sentence]
-            self._candidates[slot], self._candidate_weights[slot] = own, (model.W_o[own], model.b_w[own])
-        longest = max(len(own) for own in self._candidates)
-        longest = -(-(model.frequent + longest + 1) // BLOCK) * BLOCK - model.frequent  # one at least
-        padded = [own + [-1] * (longest - len(own)) for own in self._candidates]
+            ids = self._waiting.candidates[sentence]
+            self._candidates[slot], self._candidate_weights[slot] = ids, (model.W_o[ids], model.b_w[ids])
+        longest = max(len(ids) for ids in self._candidates)
+        longest = -(-(model.frequent + longest + 1) // BLOCK) * BLOCK - model.frequent  # at least 1
+        padded = [ids + [-1] * (longest - len(ids)) for ids in self._candidates]
         self._candidates_QX = torch.tensor(padded, dtype=torch.int64)
 
     def predict(self) -> Prediction:
@@ -224,7 +224,7 @@ class FastSession:
         return Prediction(len(t_RL), lambda rows: model.from_maxout.unscaled(t_RL[rows]), model.b_w, alpha_RS)
 
     def _selected(self, t_RL: Tensor, alpha_RS: Tensor | None) -> Prediction:
-        """The prediction among the frequent words and each sentence's own candidates."""
+        """The prediction over the frequent words and each sentence's own candidates."""
         model, X = self._backend, self._candidates_QX.shape[1]
         product_RV, factor_R = model.from_maxout.unscaled(t_RL)
         logits_RV = t_RL.new_full((len(t_RL), model.frequent + X), -torch.inf)
@@ -256,7 +256,7 @@ class FastSession:
         self._words_R = words_r
 
     def _update(self, context_RY: Tensor, parents_R: Tensor, table_VY: Tensor, words_R: Tensor) -> None:
-        """s_i = f(s_{i−1}, y, c_i), and its products."""
+        """Compute s_i = f(s_{i−1}, y, c_i) and its projections."""
         self._state_RD = self._backend.cell_step(
             self._state_RD, self._projected_RM, context_RY, parents_R, table_VY, words_R
         )

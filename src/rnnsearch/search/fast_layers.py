@@ -1,4 +1,4 @@
-"""The parts of a model as the fast backend runs them: packed weights, and a cell's step whose product joins a larger one."""
+"""The layers of the fast backend: packed weights, and cell steps that receive the projections of the state."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from rnnsearch.ops.packed import WeightPrecision, packed
 from rnnsearch.search.backend import Integers
 
 KEPT_WORDS = 8192
-"""Words whose products are kept at a time: 128 MB at the paper's size, if so many are written."""
+"""Maximum number of words whose projections are cached; at the paper's size, these take 128 MB."""
 
 
 class CellStep(Protocol):
-    """The next states of R rows, each from a row of states and the inputs that belong to it."""
+    """The step of a cell for R rows."""
 
     from_state: Tensor
-    """The matrices whose products with the hidden state a step needs first."""
+    """The matrices that project the hidden state for a step, (M, N)."""
 
     def __call__(
         self,
@@ -38,15 +38,15 @@ class CellStep(Protocol):
     ) -> Tensor:
         """The next states (R, D).
 
-        Row R goes on from row `parents` of the states, of `projected`, which begins with `from_state` times their hidden
-        part, and of the projected contexts; its input is row `words` of `words_VY`. Inputs and contexts begin with the G
-        columns of all gates.
+        Row i continues row `parents[i]` of the states, of their projections and of the projected contexts; its input is row
+        `words[i]` of `words_VY`. `projected` begins with `from_state` times the hidden state. Inputs and contexts begin with
+        the G columns of all gates.
         """
         ...
 
 
 class _GatedStep:
-    """The gated unit has a product after its reset gate."""
+    """The step of the gated unit, which has a further matrix product after its reset gate."""
 
     def __init__(self, cell: Cell, precision: WeightPrecision) -> None:
         U, self.from_state = cell.recurrent_weights()
@@ -68,7 +68,7 @@ class _GatedStep:
 
 
 class _LinearStep:
-    """U s is all that the cell's gates need of the state."""
+    """The step of a cell whose gates depend on the state by U s alone."""
 
     def __init__(self, cell: Cell, precision: WeightPrecision) -> None:
         (self.from_state,) = cell.recurrent_weights()
@@ -95,16 +95,16 @@ CELL_STEPS: dict[type[Cell], type[_GatedStep] | type[_LinearStep]] = {
     LSTMCell: _LinearStep,
     TanhCell: _LinearStep,
 }
-"""How the cells are stepped that the fast backend implements. A subclass of one of them may be another function."""
+"""The cells that the fast backend implements, by their exact type: a subclass may compute another function."""
 
 
 def cell_step(cell: Cell, precision: WeightPrecision) -> CellStep:
-    """The step of the given cell, one of `CELL_STEPS`."""
+    """The step of a cell whose type is in `CELL_STEPS`; raises KeyError for others."""
     return CELL_STEPS[type(cell)](cell, precision)
 
 
 class RecurrentLayer:
-    """A cell run over whole sequences, forwards or backwards: half an encoder."""
+    """A cell run over whole sequences, forward or backward: one direction of an encoder layer."""
 
     def __init__(self, cell: Cell, precision: WeightPrecision) -> None:
         bias_G = cell.project_input(cell.stacked("W").new_zeros(cell.stacked("W").shape[1]))
@@ -114,9 +114,9 @@ class RecurrentLayer:
         self._from_state = packed(self._step.from_state, precision=precision)
 
     def run(self, x_XE: Tensor, rows_SB: Tensor, mask_SB1: Tensor, backward: bool = False) -> Tensor:
-        """Hidden states (S, B, N), from zero; positions outside a sentence (where `mask` is 0) leave the state at zero.
+        """The hidden states (S, B, N) from s_0 = 0; outside a sentence, where `mask` is 0, they are zero.
 
-        What a position reads is a row of x, int64: a word that occurs often is multiplied once.
+        `rows` (int64) gives the row of x that each position reads, so that each distinct word is projected only once.
         """
         (S, B), cell = rows_SB.shape, self._cell
         inputs_XG = self._project_input(x_XE)
@@ -132,14 +132,14 @@ class RecurrentLayer:
 
 
 class FastEncoderLayer:
-    """A layer of the encoder, one direction or both."""
+    """A layer of the encoder, forward-only or bidirectional."""
 
     def __init__(self, layer: Encoder | EncoderLayer, precision: WeightPrecision) -> None:
         self.forward = RecurrentLayer(layer.forward_cell, precision)
         self.backward = None if layer.backward_cell is None else RecurrentLayer(layer.backward_cell, precision)
 
     def run(self, x_XE: Tensor, rows_SB: Tensor, mask_SB1: Tensor) -> Tensor:
-        """[h→_j ; h←_j] (S, B, C); every position reads a row of x."""
+        """[h→_j ; h←_j] (S, B, C); see `RecurrentLayer.run`."""
         h_SBC = self.forward.run(x_XE, rows_SB, mask_SB1)
         if self.backward is not None:
             h_SBC = torch.cat([h_SBC, self.backward.run(x_XE, rows_SB, mask_SB1, backward=True)], 2)
@@ -147,7 +147,7 @@ class FastEncoderLayer:
 
 
 class FastDecoderLayer:
-    """A further layer of the decoder, and its part U_o u of the readout."""
+    """An extra layer of the decoder, and its contribution U_o u to the readout."""
 
     def __init__(self, layer: DecoderLayer, U_o: Tensor, precision: WeightPrecision) -> None:
         self.cell, self.norm = layer.cell, layer.norm
@@ -158,7 +158,7 @@ class FastDecoderLayer:
         self.to_readout = packed(U_o, precision=precision)
 
     def step(self, state_RD: Tensor, s_RN: Tensor, context_RG: Tensor) -> Tensor:
-        """u_i from u_{i−1}, from what is below, and from the products of the contexts: states (R, D)."""
+        """u_i as states (R, D), from u_{i−1}, the output s of the layer below, and the projected contexts."""
         rows_R = torch.arange(len(s_RN))
         projected_RM = self.from_state(self.cell.hidden(state_RD).contiguous())
         inputs_RG = self.from_below(self.norm(s_RN).contiguous())
@@ -166,9 +166,9 @@ class FastDecoderLayer:
 
 
 class WordProducts:
-    """[W; V_o] E y + [b; b_o] of target words, a row each; those that are asked for are computed, and kept.
+    """A cache of [W; V_o] E y + [b; b_o], with one row per target word; rows are computed when they are first needed.
 
-    The word before the first has the embedding zero; its number is V.
+    Before the first word, the previous word has the id V, and its embedding is zero.
     """
 
     def __init__(self, model: RNNsearch, precision: WeightPrecision) -> None:
@@ -182,7 +182,7 @@ class WordProducts:
         self._clear(KEPT_WORDS)
 
     def rows(self, words_R: Integers) -> tuple[Tensor, Tensor]:
-        """A table, and the rows in it that belong to these words, int64."""
+        """A table (X, Y), and the rows (R), int64, of these words in it."""
         with self._lock:
             rows_R = self._row_of[words_R]
             is_missing_R = rows_R < 0
@@ -199,7 +199,7 @@ class WordProducts:
             return self._table, torch.from_numpy(self._row_of[words_R])
 
     def _clear(self, capacity: int) -> None:
-        # A new table: another search may still be reading the old one.
+        # Allocate a new table, since another search may still be reading the old one.
         self._table = self._E_VE.new_empty(min(capacity, self.none + 1), self._width)
         self._row_of = np.full(self.none + 1, -1, np.int64)
         self._kept = 0

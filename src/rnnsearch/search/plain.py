@@ -1,4 +1,4 @@
-"""The plain backend: the model's own `start`, `predict` and `advance`, on any device; the reference of faster ones."""
+"""The plain backend, the reference of the fast one: the model's own `start`, `predict` and `advance`, on any device."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rnnsearch.search.backend import Integers, Prediction, VocabularySelection
 
 
 class PlainBackend:
-    """The model's own step, by step. See `Backend`."""
+    """Search with the model's own code for a step. See `Backend`."""
 
     def __init__(self, model: RNNsearch, selection: VocabularySelection | None = None) -> None:
         self._model = model
@@ -28,12 +28,12 @@ class PlainSession:
     def __init__(self, model: RNNsearch, selection: VocabularySelection | None) -> None:
         self._model, self._selection = model, selection
         self._source: Source | None = None
-        """The sentences that have a slot, one under the other."""
+        """The sentences that have a slot, concatenated."""
         self._place_R = np.empty(0, np.int64)
-        """Which of them each row belongs to."""
+        """The index of the sentence in `_source` that each row belongs to."""
         self._hypotheses: Hypotheses | None = None
         self._allowed_BV: Tensor | None = None
-        """With vocabulary selection: True for the words that each of them may be translated with."""
+        """With vocabulary selection, True for the words that are allowed for each of these sentences."""
 
     def encode(self, x_BS: Tensor, lengths_B: Tensor) -> None:
         device = self._model.readout.b_w.device
@@ -74,7 +74,7 @@ class PlainSession:
         assert self._source is not None
         device = self._source.mask_BS.device
         parents, words = torch.from_numpy(parents_r).to(device), torch.from_numpy(words_r).to(device)
-        first = torch.zeros_like(parents).unsqueeze(1)  # each row is a sentence with one hypothesis
+        first = torch.zeros_like(parents).unsqueeze(1)  # each row acts as a sentence with one hypothesis
         self._hypotheses = self._model.advance(self._step, parents, first, words.unsqueeze(1))
         live, self._place_R = np.unique(self._place_R[parents_r], return_inverse=True)
         if len(live) == 0:
@@ -85,7 +85,7 @@ class PlainSession:
             self._allowed_BV = None if self._allowed_BV is None else self._allowed_BV[live_b]
 
     def _allowed(self, selection: VocabularySelection, x_BS: Tensor, lengths_B: Tensor) -> Tensor:
-        """True for the words that each sentence may be translated with."""
+        """True for the words that are allowed for each sentence."""
         allowed_BV = torch.zeros(len(x_BS), len(self._model.readout.b_w), dtype=torch.bool)
         allowed_BV[:, : selection.frequent] = True
         for allowed_V, x_S, length in zip(allowed_BV, x_BS.tolist(), lengths_B.tolist(), strict=True):

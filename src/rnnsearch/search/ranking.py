@@ -1,4 +1,4 @@
-"""How translations of a sentence are compared: the one place for search, for both directions, and for n-best lists."""
+"""The ranking of translations of a sentence, shared by search, bidirectional translation and n-best lists."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from numpy.typing import NDArray
 
 T = TypeVar("T")
 
-_UNREAD = 1e-3
-"""As much attention every source word is taken to have had, so that none costs without limit."""
+_LEAST_ATTENTION = 1e-3
+"""Lower bound of the attention that a source word has received, so that its penalty is finite."""
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """What candidates are compared by: log p / length^length_normalization, and how much of the source was read."""
+    """The score that candidates are compared by: log p / length^length_normalization, and a coverage penalty."""
 
     length_normalization: float
     coverage: float = 0.0
 
     def score(self, log_p: float, length: int, alignment: NDArray[np.float32] | None = None) -> float:
-        """The score of a candidate of `length` words, end symbols included; the greater, the better.
+        """The score of a candidate of `length` words, end symbols included; higher is better.
 
-        Coverage adds `coverage` · Σ_j log min(1, Σ_i α_ij) over the source words (Wu et al. 2016). `alignment` is (target
-        words, source words and the end symbol).
+        `log_p` is in nats. Coverage adds `coverage` · Σ_j log min(1, Σ_i α_ij) over the source words (Wu et al. 2016).
+        `alignment` holds α for (target words, source words and the end symbol).
         """
         score = log_p / math.pow(length, self.length_normalization)
         if self.coverage and alignment is not None:
-            read_S = alignment[:, :-1].sum(0, dtype=np.float64)
-            score += self.coverage * float(np.log(read_S.clip(_UNREAD, 1)).sum())
+            attention_S = alignment[:, :-1].sum(0, dtype=np.float64)
+            score += self.coverage * float(np.log(attention_S.clip(_LEAST_ATTENTION, 1)).sum())
         return score
 
 
 def best_first(candidates: Iterable[T], score: Callable[[T], float]) -> list[T]:
-    """The candidates by falling score; of equal ones, the one that came first."""
+    """The candidates by descending score; candidates of equal score keep their order."""
     return sorted(candidates, key=lambda candidate: -score(candidate))

@@ -1,6 +1,7 @@
-"""Vocabulary selection: each sentence is translated with the most frequent words and those that its own words suggest.
+"""Vocabulary selection: a translation uses the most frequent words, and the likely translations of its source words.
 
-Jean et al. (2015), section 3.3; Mi et al. (2016). The softmax is then over some thousands of words, not over all.
+The softmax is then over some thousands of words instead of the whole vocabulary (Jean et al. 2015, section 3.3; Mi et al.
+2016).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL
 
 
 class LexicalSelection:
-    """The words that a sentence may be translated with, by a lexicon; see `rnnsearch.search.backend.VocabularySelection`."""
+    """Vocabulary selection by a lexicon; see `rnnsearch.search.backend.VocabularySelection`."""
 
     def __init__(
         self,
@@ -22,18 +23,18 @@ class LexicalSelection:
         frequent: int,
         candidates: int,
     ) -> None:
-        """The `frequent` most frequent target words, and the best `candidates` of each source word.
+        """Allow the `frequent` most frequent target words, and the best `candidates` translations of each source word.
 
-        `translations` are, for each source word, target words and their probabilities, the most probable first.
+        `translations` maps each source word to target words and their probabilities, the most probable first.
         """
         self.frequent = min(len(vocabularies.target), frequent + 2)  # the vocabulary begins with its two symbols
         self._candidates: dict[int, set[int]] = {}
-        for word, others in translations.items():
-            number = vocabularies.source.id(word)
-            if number != UNK or word == UNK_SYMBOL:
-                ids = [vocabularies.target.id(other) for other, _ in others[:candidates]]
-                self._candidates.setdefault(number, set()).update(i for i in ids if i >= self.frequent)
+        for word, targets in translations.items():
+            source_id = vocabularies.source.id(word)
+            if source_id != UNK or word == UNK_SYMBOL:
+                ids = [vocabularies.target.id(target) for target, _ in targets[:candidates]]
+                self._candidates.setdefault(source_id, set()).update(i for i in ids if i >= self.frequent)
 
     def candidates(self, source: Sequence[int]) -> list[int]:
-        """The candidates of these source words that are not among the frequent words."""
+        """The ids of the candidates of these source words, without the frequent words, in ascending order."""
         return sorted(set().union(*(self._candidates.get(word, ()) for word in source)))
