@@ -2,8 +2,8 @@
 
 The letters of tensor names are those of `rnnsearch.model`: the R rows are the hypotheses of many sentences, adjacent for
 each sentence, and each of the Q slots holds one source. The functions accept any device and precision; float32 on a CPU runs
-in compiled loops where they are available. Each row is computed independently of the others. A kernel takes the tensors of the
-function that it belongs to, in its order, and then its results.
+in compiled loops where they are available. Each row is computed independently of the others. A kernel takes the tensors of
+the function that it belongs to, in its order, and then its results.
 """
 
 from __future__ import annotations

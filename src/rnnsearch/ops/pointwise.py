@@ -1,11 +1,11 @@
-"""What a step of the recurrences computes besides its matrix products: gates, and additive attention, forward and backward.
+"""The pointwise operations of a recurrence step: gates and additive attention, forward and backward.
 
-float32 on a CPU goes to compiled loops (`pointwise_compiled`); everything else, to PyTorch's operations.
+float32 on a CPU runs in compiled loops (`pointwise_compiled`), everything else in PyTorch's operations.
 
-Letters are those of `rnnsearch.model`. `zr` holds z and r side by side, `reset` is r ∘ s. `projected` holds the products of
-the state, `[U_z; U_r] s` and, where there is an alignment model, `W_a s` after it. `d_x` is ∂cost/∂x; `d_row` holds, side by
-side, the gradients of a step's candidate, z, r and query projections. None stands for what is not there. Results go into the
-tensors named last.
+The letters of tensor names are those of `rnnsearch.model`. `zr` (B, 2N) is [z ; r], and `reset` (B, N) is r ∘ s. `projected`
+holds the projections of the state, `[U_z; U_r] s` and, if there is an alignment model, `W_a s`. `d_x` is ∂cost/∂x; `d_row`
+(B, X) holds the gradients of a step's projections: candidate, z, r (3N) and, if there is an alignment model, the query (A).
+An optional tensor that is absent is None. Results are written to the last arguments.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def gates_forward(
     zr: Tensor,
     reset: Tensor,
 ) -> None:
-    """z, r = σ(their projections), and r ∘ s."""
+    """z, r = σ(inputs + context + [U_z; U_r] s) into `zr`, and r ∘ s into `reset`."""
     if loops.run_on(s_BN):
         context = inputs_BG if context_BG is None else context_BG
         scalars = (*s_BN.shape, projected_BM.shape[1], context_BG is not None)
@@ -47,7 +47,7 @@ def candidate_forward(
     candidate_BN: Tensor,
     next_s_BN: Tensor,
 ) -> None:
-    """`candidate` holds U [r ∘ s] and becomes s~; s' = (1 − z) ∘ s + z ∘ s~, zero where `mask` is."""
+    """s' = (1 − z) ∘ s + z ∘ s~, zero where `mask` is zero. `candidate` holds U [r ∘ s] on entry and s~ on return."""
     if loops.run_on(s_BN):
         context, mask = inputs_BG if context_BG is None else context_BG, s_BN if mask_B is None else mask_B
         scalars = (*s_BN.shape, context_BG is not None, mask_B is not None)
@@ -71,11 +71,14 @@ def candidate_backward(
     s_BN: Tensor,
     d_row: Tensor,
 ) -> None:
-    """From ∂cost/∂s', in `d_s` and `added`, to the projections of s~ and z; `d_s` becomes that of s so far."""
+    """From ∂cost/∂s' = `d_s` + `added`, compute the gradients of the projections of s~ and z, in `d_row`.
+
+    On return, `d_s` holds the part of ∂cost/∂s that comes from (1 − z) ∘ s.
+    """
     if loops.run_on(s_BN):
-        more, mask = s_BN if added_BN is None else added_BN, s_BN if mask_B is None else mask_B
+        added, mask = s_BN if added_BN is None else added_BN, s_BN if mask_B is None else mask_B
         scalars = (*s_BN.shape, d_row.shape[1], added_BN is not None, mask_B is not None)
-        compiled.candidate_backward(scalars, d_s_BN, more, mask, zr, candidate_BN, s_BN, d_row)
+        compiled.candidate_backward(scalars, d_s_BN, added, mask, zr, candidate_BN, s_BN, d_row)
         return
     N = s_BN.shape[1]
     if added_BN is not None:
@@ -96,7 +99,7 @@ def reset_backward(
     d_row: Tensor,
     d_s_BN: Tensor,
 ) -> None:
-    """From ∂cost/∂(r ∘ s) to the projection of r, and, added, to s."""
+    """From ∂cost/∂(r ∘ s), compute the gradient of the projection of r, in `d_row`, and add to `d_s`."""
     if loops.run_on(s_BN):
         compiled.reset_backward((*s_BN.shape, d_row.shape[1]), d_reset_BN, zr, s_BN, d_row, d_s_BN)
         return
@@ -116,7 +119,7 @@ def attention_forward(
     alpha_BS: Tensor,
     contexts_BC: Tensor,
 ) -> None:
-    """α and c of every sentence; the query is copied out of `projected`."""
+    """α and c of every sentence; the query, the last A columns of `projected`, is copied to `queries`."""
     if loops.run_on(keys_BSA):
         scalars = (*keys_BSA.shape, h_BSC.shape[2], projected_BM.shape[1])
         compiled.attention_forward(
@@ -144,9 +147,9 @@ def attention_backward(
     d_keys_BSA: Tensor,
     d_v_XA: Tensor,
 ) -> None:
-    """From ∂cost/∂c and ∂cost/∂α to the query's projection and, added, to d_keys and the rows of d_v.
+    """From ∂cost/∂c and ∂cost/∂α, compute the gradient of the query, in `d_row`, and add to `d_keys` and the rows of `d_v`.
 
-    The factor v_a of every term of d_keys does not depend on the step: it is left out, for the caller to multiply last.
+    The factor v_a of `d_keys` does not depend on the step, so it is omitted here; the caller multiplies by it at the end.
     """
     if loops.run_on(keys_BSA):
         d_alpha = alpha_BS if d_alpha_BS is None else d_alpha_BS
@@ -169,5 +172,5 @@ def attention_backward(
 
 
 def _mask(lengths_B: Tensor, S: int) -> Tensor:
-    """True (B, S) where a position belongs to its sentence."""
+    """True (B, S) at the positions that belong to a sentence."""
     return torch.arange(S, device=lengths_B.device) < lengths_B.unsqueeze(1)

@@ -1,7 +1,7 @@
 """The functions of `pointwise` as compiled loops (float32).
 
-Every kernel states its numbers, then its tensors with their shapes. `X` is the width of a row that holds, side by side, the
-gradients of a step's projections: candidate, z, r (3N) and, where there is an alignment model, the query (A).
+The docstring of every kernel lists its scalars, then its tensors with their shapes, in order. `X` is the width of `d_row`,
+which holds the gradients of a step's projections: candidate, z, r (3N) and, if there is an alignment model, the query (A).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ f32, f64 = np.float32, np.float64
 
 @kernel
 def attention_forward(p: Any) -> None:
-    """α = softmax_j(v_aᵀ tanh(query + key_j)) over a sentence's own positions, and the context Σ_j α_j h_j.
+    """α = softmax_j(v_aᵀ tanh(query + key_j)) over the sentence's own positions, and the context Σ_j α_j h_j.
 
-    Numbers B, S, A, C, M. keys (B, S, A), projected (B, M), whose last A columns are the query, v_a (A), h (B, S, C),
-    lengths (B) int64; into queries (B, A), alpha (B, S), contexts (B, C).
+    Scalars: B, S, A, C, M. Tensors: keys (B, S, A), projected (B, M), whose last A columns are the query, v_a (A), h (B, S,
+    C), lengths (B) int64; results: queries (B, A), alpha (B, S), contexts (B, C).
     """
     scalars = carray(p[0], (5,), f64)
     B, S, A, C, M = int(scalars[0]), int(scalars[1]), int(scalars[2]), int(scalars[3]), int(scalars[4])
@@ -35,9 +35,9 @@ def attention_forward(p: Any) -> None:
     queries, alpha, contexts = carray(p[6], (B, A), f32), carray(p[7], (B, S), f32), carray(p[8], (B, C), f32)
     first, last = share(B)
     for b in range(first, last):
-        query, asked, weights, context = queries[b], projected[b, M - A :], alpha[b], contexts[b]
+        query, projected_query, weights, context = queries[b], projected[b, M - A :], alpha[b], contexts[b]
         for a in range(A):
-            query[a] = asked[a]
+            query[a] = projected_query[a]
         highest = f32(-np.inf)
         length = lengths[b]
         for s in range(length):
@@ -63,11 +63,11 @@ def attention_forward(p: Any) -> None:
 
 @kernel
 def attention_backward(p: Any) -> None:
-    """Back through a step of `attention_forward`; what multiplies v_a in every term of d_keys is left to the caller.
+    """The derivative of a step of `attention_forward`, without the factor v_a in d_keys, which is left to the caller.
 
-    Numbers B, S, A, C, X, given (1 if there is a d_alpha). keys (B, S, A), queries (B, A), v_a (A), h (B, S, C),
-    lengths (B) int64, alpha (B, S), d_alpha (B, S), d_contexts (B, C); into the last A columns of d_row (B, X); added to
-    d_keys (B, S, A) and, a row a thread, to d_v (threads, A). scratch (B, S).
+    Scalars: B, S, A, C, X, given (1 if there is a d_alpha). Tensors: keys (B, S, A), queries (B, A), v_a (A), h (B, S, C),
+    lengths (B) int64, alpha (B, S), d_alpha (B, S), d_contexts (B, C); results: the last A columns of d_row (B, X),
+    additions to d_keys (B, S, A), and additions of each thread to its row of d_v (threads, A); scratch (B, S).
     """
     scalars = carray(p[0], (6,), f64)
     B, S, A, C, X = int(scalars[0]), int(scalars[1]), int(scalars[2]), int(scalars[3]), int(scalars[4])
@@ -110,8 +110,8 @@ def attention_backward(p: Any) -> None:
 def gates_forward(p: Any) -> None:
     """z and r from the sum of their projections, and r ∘ s.
 
-    Numbers B, N, M, contextual. inputs (B, 3N), context (B, 3N; added if contextual), projected (B, M), whose first 2N
-    columns are [U_z; U_r] s, s (B, N); into zr (B, 2N), reset (B, N).
+    Scalars: B, N, M, contextual. Tensors: inputs (B, 3N), context (B, 3N; added if contextual), projected (B, M), whose
+    first 2N columns are [U_z; U_r] s, s (B, N); results: zr (B, 2N), reset (B, N).
     """
     scalars = carray(p[0], (4,), f64)
     B, N, M, contextual = int(scalars[0]), int(scalars[1]), int(scalars[2]), scalars[3] != 0
@@ -119,13 +119,13 @@ def gates_forward(p: Any) -> None:
     s, zr, reset = carray(p[4], (B, N), f32), carray(p[5], (B, 2 * N), f32), carray(p[6], (B, N), f32)
     first, last = share(B)
     for b in range(first, last):
-        given, more, own, gates = inputs[b, N:], context[b, N:], projected[b], zr[b]
+        from_input, from_context, from_state, gates = inputs[b, N:], context[b, N:], projected[b], zr[b]
         if contextual:
             for k in range(2 * N):
-                gates[k] = sigmoid(given[k] + own[k] + more[k])
+                gates[k] = sigmoid(from_input[k] + from_state[k] + from_context[k])
         else:
             for k in range(2 * N):
-                gates[k] = sigmoid(given[k] + own[k])
+                gates[k] = sigmoid(from_input[k] + from_state[k])
         r, state, out = gates[N:], s[b], reset[b]
         for k in range(N):
             out[k] = r[k] * state[k]
@@ -135,8 +135,8 @@ def gates_forward(p: Any) -> None:
 def candidate_forward(p: Any) -> None:
     """s~ = tanh of the sum of its projections, and s' = (1 − z) ∘ s + z ∘ s~, zero outside a sentence.
 
-    Numbers B, N, contextual, masked. inputs (B, 3N), context (B, 3N; added if contextual), zr (B, 2N), s (B, N), mask (B;
-    multiplies s' if masked), candidate (B, N), which holds U [r ∘ s] and becomes s~; into s' (B, N).
+    Scalars: B, N, contextual, masked. Tensors: inputs (B, 3N), context (B, 3N; added if contextual), zr (B, 2N), s (B, N),
+    mask (B; multiplies s' if masked), candidate (B, N), U [r ∘ s] on entry and s~ on return; result: s' (B, N).
     """
     scalars = carray(p[0], (4,), f64)
     B, N, contextual, masked = int(scalars[0]), int(scalars[1]), scalars[2] != 0, scalars[3] != 0
@@ -145,37 +145,37 @@ def candidate_forward(p: Any) -> None:
     next_s = carray(p[7], (B, N), f32)
     first, last = share(B)
     for b in range(first, last):
-        given, more, z, state, new, out = inputs[b], context[b], zr[b], s[b], candidate[b], next_s[b]
+        from_input, from_context, z, state, new, out = inputs[b], context[b], zr[b], s[b], candidate[b], next_s[b]
         factor = mask[b] if masked else f32(1)
         if contextual:
             for k in range(N):
-                new[k] += more[k]
+                new[k] += from_context[k]
         for k in range(N):
-            new[k] = tanh(new[k] + given[k])
+            new[k] = tanh(new[k] + from_input[k])
             out[k] = factor * (state[k] + z[k] * (new[k] - state[k]))
 
 
 @kernel
 def candidate_backward(p: Any) -> None:
-    """Back to the projections of s~ and z.
+    """The gradients of the projections of s~ and z.
 
-    Numbers B, N, X, given (1 if there is more), masked. d_s (B, N), which becomes ∂cost/∂s so far, more (B, N; added to d_s
-    first), mask (B; multiplies their sum if masked), zr (B, 2N), candidate (B, N), s (B, N); into the first 2N columns of
-    d_row (B, X).
+    Scalars: B, N, X, given (1 if `added` is used), masked. Tensors: d_s (B, N), ∂cost/∂s' on entry and the part of ∂cost/∂s
+    from (1 − z) ∘ s on return, added (B, N; added to d_s first), mask (B; multiplies the sum if masked), zr (B, 2N),
+    candidate (B, N), s (B, N); result: the first 2N columns of d_row (B, X).
     """
     scalars = carray(p[0], (5,), f64)
     B, N, X, given, masked = int(scalars[0]), int(scalars[1]), int(scalars[2]), scalars[3] != 0, scalars[4] != 0
-    d_s, more, mask = carray(p[1], (B, N), f32), carray(p[2], (B, N), f32), carray(p[3], (B,), f32)
+    d_s, added, mask = carray(p[1], (B, N), f32), carray(p[2], (B, N), f32), carray(p[3], (B,), f32)
     zr, candidate, s = carray(p[4], (B, 2 * N), f32), carray(p[5], (B, N), f32), carray(p[6], (B, N), f32)
     d_row = carray(p[7], (B, X), f32)
     first, last = share(B)
     for b in range(first, last):
-        d_state, added, z, new, state = d_s[b], more[b], zr[b], candidate[b], s[b]
+        d_state, d_added, z, new, state = d_s[b], added[b], zr[b], candidate[b], s[b]
         d_new, d_z = d_row[b], d_row[b, N:]
         factor = mask[b] if masked else f32(1)
         if given:
             for k in range(N):
-                d_state[k] += added[k]
+                d_state[k] += d_added[k]
         for k in range(N):
             d = factor * d_state[k]
             d_new[k] = d * z[k] * (f32(1) - new[k] * new[k])
@@ -185,9 +185,10 @@ def candidate_backward(p: Any) -> None:
 
 @kernel
 def reset_backward(p: Any) -> None:
-    """Back through r ∘ s: to the projection of r, and to s.
+    """The derivative of r ∘ s with respect to the projection of r, and to s.
 
-    Numbers B, N, X. d_reset (B, N), zr (B, 2N), s (B, N); into columns 2N … 3N of d_row (B, X), added to d_s (B, N).
+    Scalars: B, N, X. Tensors: d_reset (B, N), zr (B, 2N), s (B, N); results: columns 2N … 3N of d_row (B, X), and additions
+    to d_s (B, N).
     """
     scalars = carray(p[0], (3,), f64)
     B, N, X = int(scalars[0]), int(scalars[1]), int(scalars[2])

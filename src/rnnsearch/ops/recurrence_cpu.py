@@ -1,9 +1,9 @@
 """The recurrences of the gated hidden unit, with a backward pass derived by hand.
 
-Autograd keeps every intermediate result of every step, and adds a whole matrix to each weight's gradient at every step. Here
-the loop back in time carries only what is recurrent, the gradient of the state. The gradients of the weights are one product
-over all steps after the loop, and tanh(W_a s + U_a h) is computed again instead of being kept. The results are those of the
-model's plain loops to rounding.
+Autograd keeps every intermediate result of every step, and adds a matrix to the gradient of each weight at every step. Here,
+the backward loop computes only what is recurrent, the gradient of the state. The gradient of each weight is one matrix
+product over all steps after the loop, and tanh(W_a s + U_a h) is recomputed instead of kept. The results equal those of the
+model's plain loops up to rounding.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rnnsearch.ops.matmul import Precision, full_precision, product
 
 
 class CpuRecurrences:
-    """See `Recurrences`. Runs on any device; its compiled loops are for float32 on a CPU."""
+    """See `Recurrences`. Runs on any device, with compiled loops for float32 on a CPU."""
 
     name = "fused"
 
@@ -66,9 +66,9 @@ class CpuRecurrences:
 
 
 class _GatedStep:
-    """One step of the gated unit and its derivative, of the first `rows` sentences.
+    """One step of the gated unit and its derivative, for the first `rows` sentences.
 
-    It keeps, for every step, z and r, and s~: what the way back needs.
+    It keeps [z ; r] (T, B, 2N) and s~ (T, B, N) of every step for the backward pass.
     """
 
     def __init__(self, T: int, like_BN: Tensor, U: Tensor, precision: Precision) -> None:
@@ -76,7 +76,7 @@ class _GatedStep:
         self.zr_TBX = like_BN.new_empty(T, B, 2 * N)
         self.candidate_TBN = like_BN.new_empty(T, B, N)
         self.reset_BN = torch.empty_like(like_BN)
-        """r ∘ s, on the way back its gradient, of the step at hand."""
+        """r ∘ s of the current step, or, in the backward pass, its gradient."""
         self.from_reset = product(U.T, precision)
         self.to_reset = product(U, precision)
 
@@ -91,7 +91,7 @@ class _GatedStep:
         mask_R: Tensor | None,
         next_s_BN: Tensor,
     ) -> None:
-        """s' into `next_s_BN`, from s and the projections of input, context and state; zero past the first `rows`."""
+        """Compute s' in `next_s_BN` from s and the projections of input, context and state; it is zero past `rows`."""
         zr_RX, candidate_RN, reset_RN = self.zr_TBX[t, :rows], self.candidate_TBN[t, :rows], self.reset_BN[:rows]
         pointwise.gates_forward(inputs_RG, context_RG, projected_RM, s_BN[:rows], zr_RX, reset_RN)
         self.from_reset(reset_RN, candidate_RN)
@@ -111,9 +111,9 @@ class _GatedStep:
         s_BN: Tensor,
         d_row: Tensor,
     ) -> None:
-        """From ∂cost/∂s', in `d_s` and `more`, to the projections, in `d_row`, and to s, in `d_s`.
+        """From ∂cost/∂s' = `d_s` + `added`, compute the gradients of the projections, in `d_row`, and of s, in `d_s`.
 
-        What reaches s through U_z and U_r is not in it yet.
+        On return, `d_s` lacks the part of the gradient that passes through U_z and U_r.
         """
         zr_RX, s_RN, d_row_R, d_s_RN = self.zr_TBX[t, :rows], s_BN[:rows], d_row[:rows], d_s_BN[:rows]
         d_reset_RN = self.reset_BN[:rows]
@@ -125,12 +125,12 @@ class _GatedStep:
         d_row[rows:] = 0
 
     def resets(self, before_TBN: Tensor) -> Tensor:
-        """r ∘ s, from the states s before every step."""
+        """r ∘ s (T, B, N) of all steps, from the states s before each step."""
         return self.zr_TBX[..., before_TBN.shape[2] :] * before_TBN
 
 
 class _GatedRecurrence(torch.autograd.Function):
-    """s_t = f(s_{t−1}, inputs_t), from s0, first to last or last to first; the state is zero outside a sentence."""
+    """s_t = f(s_{t−1}, inputs_t) from s_0, forward or in reverse; the state is zero outside a sentence."""
 
     @staticmethod
     def forward(
@@ -251,8 +251,8 @@ class _AttentiveRecurrence(torch.autograd.Function):
         (T, B, _), N, A = alpha_TBS.shape, states_TBN.shape[2], len(v_a)
         to_state = product(torch.cat([U_zr, W_a]), ctx.precision, add=True)
         to_context = product(C, ctx.precision)
-        # ∂cost/∂ of the projections side by side, [s~ ; z ; r ; query]: what came of inputs and contexts, the first three,
-        # and what came of the state, the last three, are then one product each.
+        # The gradients of the projections are concatenated as [s~ ; z ; r ; query], so that those from inputs and contexts
+        # (the first three) and those from the state (the last three) need one matrix product each.
         d_rows_TBX = h_BSC.new_empty(T, B, 3 * N + A)
         d_c_TBC = torch.empty_like(contexts_TBC)
         d_v_XA = v_a.new_zeros(torch.get_num_threads(), A)
@@ -279,7 +279,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
         weights = _weight_gradient(ctx.precision)
         d_U = weights(d_rows_TBX[..., :N], step.resets(states_TBN[:-1]))
         d_h_BSC = torch.bmm(alpha_TBS.permute(1, 2, 0), d_c_TBC.transpose(0, 1))
-        del d_c_TBC, d_c_RC  # here memory is at its fullest
+        del d_c_TBC, d_c_RC  # the peak of memory use
         d_from_state = weights(d_rows_TBX[..., N:], states_TBN[:-1])
         d_C = weights(d_rows_TBX[..., : 3 * N], contexts_TBC)
         d_inputs_TBG = d_rows_TBX[..., : 3 * N]
@@ -290,13 +290,13 @@ class _AttentiveRecurrence(torch.autograd.Function):
 
 
 ROWS_MULTIPLE = 16
-"""A step is computed for so many sentences at a time: few different shapes of products, and little of them padding."""
+"""A step is computed for a multiple of this number of sentences, for few different shapes with little padding."""
 
 
 def _rows(mask_TB: Tensor | None, inputs_TBG: Tensor) -> list[int]:
-    """How many sentences, from the first, each step must compute, for all that have not ended to be among them.
+    """The number of sentences, counted from the first, that each step must compute to include all that have not ended.
 
-    The fewest where the longest sentences come first.
+    It is smallest if the longest sentences come first.
     """
     T, B, _ = inputs_TBG.shape
     if mask_TB is None:
@@ -306,12 +306,12 @@ def _rows(mask_TB: Tensor | None, inputs_TBG: Tensor) -> list[int]:
 
 
 def _weight_gradient(precision: Precision) -> Callable[[Tensor, Tensor], Tensor]:
-    """Σ over all steps and sentences of d_projection ⊗ what was projected: one product."""
+    """A function that sums d_projection ⊗ operand over all steps and sentences, as one matrix product."""
 
-    def gradient(d_TBX: Tensor, of_TBY: Tensor) -> Tensor:
-        d, of = d_TBX.flatten(0, 1), of_TBY.flatten(0, 1)
+    def gradient(d_projections: Tensor, operands: Tensor) -> Tensor:
+        d_projections, operands = d_projections.flatten(0, 1), operands.flatten(0, 1)
         if precision == "bf16":
-            return (d.bfloat16().T @ of.bfloat16()).float()
-        return d.T @ of
+            return (d_projections.bfloat16().T @ operands.bfloat16()).float()
+        return d_projections.T @ operands
 
     return gradient

@@ -1,15 +1,15 @@
 """The recurrences on an NVIDIA GPU.
 
-The backward pass is derived by hand, as in `CpuRecurrences`. What a GPU needs besides:
+The backward pass is derived by hand, as in `CpuRecurrences`. Further optimisations for a GPU:
 
-- a step is two products (cuBLAS) and a few kernels (`triton_kernels`), and the (B, S, A) numbers of its attention never
-  reach memory;
-- the context enters a step linearly, C c_i = Σ_j α_ij (C h_j), so C h_j is one large product before the loop, and c_i itself
-  one after it; on the way back, the same;
-- the gradient of the keys U_a h_j is summed over the steps after the loop, in registers, and not in memory at every step;
-- a loop is a CUDA graph: thousands of small kernels cost more time to launch than to run.
+- A step consists of two matrix products (cuBLAS) and a few kernels (`triton_kernels`); the (B, S, A) intermediate results of
+  its attention are never written to memory.
+- The context enters a step linearly, C c_i = Σ_j α_ij (C h_j), so all C h_j are one large matrix product before the loop,
+  and all c_i are one after it; the same holds for the backward pass.
+- The gradient of the keys U_a h_j is summed over the steps after the loop, in registers instead of memory.
+- A loop runs as a CUDA graph, because thousands of small kernels take longer to launch than to run.
 
-Importing this module needs Triton, which PyTorch for Linux and CUDA brings along.
+This module requires Triton, which is installed with PyTorch for Linux and CUDA.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from rnnsearch.ops.matmul import Precision, full_precision
 from rnnsearch.ops.recurrence_cpu import CpuRecurrences
 
 Settings = tuple[bool, torch.dtype]
-"""Of a loop: whether the recurrence runs from last to first, and what the factors of products are rounded to."""
+"""The settings of a loop: whether it runs in reverse, and the type that the factors of products are rounded to."""
 
 
 class CudaRecurrences:
-    """See `Recurrences`. Tensors that are not on a GPU go to `CpuRecurrences`.
+    """See `Recurrences`. Tensors on other devices are passed to `CpuRecurrences`.
 
-    With the precision `bf16` the factors of products are rounded; their sums, pointwise functions, states and gradients stay
-    float32. `graphs`: whether the loops of a training step become CUDA graphs. Steps past a sentence's end are computed all
-    the same: a GPU computes all sentences side by side.
+    With the precision `bf16`, the factors of matrix products are rounded; sums, pointwise functions, states and gradients
+    remain float32. With `graphs`, the loops of a training step run as CUDA graphs. Steps past a sentence's end are computed
+    as well, since a GPU computes all sentences in parallel.
     """
 
     name = "cuda"
@@ -86,8 +86,8 @@ class CudaRecurrences:
         return found
 
     def _how(self, weight: Tensor) -> tuple[Run, torch.dtype]:
-        """How loops are run, and the type of factors."""
-        # Search has sentences of any number and length, and no gradient: graphs are for training.
+        """The function that runs loops, and the type of the factors of matrix products."""
+        # Graphs are for training only: in search, which has no gradient, the shapes vary too much.
         run = self._graphs if self._graphs and weight.is_cuda and torch.is_grad_enabled() else at_once
         rounded = self.precision == "bf16" and weight.dtype == torch.float32
         return run, torch.bfloat16 if rounded else weight.dtype
@@ -98,12 +98,12 @@ def _runs_here(tensor: Tensor) -> bool:
 
 
 def _like(weight: Tensor, tensor: Tensor) -> Tensor:
-    """In the weights' type, which under autocast need not be the tensor's, and in order in memory."""
+    """The tensor, contiguous and in the type of the weights, which may differ under autocast."""
     return tensor.to(weight.dtype).contiguous()
 
 
 def product(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
-    """a b, of matrices or of batches of them; of bfloat16 factors it is the float32 product."""
+    """a b, for matrices or batches of matrices; the product of bfloat16 factors is float32."""
     multiply: Any = torch.mm if a.dim() == 2 else torch.bmm
     if a.dtype != torch.bfloat16:
         found: Tensor = multiply(a, b, out=out)
@@ -115,7 +115,7 @@ def product(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
 
 
 def _steps(T: int, reverse: bool) -> Sequence[tuple[int, int, int]]:
-    """For each step, in order: its number, and where in the T + 1 states are the one before it and the one after it."""
+    """For each step, in order: its index, and the indices of the states before and after it among the T + 1 states."""
     return [(t, t + 1, t) for t in reversed(range(T))] if reverse else [(t, t, t + 1) for t in range(T)]
 
 
@@ -128,10 +128,10 @@ def _forward_loop(
     from_state: Tensor,
     *attention: Tensor,
 ) -> Tensors:
-    """All states (T + 1, B, N); and of every step, what the way back needs.
+    """All states (T + 1, B, N), and the results of every step that the backward pass needs.
 
-    That is, in rows side by side, [z ; r ; W_a s], `projected_TBM`; s~ and r ∘ s; and α where there is `attention`: keys
-    U_a h (B, S, A), values C h (B, S, G), real positions, v_a. `from_state` is [U_z ; U_r ; W_a].
+    These are `projected_TBM` = [z ; r ; W_a s], s~ and r ∘ s (T, B, N), and α (T, B, S) if there is `attention`, which
+    consists of keys U_a h_j (B, S, A), values C h_j (B, S, G), mask (B, S) and v_a. `from_state` is [U_z ; U_r ; W_a].
     """
     reverse, factor = settings
     (T, B, _), N = inputs_TBG.shape, s0_BN.shape[1]
@@ -170,9 +170,9 @@ def _backward_loop(
     candidate_TBN: Tensor,
     *attention: Tensor,
 ) -> Tensors:
-    """∂cost/∂s_0, and `d_step_TBX`: those of every step's sums, rows of [candidate ; z ; r ; W_a s].
+    """∂cost/∂s_0, and `d_step_TBX`, the gradients of every step's projections [candidate ; z ; r ; W_a s].
 
-    With `attention`, keys, values, v_a, α and what comes to α from elsewhere: also ∂cost/∂e (T, B, S).
+    With `attention` (keys, values, v_a, α and the gradient of α from outside the loop), also ∂cost/∂e (T, B, S).
     """
     reverse, factor = settings
     T, B, N = candidate_TBN.shape
@@ -200,7 +200,7 @@ def _backward_loop(
 
 
 def _weight_gradients(d_step_TBX: Tensor, reset_TBN: Tensor, before_TBN: Tensor) -> tuple[Tensor, Tensor]:
-    """Those of U and of `from_state`: one product each over all steps."""
+    """The gradients of U and of `from_state`, each as one matrix product over all steps."""
     N = reset_TBN.shape[2]
     factor = reset_TBN.dtype
     d_step_XR = d_step_TBX.flatten(0, 1).to(factor).T
@@ -209,7 +209,7 @@ def _weight_gradients(d_step_TBX: Tensor, reset_TBN: Tensor, before_TBN: Tensor)
 
 
 class _GatedRecurrence(torch.autograd.Function):
-    """s_t = f(s_{t−1}, inputs_t), from s0, first to last or last to first; outside a sentence the state is zero."""
+    """s_t = f(s_{t−1}, inputs_t) from s_0, forward or in reverse; the state is zero outside a sentence."""
 
     @staticmethod
     def forward(

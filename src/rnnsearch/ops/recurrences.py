@@ -1,7 +1,7 @@
-"""The recurrences that have a derivative derived by hand, and what implements them on which device.
+"""The interface of the recurrences with derivatives derived by hand, and the choice of their implementation.
 
-They take and return tensors alone. What the model does in the same place step by step, in plain PyTorch, is their reference:
-`Cell.unroll` and `Decoder.unroll` of `rnnsearch.model`. Letters are those of `rnnsearch.model`.
+They take and return tensors only. Their reference is the plain PyTorch code of `Cell.unroll` and `Decoder.unroll` in
+`rnnsearch.model`, which also defines the letters of tensor names.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from rnnsearch.ops.recurrence_cpu import CpuRecurrences
 
 
 class Recurrences(Protocol):
-    """The gated hidden unit run over whole sequences, alone and with additive attention at every step.
+    """The gated hidden unit over whole sequences, alone or with additive attention at every step.
 
-    Differentiable with respect to every tensor but the masks. Weights are `U` (N, N) and `U_zr` = [U_z ; U_r] (2N, N);
-    `inputs` hold what does not depend on the state, side by side for candidate, update gate and reset gate (G = 3N).
+    The functions are differentiable with respect to every tensor except the masks. Weights are `U` (N, N) and
+    `U_zr` = [U_z ; U_r] (2N, N); `inputs` hold the projections that do not depend on the state, concatenated for candidate,
+    update gate and reset gate (G = 3N).
     """
 
     def gated(
@@ -33,7 +34,7 @@ class Recurrences(Protocol):
         U_zr: Tensor,
         reverse: bool = False,
     ) -> Tensor:
-        """s_t = f(s_{t−1}, inputs_t) from s_0, the first step first, or the last with `reverse`: states (T, B, N).
+        """The states s_t = f(s_{t−1}, inputs_t), (T, B, N), from s_0; `reverse` runs from the last step to the first.
 
         Where the mask is False, outside a sentence, the state is zero.
         """
@@ -55,17 +56,17 @@ class Recurrences(Protocol):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """α_t, c_t = additive attention with s_{t−1}; then s_t = f(s_{t−1}, inputs_t + C c_t), for t = 1 … T.
 
-        Returns s_0 … s_T (T + 1, B, N), c_1 … c_T (T, B, C) and α_1 … α_T (T, B, S). `keys` are U_a h. What comes of steps
-        where `mask_TB` is False, past a sentence's end, is undefined, and nothing may depend on it.
+        Returns s_0 … s_T (T + 1, B, N), c_1 … c_T (T, B, C) and α_1 … α_T (T, B, S). `keys` are U_a h_j. Results of steps
+        where `mask_TB` is False, past a sentence's end, are undefined, and nothing may depend on them.
         """
         ...
 
 
 def choose_recurrences(name: str, device: torch.device, precision: Precision = "fp32") -> Recurrences | None:
-    """What `training.engine` calls `name`; None is the reference, the model's own plain code.
+    """The implementation that `training.engine` names; None for `reference`, which is the model's own plain code.
 
-    `auto` is `cuda` on an NVIDIA GPU where Triton is installed, and `fused` elsewhere. Raises RnnsearchError where `cuda` is
-    asked for and cannot be had.
+    `auto` selects `cuda` on an NVIDIA GPU if Triton is installed, and `fused` otherwise. Raises RnnsearchError if `cuda` is
+    requested but not available.
     """
     has_triton = importlib.util.find_spec("triton") is not None
     if name == "auto":
@@ -75,7 +76,7 @@ def choose_recurrences(name: str, device: torch.device, precision: Precision = "
     if name == "fused":
         return CpuRecurrences(precision)
     if device.type != "cuda" or not has_triton:
-        missing = "Triton is not installed (pip install triton)" if device.type == "cuda" else f"this is a {device.type}"
+        missing = "Triton is not installed (pip install triton)" if device.type == "cuda" else f"the device is {device.type}"
         raise RnnsearchError(f"training.engine = cuda: {missing}; use auto")
     from rnnsearch.ops.recurrence_cuda import CudaRecurrences
 

@@ -1,12 +1,13 @@
 # mypy: allow-untyped-decorators, allow-untyped-defs, allow-incomplete-defs
 """The pointwise part of a recurrence step, and additive attention, as Triton kernels.
 
-What is fused is what would otherwise be written to memory and read again: the gates one by one, and above all
-tanh(W_a s + U_a h), (B, S, A) numbers at every step, which exist in registers only, forward and backward. Products of
-matrices are not here; they are cuBLAS's. For every kernel there is a function that launches it on tensors; shapes are those
-of `rnnsearch.model`@@LETTERS@@
+The kernels fuse operations whose results would otherwise be written to memory and read again: the gates, and above all
+tanh(W_a s + U_a h), which has (B, S, A) elements at every step and exists in registers only, forward and backward. cuBLAS
+computes the matrix products. Every kernel has a function that launches it on tensors. The letters of tensor names are those
+of `rnnsearch.model`: M = 2N + A for the projections of a state, [z ; r ; W_a s], or 2N without attention; X = 3N + A, or 3N,
+for their gradients, [candidate ; z ; r ; W_a s].
 
-Kernels compute in the type of their tensors. Tensors are contiguous, but for rows of which a kernel gets some columns.
+Kernels compute in the type of their tensors. Tensors are contiguous, except for slices of columns.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from torch import Tensor
 
 @triton.jit
 def _tanh(x):
-    """tanh, by the one function of its kind that Triton has on every device."""
+    """tanh by the sigmoid function, which Triton provides on every device."""
     return 2 * tl.sigmoid(2 * x) - 1
 
 
@@ -38,9 +39,9 @@ def _gates(projected_BM, M, inputs_BG, s_BN, reset_BN, N, BLOCK: tl.constexpr):
 
 
 def gates(projected_BM: Tensor, inputs_BG: Tensor, s_BN: Tensor, reset_BN: Tensor) -> None:
-    """z = σ(inputs_z + U_z s), r = σ(inputs_r + U_r s), and r ∘ s.
+    """z = σ(inputs_z + U_z s), r = σ(inputs_r + U_r s), and r ∘ s in `reset_BN`.
 
-    The first 2N columns of `projected_BM` hold [U_z s ; U_r s], and [z ; r] afterwards.
+    The first 2N columns of `projected_BM` hold [U_z s ; U_r s] on entry and [z ; r] on return.
     """
     B, N = s_BN.shape
     _gates[_rows(B, N)](projected_BM, projected_BM.stride(0), inputs_BG, s_BN, reset_BN, N, BLOCK=BLOCK_N)
@@ -62,9 +63,9 @@ def _update(projected_BM, M, inputs_BG, s_BN, mask_B, candidate_BN, after_BN, N,
 def update(
     projected_BM: Tensor, inputs_BG: Tensor, s_BN: Tensor, mask_B: Tensor, candidate_BN: Tensor, after_BN: Tensor
 ) -> None:
-    """s~ = tanh(inputs + U [r ∘ s]) and (1 − z) ∘ s + z ∘ s~, zero outside a sentence, into `after_BN`.
+    """s~ = tanh(inputs + U [r ∘ s]), and (1 − z) ∘ s + z ∘ s~ in `after_BN`, zero outside a sentence.
 
-    `candidate_BN` holds U [r ∘ s], and s~ afterwards; the first columns of `projected_BM` are z.
+    `candidate_BN` holds U [r ∘ s] on entry and s~ on return; the first N columns of `projected_BM` are z.
     """
     B, N = s_BN.shape
     _update[_rows(B, N)](
@@ -93,9 +94,9 @@ def update_backward(
     direct_BN: Tensor, through_BN: Tensor, d_state_BN: Tensor, mask_B: Tensor, projected_BM: Tensor,
     candidate_BN: Tensor, s_BN: Tensor, d_step_BX: Tensor,
 ) -> None:
-    """From ∂cost/∂s', the sum of the first three, to those of the candidate's and of z's sum, columns 0 … 2N of `d_step_BX`.
+    """From ∂cost/∂s', the sum of the first three, the gradients of candidate and z in columns 0 … 2N of `d_step_BX`.
 
-    `direct_BN` then holds what comes straight back to s, by (1 − z) ∘ s.
+    On return, `direct_BN` holds the part of ∂cost/∂s that comes from (1 − z) ∘ s.
     """
     B, N = s_BN.shape
     _update_backward[_rows(B, N)](
@@ -119,7 +120,7 @@ def _gates_backward(d_reset_BN, projected_BM, M, s_BN, d_step_BX, X, direct_BN, 
 def gates_backward(
     d_reset_BN: Tensor, projected_BM: Tensor, s_BN: Tensor, d_step_BX: Tensor, direct_BN: Tensor
 ) -> None:
-    """From ∂cost/∂[r ∘ s] to that of r's sum, columns 2N … 3N of `d_step_BX`; what comes back to s onto `direct_BN`."""
+    """From ∂cost/∂[r ∘ s], the gradient of r in columns 2N … 3N of `d_step_BX`; adds that of s to `direct_BN`."""
     B, N = s_BN.shape
     _gates_backward[_rows(B, N)](
         d_reset_BN, projected_BM, projected_BM.stride(0), s_BN, d_step_BX, d_step_BX.stride(0), direct_BN, N,
@@ -147,7 +148,7 @@ def _energies(
 
 
 def energies(query_BA: Tensor, keys_BSA: Tensor, v_A: Tensor, mask_BS: Tensor, energy_BS: Tensor) -> None:
-    """e_j = v_aᵀ tanh(query + key_j), into `energy_BS`; −∞ outside a sentence."""
+    """e_j = v_aᵀ tanh(query + key_j) in `energy_BS`; −∞ outside a sentence."""
     B, S, A = keys_BSA.shape
     _energies[B, triton.cdiv(S, BLOCK_S)](
         query_BA, query_BA.stride(0), keys_BSA, v_A, mask_BS, energy_BS, S, A, BLOCK_S=BLOCK_S, BLOCK_A=BLOCK_A
@@ -182,7 +183,7 @@ def _attend(
 def attend(
     energy_BS: Tensor, values_BSG: Tensor, inputs_BG: Tensor, alpha_BS: Tensor, attended_BG: Tensor
 ) -> None:
-    """α = softmax(e), and inputs + Σ_j α_j value_j, into the last two."""
+    """α = softmax(e) in `alpha_BS`, and inputs + Σ_j α_j value_j in `attended_BG`."""
     B, S, G = values_BSG.shape
     _attend[B, triton.cdiv(G, BLOCK_A)](
         energy_BS, values_BSG, inputs_BG, alpha_BS, attended_BG, S, G, ROW=triton.next_power_of_2(S), BLOCK_S=BLOCK_S,
@@ -208,7 +209,7 @@ def _alpha_backward(
 
 
 def alpha_backward(d_step_BX: Tensor, values_BSG: Tensor, d_alpha_BS: Tensor, out_BS: Tensor) -> None:
-    """∂cost/∂α_j: what is given, and ∂cost/∂inputs, the first G columns of `d_step_BX`, times value_j."""
+    """∂cost/∂α_j in `out_BS`: `d_alpha_BS` plus ∂cost/∂inputs, the first G columns of `d_step_BX`, times value_j."""
     B, S, G = values_BSG.shape
     _alpha_backward[B, triton.cdiv(S, BLOCK_S)](
         d_step_BX, d_step_BX.stride(0), values_BSG, d_alpha_BS, out_BS, S, G, BLOCK_S=BLOCK_S, BLOCK_G=BLOCK_A
@@ -244,9 +245,9 @@ def query_backward(
     alpha_BS: Tensor, d_alpha_BS: Tensor, query_BA: Tensor, keys_BSA: Tensor, v_A: Tensor, d_energy_BS: Tensor,
     d_query_BA: Tensor,
 ) -> None:
-    """Through the softmax, ∂cost/∂e_j = α_j (∂cost/∂α_j − Σ_k α_k ∂cost/∂α_k), and to the query; into the last two.
+    """∂cost/∂e_j = α_j (∂cost/∂α_j − Σ_k α_k ∂cost/∂α_k) in `d_energy_BS`, and ∂cost/∂query in `d_query_BA`.
 
-    ∂cost/∂query = v_a ∘ Σ_j ∂cost/∂e_j (1 − tanh²(query + key_j)), the tanh computed again.
+    ∂cost/∂query = v_a ∘ Σ_j ∂cost/∂e_j (1 − tanh²(query + key_j)), where the tanh is recomputed.
     """
     B, S, A = keys_BSA.shape
     _query_backward[B, triton.cdiv(A, BLOCK_A)](
@@ -290,7 +291,7 @@ def keys_backward(
     B, S, A = keys_BSA.shape
     grid = B, triton.cdiv(S, BLOCK_S), triton.cdiv(A, BLOCK_A)
     d_keys_BSA = keys_BSA.new_empty(B, S, A)
-    d_v_BXA = keys_BSA.new_empty(*grid[:2], A)  # a sum for each program: added up in the same order every time
+    d_v_BXA = keys_BSA.new_empty(*grid[:2], A)  # one sum per program, so that they are always added in the same order
     _keys_backward[grid](
         d_energy_TBS, query_TBA, query_TBA.stride(1), keys_BSA, v_A, d_keys_BSA, d_v_BXA, T, B, S, A, BLOCK_S=BLOCK_S,
         BLOCK_A=BLOCK_A,
@@ -299,12 +300,12 @@ def keys_backward(
 
 
 BLOCK_N = 256
-"""Units of a sentence's state that one program of a pointwise kernel computes."""
+"""The number of state units that one program of a pointwise kernel computes."""
 BLOCK_S, BLOCK_A = 8, 128
-"""Source positions, and alignment units or gate sums, that one program of an attention kernel holds at a time."""
+"""The numbers of source positions, and of alignment units or gates, in a block of an attention kernel."""
 
 INTERPRETED = not isinstance(_gates, triton.JITFunction)
-"""Whether Triton interprets kernels, on a CPU's tensors (`TRITON_INTERPRET=1`, for tests), or compiles them for a GPU."""
+"""Whether Triton interprets kernels on CPU tensors (`TRITON_INTERPRET=1`, for tests) or compiles them for a GPU."""
 
 
 def _rows(B: int, N: int) -> tuple[int, int]:

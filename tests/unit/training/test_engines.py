@@ -98,5 +98,5 @@ def test_auto_is_fused_on_a_cpu() -> None:
     cpu = torch.device("cpu")
     assert isinstance(choose_recurrences("auto", cpu), CpuRecurrences)
     assert choose_recurrences("reference", cpu) is None
-    with pytest.raises(RnnsearchError, match="engine = cuda: this is a cpu; use auto"):
+    with pytest.raises(RnnsearchError, match="engine = cuda: the device is cpu; use auto"):
         choose_recurrences("cuda", cpu)
