@@ -211,7 +211,10 @@ def _initialise(cell: Cell) -> None:
 
 def _expect(tensor: Tensor, name: str, shape: tuple[int | None, ...]) -> torch.Size:
     """The shape of a tensor; RnnsearchError if it is not as expected, where None stands for any size."""
-    if tensor.dim() != len(shape) or any(size not in (None, found) for size, found in zip(shape, tensor.shape, strict=True)):
+    fits = tensor.dim() == len(shape)
+    for size, found in zip(shape, tensor.shape, strict=False):
+        fits = fits and (size is None or size == found)
+    if not fits:
         wanted = ", ".join("any" if size is None else str(size) for size in shape)
         raise RnnsearchError(f"{name} has the shape ({', '.join(map(str, tensor.shape))}); expected ({wanted})")
     return tensor.shape
