@@ -22,11 +22,10 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from alignment_error import Aligned, links_of, novels, scored
 from multi30k import run
@@ -63,8 +62,7 @@ RECORD = "attention-models"
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "alignment-models.md"
 
 
-@dataclass(frozen=True)
-class Corpus:
+class Corpus(NamedTuple):
     """A text to train on and to test with, and gold links, perhaps of another text."""
 
     name: str
@@ -73,17 +71,6 @@ class Corpus:
     test: tuple[Path, Path]
     linked: Path
     """Of the test set: its file of gold links; of the novels: their folder."""
-
-    @cached_property
-    def gold(self) -> Aligned:
-        """The sentences that have gold links."""
-        if self.linked.is_dir():
-            return novels(self.linked)
-        sides = []
-        for path, language in zip(self.test, ("en", "fr"), strict=True):
-            tokenizer = Tokenizer(from_preset("demo").data.tokenizer, language)
-            sides.append([tokenizer.tokenize(line) for line in read_lines(path)])
-        return Aligned(*sides, read_gold(self.linked))
 
 
 def main() -> None:
@@ -120,7 +107,7 @@ def main() -> None:
 def built_in(folder: Path, pairs: int) -> Corpus:
     """The built-in corpus, written to a folder."""
     if not (folder / "train.en").exists():
-        write_corpus(folder, train=pairs, valid=TESTED, test=TESTED, seed=1)
+        write_corpus(folder, train=pairs, valid=TESTED, test=TESTED)
     train, valid, test = ((folder / f"{part}.en", folder / f"{part}.fr") for part in ("train", "valid", "test"))
     return Corpus("built-in", train, valid, test, folder / "test.gold")
 
@@ -132,6 +119,18 @@ def multi30k(data: Path, folder: Path, pairs: int) -> Corpus:
     for path, whole in zip(beginning, train, strict=True):
         write_text(path, "".join(f"{line}\n" for line in islice(read_lines(whole), pairs)))
     return Corpus("multi30k", beginning, val, val, data / "alibi")
+
+
+@cache
+def gold_of(corpus: Corpus) -> Aligned:
+    """The sentences that have gold links."""
+    if corpus.linked.is_dir():
+        return novels(corpus.linked)
+    sides = []
+    for path, language in zip(corpus.test, ("en", "fr"), strict=True):
+        tokenizer = Tokenizer(from_preset("demo").data.tokenizer, language)
+        sides.append([tokenizer.tokenize(line) for line in read_lines(path)])
+    return Aligned(*sides, read_gold(corpus.linked))
 
 
 def row(folder: Path, corpus: Corpus, name: str, epochs: int) -> dict[str, Any]:
@@ -171,7 +170,7 @@ def trained_and_scored(model: Path, corpus: Corpus, settings: tuple[str, ...], e
     evaluation, source, reference = model / "evaluation.json", *corpus.test
     run("evaluate", "--model", model, "--source", source, "--reference", reference, "--json", evaluation)
     scores = json.loads(evaluation.read_text())["all"]
-    translator, gold = load(model), corpus.gold
+    translator, gold = load(model), gold_of(corpus)
     aligns = translator.system.model.aligns
     # Of the whole training, validations included, by the time that is its own.
     words = training["target_words_per_second"] * training["hours"] * 3600

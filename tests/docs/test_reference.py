@@ -16,7 +16,13 @@ from rnnsearch.datasets.builtin import write_corpus
 from rnnsearch.model import PAPER_NAMES, RNNsearch
 
 DOCS = Path(__file__).parents[2] / "docs"
-RENDERING = ("docs/make_settings.py", "benchmarks/quality.py", "benchmarks/table.py", "benchmarks/reproduction.py")
+RENDERING = (
+    "docs/make_settings.py",
+    "benchmarks/quality.py",
+    "benchmarks/table.py",
+    "benchmarks/reproduction.py",
+    "benchmarks/attention_models.py",
+)
 
 
 def table_rows(page: Path) -> list[list[str]]:

@@ -20,7 +20,6 @@ KINDS = {
     "location": ("model.alignment=location",),
     "monotonic": ("model.alignment=monotonic",),
     "mlp, encoder forward": ("model.encoder=forward",),
-    "location, encoder forward": ("model.alignment=location", "model.encoder=forward"),
 }
 """As a user asks for them, after `--set`. (Others are trained in the tests of everything else.)"""
 UPDATES, STOPPED = 40, 15
