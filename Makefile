@@ -7,14 +7,18 @@ VENV = .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 ARGS =
+# A file of tests stays in one process, whose fixtures it shares; the long ones, which come first, are not left for the end.
+PYTEST = $(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+TESTS = tests/system tests/docs tests/test_forked.py tests/unit tests/conformance tests/benchmarks tests/tools
 
-.PHONY: help demo test docs clean
+.PHONY: help demo test test-slow docs clean
 
 help:
-	@echo "make demo    set up, then train a small translator and show what it does (writes rnnsearch-demo/)"
-	@echo "make test    set up, then check style and types and run all tests"
-	@echo "make docs    set up, then build the documentation as a site in build/site"
-	@echo "make clean   remove the virtual environment and everything that can be made again"
+	@echo "make demo       set up, then train a small translator and show what it does (writes rnnsearch-demo/)"
+	@echo "make test       set up, then check style, types and imports, and run the tests"
+	@echo "make test-slow  the tests that take long: more examples, and Triton's interpreter"
+	@echo "make docs       set up, then build the documentation as a site in build/site"
+	@echo "make clean      remove the virtual environment and everything that can be made again"
 
 demo: $(VENV)/.installed
 	$(BIN)/rnnsearch demo $(ARGS)
@@ -22,7 +26,11 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest tests/unit tests/conformance tests/benchmarks tests/tools tests/system tests/docs
+	$(BIN)/lint-imports
+	$(PYTEST) -m "not slow" --hypothesis-profile quick $(TESTS)
+
+test-slow: $(VENV)/.installed-dev
+	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile thorough $(TESTS)
 
 docs: $(VENV)/.installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

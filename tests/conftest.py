@@ -15,9 +15,12 @@ from hypothesis import HealthCheck, settings
 from kept import kept
 from toy import ORDERS, make_trained
 
-# How long an example takes says nothing about whether it is right.
-settings.register_profile("rnnsearch", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("rnnsearch")
+# How long an example takes says nothing about whether it is right. `make test` asks for the quick profile.
+for name, examples in (("thorough", 100), ("quick", 30)):
+    settings.register_profile(
+        name, deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=examples
+    )
+settings.load_profile("thorough")
 
 # Models of sixteen units gain nothing from a second thread, and lose much to its waiting where the machine is busy.
 # Programs that the tests start are not affected: they run with all threads, as for a user.

@@ -60,10 +60,15 @@ def test_nothing_else_needs_triton() -> None:
     python("-c", "import sys; sys.modules['triton'] = None; import rnnsearch.cli, rnnsearch.training.session")
 
 
+QUICK = "(conformance and rnnencdec and float64) or bfloat16_products or other_cells or backward_twice"
+
+
 @needs_triton
 @not_interpreted
-def test_by_the_interpreter() -> None:
-    python("-m", "pytest", "-q", "-p", "no:cacheprovider", __file__, TRITON_INTERPRET="1", CUDA_VISIBLE_DEVICES="")
+@pytest.mark.parametrize("tests", [QUICK, pytest.param("", id="all", marks=pytest.mark.slow)])
+def test_by_the_interpreter(tests: str) -> None:
+    pytest_ = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", tests)
+    python(*pytest_, __file__, TRITON_INTERPRET="1", CUDA_VISIBLE_DEVICES="")
 
 
 @needs_triton
@@ -356,6 +361,7 @@ def test_the_size_of_the_paper() -> None:
         assert distance(ours, theirs) <= 1e-3
 
 
+@pytest.mark.slow
 @needs_triton
 @not_interpreted
 def test_the_gpu_benchmark_runs() -> None:

@@ -89,10 +89,11 @@ def results() -> Results:
     )
 
 
-@pytest.fixture
-def page(tmp_path: Path) -> Page:
-    write_report(tmp_path / "index.html", results())
-    return Page(tmp_path / "index.html")
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
+    path = tmp_path_factory.mktemp("report") / "index.html"
+    write_report(path, results())
+    return Page(path)
 
 
 def test_nothing_is_fetched_and_no_text_becomes_markup(page: Page) -> None:

@@ -19,8 +19,14 @@ lines = st.one_of(
     st.sampled_from([source for source, _ in toy_pairs(50, seed=9)]),
     st.lists(words, max_size=40).map(" ".join),
 )
+OFTEN = (("gated", "mlp"), ("gated", "none"), ("lstm", "mlp"))
 every_model = pytest.mark.parametrize(
-    ("cell", "alignment"), [(cell, alignment) for cell in CELLS for alignment in ALIGNMENTS]
+    ("cell", "alignment"),
+    [
+        pytest.param(cell, alignment, marks=() if (cell, alignment) in OFTEN else pytest.mark.slow)
+        for cell in CELLS
+        for alignment in ALIGNMENTS
+    ],
 )
 Trained = Callable[..., Translator]
 
