@@ -135,7 +135,7 @@ def test_a_word_at_a_time_is_all_at_once(
     more: dict[str, Any],
     seed: int,
 ) -> None:
-    """`look` and `write`, with branching and dropped sentences, give what `forward` gives of each hypothesis."""
+    """`predict` and `advance`, with branching and dropped sentences, give what `forward` gives of each hypothesis."""
     model = random_model(config_of(cell, alignment, order, **more), VX, VY, seed)
     pairs = random_pairs(seed, lengths, VX, VY)
     random = np.random.default_rng(seed)
@@ -146,22 +146,22 @@ def test_a_word_at_a_time_is_all_at_once(
         now = model.start(source)
         prefixes: list[list[list[int]]] = [[[]] for _ in pairs]
         for _ in range(4):
-            look = model.look(now, source)
+            step = model.predict(now, source)
             for row, sentence in enumerate(sentences):
                 for k, prefix in enumerate(prefixes[row]):
                     words = pairs[sentence][0]
                     output = model(*batch_of([(words, prefix)]))
                     expected = torch.log_softmax(output.logits_PV[-1], -1)
-                    torch.testing.assert_close(look.log_p_BKV[row, k], expected, rtol=0, atol=1e-11)
-                    if look.alpha_BKS is not None:
-                        alpha = look.alpha_BKS[row, k]
+                    torch.testing.assert_close(step.log_p_BKV[row, k], expected, rtol=0, atol=1e-11)
+                    if step.alpha_BKS is not None:
+                        alpha = step.alpha_BKS[row, k]
                         expected = output.decoded.alpha_TBS[len(prefix), 0, : len(words) + 1]
                         torch.testing.assert_close(alpha[: len(expected)], expected, rtol=0, atol=1e-11)
                         assert (alpha[len(expected) :] == 0).all()
             rows = sorted(random.choice(len(sentences), random.integers(1, len(sentences) + 1), replace=False).tolist())
             parents = random.integers(0, len(prefixes[0]), (len(rows), hypotheses))
             words = random.integers(0, VY, (len(rows), hypotheses))
-            now = model.write(look, torch.tensor(rows), torch.from_numpy(parents), torch.from_numpy(words))
+            now = model.advance(step, torch.tensor(rows), torch.from_numpy(parents), torch.from_numpy(words))
             source = source.select(torch.tensor(rows))
             sentences = [sentences[row] for row in rows]
             prefixes = [

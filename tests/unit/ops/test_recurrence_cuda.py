@@ -185,10 +185,13 @@ def outputs_and_gradients(
     """What the engine gives, and the gradients of a cost that is random and linear in those outputs that are asked for."""
     model.recurrences = engine
     output = model(*batch)
-    decoded = output.decoded
-    outputs = {"states": decoded.states_TBN, "contexts": decoded.contexts_TBC, "logits": output.logits_PV}
+    decoded, lengths_B = output.decoded, batch[3]
+    # What comes of steps past a sentence's end means nothing, and need not be the same.
+    mask_TB1 = (torch.arange(len(decoded.contexts_TBC), device=lengths_B.device).unsqueeze(1) < lengths_B).unsqueeze(2)
+    states_TBN = torch.cat([decoded.states_TBN[:1], decoded.states_TBN[1:] * mask_TB1])
+    outputs = {"states": states_TBN, "contexts": decoded.contexts_TBC * mask_TB1, "logits": output.logits_PV}
     if decoded.alpha_TBS is not None:
-        outputs["alpha"] = decoded.alpha_TBS
+        outputs["alpha"] = decoded.alpha_TBS * mask_TB1
     generator = torch.Generator().manual_seed(seed)
     weights = {name: torch.randn(outputs[name].shape, generator=generator) for name in sorted(outputs)}
     # The state s_0 always counts, so that there is a path to some parameter.

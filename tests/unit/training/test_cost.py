@@ -159,7 +159,7 @@ def test_a_guide_costs_the_alignments_cross_entropy(order: str) -> None:
         output = model(x, x_lengths, y, y_lengths)
         assert output.decoded.alpha_TBS is not None
         alpha = output.decoded.alpha_TBS.detach()
-        cost, nll = training_cost(forced, 2, TrainingConfig(guided_alignment=0.3), guide)
+        cost, nll = training_cost(output, 2, TrainingConfig(guided_alignment=0.3), guide)
         cost.backward()
         log_alpha = alpha[1, 0, 2].log() + (alpha[4, 0, 0].log() + alpha[4, 0, 1].log()) / 2 + alpha[0, 1, 3].log()
         torch.testing.assert_close(cost.detach(), (nll - 0.3 * log_alpha) / 2, rtol=1e-10, atol=0)

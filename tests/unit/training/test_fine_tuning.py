@@ -56,10 +56,8 @@ def test_it_starts_from_the_model(text: Path, tmp_path: Path, prepared: bool) ->
     model = load_system(text / "model")
     given: dict[str, object] = {"sources": [text / "more.en"], "targets": [text / "more.fr"]}
     if prepared:
-        vocabularies = model.vocabularies.source, model.vocabularies.target
-        prepare(
-            [text / "more.en"], [text / "more.fr"], tmp_path / "data", model.config.data, vocabularies=vocabularies
-        )
+        files = [text / "more.en"], [text / "more.fr"]
+        prepare(*files, tmp_path / "data", model.config.data, vocabularies=model.vocabularies)
         given = {"data": tmp_path / "data"}
     asked = toy_config(training={"max_updates": 3, "learning_rate": 1e-9, "seed": 9}, model={"hidden_size": 99})
     train(

@@ -36,7 +36,7 @@ def same(translator: Translator, **settings: object) -> Translator:
 
 @pytest.mark.parametrize("alignment", ["mlp", "none"])
 def test_a_model_of_no_folder(trained: Trained, alignment: str) -> None:
-    translator = trained("gated", alignment)
+    translator = Translator(trained("gated", alignment).system)
     assert translator.folder is None
     copy = same(translator)
     assert copy.system.config == translator.system.config
