@@ -9,7 +9,7 @@ PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 ARGS =
 # A file of tests stays in one process, whose fixtures it shares; the long ones, which come first, are not left for the end.
 PYTEST = $(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
-TESTS = tests/system tests/docs tests/test_forked.py tests/unit tests/conformance tests/benchmarks tests/tools
+TESTS = tests/system tests/docs tests/test_forked.py tests/test_kept.py tests/unit tests/conformance tests/benchmarks tests/tools
 
 .PHONY: help demo test test-slow docs clean
 
