@@ -205,10 +205,10 @@ def _become(code: str, arguments: list[str], cwd: str, env: dict[str, str], stre
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)
-    if "OMP_NUM_THREADS" in env:
-        import torch
+    import torch
 
-        torch.set_num_threads(int(env["OMP_NUM_THREADS"]))
+    # As a cold start has them: the package gives a forked process one thread, for those of its parent are not there.
+    torch.set_num_threads(int(env.get("OMP_NUM_THREADS", len(os.sched_getaffinity(0)))))
     sys.argv, sys.path[0] = ["-c", *arguments], ""
     sys.stdin = sys.__stdin__ = _stream(0, "rb", sys.__stdin__)
     sys.stdout = sys.__stdout__ = _stream(1, "wb", sys.__stdout__)

@@ -170,8 +170,8 @@ def test_table_2_has_the_papers_trainings_in_a_table_of_their_own(page: Page) ->
     assert [cell for _, cell in theirs[1]] == ["RNNencdec-30", "846,000", "6.4", "109 h", "TITAN BLACK", "28.1", "53.0"]
 
 
-def test_what_went_wrong_is_underlined(page: Page, tmp_path: Path) -> None:
-    text = (tmp_path / "index.html").read_text(encoding="utf-8")
+def test_what_went_wrong_is_underlined(page: Page) -> None:
+    text = page.source
     underlined = re.findall(r'<span class="unsure">([^<]*)</span>', text)
     assert underlined[:2] == ["chat", "red"]
     assert 'Le <span class="unsure">chat</span>.' in text
