@@ -1,11 +1,11 @@
-"""What each choice is worth: Multi30k `val`, the preset `best` with one thing changed at a time.
+"""Ablation: BLEU on Multi30k `val` of the preset `best`, with one setting changed at a time.
 
     python benchmarks/ablation.py --data DATA --output RUNS [--epochs 4] [--only NAME …] [--set KEY=VALUE …]
 
-Every training is shorter than one that is meant to be used, and all are equally long: the rate falls to zero over `--epochs`
-passes. Two run side by side, a thread each. What has been trained is not trained again; one that was stopped goes on. With
-`--only`, the record keeps its other rows, if they were trained for as long and alike.
-Differences of half a BLEU between two single trainings mean nothing: the row `another seed` says how much they vary.
+All trainings are equally long, and shorter than those of models that are meant to be used: the learning rate falls to zero
+over `--epochs` epochs. Two trainings run side by side, on one thread each. A finished training is not repeated, and a
+stopped one is resumed. With `--only`, the record keeps its other rows, if their settings and number of epochs are the same.
+A difference of half a BLEU between two single trainings is not significant: the row `another seed` shows the variation.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
     python benchmarks/alignment_error.py --output RUNS [--data DATA --model EN-FR] [--eflomal PATH]
 
-On the built-in corpus, whose gold links are the grammar's: two models of the preset `demo` are trained, one a direction, and
-align its test set. With a model trained elsewhere (by `multi30k.py`, say), also the five novels of `DATA/alibi`, which are
-another kind of text than its own. The aligner is eflomal (Östling and Tiedemann 2016), where `--eflomal` names its program:
-it aligns the test set together with the training text of the models, the same words. Its links of the built-in corpus's
-training text then guide the attention of a third model (`train --links`).
+On the built-in corpus, whose grammar provides the gold links, two models of the preset `demo` are trained, one for each
+direction, and align the test set. With `--model` (trained by `multi30k.py`, say), the five novels of `DATA/alibi` are
+aligned too, which are out of domain for it. The standard aligner is eflomal (Östling and Tiedemann 2016), if `--eflomal`
+names its program: it aligns the test set together with the training text of the models, tokenised alike. Its links of the
+training text of the built-in corpus then guide the attention of a third model (`train --links`).
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Which alignment model is best: BLEU, alignment error rate and speed of all of them, trained alike.
+"""BLEU, alignment error rate and speed of all alignment models, trained alike.
 
     python benchmarks/attention_models.py --output RUNS [--data DATA] [--epochs 4] [--pairs 12000] [--jobs 1]
 
 Every alignment model is trained with the same settings and the same seed, on one thread: on the built-in corpus and, with
-`--data`, on the beginning of Multi30k English–French. The built-in test set has gold links; the links of a model of Multi30k
-are scored on the five novels of `DATA/alibi`, which are another kind of text than its own. Times are those of the processor,
-so that programs beside this one disturb them little. A training that is finished is not repeated; one that was stopped
-begins anew.
+`--data`, on the first pairs of Multi30k English–French. The built-in test set has gold links; the links of a model of
+Multi30k are scored on the five novels of `DATA/alibi`, which are out of domain for it. Times are processor times, which
+other programs on the machine affect little. A finished training is not repeated; a stopped one starts again.
 
 The record is `results/attention-models.json`, and the page `docs/reference/alignment-models.md` is rendered from it; with
 `--render`, this alone is done.

@@ -1,11 +1,11 @@
-"""How long is it from pressing Enter to `--help`, and to the first translation of a small model?
+"""The time from a cold start to the output of `--help`, and to the first translation of a small model.
 
     python benchmarks/cold_start.py --model MODEL [--rounds 10]
 
-Every measurement is the wall time of a program of its own, from its start to its end, after one run that is not counted: the
-files are in the system's cache, and compiled loops are in Numba's. MODEL is a model folder, e.g. that of `rnnsearch demo`.
-Commands take turns, round after round. The stages are those of one program: each import costs what no stage before it
-has imported already.
+Every measurement is the wall time of a separate process, after one run that is not counted, so that the files are in the
+cache of the system and compiled loops in that of Numba. MODEL is a model folder, e.g. that of `rnnsearch demo`. The commands
+take turns in every round. The stages are measured in one process: the time of an import is that of the modules which no
+earlier stage has imported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How each contestant is trained: its settings, its command, and how its progress is read.
+"""The contestants of the training benchmarks: the settings, the command and the progress lines of each.
 
 The peers' models are not the same function as ours: they project the hidden state straight to the vocabulary where ours has
 a maxout layer, and the bidirectional encoders of OpenNMT-py and eole divide the hidden size between their directions.

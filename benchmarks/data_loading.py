@@ -1,10 +1,10 @@
-"""Does reading the data hold training up: words a second from the packed corpus, and from minibatches already in memory.
+"""The cost of reading training data: words a second from the packed corpus, and from minibatches in memory.
 
     python benchmarks/data_loading.py --data DATA --output RUNS [--size small] [--rounds 5]
 
 Pairs are drawn from all over the memory-mapped corpus, as with `shuffle = "epoch"`; before every run that reads it, the
-system is told to forget what it has of the file. The other runs train on the very same minibatches, made beforehand. The
-vocabularies have 30,000 words at any size.
+file is evicted from the cache of the system. The other runs train on the same minibatches, made beforehand. The vocabularies
+have 30,000 words for every model size.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""Does data selection choose well, and what does it cost: `rnnsearch select` on Europarl, with news as the wanted kind.
+"""Quality and cost of data selection: `rnnsearch select` on Europarl, with news as the in-domain text.
 
     python benchmarks/data_selection.py --data DATA [--lines N]
 
-Which pairs: language models are trained on the pairs that Axelrod, He and Gao (2011) would keep, on those of Moore and Lewis
-(2010) by the target side, and on as many random ones (three seeds), and asked for the perplexity of newstest2012 and 2013.
-All know the same words: those that occur twice or more in the general corpus. What it costs: seconds and peak memory of the
-whole command on a quarter, a half and all of the corpus, each in a process of its own; the slope is between the last two.
+Quality: language models are trained on the pairs that the method of Axelrod, He and Gao (2011) keeps, on those that the
+method of Moore and Lewis (2010) keeps by the target side, and on as many random pairs (three seeds); their perplexity is
+measured on newstest2012 and 2013. All have the same vocabulary: the words that occur at least twice in the general corpus.
+Cost: seconds and peak memory of the whole command on a quarter, a half and all of the corpus, each in a separate process;
+the slope is between the last two.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""What each part of fast decoding brings: sentences a second, plain, exact, int8, and int8 with a shortlist.
+"""The gain of each part of fast search: sentences a second of the plain backend, exact, int8, and vocabulary selection.
 
     python benchmarks/decoding.py [--size full] [--threads 2]
 
-Random weights, and the same number of steps for every sentence: none ends before it has as many words as its source, so
-every step has all hypotheses of the beam. Real translations end one by one; `translation_speed.py` times them, beside the
-peers.
+The weights are random, and every sentence takes the same number of steps: none ends before it has as many words as its
+source, so every step has all hypotheses of the beam. `translation_speed.py` measures real sentences, beside the peers.
 
-The roofline of exact search: the products of the exact way are noted while it translates, then run again alone, with the
-weights that it has laid out. What search has beyond them is attention, gates, the choice of words and the interpreter.
+The roofline of exact search: its matrix products are recorded while it translates, then run again alone, with the weights in
+the same layout. The rest of the time of search is attention, gates, the selection of words and the interpreter.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""How close each engine's training step comes to what its matrix products take alone, and the memory it needs.
+"""The time of a training step of each engine beside that of its matrix products alone, and its memory.
 
     python benchmarks/engine_roofline.py --data DATA --output RUNS [--size full] [--rounds 3]
 
-The roofline: the matrix products of the leanest engine, `fused`, are written down, shape by shape, while it trains on a
-real, length-varied text; then each is run alone, on operands that stay where they are, by the library that training uses.
-The same minibatches are trained on in fp32, in processes of their own; engines and roofline take turns. Attention, gates,
-softmax, embeddings, clipping and the optimizer are what a step has beyond its products.
+The roofline: the shapes of the matrix products of the engine `fused` are recorded while it trains on a real, length-varied
+text; then each product is run alone, on operands in place, by the library that training uses. The same minibatches are
+trained on in fp32, in separate processes; engines and roofline take turns. The rest of a step is attention, gates, softmax,
+embeddings, clipping and the optimizer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Everything about training and translating on a GPU, in under ten minutes: does it work, how fast is it, what bounds it?
+"""Tests, speed, roofline and profile of training and translation on a GPU, in under ten minutes.
 
     python benchmarks/gpu.py [--text newstest2014.en] [--model MODEL]
     python benchmarks/gpu.py --train DATA --valid-source dev.en --valid-target dev.fr --output RUNS --minutes 20
@@ -6,9 +6,9 @@
 
 Runs the tests of the cuda engine; times updates of the paper's model (m 620, n 1000, n' 1000, l 500, K 30,000, batches of 80
 sentences of up to 50 words, Adadelta) with every engine; times the same products of matrices alone, the roofline; profiles;
-translates a text with a beam of 10, by a given model or by one with random weights. What is found is written after every
-part, so that a part that fails, or a machine that is taken away, costs only itself. With `--train`, a training follows.
-`--smoke` is a trial on a CPU: all is tiny, and Triton interprets the kernels.
+translates a text with a beam of 10, by a given model or by one with random weights. The results are written after every
+part, so that nothing is lost when a part fails or the machine goes away. With `--train`, a training follows. `--smoke` is a
+trial on a CPU: all sizes are tiny, and the kernels run in the interpreter of Triton.
 """
 
 from __future__ import annotations

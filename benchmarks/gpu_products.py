@@ -1,4 +1,4 @@
-"""The device that `gpu.py` measures, and what its matrix products take alone: the roofline."""
+"""The device that `gpu.py` measures, and the roofline: the time of the matrix products alone."""
 
 from __future__ import annotations
 

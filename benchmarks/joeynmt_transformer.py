@@ -1,14 +1,14 @@
-"""A Transformer by JoeyNMT on Multi30k, in the hours that we train: the side by side of `multi30k.py`.
+"""A Transformer of JoeyNMT on Multi30k, trained for as many hours as the model of `multi30k.py`.
 
     python benchmarks/joeynmt_transformer.py --data DATA --output RUNS --peers PEERS --hours 1 [--language de] [--threads 1]
 
-It has the text as ours: Moses tokens, in the pieces that the preset `best` cuts words into.
+The text is that of our model: Moses tokens, segmented into the subwords of the preset `best`.
 `tiny` is the Transformer that Wu et al. (2021) found best for this text (4 layers of 128, 256 and 4 heads, dropout 0.3),
-`small` twice as wide. Adam with warm-up, label smoothing 0.1, one embedding for all. Theirs had minibatches of 4,096
-tokens, a rate of 0.005 and 2,000 updates of warm-up: in a laptop's hours it would hardly have begun. So it has minibatches
-of a quarter of that, half the rate (it goes with the square root), and half the warm-up. It is validated on the first pairs
-of `val`: a Transformer that has just begun writes on to the length limit, and all of them would take a third of its hours.
-When the hours are over, its best checkpoint translates both sets with beam 5, and is scored as ours is.
+`small` is twice as wide. Adam with warm-up, label smoothing 0.1, one embedding matrix for all. Wu et al. had minibatches of
+4,096 tokens, a learning rate of 0.005 and 2,000 updates of warm-up, which is too long for the hours of a laptop. Here the
+minibatches have a quarter of that, the rate is half of it (the square-root rule), and so is the warm-up. The model is
+validated on the first pairs of `val`: an untrained Transformer writes up to the length limit, and a validation on all pairs
+would take a third of the hours. At the end, the best checkpoint translates both sets with beam 5, and is scored as ours is.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""RNNsearch or RNNencdec on Multi30k: the plain `train` and `evaluate` commands, and what came of them.
+"""Train RNNsearch or RNNencdec on Multi30k with `train` and `evaluate`, and record the scores.
 
     python benchmarks/multi30k.py --data DATA --output RUNS [--model rnnencdec] [--language de] [--models 3 --jobs 2]
 
 The settings are the preset's, chosen on `val`; `test_2016_flickr` is translated once, by the best model on `val`. With
-`--models`, so many are trained, from different seeds, and also translate together; with `--jobs`, side by side, the cores
-shared out. With `--diversify`, the text is made three times as large first, by a model of each direction that translates it
-(data diversification, Nguyen et al. 2020). Every `--member` is one more model, of other settings, on the text as it is, to
-translate together with the others, from which it differs more than another seed does. With settings `data.*`, it has a
-vocabulary of its own (and so must write from right to left); else that of the first.
+`--models`, so many models are trained from different seeds, and also translate as an ensemble; with `--jobs`, several are
+trained side by side and share the cores. With `--diversify`, a model of each direction first translates the text, which
+becomes three times as large (data diversification, Nguyen et al. 2020). Every `--member` adds a model with other settings to
+the ensemble, trained on the text itself, which differs from the others more than another seed does. With settings `data.*`
+it has a vocabulary of its own, and so must be right-to-left (R2L); otherwise it has the vocabulary of the first.
 
 BLEU is sacreBLEU's, cased; *lower-cased, tokenised* is the figure that most papers on this text print: Moses tokens of both
 sides in lower case.

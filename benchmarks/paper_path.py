@@ -1,4 +1,4 @@
-"""Is the paper's path what it was: the preset `paper`, trained by this version and by an earlier one, to the last bit.
+"""Compare a training of the preset `paper` by this version with one by an earlier version, bit for bit.
 
     python benchmarks/paper_path.py --against COMMIT [--updates 200]
 

@@ -1,4 +1,4 @@
-"""Writing down what a benchmark found, with what it takes to judge it."""
+"""The records of benchmarks: results, with the machine and the versions that they were obtained with."""
 
 from __future__ import annotations
 

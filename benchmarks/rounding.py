@@ -1,4 +1,4 @@
-"""What rounding and vocabulary selection cost in BLEU: Multi30k `val`, from one training in float32 and one in bfloat16.
+"""The loss of BLEU by rounding and vocabulary selection: Multi30k `val`, trained in float32 and in bfloat16.
 
     python benchmarks/rounding.py --data DATA --output RUNS [--resume]
 

@@ -1,4 +1,4 @@
-"""Does this version compute what an earlier one did: small trainings and translations in many settings, to the last bit.
+"""Compare this version with an earlier one, bit for bit: small trainings and translations in many settings.
 
     python benchmarks/same_bits.py --text FOLDER --against PATH
 

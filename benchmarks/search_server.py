@@ -1,4 +1,4 @@
-"""The talk between `translation_speed.py` and a contestant that keeps its model loaded.
+"""The protocol between `translation_speed.py` and a contestant that keeps its model loaded.
 
 A request is a line of JSON on standard input: `{"groups": [[sentence, …], …], "steps": [n, …], "beam": k}`. All sentences
 of a group are translated together, in exactly the group's number of steps. The answer is a line of JSON on what was standard

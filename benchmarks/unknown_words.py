@@ -1,11 +1,11 @@
-"""What replacing `[UNK]` is worth: BLEU with and without, how many words are replaced, and how many of them rightly.
+"""The effect of replacing `[UNK]`: BLEU with and without, the number of replaced words, and the share of correct ones.
 
     python benchmarks/unknown_words.py --output RUNS [--data DATA] [--set training.precision=bf16] [--resume]
 
-A shortlist model writes `[UNK]` for words that it does not know. Four ways to go on: leave it, forbid it, copy the source
-word that it was read from, or write what the lexicon has for that word. On Multi30k English–French, with shortlists of 5,000
-words, BLEU on `val`; on the built-in corpus, with 500, also how many are right: the word that the reference has, by its gold
-links, for the same source word.
+A model with a shortlist writes `[UNK]` for words that it does not know. There are four policies: keep it, forbid it, copy
+the source word that it is linked to, or write the translation of that word by the lexicon. On Multi30k English–French, with
+shortlists of 5,000 words, BLEU on `val` is measured; on the built-in corpus, with 500 words, also the share of correct
+words: those that the reference has, by its gold links, for the same source word.
 """
 
 from __future__ import annotations

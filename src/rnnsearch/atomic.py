@@ -1,4 +1,4 @@
-"""Files are written whole or not at all: a temporary name, fsync, rename."""
+"""Atomic writes: a file is written under a temporary name, flushed to disk, and renamed."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     If the body raises, or the process dies, `path` is as it was before. `RnnsearchError` where no file can be.
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.partial")  # one name: what a killed writer left is overwritten
+    temporary = path.with_name(f".{path.name}.partial")  # a fixed name, so that the file of a killed writer is overwritten
     try:
         if path.exists() and not path.is_file():
             raise RnnsearchError(f"{path}: this is not a file but a folder or a device; name a file")
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.touch()  # whether it can be written is known before the work is done
+        temporary.touch()  # an unwritable place raises here, before the work is done
         temporary.unlink()
     except OSError as error:
         raise RnnsearchError(f"{path}: cannot write it: {error.strerror}") from None
@@ -38,7 +38,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(path)
         _sync_folder(path.parent)
     except Exception as error:
-        # Writers in other languages say it in words only.
+        # Writers in other languages report a full disk only in the text of the error.
         if getattr(error, "errno", None) == errno.ENOSPC or f"(os error {errno.ENOSPC})" in str(error):
             raise RnnsearchError(f"{path}: no space left on the disk; what was there before is as it was") from None
         raise

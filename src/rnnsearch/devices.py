@@ -1,4 +1,4 @@
-"""Which device computes, and how minibatches get there."""
+"""The device that computes, and the transfer of minibatches to it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def device_name() -> str:
 
 
 def device_of(model: nn.Module) -> torch.device:
-    """Where the weights of a model are."""
+    """The device that holds the weights of a model."""
     return next(model.parameters()).device
 
 
 def batch_tensors(batch: Batch, device: torch.device, readings: int = 1) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """What `RNNsearch.forward` takes of a minibatch: word ids and lengths of sources and of targets, on the device.
+    """The arguments of `RNNsearch.forward` for a minibatch: word ids and lengths of sources and targets, on the device.
 
     With several `readings`, each sentence comes so many times in a row.
     """

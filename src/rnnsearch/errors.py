@@ -1,4 +1,4 @@
-"""What is meant for the person at the keyboard: one exception, and one warning."""
+"""The exception and the warning whose messages are written for the user of the program."""
 
 from __future__ import annotations
 

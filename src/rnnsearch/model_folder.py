@@ -1,6 +1,6 @@
-"""A model is a folder anyone can read: `config.json`, `model.safetensors`, two vocabularies, and what was written beside.
+"""Model folders: `config.json`, `model.safetensors` and the two vocabularies.
 
-Reading one never unpickles anything.
+Reading a model folder never unpickles anything.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WEIGHTS = "model.safetensors"
 
 @dataclass(frozen=True)
 class System:
-    """All that a translator is made of."""
+    """A model with its settings and vocabularies."""
 
     config: Config
     vocabularies: Vocabularies

@@ -67,4 +67,4 @@ PRESET_PURPOSE: dict[str, str] = {
     "base": "more text, more time, or a GPU",
     "paper": "RNNsearch-50 as published: sizes, initialisation, Adadelta, search",
 }
-"""What each preset is for."""
+"""The purpose of each preset."""

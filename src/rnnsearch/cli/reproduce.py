@@ -15,7 +15,7 @@ def command(
     scale: Annotated[
         Literal["builtin", "multi30k", "files", "wmt14"],
         typer.Option(
-            help="`builtin`: the built-in corpus, 40 minutes on two CPU cores; `multi30k`: image captions, 4 hours; "
+            help="`builtin`: the built-in corpus, half an hour on two CPU cores; `multi30k`: image captions, 4 hours; "
             "`files`: any parallel text, 4 hours; `wmt14`: the sizes of the paper, days on a GPU."
         ),
     ],

@@ -1,4 +1,4 @@
-"""Minibatches of padded sentence pairs, in an order that depends on nothing but settings and batch number."""
+"""Minibatches of padded sentence pairs, in an order that depends only on the settings and the number of the minibatch."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Batch:
     target_BT: Integers
     target_lengths_B: Integers
     guide_BTS: NDArray[np.float32] | None = None
-    """What the alignment should be, where links are given: each linked target position's 1, spread over the source positions
-    that it is linked to; 0 everywhere else."""
+    """The alignment to be learned, where links are given: the row of a linked target position sums to 1, in equal parts on
+    the source positions that it is linked to; all other rows are 0."""
 
 
 def make_batch(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Batch:
@@ -88,7 +88,7 @@ class SubwordSampling:
 
 
 class Guide:
-    """Links between words, as an alignment of what a minibatch is made of."""
+    """Given word alignments, as the target of the guided alignment of a minibatch (`Batch.guide_BTS`)."""
 
     def __init__(self, links: PackedCorpus, vocabularies: Vocabularies) -> None:
         """`links` are those of the pairs of the corpus, by number."""
@@ -105,13 +105,13 @@ class Guide:
             strict=True,
         ):
             # The position of the word of every position: subwords of linked words are linked.
-            of_source, of_target = (
+            source_word_ids, target_word_ids = (
                 vocabulary.join(ids.tolist())[1]
                 for vocabulary, ids in zip(self._vocabularies, (x_S[:S], y_T[:T]), strict=True)
             )
             linked = np.zeros((T + 1, S + 1), np.float32)
             linked[linked_targets, linked_sources] = 1
-            guide_TS[:T, :S] = linked[np.ix_(of_target, of_source)]
+            guide_TS[:T, :S] = linked[np.ix_(target_word_ids, source_word_ids)]
         guide_BTS /= np.maximum(guide_BTS.sum(2, keepdims=True), 1)
         return replace(batch, guide_BTS=guide_BTS)
 

@@ -1,4 +1,4 @@
-"""Which sentence pairs are worth training on."""
+"""The cleaning of sentence pairs before training."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from hashlib import blake2b
 from rnnsearch.config import DataConfig
 
 LETTERS_A_WORD = 20
-"""With `subwords`, the letters that a side may have for every word of `max_length`: a piece can be as short as a letter, and
-one endless "word" would fill the memory."""
+"""With `subwords`, a side may have this many letters for every word of `max_length`: a subword can be as short as a letter,
+so that a single endless "word" would fill the memory."""
 
 
 @dataclass
 class CleaningReport:
-    """How many pairs were read, what each rule dropped (the first that applied), and how many were kept."""
+    """The number of pairs that were read, dropped by each rule (the first that applied), and kept."""
 
     read: int = 0
     empty: int = 0

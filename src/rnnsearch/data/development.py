@@ -1,4 +1,4 @@
-"""Where a development set comes from: files of its own, or pairs of the training text that are held out of the training."""
+"""The development set: separate files, or pairs of the training text that are held out."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class HeldOut:
     pairs: Sequence[tuple[str, str]]
     """Their lines, in the order of the text."""
     words: frozenset[tuple[str, str]]
-    """The same pairs, tokenised: every pair with these words stays out of the training, so repetitions do too."""
+    """The same pairs, tokenised: every pair with these words is held out, so repetitions are too."""
 
     def __contains__(self, pair: tuple[Sequence[str], Sequence[str]]) -> bool:
         """Whether a tokenised pair is held out."""

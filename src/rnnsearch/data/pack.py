@@ -97,7 +97,7 @@ class PackedCorpus:
         return source.ids, target.ids
 
     def lengths(self, pairs: Positions | None = None) -> tuple[Ids, Ids]:
-        """How many words each source and each target has: of all pairs, or of these."""
+        """The number of words of the source and of the target, for all pairs or for these."""
         blocks, rows = self._locate(np.arange(len(self)) if pairs is None else pairs)
         source, target = (side.spans(blocks, rows)[1] for side in self._sides)
         return source, target
@@ -130,7 +130,7 @@ class PackedCorpus:
 
 
 class _Side:
-    """One column of the file: where the offsets and the ids of each of its blocks lie.
+    """One column of the file: the positions of the offsets and of the ids of each of its blocks.
 
     Positions count 32-bit words from the start of the file, so that one indexing operation reads any block.
     """
@@ -166,7 +166,7 @@ class _Side:
         return int(position)
 
     def spans(self, blocks: Positions, rows: Positions) -> tuple[Positions, Ids]:
-        """Where the ids of these sentences start, and how many they are."""
+        """The start and the number of the ids of these sentences."""
         offsets = self._offsets_at[blocks] + rows
         starts = self._words[offsets]
         return self._ids_at[blocks] + starts, self._words[offsets + 1] - starts

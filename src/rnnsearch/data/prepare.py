@@ -60,7 +60,7 @@ class PreparedData:
 
     @property
     def held_out(self) -> int:
-        """How many pairs were held out for a development set; they are in `development_files`."""
+        """The number of pairs held out for a development set; they are in `development_files`."""
         pairs: int = self.info.get("held_out", {}).get("pairs", 0)
         return pairs
 

@@ -1,4 +1,4 @@
-"""Word alignments as links: gold ones read from a file, and those that attention amounts to.
+"""Word alignments as links: gold ones, which are read from files, and hard alignments of attention.
 
 A link is a pair (source position, target position), counted from 0. Annotators mark a link *sure*, or only
 *possible* where they could also have left it out; every sure link is possible too.
@@ -30,7 +30,7 @@ _SENTENCE_NUMBER = re.compile(r"^[0-9]+(\t|\s*$)")
 
 @dataclass(frozen=True)
 class GoldLinks:
-    """What annotators drew for one sentence pair."""
+    """The links that annotators drew for one sentence pair."""
 
     sure: Links
     possible: Links
@@ -72,13 +72,14 @@ def read_gold(path: str | os.PathLike[str], *, reverse: bool = False) -> list[Go
 
 
 def linked_sources(alignment: NDArray[np.floating]) -> NDArray[np.intp]:
-    """For each target word the source word that it is linked to: the one of whose attention it took the greatest share.
+    """For each target word i, the source word j with the greatest share α_ij / (Σ_k α_kj + ε) of its total attention.
 
-    `alignment` is target words × source words, the source's end symbol in the last column; the result is one source
-    position a target word. The word read most would not do: *les* is read as much from *cows*, whose gender and number
-    decide it, as from *the*. But *cows* gives most of itself to *vaches*, and *the* all of itself to *les*: so each weight
-    counts relative to what the whole target took of that source word, α_ij / (Σ_k α_kj + ε), where ε keeps a source word
-    that nothing was read from out of it. The end symbol is no word and is never linked to.
+    `alignment` is target words × source words, with the end symbol of the source in the last column; the result is one
+    source position for each target word. The source word with the greatest weight α_ij would be a poor choice: the article
+    *les* attends as much to *cows*, whose gender and number determine it, as to *the*. But most of the attention that
+    *cows* receives comes from *vaches*, and all that *the* receives comes from *les*, so that weights relative to these
+    totals link *les* to *the*. ε keeps source words that receive hardly any attention from being linked. The end symbol is
+    not a word, and is never linked.
     """
     words = alignment[:, :-1]
     if words.shape[1] == 0:
@@ -94,7 +95,7 @@ def hard_alignment(alignment: NDArray[np.floating]) -> Links:
 
 
 def symmetrize(forward: Links, backward: Links, how: Symmetry) -> Links:
-    """One set of links of two: source to target, and, turned round, target to source.
+    """Combine two sets of links: those of source to target, and those of target to source with their sides swapped.
 
     `intersection` keeps what both have. `grow-diag` (Koehn et al. 2005) goes on from there: a link that one of them has is
     added where it touches a link that is in, side by side or corner to corner, and one of its words has no link yet.

@@ -1,4 +1,4 @@
-"""From the words of a corpus to their ids: a shortlist of whole words, or subwords."""
+"""Encode the words of a corpus as ids: with a shortlist of whole words, or with subwords."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class WordEncoder:
     ids: Ids
     """The ids of every word by its number, end to end."""
     starts: Positions
-    """Where those of a word begin; one longer than the words."""
+    """The start of the ids of each word in `ids`, and the end of the last."""
     info: dict[str, Any]
 
     def encode(self, sentences: Sentences) -> Sentences:
@@ -78,9 +78,9 @@ def word_encoders(
 
 
 def _subword_encoder(counts: Counter[str], subwords: Subwords, right_to_left: bool = False) -> WordEncoder:
-    """One side's words in subwords; the vocabulary holds all of these, as another segmentation may need any of them.
+    """The encoder of one side, with subwords. The vocabulary holds all of them, since other segmentations may need any.
 
-    What no subwords make up, such as the symbols that sentencepiece reserves, is unknown.
+    A word that subwords cannot represent, such as a symbol that sentencepiece reserves, is unknown.
     """
     totals = Counter(dict.fromkeys(subwords.inventory, 0))
     for word, count in counts.items():
@@ -94,9 +94,9 @@ def _subword_encoder(counts: Counter[str], subwords: Subwords, right_to_left: bo
 
 
 def _word_encoder(counts: Counter[str], vocabulary: Vocabulary) -> WordEncoder:
-    of_word = [vocabulary.encode([word]) for word in counts]
-    lengths = np.array([len(ids) for ids in of_word], dtype=np.int64)
-    ids = np.array([i for ids in of_word for i in ids], dtype=np.int32)
+    encoded = [vocabulary.encode([word]) for word in counts]
+    lengths = np.array([len(ids) for ids in encoded], dtype=np.int64)
+    ids = np.array([i for ids in encoded for i in ids], dtype=np.int32)
     times = np.repeat(np.array(list(counts.values()), dtype=np.int64), lengths)
     running = int(times.sum())
     info = {

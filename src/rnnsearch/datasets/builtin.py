@@ -109,7 +109,7 @@ def _unpack(columns: dict[str, NDArray[Any]], pairs: int) -> Lines:
 
 
 def _starts(sizes: NDArray[Any]) -> NDArray[np.intp]:
-    """Where each of the runs of these sizes starts."""
+    """The start of each of consecutive runs with these sizes."""
     return np.append(0, np.cumsum(sizes, dtype=np.intp)[:-1])
 
 

@@ -42,13 +42,13 @@ class ParallelText:
     """Two files, line n of one the translation of line n of the other."""
 
     name: str
-    """What the plain files are called, before the language."""
+    """The names of the plain files, without the language."""
     source: Text
     target: Text
 
     @property
     def archives(self) -> tuple[Archive, ...]:
-        """What has to be fetched for it."""
+        """The archives that have to be fetched."""
         return (self.source.archive, self.target.archive)
 
 
@@ -63,7 +63,7 @@ class LinkedSentences:
 
     @property
     def archives(self) -> tuple[Archive, ...]:
-        """What has to be fetched for it."""
+        """The archives that have to be fetched."""
         return (self.source, self.target, self.links)
 
 
@@ -86,7 +86,7 @@ class Dataset:
     name: str
     title: str
     licence: str
-    """Its terms, in a sentence."""
+    """The licence terms, in a sentence."""
     languages: tuple[str, str]
     """Codes of source and target language, which end the names of the plain files."""
     texts: tuple[ParallelText | LinkedSentences | BuiltinText, ...]

@@ -100,7 +100,7 @@ class _Partial:
             time.sleep(left.pop(0))
 
     def _fetch_rest(self, progress: Progress) -> bool:
-        """One connection: append what comes. Whether the file is whole then."""
+        """Append the data of one connection to the file; returns whether the file is complete."""
         start = self._size()
         headers = {"User-Agent": f"rnnsearch/{__version__}", "Accept-Encoding": "identity"}
         if start:

@@ -1,4 +1,4 @@
-"""From a data set to a folder of plain parallel files, with a manifest that says what they are."""
+"""Write a data set to a folder of plain parallel files, with a manifest that describes them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _COUNT_CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class Downloaded:
-    """What lies in the folder now."""
+    """The contents of the folder after a download."""
 
     folder: Path
     texts: dict[str, int]
-    """How many sentence pairs each parallel text has, by its name."""
+    """The number of sentence pairs of each parallel text, by name."""
     fetched: bool
     """False where everything was there already."""
 
@@ -132,7 +132,7 @@ def _number(text: str, archive: Path) -> int:
 
 
 def _count(dataset: Dataset, text: ParallelText | LinkedSentences | BuiltinText, folder: Path) -> int:
-    """How many pairs a text has; RnnsearchError where the two files do not fit together."""
+    """The number of pairs of a text; RnnsearchError where its two files have different numbers of lines."""
     source, target = (folder / name for name in dataset.files(text)[:2])
     lines = [_lines(path) for path in (source, target)]
     if lines[0] != lines[1]:
@@ -144,7 +144,7 @@ def _count(dataset: Dataset, text: ParallelText | LinkedSentences | BuiltinText,
 
 
 def _lines(path: Path) -> int:
-    """How many lines a file has, whatever its encoding."""
+    """The number of lines of a file, in any encoding."""
     count, last = 0, b"\n"
     with path.open("rb") as file:
         while chunk := file.read(_COUNT_CHUNK):

@@ -1,4 +1,4 @@
-"""Plain text out of archives that nobody has looked into.
+"""Extract plain text from untrusted archives.
 
 No name in an archive is ever used as a path: the wanted files are read out of it, and written under names of ours. An
 archive with a name that would lead out of its folder, or with a link or device where text should be, is refused, and so is
@@ -33,7 +33,7 @@ _TARS = (".tgz", ".tar", ".tar.gz", ".tar.bz2", ".tar.xz")
 _LARGEST_RATIO = 50
 """Text is compressed to between a third and a tenth; a bomb to a thousandth."""
 _SMALL = 1 << 20
-"""What may come out of any archive, however small."""
+"""Bytes that may come out of any archive, however small."""
 _CHUNK = 1 << 20
 _SEGMENT = re.compile(r"<seg\b[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
 

@@ -108,13 +108,13 @@ def _choose(sources: list[str], references: list[str], translations: list[Transl
     """One sentence from each of several ranges of lengths: the one with the most reordering."""
     chosen = []
     for low, high in ((5, 8), (9, 12), (13, 16), (17, 22), (23, 30), (31, 60)):
-        of_length = [
+        candidates = [
             (_crossings(translation), -index)
             for index, translation in enumerate(translations)
             if low < len(translation.source_tokens) <= high + 1
         ]
-        if of_length:
-            index = -max(of_length)[1]
+        if candidates:
+            index = -max(candidates)[1]
             chosen.append(Shown(sources[index], references[index], translations[index]))
     return chosen
 

@@ -1,4 +1,4 @@
-"""From what lies in the folder of a reproduction to its results."""
+"""Collect the results of a reproduction from the files in its folder."""
 
 from __future__ import annotations
 

@@ -65,9 +65,9 @@ def choose(text: Text, prepared: Sequence[PreparedData], long: int, folder: Path
     ]
     known = sorted(set.intersection(*subsets))
     lengths = [len(words) for words in source_words]
-    of_length = [i for i in known if lengths[i] in _FIGURE_3_WORDS]
+    candidates = [i for i in known if lengths[i] in _FIGURE_3_WORDS]
     arbitrary = [i for i, length in enumerate(lengths) if length in _FIGURE_3_WORDS][:1]
-    others = [i for i in of_length if i not in arbitrary]
+    others = [i for i in candidates if i not in arbitrary]
     random = Random(_SEED)
     choice = Choice(
         lengths=lengths,

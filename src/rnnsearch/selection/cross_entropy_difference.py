@@ -9,9 +9,9 @@ general corpus, drawn at random; both have the same vocabulary, the words that o
 Moore and Lewis (2010) take the difference on one side only. Subtracting H_O keeps sentences from being chosen just because
 they are short, or made of frequent words.
 
-One thing is done otherwise than in the paper. A model knows the sentences that it was trained on by heart, so that H_O would
-be far too low for them, and they would never be chosen. There are two samples, and two models O: the sentences of the first
-sample are judged by the model of the second, and all others by that of the first.
+One detail differs from the paper. A model assigns far too low a cross-entropy H_O to the sentences that it was trained on,
+so these sentences would never be selected. There are therefore two samples and two models O: the sentences of the first
+sample are scored by the model of the second, and all others by the model of the first.
 
 For these models words are lowercased runs of letters and digits, or single other characters; elsewhere in this module a word
 is what stands between spaces. The corpus is read from its files, a block at a time, and never held: besides the models,
@@ -54,7 +54,7 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 
 @dataclass(frozen=True)
 class Selection:
-    """What was kept of what."""
+    """The size of a selection."""
 
     read: int
     """Pairs in the general corpus."""
@@ -94,7 +94,7 @@ class GeneralCorpus:
 
     @property
     def whole(self) -> NDArray[np.bool_]:
-        """Of each pair: whether neither side is empty."""
+        """For each pair, whether neither side is empty."""
         return (self.words["source"] > 0) & (self.words["target"] > 0)
 
     def blocks(self, stage: str, progress: Progress, block: int = _BLOCK) -> Iterator[tuple[int, dict[Side, list[str]]]]:
@@ -169,11 +169,11 @@ def cross_entropy_differences(
     for start, lines in corpus.blocks("scoring", progress, block):
         for side, model in specific.items():
             sentences = _encode(lines[side], model.vocabulary)
-            of_all, of_first_sample = general[side]
-            entropies = of_all.cross_entropies(sentences)
+            first, second = general[side]
+            entropies = first.cross_entropies(sentences)
             seen = np.flatnonzero(samples[side][start : start + block] == 0)
             again = _encode([lines[side][number] for number in seen], model.vocabulary)
-            entropies[seen] = of_first_sample.cross_entropies(again)
+            entropies[seen] = second.cross_entropies(again)
             scores[start : start + block] += model.model.cross_entropies(sentences) - entropies
     return scores
 
@@ -187,7 +187,7 @@ def random_scores(corpus: GeneralCorpus, seed: int) -> Floats:
 def best(
     corpus: GeneralCorpus, scores: Floats, *, pairs: int | None = None, words: int | None = None
 ) -> NDArray[np.bool_]:
-    """Of each pair: whether it is kept. The `pairs` with the lowest scores are, or the lowest with `words` words at most."""
+    """For each pair, whether it is kept: the `pairs` with the lowest scores, or as many as have `words` words at most."""
     order = np.argsort(scores, kind="stable")[: np.isfinite(scores).sum()]
     if words is None:
         count = pairs or 0
@@ -261,7 +261,7 @@ def _in_domain_model(path: Path, block: int, progress: Progress) -> _InDomain:
 
 
 def _samples(lengths: Ids, order: NDArray[np.int64], words: int) -> NDArray[np.int8]:
-    """Of each sentence: 0 if it is of the first sample, 1 if of the second, −1 if of none.
+    """For each sentence, 0 if it is in the first sample, 1 if in the second, −1 if in neither.
 
     Each sample has `words` words, or half the corpus, of the sentences that come first in a random order.
     """

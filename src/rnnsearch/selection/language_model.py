@@ -71,7 +71,7 @@ class LanguageModel:
 
     @property
     def ngrams(self) -> int:
-        """How many n-grams of all orders it holds."""
+        """The number of n-grams of all orders."""
         return sum(len(order.keys) for order in self._orders)
 
     def log2_probabilities(self, sentences: Sentences) -> Floats:

@@ -60,15 +60,15 @@ def bpe_dropout(scores: Mapping[str, float]) -> Sampler:
 def unigram_sampling(scores: Mapping[str, float]) -> Sampler:
     """A sampler that draws a segmentation with probability proportional to that of its subwords to the power alpha.
 
-    `scores` are log p of all subwords (Kudo 2018). The draw is exact: the sums over all segmentations of every beginning of
-    a word are computed forwards, and the subwords are drawn backwards, the last one first.
+    `scores` are log p of all subwords (Kudo 2018). The draw is exact: a forward
+    pass sums over all segmentations of every prefix of the word, and a backward pass draws the subwords, the last one first.
     """
     longest = max(map(len, scores))
     unknown = min(scores.values()) - 10  # as in sentencepiece: a letter that is no subword, rather than no segmentation
 
     @functools.lru_cache(maxsize=1 << 14)
     def last_subwords(word: str, alpha: float) -> list[tuple[list[float], list[str]]]:
-        """For every beginning of a word that is not empty: possible last subwords, and their cumulative probabilities."""
+        """For every non-empty prefix of a word: its possible last subwords, and their cumulative probabilities."""
         log_sums, found = [0.0], []
         for end in range(1, len(word) + 1):
             subwords, logs = [], []
@@ -87,9 +87,9 @@ def unigram_sampling(scores: Mapping[str, float]) -> Sampler:
         return found
 
     def sample(word: str, alpha: float, random: Random) -> list[str]:
-        of_beginning, parts, end = last_subwords(word, alpha), list[str](), len(word)
+        last, parts, end = last_subwords(word, alpha), list[str](), len(word)
         while end:
-            cumulative, subwords = of_beginning[end - 1]
+            cumulative, subwords = last[end - 1]
             parts.append(subwords[bisect(cumulative, random.random(), hi=len(cumulative) - 1)])
             end -= len(parts[-1])
         return parts[::-1]

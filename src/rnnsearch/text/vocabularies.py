@@ -15,7 +15,7 @@ FILES = tuple(f"{side}.{kind}" for kind in ("vocab", "subwords") for side in SID
 
 
 class Vocabularies(NamedTuple):
-    """Those of the source and of the target language."""
+    """The source and the target vocabulary."""
 
     source: Vocabulary
     target: Vocabulary

@@ -111,7 +111,7 @@ class Vocabulary:
         return [self.id(token) for token in self.segment(words)]
 
     def segment(self, words: Sequence[str]) -> Sequence[str]:
-        """What has an id each, in the order of the ids: the words themselves, or their subwords."""
+        """The entries of the vocabulary that `words` consist of, in the order of the ids: words, or subwords."""
         words = self._reordered(words)
         return [subword for word in words for subword in self.subwords.segment(word)] if self.subwords else words
 
@@ -147,5 +147,5 @@ class Vocabulary:
         return words, word_ids
 
     def _reordered(self, words: Sequence[T]) -> Sequence[T]:
-        """From the order in which one reads to that of the ids, or back."""
+        """Convert reading order to the order of the ids, or back."""
         return words[::-1] if self.right_to_left else words

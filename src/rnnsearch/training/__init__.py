@@ -1,1 +1,1 @@
-"""Training: the loop, its checkpoints, and what is recorded of it."""
+"""Training: the loop, the optimizers, checkpoints, validation and records."""

@@ -1,7 +1,8 @@
-"""Averages of weights, which translate better than the weights that they are made of.
+"""Averages of weights: an averaged model translates better than the models that it is made of.
 
-A moving average along one training (Polyak & Juditsky 1992; in this form Marian's, Junczys-Dowmunt et al. 2018), and the
-mean of models that come of one: saved at several times, or trained further on different text (Wortsman et al. 2022).
+`WeightAverage` is a moving average over one training (Polyak & Juditsky 1992; in the form of Marian, Junczys-Dowmunt et al.
+2018). `average_models` takes the mean of models that share an ancestor: checkpoints of one training, or models that were
+trained further on different text (Wortsman et al. 2022).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class WeightAverage:
     """w̄ ← w̄ + (1 − decay) (w − w̄), once an update."""
 
     EVERY = 5
-    """One pass over the weights stands for so many updates: they hardly move in between."""
+    """The average is brought up to date once in so many updates, between which the weights hardly change."""
 
     def __init__(self, model: RNNsearch, decay: float) -> None:
         self.model = model
@@ -43,7 +44,7 @@ class WeightAverage:
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:
-        """Within it the model has the averaged weights."""
+        """A context in which the model has the averaged weights."""
         self._swap()
         try:
             yield
@@ -59,7 +60,7 @@ class WeightAverage:
 def average_models(folders: Sequence[Path], output: Path) -> None:
     """Write a model whose weights are the mean of those of the models in `folders`; its settings are the first one's.
 
-    Raises RnnsearchError where they are not of one make, or `output` is a model already.
+    Raises RnnsearchError where the models differ in `model.*`, vocabularies or direction, or `output` is a model already.
     """
     if (output / WEIGHTS).exists():
         raise RnnsearchError(f"{output}: there is a model in it already; give another --output")
@@ -68,9 +69,9 @@ def average_models(folders: Sequence[Path], output: Path) -> None:
         if other.config.model != first.config.model:
             raise RnnsearchError(f"{folder}: its settings model.* are not those of {folders[0]}: their weights have no mean")
         if other.config.data.right_to_left != first.config.data.right_to_left:
-            raise RnnsearchError(f"{folder}: it writes the other way than {folders[0]}: their weights have no mean")
+            raise RnnsearchError(f"{folder}: its data.right_to_left is not that of {folders[0]}: their weights have no mean")
     parameters = [dict(system.model.named_parameters()) for system in (first, *others)]
     for name, mean in parameters[0].items():
-        mean.copy_(torch.stack([of_model[name].double() for of_model in parameters]).mean(0))
+        mean.copy_(torch.stack([weights[name].double() for weights in parameters]).mean(0))
     save_settings(output, first)
     save_weights(output / WEIGHTS, first.model)

@@ -1,4 +1,4 @@
-"""A checkpoint is one safetensors file with everything an interrupted run needs to go on bit for bit.
+"""Checkpoints: one safetensors file with the whole state of a run, so that a resumed run is the same bit for bit.
 
 Tensors: `model/…`, `average/…`, `optimizer/<parameter>/…`, `random`. Its header holds the rest, as JSON: where the run was
 in the corpus, how long it has taken, the best score so far, every validation.
@@ -26,7 +26,7 @@ from rnnsearch.training.average import WeightAverage
 
 @dataclass
 class Progress:
-    """Where a run is: all of its state that is not a tensor."""
+    """The state of a run, except for its tensors."""
 
     update: int = 0
     """Updates so far, skipped ones included; also the number of the next minibatch."""
@@ -37,14 +37,14 @@ class Progress:
     skipped: int = 0
     """Updates that were not applied because the gradient was not finite."""
     precision: str = ""
-    """What the factors of products have been rounded to, `fp32` or `bf16`; empty before the first update."""
+    """The precision of matrix products so far, `fp32` or `bf16`; empty before the first update."""
     plateau_factor: float = 1.0
-    """What the learning rate has been lowered by."""
+    """The factor by which `decay = plateau` has lowered the learning rate."""
     best_score: float | None = None
     best_update: int = 0
     validations_without_gain: int = 0
     interval_nll: float = 0.0
-    """Training NLL summed since the last validation, and the words it is of."""
+    """Training NLL summed since the last validation, over `interval_words` words."""
     interval_words: int = 0
     validations: list[dict[str, Any]] = field(default_factory=list)
     """One row a validation, as `training.json` shows them."""
@@ -80,7 +80,7 @@ def save_checkpoint(
 def load_checkpoint(
     path: Path, model: RNNsearch, optimizer: torch.optim.Optimizer, average: WeightAverage | None
 ) -> Progress:
-    """Put a run back to where it was when the checkpoint was written."""
+    """Restore model, optimizer, average and random state from a checkpoint, and return the progress."""
     tensors = read_tensors(path)
     try:
         with safe_open(path, "pt") as file:
@@ -88,7 +88,7 @@ def load_checkpoint(
         progress = Progress(**json.loads(metadata["progress"]))
         saved_optimizer = metadata["optimizer"]
         random = tensors["random"]
-        torch.Generator().set_state(random)  # whatever is wrong with it is to be known before anything is changed
+        torch.Generator().set_state(random)  # a damaged state raises here, before anything is changed
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
         raise RnnsearchError(f"{path}: not a checkpoint that this version can read ({error!r})") from None
     if saved_optimizer != type(optimizer).__name__:

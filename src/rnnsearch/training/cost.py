@@ -1,4 +1,4 @@
-"""What training minimises: word NLLs, summed over the minibatch (appendix B.2)."""
+"""The training cost: the NLL summed over the words of a minibatch (appendix B.2)."""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ def training_cost(
 
 
 def cost_divisor(sentences: int, words: int, config: TrainingConfig) -> int:
-    """What the cost of an update with so many sentences and target words is divided by (`loss_normalization`)."""
+    """The divisor of the cost of an update with so many sentences and target words (`loss_normalization`)."""
     return {"sum": 1, "sentences": sentences, "tokens": words}[config.loss_normalization]

@@ -1,4 +1,4 @@
-"""What the person at the terminal sees of a training: a bar where there is a terminal, lines where there is a log."""
+"""The progress of a training: a bar on a terminal, lines in a log file, curves for TensorBoard."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from rnnsearch.ops import optimizer as steps
 
 
 class Optimizer(torch.optim.Optimizer):
-    """What Adadelta and Adam share: every parameter's state, and gradients by rows."""
+    """The base class of Adadelta and Adam: the state of every parameter, and gradients by rows."""
 
     averages: tuple[str, str]
     """The names of the two running averages that are kept of every weight."""

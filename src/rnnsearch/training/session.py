@@ -1,4 +1,4 @@
-"""A training from beginning to end: prepare the text, run or resume, record what came of it."""
+"""A whole training: prepare the text, run or resume, write the model, its record and its card."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from rnnsearch.translation.translator import Translator
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """One file, or several that are read one after the other."""
 TEXT = CHECKPOINT.with_name("text.json")
-"""What `prepare` said of the text that a run was begun on."""
+"""The `prepare.json` of the text that a run was started on."""
 LOCK = CHECKPOINT.with_name("lock")
 """Held by the process that trains."""
 NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)
-"""What file systems answer that know no locks, as some on a network do: there, nobody keeps a second training out."""
+"""Errors of file systems without locks, such as some network file systems; there, a second training is not detected."""
 
 
 class Interrupted(Exception):
@@ -107,7 +107,7 @@ def train(
         save_settings(folder, system)
         if not resuming:
             write_json(folder / TEXT, prepared.info)
-            trainer.save()  # from now on the folder holds a run, and is nobody else's
+            trainer.save()  # from now on the folder holds a run
         with Display(console, folder / "tensorboard", trainer) as display, _stopping(trainer, console):
             progress = trainer.run(display)
         if not progress.finished:
@@ -134,7 +134,7 @@ def _paths(given: Paths) -> list[Path]:
 
 
 def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
-    """What `training.json` holds: the row of the paper's Table 2, and what it takes to read it.
+    """The contents of `training.json`: the row of the paper's Table 2, and the circumstances of the training.
 
     The training NLL is the best model's, on the first thousand pairs of the training corpus, without dropout.
     """
@@ -173,7 +173,7 @@ def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """Two trainings would write each other's files: refuse to be the second. Who dies, lets go of the folder."""
+    """Lock the folder, or raise RnnsearchError if another process trains in it; the lock of a killed process is released."""
     lock, new = FileLock(folder / LOCK), not folder.exists()
     try:
         (folder / LOCK).parent.mkdir(parents=True, exist_ok=True)
@@ -188,7 +188,7 @@ def _alone(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        if not (folder / CHECKPOINT).exists():  # nothing was begun: leave nothing
+        if not (folder / CHECKPOINT).exists():  # no run was started, so the folder is left as it was
             with contextlib.suppress(OSError):
                 (folder / LOCK).unlink()
                 (folder / LOCK).parent.rmdir()
@@ -198,7 +198,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _check_output(folder: Path, resume: bool, console: Console) -> bool:
-    """Whether there is a run to go on with."""
+    """Whether there is a run to resume; RnnsearchError where neither a new run nor a resumed one is possible."""
     if (folder / CHECKPOINT).exists():
         if not resume:
             raise RnnsearchError(
@@ -216,7 +216,7 @@ def _check_output(folder: Path, resume: bool, console: Console) -> bool:
 
 
 def _resumed_settings(saved: Config, asked: Config, folder: Path, compare_data: bool) -> Config:
-    """The settings of a run that goes on: data and model are what they were; training and search may be changed."""
+    """The settings of a resumed run: data and model may not change, training and search may."""
     before, now = to_dict(saved), to_dict(asked)
     if not compare_data:
         now["data"] = before["data"]
@@ -241,7 +241,7 @@ def _data(
     begun: System | None,
     console: Console,
 ) -> PreparedData:
-    """The packed corpus: as `prepare` left it, or prepared now, into the output folder."""
+    """The packed corpus: the one in `data`, or one that is prepared now, in the output folder."""
     vocabularies = None if begun is None else begun.vocabularies
     if data is not None:
         prepared = open_prepared(Path(data))
@@ -286,7 +286,7 @@ def _data(
 
 
 def _with_data_settings(config: Config, prepared: PreparedData) -> Config:
-    """The config that the model is saved with: its data settings are those the corpus was prepared with."""
+    """The settings that are saved with the model: those of the data are the ones that the corpus was prepared with."""
     return from_dict({**to_dict(config), "data": prepared.info["data"]})
 
 

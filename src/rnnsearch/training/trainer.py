@@ -28,7 +28,7 @@ CHECKPOINT = Path("checkpoints") / "last.safetensors"
 
 
 class Listener(Protocol):
-    """Who is told how training goes."""
+    """Receives reports from a `Trainer`; implemented by `Display`."""
 
     def updated(self, progress: Progress, nll_per_word: float, words: int) -> None:
         """After every update: the minibatch's NLL in nats a target word, and its target words."""
@@ -54,7 +54,7 @@ class Trainer:
         folder: Path,
         links: PackedCorpus | None = None,
     ) -> None:
-        """`links` are those of the corpus's pairs, where there are some, to guide the alignment."""
+        """`links` are word alignments of the pairs of the corpus, for guided alignment."""
         self.system = system
         self.development = development
         self.folder = folder
@@ -64,9 +64,9 @@ class Trainer:
         device = device_of(system.model)
         asked = system.config.training
         self.settings: TrainingConfig = replace(asked, precision=usable_precision(asked.precision, device))
-        """Those of the system's config, but for a precision that this machine is slow in."""
+        """The settings of the run: `system.config.training`, with a precision that this machine computes fast."""
         system.model.recurrences = choose_recurrences(self.settings.engine, device, self.settings.precision)
-        # Whole gradients are quicker on a GPU, where memory is.
+        # On a GPU, whole gradients are faster than sparse ones, and there is memory for them.
         system.model.sparse_gradients(device.type == "cpu")
         system.model.recurrent_dropout(self.settings.recurrent_dropout)
         self.optimizer = make_optimizer(system.model.parameters(), self.settings)
@@ -103,7 +103,7 @@ class Trainer:
         return self.progress.update * self.settings.accumulate / self.batches.batches_per_epoch
 
     def resume(self) -> None:
-        """Go back to where the checkpoint was written; the reasons a finished run ended are looked at afresh."""
+        """Restore the state of the checkpoint. Whether the run is finished is decided again, by the present settings."""
         self.progress = load_checkpoint(self.folder / CHECKPOINT, self.system.model, self.optimizer, self.average)
         self.progress.finished = ""
 
@@ -135,7 +135,7 @@ class Trainer:
         return progress
 
     def _tell_precision(self) -> None:
-        """Say where the precision is not the one that was asked for, or not the one that the run had before."""
+        """Report a precision that differs from the setting, or from the one that the run has had so far."""
         now, before, asked = self.settings.precision, self.progress.precision, self.system.config.training.precision
         if now != asked:
             self.listener.notice(
@@ -169,9 +169,9 @@ class Trainer:
                     word_dropout=settings.word_dropout,
                 )
             guide = None if batch.guide_BTS is None else torch.from_numpy(batch.guide_BTS.repeat(readings, 0)).to(device)
-            cost, nll_of_batch = training_cost(output, divisor, settings, guide)
+            cost, batch_nll = training_cost(output, divisor, settings, guide)
             cost.backward()
-            nll += float(nll_of_batch) / readings
+            nll += float(batch_nll) / readings
         norm = gradient_norm(model.parameters())
 
         progress.update += 1
@@ -189,7 +189,7 @@ class Trainer:
             self.listener.notice(
                 f"update {progress.update}: the gradient is not finite ({norm}); skipped ({progress.skipped} so far)"
             )
-        self.optimizer.zero_grad()  # now, not before the next gradient: the next minibatch has use for the memory
+        self.optimizer.zero_grad()  # here, so that the next minibatch can use the memory
         progress.target_words += words
         self.listener.updated(progress, nll / words, words)
 
@@ -202,13 +202,13 @@ class Trainer:
             self._validate_weights()
 
     def _validate_weights(self) -> None:
-        """The same, of the weights that the model has now."""
+        """Validate the weights that the model has now."""
         progress, settings = self.progress, self.settings
         self.system.model.eval()
         found = validate(self.system, self.development)
         score = found.bleu if settings.validate_on == "bleu" else -found.nll.per_word
         if math.isnan(score):
-            score = -math.inf  # else nothing after it were better
+            score = -math.inf  # else no later score would count as better
         best = progress.best_score is None or score > progress.best_score
         row = {
             "update": progress.update,

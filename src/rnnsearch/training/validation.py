@@ -31,7 +31,7 @@ class NLL:
 
 @dataclass(frozen=True)
 class Validation:
-    """What a validation found."""
+    """The scores of the development set."""
 
     nll: NLL
     bleu: float

@@ -20,7 +20,7 @@ __all__ = ["FORMATS", "ScoredPair", "Translation", "Translator", "load", "score_
 def load(folder: str | os.PathLike[str], *others: str | os.PathLike[str]) -> Translator:
     """Load a trained model, on a GPU where there is one; or several with the same vocabularies, as an ensemble.
 
-    Models that write from right to left may be among them: then both directions translate, and agree.
+    Where left-to-right and right-to-left models are among them, see `BidirectionalTranslator`.
     """
     folders = [Path(folder), *map(Path, others)]
     systems = load_systems(folders, default_device())

@@ -1,7 +1,8 @@
-"""Models that write from left to right, and models that write from right to left, as one translator.
+"""Left-to-right (L2R) and right-to-left (R2L) models as one translator.
 
-What the one begins with the other ends with, and a search's mistakes are made where it begins and suffered where it ends. So
-each direction searches, both read all that was found, and what they agree on wins (Liu et al. 2016).
+A search conditions each word on the words before it, so its errors accumulate towards the end of the sentence, which is the
+beginning for a model of the other direction. Each direction therefore searches by itself, the models of both directions
+score every candidate that either found, and the candidate with the best mean score wins (Liu et al. 2016).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class BidirectionalTranslator(Translator):
     """See `Translator`; a score is the mean of the two directions' log-probabilities, and so is that of every word."""
 
     def __init__(self, sides: Sequence[Translator]) -> None:
-        """`sides` are two: one that writes from left to right, and one from right to left. Their vocabularies may differ."""
+        """`sides` are an L2R and an R2L translator. Their vocabularies may differ."""
         super().__init__(sides[0].system, sides[0].folder)
         self._sides = sides
 
@@ -37,28 +38,30 @@ class BidirectionalTranslator(Translator):
     def _n_best(
         self, lines: list[str], n: int, prefixes: Sequence[str], settings: dict[str, object]
     ) -> list[list[Translation]]:
-        """See `Translator.n_best`: of what both directions find, the best by both together.
+        """See `Translator.n_best`: the best of the candidates that either direction found.
 
-        They are ranked as search ranks hypotheses (`rnnsearch.search.Ranking`), by both directions' scores and alignments.
+        They are ranked as search ranks hypotheses (`rnnsearch.search.Ranking`), by the mean score and alignment of both
+        directions.
         """
         search = self._search(settings)
         if search.temperature:
             raise RnnsearchError(
-                f"search.temperature = {search.temperature:g}: models that write in both directions search, and draw "
-                "nothing; set it to 0, or give models of one direction"
+                f"search.temperature = {search.temperature:g}: L2R and R2L models together cannot "
+                "draw samples; set it to 0, or give models of one direction"
             )
         wanted = {**settings, "minimum_bayes_risk": False}
-        # From right to left first: it refuses a given beginning before anything is searched for.
+        # R2L first: it refuses a prefix before anything is searched for.
         found = [side.n_best(lines, max(n, search.beam), prefixes, **wanted) for side in reversed(self._sides)]
-        of_lines = [
-            list({tuple(one.tokens): one for of_side in of_line for one in of_side}.values())
-            for of_line in zip(*found, strict=True)
+        # Of every line, the candidates of both sides; a translation that both found is one candidate.
+        candidates = [
+            list({tuple(one.tokens): one for n_best in n_best_lists for one in n_best}.values())
+            for n_best_lists in zip(*found, strict=True)
         ]
-        agreed = iter(self._read([translation for of_line in of_lines for translation in of_line]))
+        scored = iter(self._scored([translation for translations in candidates for translation in translations]))
         ranking = Ranking(search.length_normalization, search.coverage)
         results = []
-        for of_line in of_lines:
-            translations = [next(agreed) for _ in of_line]
+        for translations in candidates:
+            translations = [next(scored) for _ in translations]
             translations = best_first(translations, lambda one: ranking.score(one.score, _length(one), one.alignment))
             results.append((rank_by_mbr(translations) if search.minimum_bayes_risk else translations)[:n])
         return results
@@ -77,14 +80,14 @@ class BidirectionalTranslator(Translator):
         ]
         return [_mean(pairs) for pairs in zip(*scored, strict=True)]
 
-    def _read(self, translations: Sequence[Translation]) -> list[Translation]:
-        """The same translations, with the scores and alignments that both directions give them."""
+    def _scored(self, translations: Sequence[Translation]) -> list[Translation]:
+        """The same translations, with the mean score and alignment of both directions."""
         segments = [segment for one in translations for segment in one.segments if segment.source_tokens]
         pairs = iter(self.score_words([s.source_tokens for s in segments], [s.tokens for s in segments]))
-        read = []
+        results = []
         for one in translations:
             scored = [next(pairs) if segment.source_tokens else None for segment in one.segments]
-            read.append(
+            results.append(
                 replace(
                     one,
                     score=sum((pair.score for pair in scored if pair), 0.0),
@@ -94,16 +97,16 @@ class BidirectionalTranslator(Translator):
                     ],
                 )
             )
-        return read
+        return results
 
 
 def _length(translation: Translation) -> int:
-    """Its words, and the end symbols."""
+    """The number of target words, end symbols included."""
     return len(translation.tokens) + len(translation.segments)
 
 
 def _mean(pairs: Sequence[ScoredPair]) -> ScoredPair:
-    """One pair, as all have scored it."""
+    """A pair with the mean of the given scores and alignments."""
     alphas = [pair.alignment for pair in pairs if pair.alignment is not None]
     word_scores = np.mean([pair.word_scores for pair in pairs], axis=0)
     return replace(

@@ -1,4 +1,4 @@
-"""How translations and alignments are written, a line at a time."""
+"""The output formats of translations and alignments, one line for each sentence."""
 
 from __future__ import annotations
 

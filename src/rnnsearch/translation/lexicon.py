@@ -1,8 +1,8 @@
-"""Which words translate which, as the model's attention has it.
+"""The translation lexicon p(target word | source word) that is estimated from a model's attention.
 
-Every target word of a parallel text is linked to a source word. The entry of a source word is what it was linked to, and how
-often. The words are those of the text, whether in the vocabularies or not; what all source words outside the vocabulary were
-linked to stands under `[UNK]`. Where a model has subwords, they take the place of words.
+The hard alignment links every target word of a parallel text to a source word, and relative frequencies of these links are
+the probabilities. The words are those of the text, whether in the vocabularies or not; the entry `[UNK]` has the links of
+all source words outside the vocabulary. For a model with subwords, the entries are subwords.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class LinkCounter:
 
     def __init__(self, system: System) -> None:
         if not system.model.aligns:
-            raise RnnsearchError("an RNNencdec has no alignment to learn a lexicon from")
+            raise RnnsearchError("a lexicon is learned from alignments, and an RNNencdec computes none")
         self._system = system
         self.counts: dict[str, Counter[str]] = {}
 
@@ -111,17 +111,17 @@ class LinkCounter:
         device = device_of(system.model)
         lengths = [max(len(source), len(target)) + 1 for source, target in pairs]
         for indices in by_length(lengths, system.config.training.batch_size):
-            of_batch = [pairs[i] for i in indices]
+            chosen = [pairs[i] for i in indices]
             batch = make_batch(
                 [
                     ([*map(system.vocabularies.source.id, source)], [*map(system.vocabularies.target.id, target)])
-                    for source, target in of_batch
+                    for source, target in chosen
                 ]
             )
             with fast_products():
                 alpha_TBS = system.model(*batch_tensors(batch, device)).decoded.alpha_TBS
             alpha_BTS = alpha_TBS.transpose(0, 1).float().cpu().numpy()
-            for (source, target), alpha_TS in zip(of_batch, alpha_BTS, strict=True):
+            for (source, target), alpha_TS in zip(chosen, alpha_BTS, strict=True):
                 self._count(source, target, hard_alignment(alpha_TS[: len(target), : len(source) + 1]))
 
     def _count(self, source: list[str], target: list[str], links: Iterable[tuple[int, int]]) -> None:

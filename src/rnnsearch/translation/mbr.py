@@ -1,7 +1,7 @@
-"""Minimum Bayes risk: the translation that is best to have written, whichever of the candidates is the right one.
+"""Minimum Bayes risk (MBR): the candidate with the highest expected chrF under the model (Kumar & Byrne 2004).
 
-Kumar and Byrne (2004). The candidates' probabilities, among themselves, say how likely each is to be right; how good another
-would then have been is its chrF against it.
+The expectation is taken over the candidates themselves: each serves as the reference, weighted by its probability, which is
+normalised over the candidates.
 """
 
 from __future__ import annotations
@@ -27,6 +27,6 @@ def expected_chrf(texts: Sequence[str], log_p: Sequence[float]) -> NDArray[np.fl
 
 
 def rank_by_mbr(candidates: Sequence[Translation]) -> list[Translation]:
-    """The candidates, those of the least risk first; of equal ones, the one that came first."""
+    """The candidates in order of increasing risk; equal ones keep their order."""
     expected = expected_chrf([candidate.text for candidate in candidates], [candidate.score for candidate in candidates])
     return [candidates[i] for i in best_first(range(len(candidates)), lambda i: expected[i])]

@@ -1,4 +1,4 @@
-"""Files of given pairs, scored line by line."""
+"""Parallel files of given translations, scored line by line."""
 
 from __future__ import annotations
 

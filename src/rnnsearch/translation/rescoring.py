@@ -1,7 +1,7 @@
-"""Another system's n-best lists, scored by the model: as Cho et al. (2014a) and many after them used it.
+"""Rescoring: the model's score becomes a feature of another system's n-best lists (Cho et al. 2014a).
 
-The format is Moses's: `line ||| translation ||| features ||| total`, a sentence's translations one after the other. Lists
-that `rnnsearch translate --n-best` wrote, which have no features, are read too.
+The format is that of Moses, `line ||| translation ||| features ||| total`, and all translations of a sentence stand
+together. Lists that `rnnsearch translate --n-best` wrote, which have no features, are read too.
 """
 
 from __future__ import annotations
@@ -93,5 +93,5 @@ def rescore(
             for entry, pair in zip(chunk, scores, strict=True)
         ]
         for _, sentence in itertools.groupby(scored, key=lambda entry: entry.line):
-            entries_of = list(sentence)
-            yield best_first(entries_of, lambda entry: entry.total) if weight else entries_of
+            n_best = list(sentence)
+            yield best_first(n_best, lambda entry: entry.total) if weight else n_best

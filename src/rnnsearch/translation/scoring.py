@@ -54,7 +54,7 @@ class ScoredPair:
         return f"ScoredPair({' '.join(self.tokens)!r}, score={self.score:.4f})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the target words above their alignment."""
+        """HTML for notebooks: the target words above their alignment."""
         remark = f"log p = {self.score:.2f}"
         return as_html(" ".join(self.tokens), remark, self.source_tokens, self.tokens, self.alignment)
 
@@ -71,7 +71,7 @@ def score_pairs(
     """Score tokenised pairs; like a translation, a score does not depend on the pairs beside it.
 
     `first_line` is the number of the first pair, for errors. With `others`, an ensemble: the probability of each word, or
-    of each piece of one, and its alignment, is the mean of all models'.
+    each of its subwords, and its alignment, is the mean of all models'.
     """
     if len(sources) != len(targets):
         raise RnnsearchError(f"{len(sources)} source lines but {len(targets)} target lines; line n translates line n")

@@ -1,4 +1,4 @@
-"""What a translator returns."""
+"""Translations: text, score, alignment, and the segments that a long line was translated in."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class Replacement:
     """One `[UNK]` that was replaced."""
 
     target: int
-    """Its place in the translation."""
+    """The position of the `[UNK]` in the translation."""
     source: int
-    """The place of the source word that it is linked to."""
+    """The position of the source word that it is linked to."""
     source_word: str
     word: str
-    """What stands there now."""
+    """The word that replaced it."""
     by: Literal["lexicon", "copy"]
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch of a line that was translated by itself; nearly always the whole line."""
+    """A part of a line that was translated by itself; nearly always the whole line."""
 
     source_start: int
     source_tokens: list[str]
@@ -46,18 +46,18 @@ class Segment:
 
 @dataclass(frozen=True, repr=False)
 class Translation:
-    """One translation of one line, and where each of its words was read from."""
+    """One translation of one line, with its alignment."""
 
     text: str
     """The translation, detokenised."""
     score: float
     """log p(tokens | source) in nats, the end symbol included."""
     finished: bool
-    """False if the search ran into its length limit: the translation breaks off."""
+    """False if the translation was cut off at the length limit of the search."""
     segments: Sequence[Segment]
     """More than one where the line was longer than `search.max_segment` words."""
     replacements: Sequence[Replacement] = ()
-    """What was written in the place of each `[UNK]`, with `search.replace_unk`."""
+    """The word that replaced each `[UNK]`, with `search.replace_unk`."""
 
     @property
     def tokens(self) -> list[str]:
@@ -122,7 +122,7 @@ class Translation:
         return f"Translation({self.text!r}, score={self.score:.4f}{unfinished})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the translation above its alignment."""
+        """HTML for notebooks: the translation above its alignment."""
         remark = f"log p = {self.score:.2f}" + ("" if self.finished else ", cut off at the length limit")
         return as_html(self.text, remark, self.source_tokens, self.tokens, self.alignment)
 
@@ -164,16 +164,19 @@ def by_words(alignment: Alignment, target_word_ids: Sequence[int], source_word_i
 
 
 def split_line(tokens: list[str], longest: int) -> list[list[str]]:
-    """Cut a line into stretches of at most `longest` tokens: after the last end of a sentence, else of a clause, that
-    leaves a stretch at least half of `longest`; else at `longest`."""
-    pieces = []
+    """Split a line into segments of at most `longest` tokens.
+
+    A segment ends after the last end of a sentence in its second half, or else after the last end of a clause there, or else
+    after `longest` tokens.
+    """
+    segments = []
     while len(tokens) > longest:
-        cut = longest
+        end = longest
         for marks in (".?!…", ";:,"):
             ends = [i + 1 for i in range(longest // 2, longest) if tokens[i] in marks]
             if ends:
-                cut = ends[-1]
+                end = ends[-1]
                 break
-        pieces.append(tokens[:cut])
-        tokens = tokens[cut:]
-    return [*pieces, tokens] if tokens else pieces
+        segments.append(tokens[:end])
+        tokens = tokens[end:]
+    return [*segments, tokens] if tokens else segments

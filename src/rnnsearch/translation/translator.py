@@ -1,4 +1,4 @@
-"""From lines of text to translations."""
+"""The translator: lines of text in, translations out."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Translator:
         return type(self), (self.system, folder, self.others)
 
     def __repr__(self) -> str:
-        """What is translated into what, by which model, where."""
+        """Languages, kind and size of the model, device and folder."""
         system, data = self.system, self.system.config.data
         kind = "RNNsearch" if system.model.aligns else "RNNencdec"
         parts = [
@@ -121,35 +121,34 @@ class Translator:
     ) -> list[list[Translation]]:
         search = self._search(settings)
         search = replace(search, beam=n if search.temperature and not search.minimum_bayes_risk else max(search.beam, n))
-        pieces_of_line = [split_line(self.source_words(line), search.max_segment) for line in lines]
-        pieces = [piece for pieces in pieces_of_line for piece in pieces]
-        encoded = [self.system.vocabularies.source.encode(piece) for piece in pieces]
-        beginnings = self._beginnings(prefixes, pieces_of_line)
-        if any(beginnings) and self.system.config.data.right_to_left:
-            raise RnnsearchError("a model that writes from right to left comes to the beginning last: do not give it one")
-        if any(beginnings) and search.vocabulary_selection:
+        split_lines = [split_line(self.source_words(line), search.max_segment) for line in lines]
+        prefix_words = self._prefix_words(prefixes, split_lines)
+        if any(prefix_words) and self.system.config.data.right_to_left:
+            raise RnnsearchError("a right-to-left model predicts the beginning last: it cannot continue a prefix")
+        if any(prefix_words) and search.vocabulary_selection:
             raise RnnsearchError(
-                f"search.vocabulary_selection = {search.vocabulary_selection}: the words of a given beginning need not be "
-                "among the selected; set it to 0"
+                f"search.vocabulary_selection = {search.vocabulary_selection}: the words of a prefix need not be among "
+                "the selected ones; set it to 0"
             )
-        begun = [self.system.vocabularies.target.encode(words) for words in beginnings]
-        found = beam_search(self._backend(search), encoded, search, prefixes=begun)
-        results, first = [], 0
-        for pieces in pieces_of_line:
-            of_line = found[first : first + len(pieces)]
+        vocabularies = self.system.vocabularies
+        n_best_lists = iter(
+            beam_search(
+                self._backend(search),
+                [vocabularies.source.encode(segment) for segments in split_lines for segment in segments],
+                search,
+                prefixes=[vocabularies.target.encode(words) for segments in prefix_words for words in segments],
+            )
+        )
+        results = []
+        for segments, prefix in zip(split_lines, prefix_words, strict=True):
+            found = [next(n_best_lists) for _ in segments]
             wanted = search.beam if search.minimum_bayes_risk else n
-            ranks = min(wanted, len(of_line[0])) if len(pieces) == 1 else 1
+            ranks = min(wanted, len(found[0])) if len(segments) == 1 else 1
             translations = [
-                self._translation(
-                    pieces,
-                    [hypotheses[rank] for hypotheses in of_line],
-                    beginnings[first : first + len(pieces)],
-                    search.replace_unk,
-                )
+                self._translation(segments, [hypotheses[rank] for hypotheses in found], prefix, search.replace_unk)
                 for rank in range(ranks)
             ]
             results.append(rank_by_mbr(translations)[:n] if search.minimum_bayes_risk else translations)
-            first += len(pieces)
         return results
 
     def stream(
@@ -171,8 +170,8 @@ class Translator:
     ) -> Iterator[list[Translation]]:
         given = None if prefixes is None else iter(prefixes)
         for group in _arriving(lines, 1000):
-            of_group = () if given is None else list(islice(given, len(group)))
-            yield from self.n_best(group, n, of_group, **settings)
+            group_prefixes = () if given is None else list(islice(given, len(group)))
+            yield from self.n_best(group, n, group_prefixes, **settings)
         if given is not None and next(given, None) is not None:
             raise RnnsearchError("there are more prefixes than lines; give one for each, if empty")
 
@@ -225,33 +224,33 @@ class Translator:
         """The words of a target line."""
         return self._target.tokenize(line)
 
-    def _beginnings(self, prefixes: Sequence[str], pieces_of_line: list[list[list[str]]]) -> list[list[str]]:
-        """For each piece of a line the words that its translation begins with: the line's first piece has its prefix."""
-        if prefixes and len(prefixes) != len(pieces_of_line):
-            raise RnnsearchError(f"{len(prefixes)} prefixes for {len(pieces_of_line)} lines; give one for each, if empty")
-        of_line = map(self.target_words, prefixes) if prefixes else iter([[]] * len(pieces_of_line))
+    def _prefix_words(self, prefixes: Sequence[str], split_lines: list[list[list[str]]]) -> list[list[list[str]]]:
+        """For each line, the words that the translation of each of its segments begins with: only the first one has any."""
+        if not prefixes:
+            return [[[] for _ in segments] for segments in split_lines]
+        if len(prefixes) != len(split_lines):
+            raise RnnsearchError(f"{len(prefixes)} prefixes for {len(split_lines)} lines; give one for each, if empty")
         return [
-            beginning if place == 0 else []
-            for pieces, beginning in zip(pieces_of_line, of_line, strict=True)
-            for place in range(len(pieces))
+            [self.target_words(prefix) if place == 0 else [] for place in range(len(segments))]
+            for segments, prefix in zip(split_lines, prefixes, strict=True)
         ]
 
     def _search(self, settings: dict[str, object]) -> SearchConfig:
         own = {key: value for key, value in vars(self.system.config.search).items() if not key.startswith("_")}
         search = from_dict({"search": {**own, **present_keys("search", settings)}}).search
         if search.coverage and not self.system.model.aligns:
-            raise RnnsearchError("search.coverage: an RNNencdec has no alignment to say which words were read")
+            raise RnnsearchError("search.coverage: an RNNencdec computes no alignment, so it has no coverage; set it to 0")
         if not search.replace_unk:
             return search
         if not self.system.model.aligns:
-            raise RnnsearchError("search.replace_unk: an RNNencdec has no alignment to say what a word was read from")
+            raise RnnsearchError("search.replace_unk: an RNNencdec computes no alignment; set it to false")
         return replace(search, forbid_unk=False)
 
     @cached_property
     def lexicon(self) -> Lexicon:
         """The model's lexicon; RnnsearchError where it has none."""
         if self.folder is None:
-            raise RnnsearchError("a model that is not read from a folder has no lexicon")
+            raise RnnsearchError("the lexicon is read from the model's folder, and this model has no folder")
         return Lexicon.load(self.folder)
 
     @property
@@ -283,27 +282,28 @@ class Translator:
         return self._backends[key]
 
     def _translation(
-        self, pieces: list[list[str]], hypotheses: list[Hypothesis], beginnings: list[list[str]], replace_unk: bool
+        self, sources: list[list[str]], hypotheses: list[Hypothesis], prefixes: list[list[str]], replace_unk: bool
     ) -> Translation:
+        """The translation of a line: one hypothesis for each of its segments, whose source words are `sources`."""
         segments: list[Segment] = []
         replacements: list[Replacement] = []
         source_start = target_start = 0
-        for piece, hypothesis, beginning in zip(pieces, hypotheses, beginnings, strict=True):
+        for source, hypothesis, prefix in zip(sources, hypotheses, prefixes, strict=True):
             tokens, word_ids = self.system.vocabularies.target.join(hypothesis.words)
-            # What was given is written as it was given, though the model may not know the word.
-            given = len(self.system.vocabularies.target.encode(beginning))
-            if given and word_ids[given - 1] + 1 == len(beginning):
-                tokens[: len(beginning)] = beginning
+            # The words of a prefix are written as they were given, even where the model does not know them.
+            given = len(self.system.vocabularies.target.encode(prefix))
+            if given and word_ids[given - 1] + 1 == len(prefix):
+                tokens[: len(prefix)] = prefix
             alignment = hypothesis.alignment
             if alignment is not None:
-                alignment = by_words(alignment, word_ids, self.system.vocabularies.source.word_ids(piece))
-            segment = Segment(source_start, piece, target_start, tokens, alignment)
+                alignment = by_words(alignment, word_ids, self.system.vocabularies.source.word_ids(source))
+            segment = Segment(source_start, source, target_start, tokens, alignment)
             if replace_unk:
                 lexicon = self.lexicon if self.has_lexicon else None
                 segment, replaced = replace_unknown(segment, lexicon)
                 replacements += replaced
             segments.append(segment)
-            source_start += len(piece)
+            source_start += len(source)
             target_start += len(tokens)
         if not segments:
             nothing = np.zeros((0, 1), np.float32) if self.system.model.aligns else None

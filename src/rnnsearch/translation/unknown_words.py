@@ -1,7 +1,7 @@
-"""What to write in the place of `[UNK]` (Luong et al. 2015; Jean et al. 2015).
+"""Replacement of `[UNK]` in translations (Luong et al. 2015; Jean et al. 2015).
 
-The alignment says which source word an unknown word was read from. If the lexicon knows how that word is translated, its
-translation is written, and else the word itself: a name, a number, a word that both languages share.
+The alignment links each `[UNK]` to a source word. It is replaced by that word's translation if the lexicon has one, and by
+the source word itself if it has none, which is right for names, numbers and words that both languages share.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rnnsearch.translation.translation import Replacement, Segment
 
 
 def replace_unknown(segment: Segment, lexicon: Lexicon | None) -> tuple[Segment, list[Replacement]]:
-    """The segment without its `[UNK]`s, and what became of each; a segment of no source words stays as it is."""
+    """The segment with every `[UNK]` replaced, and the replacements; a segment without source words stays as it is."""
     if segment.alignment is None or not segment.source_tokens:
         return segment, []
     sources = linked_sources(segment.alignment)

@@ -153,7 +153,7 @@ def test_minimum_bayes_risk(together: Translator) -> None:
 @pytest.mark.parametrize("way", ["backward", "both"])
 def test_what_cannot_be(folders: dict[str, Path], way: str) -> None:
     translator = rnnsearch.load(*([folders["backward"]] if way == "backward" else folders.values()))
-    with pytest.raises(RnnsearchError, match="from right to left comes to the beginning last"):
+    with pytest.raises(RnnsearchError, match="a right-to-left model predicts the beginning last"):
         translator.translate(LINES[0], prefix="le")
     if way == "both":
         with pytest.raises(RnnsearchError, match=r"search\.temperature = 0\.5"):
@@ -161,7 +161,7 @@ def test_what_cannot_be(folders: dict[str, Path], way: str) -> None:
 
 
 def test_models_of_two_directions_have_no_mean_and_no_common_text(folders: dict[str, Path], tmp_path: Path) -> None:
-    with pytest.raises(RnnsearchError, match="it writes the other way than"):
+    with pytest.raises(RnnsearchError, match=r"its data\.right_to_left is not that of"):
         average_models([*folders.values()], tmp_path / "mean")
     place = folders["forward"].parent
     valid: dict[str, Path] = {"valid_source": place / "valid.en", "valid_target": place / "valid.fr"}

@@ -211,7 +211,7 @@ def test_prefixes_that_do_not_fit(translator: Translator) -> None:
         translator.translate([LINE, LINE], prefix=["le"])
     with pytest.raises(RnnsearchError, match="one for each line"):
         translator.translate([LINE, LINE], prefix="le")
-    with pytest.raises(RnnsearchError, match=r"search\.vocabulary_selection = 3: the words of a given beginning"):
+    with pytest.raises(RnnsearchError, match=r"search\.vocabulary_selection = 3: the words of a prefix"):
         translator.translate(LINE, prefix="le", vocabulary_selection=3)
 
 
