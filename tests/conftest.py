@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import os
+
+# Models of sixteen units gain nothing from a second thread, and the threads of all processes of tests, and of the programs
+# that these start, would mostly wait for each other. The variable is read when PyTorch is imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pytest
-import torch
 from hypothesis import HealthCheck, settings
 
 from kept import kept
 from toy import ORDERS, make_trained
 
 # How long an example takes says nothing about whether it is right. `make test` asks for the quick profile.
-for name, examples in (("thorough", 100), ("quick", 30)):
+for name, examples in (("thorough", 100), ("quick", 10)):
     settings.register_profile(
         name, deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=examples
     )
 settings.load_profile("thorough")
-
-# Models of sixteen units gain nothing from a second thread, and lose much to its waiting where the machine is busy.
-# Programs that the tests start are not affected: they run with all threads, as for a user.
-torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")

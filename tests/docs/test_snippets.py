@@ -152,7 +152,11 @@ def test_every_command_has_an_example() -> None:
     assert headings == shown
 
 
-@pytest.mark.parametrize("page", STORIES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.slow if page.parent.name == "how-to" else ()) for page in STORIES],
+    ids=[str(page.relative_to(ROOT)) for page in STORIES],
+)
 def test_story(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
     """Run the page's blocks; the first that fails is told. A line that was run is not run again."""
     folder = tmp_path / "folder"

@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from running import COMMAND, rnnsearch, start
+from running import ALL_CORES, COMMAND, rnnsearch, start
 from safetensors.numpy import load_file
 
 from toy import write_pairs
@@ -151,10 +151,10 @@ def test_killed_as_soon_as_there_is_a_checkpoint(texts: list[str], uninterrupted
 @pytest.mark.parametrize(
     ("count", "name", "moment"),
     [
-        (1, "last.safetensors", "before"),
-        (4, "last.safetensors", "before"),
+        pytest.param(1, "last.safetensors", "before", marks=pytest.mark.slow),
+        pytest.param(4, "last.safetensors", "before", marks=pytest.mark.slow),
         (2, "model.safetensors", "before"),
-        (2, "model.safetensors", "after"),
+        pytest.param(2, "model.safetensors", "after", marks=pytest.mark.slow),
         (12, "last.safetensors", "after"),
     ],
 )
@@ -188,7 +188,20 @@ def test_killed_again_and_again_at_random(texts: list[str], uninterrupted: Path,
     same(output, uninterrupted)
 
 
-@pytest.mark.parametrize("subwords", ["bpe", "unigram"])
+@pytest.mark.slow
+def test_killed_while_all_cores_work(texts: list[str], tmp_path: Path) -> None:
+    """Sums over several threads are rounded otherwise than over one, but always in the same way."""
+    undisturbed, output = tmp_path / "undisturbed", tmp_path / "model"
+    rnnsearch(*command(texts, undisturbed), environment=ALL_CORES)
+    program = [sys.executable, "-c", KILLED_WHILE_WRITING, "7", CHECKPOINT.name, "before"]
+    process = start(*command(texts, output), program=program, environment=ALL_CORES)
+    process.communicate(timeout=300)
+    assert process.returncode == -signal.SIGKILL
+    rnnsearch(*command(texts, output), "--resume", environment=ALL_CORES)
+    same(output, undisturbed)
+
+
+@pytest.mark.parametrize("subwords", ["bpe", pytest.param("unigram", marks=pytest.mark.slow)])
 def test_killed_while_words_are_segmented_at_random(texts: list[str], tmp_path: Path, subwords: str) -> None:
     """Every minibatch has the segmentation that it would have had; so have those of two equal runs."""
     settings: dict[str, object] = {
@@ -211,7 +224,7 @@ def test_killed_while_words_are_segmented_at_random(texts: list[str], tmp_path: 
         assert (output / "data" / name).read_bytes() == (undisturbed / "data" / name).read_bytes(), name
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_asked_to_stop(texts: list[str], uninterrupted: Path, tmp_path: Path, number: signal.Signals) -> None:
     """It writes a checkpoint, says how to go on, and goes on."""
     output = tmp_path / "model"

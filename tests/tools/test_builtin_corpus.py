@@ -89,6 +89,7 @@ def test_english_sentences_are_distinct() -> None:
     assert len({pair.source for pair in sample()}) == SAMPLE
 
 
+@pytest.mark.slow
 def test_the_french_follows_from_the_english() -> None:
     french: dict[tuple[str, ...], tuple[str, ...]] = {}
     for seed in range(100, 104):

@@ -123,9 +123,10 @@ class Translator:
         search = replace(search, beam=n if search.temperature and not search.minimum_bayes_risk else max(search.beam, n))
         split_lines = [split_line(self.source_words(line), search.max_segment) for line in lines]
         prefix_words = self._prefix_words(prefixes, split_lines)
-        if any(prefix_words) and self.system.config.data.right_to_left:
+        has_prefix = any(words for segments in prefix_words for words in segments)
+        if has_prefix and self.system.config.data.right_to_left:
             raise RnnsearchError("a right-to-left model predicts the beginning last: it cannot continue a prefix")
-        if any(prefix_words) and search.vocabulary_selection:
+        if has_prefix and search.vocabulary_selection:
             raise RnnsearchError(
                 f"search.vocabulary_selection = {search.vocabulary_selection}: the words of a prefix need not be among "
                 "the selected ones; set it to 0"

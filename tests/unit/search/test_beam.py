@@ -320,7 +320,7 @@ def test_what_is_drawn_depends_on_nothing_but_sentence_and_seed(
             assert hypothesis.score == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("temperature", [0.5, 1.0])
+@pytest.mark.parametrize("temperature", [pytest.param(0.5, marks=pytest.mark.slow), 1.0])
 def test_words_are_drawn_as_often_as_they_are_probable(temperature: float) -> None:
     model, draws = model_of(1), 20_000
     config = replace(PLAIN, beam=draws, temperature=temperature, forbid_unk=True)

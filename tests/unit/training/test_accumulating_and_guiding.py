@@ -47,6 +47,7 @@ def test_accumulating_can_be_interrupted(tmp_path: Path) -> None:
         assert torch.equal(weight, weights_of(again)[name]), name
 
 
+@pytest.mark.slow
 def test_a_guided_alignment_goes_where_it_is_told(tmp_path: Path) -> None:
     """Links nobody would think of: every target word to the first source word."""
     folder = tmp_path / "links"

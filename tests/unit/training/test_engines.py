@@ -44,6 +44,7 @@ def test_fused_and_reference_have_the_same_losses(tmp_path: Path) -> None:
     assert fused[-1] < 0.7 * fused[0], "nothing was learned"
 
 
+@pytest.mark.slow
 def test_bf16_learns_as_fp32_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matmul, "bf16_is_slower", lambda: False)
     fp32, bf16 = (losses(tmp_path / name, precision=name) for name in ("fp32", "bf16"))

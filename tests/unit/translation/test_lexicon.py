@@ -126,7 +126,7 @@ def test_errors(trained: Trained, tmp_path: Path) -> None:
     (tmp_path / LEXICON).write_text("a\tb\t0.5\na b 0.5\n")
     with pytest.raises(RnnsearchError, match=f"{LEXICON}:2"):
         translator.translate("the dog", vocabulary_selection=10)
-    with pytest.raises(RnnsearchError, match="no lexicon"):
+    with pytest.raises(RnnsearchError, match="this model has no folder"):
         Translator(trained("gated", "mlp").system).translate("the dog", vocabulary_selection=10)
 
 

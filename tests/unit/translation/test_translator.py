@@ -228,7 +228,7 @@ def test_draws(translator: Translator) -> None:
 
 
 def test_rnnencdec_has_no_coverage(trained: Trained) -> None:
-    with pytest.raises(RnnsearchError, match=r"search\.coverage: an RNNencdec has no alignment"):
+    with pytest.raises(RnnsearchError, match=r"search\.coverage: an RNNencdec computes no alignment"):
         trained("gated", "none").translate(LINE, coverage=0.2)
 
 
