@@ -12,11 +12,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import statistics
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -24,51 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from record import machine, write_speed
+from speed_text import environment
+from turns import Program
 
 PRIORITIES: dict[str, int | None] = {"alone": None, "beside a program": 0, "beside a program at nice 19": 19}
 PAIRS = 8000
-LEAST_UPDATES = 3
-"""The fewest updates in a measurement."""
-
-
-class Training:
-    """A training in a separate process, which is stopped except during its turns."""
-
-    def __init__(self, data: Path, threads: int, environment: dict[str, str]) -> None:
-        command = [sys.executable, __file__, "--train", str(data)]
-        variables = {**os.environ, "OMP_NUM_THREADS": str(threads), "CUDA_VISIBLE_DEVICES": "", **environment}
-        self._process = subprocess.Popen(command, env=variables, stdout=subprocess.PIPE, text=True)
-        self._updates: list[tuple[float, int]] = []
-        threading.Thread(target=self._read, daemon=True).start()
-        self.words_per_second(0)  # the first updates compile
-        self.stop()
-
-    def _read(self) -> None:
-        for line in self._process.stdout or ():
-            self._updates.append((time.perf_counter(), int(line)))
-
-    def words_per_second(self, seconds: float) -> float:
-        """Let it run for about so many seconds, and return its speed."""
-        first = len(self._updates)
-        end = time.perf_counter() + seconds
-        self._process.send_signal(signal.SIGCONT)
-        while time.perf_counter() < end or len(self._updates) <= first + LEAST_UPDATES:
-            if self._process.poll() is not None:
-                raise SystemExit("the training ended")
-            time.sleep(0.02)
-        self.stop()
-        (begun, _), *updates = self._updates[first:]
-        return sum(words for _, words in updates) / (updates[-1][0] - begun)
-
-    def stop(self) -> None:
-        """Stop it until its next turn."""
-        self._process.send_signal(signal.SIGSTOP)
-
-    def end(self) -> None:
-        """Kill it."""
-        self._process.kill()
-        self._process.wait()
-
 
 @contextmanager
 def busy_program(priority: int | None) -> Iterator[None]:
@@ -139,16 +97,17 @@ def main() -> None:
 
     speeds: dict[str, dict[str, list[float]]] = {}
     with ExitStack() as stack:
-        trainings: dict[str, Training] = {}
+        trainings: dict[str, Program] = {}
         for name in arguments.environment or ["GOMP_SPINCOUNT=1000"]:
-            environment = dict(variable.split("=", 1) for variable in name.split(",") if variable)
-            trainings[name] = Training(folder / "prepared", arguments.threads, environment)
+            variables = dict(variable.split("=", 1) for variable in name.split(",") if variable)
+            command = [sys.executable, __file__, "--train", folder / "prepared"]
+            trainings[name] = Program(command, {**environment(arguments.threads), **variables})
             stack.callback(trainings[name].end)
         for number in range(arguments.rounds):
             for name, training in trainings.items():
                 for condition, priority in PRIORITIES.items():
                     with busy_program(priority):
-                        speed = training.words_per_second(arguments.seconds)
+                        speed = training.speed(arguments.seconds)
                     speeds.setdefault(name, {}).setdefault(condition, []).append(speed)
                     print(f"round {number + 1}: {name}, {condition}: {speed:.0f} words/s", flush=True)
 

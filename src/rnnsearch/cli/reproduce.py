@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,7 +17,7 @@ def command(
         Literal["builtin", "multi30k", "files", "wmt14"],
         typer.Option(
             help="`builtin`: the built-in corpus, half an hour on two CPU cores; `multi30k`: image captions, 4 hours; "
-            "`files`: any parallel text, 4 hours; `wmt14`: the sizes of the paper, days on a GPU."
+            "`files`: any parallel text, 4 hours; `wmt14`: the text and the sizes of the paper, weeks on a GPU."
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write everything.")],
@@ -29,6 +30,32 @@ def command(
     ] = None,
     test_target: Annotated[
         Path | None, typer.Option("--test-target", metavar="FILE", help="Test set, reference translations.")
+    ] = None,
+    words: Annotated[
+        str | None,
+        typer.Option(
+            "--words",
+            metavar="N",
+            help="Select N target words of the training text by their similarity to in-domain text; `348M` by default where "
+            "`wmt14` downloads its text.",
+        ),
+    ] = None,
+    in_domain_source: Annotated[
+        Path | None,
+        typer.Option("--in-domain-source", metavar="FILE", help="In-domain text for --words, source side."),
+    ] = None,
+    in_domain_target: Annotated[
+        Path | None,
+        typer.Option("--in-domain-target", metavar="FILE", help="In-domain text for --words, target side."),
+    ] = None,
+    archives: Annotated[
+        Path | None,
+        typer.Option(
+            "--archives",
+            metavar="FOLDER",
+            help="With `wmt14` and without --source: the folder that has the archives of WMT 2014, or that they are "
+            "downloaded to.",
+        ),
     ] = None,
     system: Annotated[
         list[str] | None,
@@ -62,7 +89,9 @@ def command(
         if not (name and equals and path):
             raise RnnsearchError(f"--system {given}: give a name and a file, as in --system Moses=moses.fr")
         outside[name] = Path(path)
-    check_inputs(*files, *outside.values())
+    if (in_domain_source is None) != (in_domain_target is None):
+        raise RnnsearchError("the in-domain text has two sides: give both --in-domain-source and --in-domain-target")
+    check_inputs(*files, in_domain_source, in_domain_target, *outside.values())
 
     import shlex
     import sys
@@ -78,7 +107,17 @@ def command(
             tuple(source), tuple(target), tuple(valid_source), tuple(valid_target), test_source, test_target
         )
     overrides = parse_assignments(set_ or [])
-    experiment = make_experiment(scale, output, text, budget_hours, seed=seed, overrides=overrides)
+    experiment = make_experiment(
+        scale,
+        output,
+        text,
+        budget_hours,
+        words=None if words is None else _number(words),
+        in_domain=(in_domain_source, in_domain_target) if in_domain_source and in_domain_target else None,
+        archives=archives,
+        seed=seed,
+        overrides=overrides,
+    )
 
     from rnnsearch.experiments.layout import Layout
     from rnnsearch.experiments.reproduce import Reproduction
@@ -103,3 +142,12 @@ def command(
         for figure in claim.figures:
             console.print(f"  {figure}", markup=False, soft_wrap=True)
     console.print(f"\n{output / 'index.html'}", markup=False, soft_wrap=True)
+
+
+def _number(text: str) -> int:
+    """A count of words such as `5000000`, `500k` or `348M`."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([kM]?)", text)
+    number = round(float(match[1]) * {"": 1, "k": 1_000, "M": 1_000_000}[match[2]]) if match else 0
+    if number < 1:
+        raise RnnsearchError(f"--words {text}: give a number of words, such as 5000000, 500k or 348M")
+    return number

@@ -18,7 +18,8 @@ from rnnsearch.datasets.fetch import Progress, discard, fetch, recorded_checksum
 from rnnsearch.datasets.unpack import DamagedArchive, unpack
 from rnnsearch.errors import RnnsearchError
 
-_MANIFEST = "manifest.json"
+MANIFEST = "manifest.json"
+"""The file that is written when all texts of a data set are whole."""
 _ARCHIVES = "archives"
 _COUNT_CHUNK = 1 << 20
 
@@ -34,19 +35,22 @@ class Downloaded:
     """False where everything was there already."""
 
 
-def download(dataset: Dataset, folder: Path, progress: Progress | None = None) -> Downloaded:
+def download(
+    dataset: Dataset, folder: Path, progress: Progress | None = None, archives: Path | None = None
+) -> Downloaded:
     """Write the texts of `dataset` to `folder`: `NAME.en` and `NAME.fr` for each, and `manifest.json` when all are whole.
 
-    The built-in corpus is not fetched, and has `NAME.gold` besides. What was fetched stays in `folder/archives`, to be
-    deleted at will. Stopped half way, the same call goes on. A folder whose manifest says that everything is there is left
-    alone.
+    The built-in corpus is not fetched, and has `NAME.gold` besides. Archives that are in the folder `archives` (by default
+    `folder/archives`) are not fetched again; they may be deleted afterwards. Stopped half way, the same call goes on. A
+    folder whose manifest says that everything is there is left alone.
     """
+    archives = archives or folder / _ARCHIVES
     report = progress or (lambda what, done, total: None)
     there = _complete(dataset, folder)
     if there is not None:
         return Downloaded(folder, there, fetched=False)
     try:
-        paths = {archive: fetch(archive, folder / _ARCHIVES, report) for archive in dataset.archives}
+        paths = {archive: fetch(archive, archives, report) for archive in dataset.archives}
         for archive, path in paths.items():
             wanted = _wanted(dataset, archive, folder)
             if wanted:
@@ -58,7 +62,7 @@ def download(dataset: Dataset, folder: Path, progress: Progress | None = None) -
         if any(isinstance(text, BuiltinText) for text in dataset.texts):
             write_corpus(folder)
         pairs = {text.name: _count(dataset, text, folder) for text in dataset.texts}
-        write_json(folder / _MANIFEST, _manifest(dataset, folder, pairs))
+        write_json(folder / MANIFEST, _manifest(dataset, folder, archives, pairs))
     except DamagedArchive as error:
         discard(error.archive)
         raise RnnsearchError(f"{error}; it was deleted, and the same command fetches it anew") from None
@@ -153,8 +157,8 @@ def _lines(path: Path) -> int:
     return count + (last != b"\n")
 
 
-def _manifest(dataset: Dataset, folder: Path, pairs: dict[str, int]) -> dict[str, Any]:
-    checksums = recorded_checksums(folder / _ARCHIVES)
+def _manifest(dataset: Dataset, folder: Path, archives: Path, pairs: dict[str, int]) -> dict[str, Any]:
+    checksums = recorded_checksums(archives)
     return {
         "dataset": dataset.name,
         "title": dataset.title,
@@ -174,7 +178,7 @@ def _manifest(dataset: Dataset, folder: Path, pairs: dict[str, int]) -> dict[str
 def _complete(dataset: Dataset, folder: Path) -> dict[str, int] | None:
     """The pairs of each text, if the manifest is of this data set and all files have the sizes that it states."""
     try:
-        manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         if manifest["dataset"] != dataset.name:
             raise RnnsearchError(f"{folder}: holds {manifest['dataset']} already; name another folder for {dataset.name}")
         texts = {text["name"]: text["pairs"] for text in manifest["texts"]}

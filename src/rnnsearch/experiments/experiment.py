@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from rnnsearch.config import Config, from_dict, from_preset, merge, to_dict
+from rnnsearch.datasets.catalog import WMT14
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.evaluation.bleu import PAPER_EDGES
 from rnnsearch.experiments import paper
+from rnnsearch.text import language_of
 
 Scale = Literal["builtin", "multi30k", "files", "wmt14"]
 
@@ -56,6 +58,19 @@ class Text:
 
 
 @dataclass(frozen=True)
+class DataSelection:
+    """Data selection (section 4.1): the pairs of a general corpus that are most like in-domain text are trained on."""
+
+    source: tuple[Path, ...]
+    """The general corpus, source side."""
+    target: tuple[Path, ...]
+    in_domain_source: Path
+    in_domain_target: Path
+    words: int
+    """Target words to keep."""
+
+
+@dataclass(frozen=True)
 class CorpusSizes:
     """The numbers of sentence pairs of each part, where the text is the built-in corpus."""
 
@@ -78,6 +93,10 @@ class Experiment:
     """Training time of each system but the last, which is trained `paper.LONGER` times as long."""
     builtin: CorpusSizes | None = None
     """None where the text is given."""
+    selection: DataSelection | None = None
+    """Where the training text is selected from a larger one."""
+    archives: Path | None = None
+    """Where WMT 2014 is downloaded: the folder of its archives. None where the text is given."""
 
     @property
     def systems(self) -> list[TrainedSystem]:
@@ -124,15 +143,25 @@ class Experiment:
 
     def describe(self) -> dict[str, Any]:
         """Everything that identifies the experiment, as plain values."""
-        text = {key: _names(value) for key, value in vars(self.text).items()}
-        for key in ("valid_source", "valid_target"):  # version 0.1 took one file for each side
-            if len(text[key]) == 1:
-                (text[key],) = text[key]
+        text: dict[str, Any]
+        if self.builtin:
+            text = asdict(self.builtin)
+        elif self.archives:
+            text = {"dataset": WMT14.name}
+        else:
+            # The selected text is described by what it is selected from.
+            files = {**vars(self.text), **(vars(self.selection) if self.selection else {})}
+            text = {key: _names(value) for key, value in files.items() if key != "words"}
+            for key in ("valid_source", "valid_target"):  # version 0.1 took one file for each side
+                if len(text[key]) == 1:
+                    (text[key],) = text[key]
+        if self.selection:
+            text["words"] = self.selection.words
         return {
             "scale": self.scale,
             "limits": list(self.limits),
             "minutes": self.minutes,
-            "text": asdict(self.builtin) if self.builtin else text,
+            "text": text,
             "config": to_dict(self.config),
         }
 
@@ -187,16 +216,23 @@ def make_experiment(
     text: Text | None,
     budget_hours: float | None = None,
     *,
+    words: int | None = None,
+    in_domain: tuple[Path, Path] | None = None,
+    archives: Path | None = None,
     seed: int | None = None,
     overrides: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Experiment:
-    """The experiment at one of the scales; `builtin` writes its text into `folder`, the others need `text`.
+    """The experiment at one of the scales; files that it makes are in `folder`.
+
+    `builtin` has its own text; `wmt14` downloads the paper's where there is no `text`, from or to the folder `archives`; the
+    others need `text`. With `words`, so many target words of the training text are selected, by their similarity to the text
+    `in_domain` (source and target side); of the downloaded text, 348 million by default, by News Commentary.
 
     `budget_hours` is the training time of all systems together; None stands for the default of the scale. `seed` is that of
     the weights, of dropout and of the order of the text. `overrides` (section → key → value) are settings of all systems.
 
-    Raises RnnsearchError where `text` is given but not used, or needed but not given, and for `overrides` of settings in
-    which the systems differ.
+    Raises RnnsearchError where `text` is given but not used, or needed but not given, likewise for `words`, `in_domain` and
+    `archives`, and for `overrides` of settings in which the systems differ.
     """
     overrides = overrides or {}
     for section, values in overrides.items():
@@ -211,8 +247,10 @@ def make_experiment(
 
     hours = BUDGET_HOURS[scale] if budget_hours is None else budget_hours
     minutes = round(60 * hours / (3 + paper.LONGER), 2)
+    if archives is not None and (scale != "wmt14" or text is not None):
+        raise RnnsearchError("--archives: only --scale wmt14 without --source downloads its text; leave it out")
     if scale == "builtin":
-        if text is not None:
+        if text is not None or words is not None or in_domain is not None:
             raise RnnsearchError("--scale builtin has its own text; to give yours, use --scale files")
         return Experiment(
             scale,
@@ -222,15 +260,60 @@ def make_experiment(
             minutes=minutes,
             builtin=CorpusSizes(train=60_000, valid=500, test=1500),
         )
+    selection = None
+    if text is None and scale == "wmt14":
+        archives = archives or folder / "wmt14" / "archives"
+        text, news = downloaded_text(folder / "wmt14")
+        words, in_domain = words or paper.WORDS, in_domain or news
     if text is None:
         raise RnnsearchError(
             f"--scale {scale} needs its text: --source and --target, --valid-source and --valid-target, --test-source and "
             "--test-target"
         )
-    if scale == "wmt14":
-        return Experiment(scale, text, config("paper", _PAPER), limits=paper.LIMITS, minutes=minutes)
-    limits = _HALF if scale == "multi30k" else paper.LIMITS
-    return Experiment(scale, text, config("small", _SMALL), limits=limits, minutes=minutes)
+    if (words is None) != (in_domain is None):
+        raise RnnsearchError(
+            "to select training text, give both --words and the in-domain text: --in-domain-source and --in-domain-target"
+        )
+    if words is not None and in_domain is not None:
+        selection = DataSelection(text.source, text.target, *in_domain, words)
+        selected = folder / "selected"
+        text = replace(
+            text,
+            source=(selected / f"source.{_language(text.source)}",),
+            target=(selected / f"target.{_language(text.target)}",),
+        )
+    preset, values = ("paper", _PAPER) if scale == "wmt14" else ("small", _SMALL)
+    return Experiment(
+        scale,
+        text,
+        config(preset, values),
+        limits=_HALF if scale == "multi30k" else paper.LIMITS,
+        minutes=minutes,
+        selection=selection,
+        archives=archives,
+    )
+
+
+def downloaded_text(folder: Path) -> tuple[Text, tuple[Path, Path]]:
+    """The files of WMT 2014 in `folder`, and its news text, which data selection takes for the domain.
+
+    As in the paper, the development set is newstest2012 and newstest2013, and the test set newstest2014.
+    """
+    files = {}
+    for text in WMT14.texts:
+        source, target = WMT14.files(text)
+        files[text.name] = folder / source, folder / target
+    development, test = ("newstest2012", "newstest2013"), "newstest2014"
+    training = [pair for name, pair in files.items() if name not in (*development, test)]
+    valid = [files[name] for name in development]
+    return Text(
+        source=tuple(source for source, _ in training),
+        target=tuple(target for _, target in training),
+        valid_source=tuple(source for source, _ in valid),
+        valid_target=tuple(target for _, target in valid),
+        test_source=files[test][0],
+        test_target=files[test][1],
+    ), files["news-commentary-v9"]
 
 
 def builtin_text(folder: Path) -> Text:
@@ -244,6 +327,18 @@ def builtin_text(folder: Path) -> Text:
         folder / "test.fr",
         folder / "test.gold",
     )
+
+
+def _language(files: Sequence[Path]) -> str:
+    """The language that all files have in their names, as the name of a file that is made of them is to have it."""
+    languages = {language_of(path) for path in files}
+    language = languages.pop() if len(languages) == 1 else None
+    if language is None:
+        raise RnnsearchError(
+            f"cannot tell one language from the file names {', '.join(path.name for path in files)}; give files whose names "
+            "end with it, such as train.en or train.fr.gz"
+        )
+    return language
 
 
 def _names(value: Path | tuple[Path, ...] | None) -> Any:

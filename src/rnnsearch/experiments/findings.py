@@ -193,11 +193,14 @@ def _introduction(experiment: Experiment, layout: Layout) -> str:
     ]
     model = experiment.config.model
     pairs = " and ".join(f"{record['training_pairs']:,}" for record in (records[0], records[2]))
-    text = (
-        "on sentences that a small bilingual grammar has generated"
-        if experiment.builtin
-        else f"on {', '.join(path.name for path in experiment.text.source)}"
-    )
+    selection = experiment.selection
+    if experiment.builtin:
+        text = "on sentences that a small bilingual grammar has generated"
+    elif selection:
+        names = ", ".join(path.name for path in selection.source)
+        text = f"on {selection.words:,} words that were selected from {names} by {selection.in_domain_source.name}"
+    else:
+        text = f"on {', '.join(path.name for path in experiment.text.source)}"
     paragraphs = [
         "The experiments of Bahdanau, Cho and Bengio, “Neural Machine Translation by Jointly Learning to Align and "
         f"Translate” (2015), at the scale “{experiment.scale}”: RNNencdec, which reads a sentence into one vector, and "

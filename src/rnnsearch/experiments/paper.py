@@ -10,6 +10,8 @@ from rnnsearch.report.results import PaperRow, Training
 
 LIMITS = (30, 50)
 """The length limits of training sentences, in words."""
+WORDS = 348_000_000
+"""The words of the training text after data selection (section 4.1); here they are those of the target side."""
 LONG = 30
 """The fewest words of a long sentence: Table 3."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -16,8 +16,10 @@ from rnnsearch.config import CONFIG, from_dict, to_dict
 from rnnsearch.data.prepare import open_prepared, prepare
 from rnnsearch.data.read import read_lines
 from rnnsearch.datasets.builtin import write_corpus
+from rnnsearch.datasets.catalog import WMT14
+from rnnsearch.datasets.texts import MANIFEST, download
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.experiments.experiment import CorpusSizes, Experiment, TrainedSystem
+from rnnsearch.experiments.experiment import CorpusSizes, DataSelection, Experiment, TrainedSystem
 from rnnsearch.experiments.findings import as_dict, collect_results
 from rnnsearch.experiments.layout import Layout
 from rnnsearch.experiments.measure import measure
@@ -25,6 +27,7 @@ from rnnsearch.experiments.testset import choose, open_test_set
 from rnnsearch.model_folder import WEIGHTS
 from rnnsearch.report.reproduction import draw_figures, write_report
 from rnnsearch.report.results import Results
+from rnnsearch.selection.cross_entropy_difference import select
 from rnnsearch.training.session import train
 from rnnsearch.training.trainer import CHECKPOINT
 
@@ -88,6 +91,13 @@ class Reproduction:
         if experiment.builtin:
             result = experiment.text.target[-1]
             yield Part("writing the built-in corpus", 0.1, result, partial(self._write_corpus, experiment.builtin))
+        if experiment.archives:
+            result = experiment.text.test_source.with_name(MANIFEST)
+            yield Part("downloading WMT 2014", 120, result, partial(self._download, experiment.archives))
+        if experiment.selection:
+            title = f"selecting {experiment.selection.words:,} words"
+            result = experiment.text.source[0].with_name("selected.json")
+            yield Part(title, experiment.selection.words / 1e7, result, partial(self._select, experiment.selection, result))
         for limit in experiment.limits:
             title = f"preparing the text, sentences of up to {limit} words"
             yield Part(title, 0.5, layout.prepared(limit) / "prepare.json", partial(self._prepare, limit))
@@ -106,14 +116,43 @@ class Reproduction:
         folder = self.experiment.text.test_source.parent
         write_corpus(folder, train=sizes.train, valid=sizes.valid, test=sizes.test)
 
+    def _download(self, archives: Path) -> None:
+        with self.console.status("downloading WMT 2014") as status:
+            download(
+                WMT14,
+                self.experiment.text.test_source.parent,
+                lambda what, done, total: status.update(f"{what}: {done / 1e6:,.0f} MB" + _of(total and total / 1e6)),
+                archives,
+            )
+
+    def _select(self, selection: DataSelection, record: Path) -> None:
+        with self.console.status("selecting") as status:
+            found = select(
+                selection.source,
+                selection.target,
+                (self.experiment.text.source[0], self.experiment.text.target[0]),
+                in_domain={"source": selection.in_domain_source, "target": selection.in_domain_target},
+                words=selection.words,
+                seed=self.experiment.config.data.seed,
+                progress=lambda stage, done, total: status.update(f"{stage}: {done:,} pairs" + _of(total)),
+            )
+        write_json(record, asdict(found))
+
     def _prepare(self, limit: int) -> None:
         text = self.experiment.text
         system = next(system for system in self.experiment.systems if system.limit == limit)
         data = self.experiment.config_of(system).data
-        with self.console.status("preparing the text"):
-            prepare(text.source, text.target, self.layout.prepared(limit), data)
+        with self.console.status("preparing the text") as status:
+            prepare(
+                text.source,
+                text.target,
+                self.layout.prepared(limit),
+                data,
+                progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),
+            )
 
     def _choose(self) -> None:
+        self._check_lines()  # now also of a test set that has just been downloaded
         prepared = [open_prepared(self.layout.prepared(limit)) for limit in self.experiment.limits]
         choose(self.experiment.text, prepared, self.experiment.long, self.layout.test)
 
@@ -167,7 +206,8 @@ class Reproduction:
     def _check_lines(self) -> None:
         """Raise RnnsearchError, before any training, if a translation from outside lacks or adds lines."""
         test = self.experiment.text.test_target
-        if self.outside and not (self.experiment.builtin and not test.exists()):
+        made_here = self.experiment.builtin or self.experiment.archives
+        if self.outside and not (made_here and not test.exists()):
             expected = sum(1 for _ in read_lines(test))
             for name, path in self.outside.items():
                 found = sum(1 for _ in read_lines(path))
@@ -183,6 +223,10 @@ def _copy_run(run: Path, to: Path) -> None:
     for name in (CONFIG, WEIGHTS, CHECKPOINT):
         with atomic_write(to / name) as temporary:
             temporary.write_bytes((run / name).read_bytes())
+
+
+def _of(total: float | None) -> str:
+    return f" of {total:,.0f}" if total else ""
 
 
 def _duration(minutes: float) -> str:
