@@ -31,7 +31,8 @@ def command(
     """Translate a test set, and print BLEU and chrF.
 
     The scores are sacreBLEU's. BLEU is also printed by sentence length, and for the paper's No UNK subset: the sentences
-    without unknown words in source and reference, translated with `[UNK]` forbidden.
+    without unknown words in source and reference, translated with `[UNK]` forbidden. The BLEU of tokenised text is on the
+    scale of the paper's numbers; it can be compared with other scores only if their tokenisation is the same.
     """
     settings = search_settings(paper, beam, set_)
     check_inputs(source, reference, models=model)
@@ -70,6 +71,11 @@ def command(
         if length_bin.bleu is not None:
             lengths.add_row(length_bin.label, f"{length_bin.sentences:,}", f"{length_bin.bleu:.2f}")
     console.print(lengths)
+    console.print(
+        f"BLEU of {result.all.sentences:,} tokenised sentences, as counted by the script of the paper: "
+        f"{result.tokenized_bleu:.2f}",
+        soft_wrap=True,
+    )
     rate = len(pairs) / max(result.seconds, 1e-9)
     console.print(f"{result.seconds:.1f} s, {rate:.1f} sentences/s; {result.unfinished} broke off at the length limit")
     console.print(f"BLEU: {result.all.bleu_signature}\nchrF: {result.all.chrf_signature}", markup=False)

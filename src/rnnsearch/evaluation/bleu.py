@@ -81,6 +81,18 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> float:
     return float(BLEU(force=True).corpus_score(hypotheses, [references]).score)
 
 
+def tokenized_bleu(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> float:
+    """BLEU of tokens as they are, without smoothing: what `multi-bleu.perl`, the script of the paper, computes.
+
+    It is on the scale of the paper's numbers if the tokens are those of the Moses tokeniser, cased. It depends on the
+    tokenisation, which `corpus_score` does not.
+    """
+    _check_pairs(hypotheses, references)
+    metric = BLEU(tokenize="none", smooth_method="none", force=True)
+    score = metric.corpus_score([" ".join(tokens) for tokens in hypotheses], [[" ".join(tokens) for tokens in references]])
+    return float(score.score)
+
+
 def bleu_by_length(
     source_lengths: Sequence[int],
     hypotheses: Sequence[str],
@@ -141,7 +153,7 @@ def no_unk_subset(
     ]
 
 
-def _check_pairs(hypotheses: Sequence[str], references: Sequence[str]) -> None:
+def _check_pairs(hypotheses: Sequence[object], references: Sequence[object]) -> None:
     if len(hypotheses) != len(references):
         raise RnnsearchError(
             f"there are {len(hypotheses)} translations but {len(references)} references; "

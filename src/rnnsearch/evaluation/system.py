@@ -6,7 +6,7 @@ import time
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from rnnsearch.evaluation.bleu import CorpusScore, LengthBin, bleu_by_length, corpus_score, no_unk_subset
+from rnnsearch.evaluation.bleu import CorpusScore, LengthBin, bleu_by_length, corpus_score, no_unk_subset, tokenized_bleu
 from rnnsearch.translation import Translation, Translator
 
 
@@ -19,6 +19,8 @@ class Evaluation:
     no_unk: CorpusScore | None
     """On the sentences without unknown words in source or reference, with `[UNK]` forbidden: *No UNK°*. None where there is
     no such sentence."""
+    tokenized_bleu: float
+    """BLEU of the tokens of all sentences by the script of the paper (`tokenized_bleu`)."""
     by_length: list[LengthBin]
     """BLEU by source length: Figure 2."""
     seconds: float
@@ -45,11 +47,8 @@ def evaluate(
     seconds = time.monotonic() - began
     hypotheses = [translation.text for translation in translations]
     source_words = [translator.source_words(line) for line in sources]
-    known = no_unk_subset(
-        source_words,
-        [translator.target_words(line) for line in references],
-        *translator.system.vocabularies,
-    )
+    reference_words = [translator.target_words(line) for line in references]
+    known = no_unk_subset(source_words, reference_words, *translator.system.vocabularies)
     no_unk = None
     if known:
         forbidden = {**settings, "forbid_unk": True, "replace_unk": False}
@@ -58,6 +57,7 @@ def evaluate(
     return Evaluation(
         all=corpus_score(hypotheses, references),
         no_unk=no_unk,
+        tokenized_bleu=tokenized_bleu([translation.tokens for translation in translations], reference_words),
         by_length=bleu_by_length([len(words) for words in source_words], hypotheses, references),
         seconds=seconds,
         unfinished=sum(not translation.finished for translation in translations),

@@ -11,6 +11,7 @@ from rnnsearch.evaluation.bleu import (
     bleu_by_length,
     corpus_score,
     no_unk_subset,
+    tokenized_bleu,
 )
 
 HYPOTHESES = ["The cat sleeps on the mat.", "It is raining again today, he said."]
@@ -100,3 +101,16 @@ def test_no_unk_keeps_the_pairs_without_unknown_words_on_either_side() -> None:
     assert no_unk_subset(source, reference, {"a", "b"}, {"A": 2}) == [0, 3]
     with pytest.raises(RnnsearchError, match="4 sources but 1 references"):
         no_unk_subset(source, reference[:1], {"a"}, {"A"})
+
+
+def test_tokenised_bleu_is_that_of_the_papers_script() -> None:
+    """Worked by hand; nothing is smoothed. Tokens that sacreBLEU would join or split count as they are."""
+    reference = [["l'", "homme", "est", "-il", "là", "?"]]
+    assert tokenized_bleu(reference, reference) == pytest.approx(100)
+    assert tokenized_bleu([["l'", "homme", "est", "-il", "ici", "?"]], reference) == pytest.approx(
+        100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25
+    )
+    assert tokenized_bleu([["l'homme", "est", "-il", "là", "?"]], reference) < tokenized_bleu(reference, reference)
+    assert tokenized_bleu([["homme"]], reference) == 0
+    with pytest.raises(RnnsearchError, match="0 translations"):
+        tokenized_bleu([], [])
