@@ -21,9 +21,12 @@ from rnnsearch.atomic import atomic_write, write_json
 from rnnsearch.config import CONFIG, Config, from_dict, read_model_config, to_dict
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import RNNsearch, present_name
+from rnnsearch.ops.packed import WeightPrecision, quantize
 from rnnsearch.text import Vocabularies
 
 WEIGHTS = "model.safetensors"
+SCALE = ".scale"
+"""A matrix of int8 integers has a vector beside it, under its own name and this, that holds the scales of its rows."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +66,34 @@ def save_settings(folder: Path, system: System) -> None:
     write_json(folder / CONFIG, to_dict(system.config))
 
 
-def save_weights(path: Path, model: RNNsearch) -> None:
-    """Write the weights, under the names of `docs/reference/symbols.md`, whole or not at all."""
+def save_weights(path: Path, model: RNNsearch, precision: WeightPrecision = "fp32") -> None:
+    """Write the weights, under the names of `docs/reference/symbols.md`, whole or not at all.
+
+    With `int8`, matrices are written as integers and scales (`rnnsearch.ops.packed.quantize`), vectors as float32.
+    """
+    tensors = {name: tensor.detach().cpu() for name, tensor in model.named_parameters()}
+    if precision == "int8":
+        for name, tensor in list(tensors.items()):
+            if tensor.dim() == 2:
+                tensors[name], tensors[name + SCALE] = quantize(tensor)
     with atomic_write(path) as temporary:
-        save_file({name: tensor.detach().cpu() for name, tensor in model.named_parameters()}, temporary)
+        save_file(tensors, temporary)
+
+
+def export_model(folder: Path, output: Path, precision: WeightPrecision) -> None:
+    """Write a copy of a model for sharing: weights in this precision, and all other files that are not in subfolders.
+
+    The copy translates, and can be trained further with `train --from`; text and checkpoints stay behind. Raises
+    RnnsearchError where `folder` is not a model, or `output` is one already.
+    """
+    if (output / WEIGHTS).exists():
+        raise RnnsearchError(f"{output}: there is a model in it already; give another --output")
+    system = load_system(folder)
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and path.name != WEIGHTS and not path.name.startswith("."):
+            with atomic_write(output / path.name) as temporary:
+                temporary.write_bytes(path.read_bytes())
+    save_weights(output / WEIGHTS, system.model, precision)
 
 
 def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cpu") -> System:
@@ -104,11 +131,18 @@ def load_weights(path: Path, model: RNNsearch) -> None:
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
-    """The tensors of a safetensors file, those of version 0.1 under the names that they have now."""
+    """The tensors of a safetensors file, those of version 0.1 under the names that they have now, int8 as float32."""
     try:
-        return {present_name(name): tensor for name, tensor in load_file(path).items()}
+        tensors = load_file(path)
     except (SafetensorError, OSError, ValueError) as error:
         raise RnnsearchError(f"{path}: not a whole safetensors file ({error})") from None
+    for name, tensor in list(tensors.items()):
+        if tensor.dtype == torch.int8:
+            scale = tensors.pop(name + SCALE, None)
+            if scale is None or scale.shape != tensor.shape[:1] or not scale.is_floating_point():
+                raise RnnsearchError(f"{path}: {name} is int8, but {name + SCALE} has not one scale for each row")
+            tensors[name] = tensor.float() * scale.float().unsqueeze(1)
+    return {present_name(name): tensor for name, tensor in tensors.items()}
 
 
 def copy_weights(path: Path, tensors: dict[str, Tensor], model: RNNsearch) -> None:

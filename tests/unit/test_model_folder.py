@@ -17,7 +17,9 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import PAPER_NAMES
 from rnnsearch.model_folder import (
     CONFIG,
+    SCALE,
     WEIGHTS,
+    export_model,
     load_system,
     save_settings,
     save_weights,
@@ -142,3 +144,53 @@ def test_settings_of_another_model(folder: Path, tmp_path: Path) -> None:
 def test_a_config_that_is_garbage(folder: Path, text: str) -> None:
     (folder / CONFIG).write_text(text, encoding="utf-8")
     refused(folder, "config|model")
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_int8_weights_are_rounded_by_half_a_scale_and_to_the_same_integers_again(tmp_path: Path, cell: str) -> None:
+    system = toy_system(toy_config(model={"cell": cell}))
+    save_settings(tmp_path / "model", system)
+    save_weights(tmp_path / "model" / WEIGHTS, system.model)
+    export_model(tmp_path / "model", tmp_path / "small", "int8")
+    export_model(tmp_path / "small", tmp_path / "again", "int8")
+    stored, again = (load_file(tmp_path / name / WEIGHTS) for name in ("small", "again"))
+    loaded = load_system(tmp_path / "small").model
+    for name, parameter in system.model.named_parameters():
+        found = loaded.get_parameter(name)
+        if parameter.dim() == 2:
+            assert stored[name].dtype == torch.int8
+            assert ((found - parameter).abs() <= 0.5001 * stored[name + SCALE].unsqueeze(1)).all(), name
+            assert torch.equal(again[name], stored[name]), name
+        else:
+            assert torch.equal(found, parameter), name
+
+
+def test_an_exported_model_is_small_and_translates_alike(model_folder: Callable[[str], Path], tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(model_folder("mlp"), tmp_path / "model"))
+    (folder / "lexicon.tsv").write_text("dog\tchien\t1\n", encoding="utf-8")
+    (folder / "data").mkdir()
+    (folder / "data" / "train.arrow").write_bytes(b"text")
+    export_model(folder, tmp_path / "small", "int8")
+    assert {path.name for path in (tmp_path / "small").iterdir()} == {
+        path.name for path in folder.iterdir() if path.is_file()
+    }
+    small, large = ((place / WEIGHTS).stat().st_size for place in (tmp_path / "small", folder))
+    assert small < 0.7 * large, "the toy has hardly more weights than names"
+    lines = ["the big dog sees a red cat .", "this man has the old house ."]
+    here, there = (rnnsearch.load(place).translate(lines) for place in (tmp_path / "small", folder))
+    assert [found.text for found in here] == [found.text for found in there]
+    assert [found.score for found in here] == pytest.approx([found.score for found in there], abs=0.2)
+    with pytest.raises(RnnsearchError, match="there is a model in it already"):
+        export_model(folder, tmp_path / "small", "fp32")
+
+
+@pytest.mark.parametrize("damage", ["missing", "short", "of integers"])
+def test_int8_without_scales_is_refused(folder: Path, damage: str) -> None:
+    tensors = load_file(folder / WEIGHTS)
+    name = "readout.W_o"
+    tensors[name] = tensors[name].to(torch.int8)
+    if damage != "missing":
+        scale = torch.ones(len(tensors[name]) - (damage == "short"))
+        tensors[name + SCALE] = scale.int() if damage == "of integers" else scale
+    save_file(tensors, folder / WEIGHTS)
+    refused(folder, r"readout\.W_o is int8, but readout\.W_o\.scale has not one scale for each row")

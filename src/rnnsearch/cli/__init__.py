@@ -23,6 +23,7 @@ from rnnsearch.cli import (
     demo,
     download,
     evaluate,
+    export,
     lexicon,
     prepare,
     presets,
@@ -64,7 +65,7 @@ def _options(
 
 for module in (
     demo, download, select, prepare, train, translate, score, rescore,
-    evaluate, compare, align, lexicon, average, presets, reproduce,
+    evaluate, compare, align, lexicon, average, export, presets, reproduce,
 ):
     app.command(module.__name__.rsplit(".", 1)[1])(module.command)
 

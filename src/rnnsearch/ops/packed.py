@@ -80,6 +80,16 @@ class _Float32Product:
         return product_HY[:R]
 
 
+def quantize(weight_YX: Tensor) -> tuple[Tensor, Tensor]:
+    """int8 integers from −127 to 127 (Y, X), and a scale for each row (Y) by which they are to be multiplied.
+
+    Each weight is rounded by at most half of its row's scale, which is the largest magnitude in the row divided by 127.
+    Integers that are multiplied by their scales are quantized to the same integers again.
+    """
+    scale_Y = weight_YX.abs().amax(1).clamp(min=torch.finfo(torch.float32).tiny) / 127
+    return (weight_YX / scale_Y.unsqueeze(1)).round().to(torch.int8), scale_Y
+
+
 class _Int8Product:
     """An int8 product: each row of W and of x has its own scale and integers from −127 to 127, and sums are exact.
 
@@ -87,9 +97,7 @@ class _Int8Product:
     """
 
     def __init__(self, weight_YX: Tensor, bias_Y: Tensor | None) -> None:
-        weight_YX = weight_YX.detach()
-        scale_Y = weight_YX.abs().amax(1).clamp(min=torch.finfo(torch.float32).tiny) / 127
-        whole_YX = (weight_YX / scale_Y.unsqueeze(1)).round().to(torch.int8)
+        whole_YX, scale_Y = quantize(weight_YX.detach())
         self._packed = torch.ops.onednn.qlinear_prepack(whole_YX, [64, whole_YX.shape[1]])
         self._scale_Y, self._zero_Y, self._bias_Y = scale_Y, torch.zeros(len(scale_Y), dtype=torch.long), bias_Y
 

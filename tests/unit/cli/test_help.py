@@ -9,8 +9,8 @@ import sys
 import pytest
 
 COMMANDS = [
-    *("demo", "prepare", "train", "translate", "score", "evaluate", "compare", "align", "lexicon", "presets", "average"),
-    *("reproduce", "rescore", "download", "select"),
+    *("demo", "prepare", "train", "translate", "score", "evaluate", "compare", "align", "lexicon", "presets"),
+    *("reproduce", "rescore", "download", "select", "average", "export"),
 ]
 SLOW = ["torch", "numpy", "pyarrow", "matplotlib", "sacrebleu", "sacremoses", "tensorboard"]
 
