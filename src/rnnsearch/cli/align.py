@@ -96,8 +96,9 @@ def command(
         if plot is not None and number < plots and pair.tokens:
             from rnnsearch.report.heatmap import MAX_WORDS, plot_alignment
 
-            if max(pair.alignment.shape) <= MAX_WORDS:
-                plot_alignment(pair.alignment, pair.source_tokens, pair.tokens, plot / f"{number + 1:04d}.png")
+            tokens, alignment = pair.with_end()
+            if alignment is not None and max(alignment.shape) <= MAX_WORDS:
+                plot_alignment(alignment, pair.source_tokens, tokens, plot / f"{number + 1:04d}.png")
             else:
                 reason = f"more than {MAX_WORDS} words on a side"
                 print(f"rnnsearch: pair {number + 1}: {reason}, so it is not drawn", file=sys.stderr)

@@ -85,9 +85,10 @@ def run_demo(folder: Path, config: Config, pairs: int, console: Console) -> Demo
     shown = _choose(sources, references, evaluation.translations)
     heat_maps = []
     for number, translation in enumerate((sample.translation for sample in shown[:4]), 1):
-        if translation.alignment is not None and translation.tokens:
+        tokens, weights = translation.with_end()
+        if weights is not None and translation.tokens:
             heat_maps.append(folder / f"alignment-{number}.png")
-            plot_alignment(translation.alignment, translation.source_tokens, translation.tokens, heat_maps[-1])
+            plot_alignment(weights, translation.source_tokens, tokens, heat_maps[-1])
     demo = Demo(evaluation, alignment, shown, folder / "index.html", heat_maps)
     write_json(folder / "scores.json", {"evaluation": evaluation.to_dict(), "aer": alignment and alignment.aer})
     _write_page(demo, model)

@@ -29,6 +29,7 @@ from rnnsearch.report.results import (
     SystemResult,
     Training,
 )
+from rnnsearch.translation.translation import with_end
 
 MOSES_ABSENT = "not run: --system Moses=FILE shows its translations"
 
@@ -56,9 +57,10 @@ def collect_results(experiment: Experiment, layout: Layout, outside: Mapping[str
         comparison=comparison,
         claims=check_claims(by_paper_name, comparison, _changes(test, systems, texts)),
         alignments=[
-            AlignedSentence(shown.source_tokens, shown.tokens, shown.alignment)
+            AlignedSentence(shown.source_tokens, tokens, alignment)
             for shown in looked_at
-            if shown.alignment is not None and shown.tokens
+            for tokens, alignment in [with_end(shown.tokens, shown.alignment, shown.end_alignment)]
+            if alignment is not None and shown.tokens
         ],
         aligned_by=aligned_by,
         long_sentences=[_long_sentence(number, test, measured, texts, outside) for number in test.choice.table_3],

@@ -19,7 +19,7 @@ from rnnsearch.evaluation.coverage import unread_words
 from rnnsearch.experiments.testset import TestSet
 from rnnsearch.text import UNK_SYMBOL
 from rnnsearch.translation import ScoredPair, Translation, Translator, load, score_pairs
-from rnnsearch.translation.translation import Alignment
+from rnnsearch.translation.translation import Alignment, rounded, rounded_row
 
 UNSURE = math.log(0.1)
 """A system is unsure of the target words with a lower log-probability than this."""
@@ -38,6 +38,8 @@ class Shown:
     alignment: Alignment | None
     unread: list[int]
     """Positions of the source words that no target word attended to; empty for a system without an alignment."""
+    end_alignment: Alignment | None = None
+    """The row of the end symbol."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,9 @@ def open_measured(folder: Path) -> Measured:
         alignment = None
         if weights is not None:
             alignment = np.array(weights, np.float32).reshape(len(one["tokens"]), len(one["source_tokens"]))
-        shown[int(number)] = Shown(**{**one, "alignment": alignment})
+        end = one.get("end_alignment")
+        end_alignment = None if end is None else np.array(end, np.float32)
+        shown[int(number)] = Shown(**{**one, "alignment": alignment, "end_alignment": end_alignment})
     return Measured(
         texts=list(read_lines(folder / "all.target")),
         known_texts=list(read_lines(folder / "no-unk.target")),
@@ -113,6 +117,7 @@ def _word_by_word(translator: Translator, translations: Sequence[Translation]) -
             unsure=_unsure(pair),
             source_tokens=pair.source_tokens,
             alignment=pair.alignment,
+            end_alignment=pair.end_alignment,
             unread=[] if pair.alignment is None else unread_words(pair.alignment),
         )
         for translation, pair in zip(translations, pairs, strict=True)
@@ -136,10 +141,8 @@ def _alignment_score(translator: Translator, test: TestSet, gold: Path) -> Align
 
 
 def _plain(shown: Shown) -> dict[str, Any]:
-    weights = None
-    if shown.alignment is not None:
-        weights = [[round(float(weight), 4) for weight in row] for row in shown.alignment]
-    return {**vars(shown), "alignment": weights}
+    rows = {"alignment": rounded(shown.alignment), "end_alignment": rounded_row(shown.end_alignment)}
+    return {**vars(shown), **rows}
 
 
 def _write_lines(path: Path, lines: Sequence[str]) -> None:

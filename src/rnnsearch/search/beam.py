@@ -39,6 +39,8 @@ class Hypothesis:
     """False if search stopped before the end symbol, usually at the length limit."""
     alignment: NDArray[np.float32] | None
     """α, (words, source positions); None if the model has no alignment."""
+    end_alignment: NDArray[np.float32] | None = None
+    """α of the step that produced the end symbol, (source positions); None also for an unfinished hypothesis."""
 
 
 class _Path(NamedTuple):
@@ -61,8 +63,15 @@ class _Beam:
     random: np.random.Generator | None
     """With sampling, the sentence's own generator: samples do not depend on other sentences."""
 
-    def end(self, path: _Path | None, score: float, finished: bool, aligns: bool) -> None:
-        """Add the hypothesis that ends with `path`."""
+    def end(
+        self,
+        path: _Path | None,
+        score: float,
+        aligns: bool,
+        finished: bool = False,
+        end_alpha_S: NDArray[np.float32] | None = None,
+    ) -> None:
+        """Add the hypothesis that ends with `path`; `end_alpha` is α of the step that produced the end symbol."""
         words: list[int] = []
         alphas: list[NDArray[np.float32]] = []
         while path is not None:
@@ -71,7 +80,8 @@ class _Beam:
                 alphas.append(path.alpha_RS[path.row, : self.source_length])
             path = path.before
         alignment = np.array(alphas[::-1], np.float32).reshape(len(words), self.source_length) if aligns else None
-        self.ended.append(Hypothesis(words[::-1], score, finished, alignment))
+        end_alignment = None if end_alpha_S is None else end_alpha_S[: self.source_length].copy()
+        self.ended.append(Hypothesis(words[::-1], score, finished, alignment, end_alignment))
 
 
 @torch.inference_mode()
@@ -175,7 +185,8 @@ class _Search:
 
         ends = words == END
         for i in np.flatnonzero(ends).tolist():
-            self._beams[slots[i]].end(self._paths[parents[i]], float(scores[i]), True, alpha_RS is not None)
+            end_alpha_S = None if alpha_RS is None else alpha_RS[parents[i]]
+            self._beams[slots[i]].end(self._paths[parents[i]], float(scores[i]), alpha_RS is not None, True, end_alpha_S)
         self._width_Q -= np.bincount(slots[ends], minlength=Q)
         self._written_Q[slots_R[first_rows]] += 1
 
@@ -196,10 +207,10 @@ class _Search:
             # No hypothesis has finished: return the unfinished ones.
             unfinished = going[slots[going] == slot]
             for path, score in zip(extended(unfinished), scores[unfinished].tolist(), strict=True):
-                beam.end(path, score, False, alpha_RS is not None)
+                beam.end(path, score, alpha_RS is not None)
             if not len(unfinished):
                 # No further word is possible: the selected vocabulary holds only the two symbols, which are banned.
-                beam.end(self._paths[row], float(self._scores_R[row]), False, alpha_RS is not None)
+                beam.end(self._paths[row], float(self._scores_R[row]), alpha_RS is not None)
 
         kept = going[goes_on_Q[slots[going]]]
         self._paths = extended(kept)

@@ -92,7 +92,7 @@ class BidirectionalTranslator(Translator):
                     one,
                     score=sum((pair.score for pair in scored if pair), 0.0),
                     segments=[
-                        replace(segment, alignment=pair.alignment) if pair else segment
+                        replace(segment, alignment=pair.alignment, end_alignment=pair.end_alignment) if pair else segment
                         for segment, pair in zip(one.segments, scored, strict=True)
                     ],
                 )
@@ -108,10 +108,12 @@ def _length(translation: Translation) -> int:
 def _mean(pairs: Sequence[ScoredPair]) -> ScoredPair:
     """A pair with the mean of the given scores and alignments."""
     alphas = [pair.alignment for pair in pairs if pair.alignment is not None]
+    end_alphas = [pair.end_alignment for pair in pairs if pair.end_alignment is not None]
     word_scores = np.mean([pair.word_scores for pair in pairs], axis=0)
     return replace(
         pairs[0],
         score=float(word_scores.sum()),
         word_scores=word_scores.tolist(),
         alignment=np.mean(alphas, axis=0) if alphas else None,
+        end_alignment=np.mean(end_alphas, axis=0) if end_alphas else None,
     )

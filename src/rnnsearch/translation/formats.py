@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rnnsearch.data.word_alignments import to_pharaoh
 from rnnsearch.translation.scoring import ScoredPair
-from rnnsearch.translation.translation import Translation, rounded
+from rnnsearch.translation.translation import Translation, rounded, rounded_row
 
 
 def as_text(n_best: Sequence[Translation], number: int, many: bool) -> str:
@@ -42,6 +42,7 @@ def pair_as_json(pair: ScoredPair | Translation, number: int) -> str:
             "tokens": pair.tokens,
             "score": round(pair.score, 6),
             "alignment": rounded(pair.alignment),
+            "end_alignment": rounded_row(pair.end_alignment),
         },
         ensure_ascii=False,
     )

@@ -18,7 +18,7 @@ from rnnsearch.model_folder import System
 from rnnsearch.ops import fast_products
 from rnnsearch.text.vocabulary import END_SYMBOL
 from rnnsearch.translation.notebook import as_html
-from rnnsearch.translation.translation import Alignment, by_words, rounded
+from rnnsearch.translation.translation import Alignment, by_words, end_by_words, rounded, rounded_row, with_end
 
 LONGEST = 5000
 """A given pair is read whole, so its alignment has to fit in memory: no side may have more words than this."""
@@ -38,6 +38,12 @@ class ScoredPair:
     """log p of each target word, and of the end symbol, given those before it; they add up to `score`."""
     alignment: Alignment | None
     """α, (tokens, source_tokens); None for RNNencdec, or where it was not asked for."""
+    end_alignment: Alignment | None = None
+    """α of the step that predicts the end symbol, (source_tokens); None like `alignment`."""
+
+    def with_end(self) -> tuple[list[str], Alignment | None]:
+        """The target words and the end symbol, and their alignment; see `Translation.with_end`."""
+        return with_end(self.tokens, self.alignment, self.end_alignment)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; weights are rounded to four places."""
@@ -47,6 +53,7 @@ class ScoredPair:
             "score": round(self.score, 6),
             "word_scores": [round(score, 6) for score in self.word_scores],
             "alignment": rounded(self.alignment),
+            "end_alignment": rounded_row(self.end_alignment),
         }
 
     def __repr__(self) -> str:
@@ -56,7 +63,7 @@ class ScoredPair:
     def _repr_html_(self) -> str:
         """HTML for notebooks: the target words above their alignment."""
         remark = f"log p = {self.score:.2f}"
-        return as_html(" ".join(self.tokens), remark, self.source_tokens, self.tokens, self.alignment)
+        return as_html(" ".join(self.tokens), remark, self.source_tokens, *self.with_end())
 
 
 @torch.inference_mode()
@@ -107,16 +114,18 @@ def score_pairs(
             target_word_ids = system.vocabularies.target.word_ids(targets[i])
             scores = log_p_P[output.sentences_P == b].cpu().numpy()
             word_scores = np.bincount([*target_word_ids, len(targets[i])], scores)
-            alignment = None
+            alignment = end_alignment = None
             if alpha_TBS is not None:
                 # A copy: a view would keep the whole batch's alignments alive.
-                alpha = alpha_TBS[: len(y), b, : len(x) + 1].float().cpu().numpy().copy()
-                alignment = by_words(alpha, target_word_ids, source_word_ids)
+                alpha = alpha_TBS[: len(y) + 1, b, : len(x) + 1].float().cpu().numpy().copy()
+                alignment = by_words(alpha[:-1], target_word_ids, source_word_ids)
+                end_alignment = end_by_words(alpha[-1], source_word_ids)
             scored[i] = ScoredPair(
                 source_tokens=[*sources[i], END_SYMBOL],
                 tokens=targets[i],
                 score=float(word_scores.sum()),
                 word_scores=word_scores.tolist(),
                 alignment=alignment,
+                end_alignment=end_alignment,
             )
     return [pair for pair in scored if pair is not None]

@@ -42,6 +42,8 @@ class Segment:
     tokens: list[str]
     alignment: Alignment | None
     """α, (tokens, source tokens + 1): the last column is the end symbol's."""
+    end_alignment: Alignment | None = None
+    """α of the step that produced the end symbol, (source tokens + 1); None if there was no such step, or no alignment."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,6 +90,26 @@ class Translation:
             matrix[to, -1] = segment.alignment[:, -1]
         return matrix
 
+    @property
+    def end_alignment(self) -> Alignment | None:
+        """α of the step that produced the end symbol, (len(source_tokens)); None for RNNencdec or an unfinished translation.
+
+        For a line in several segments, it is that of the last one.
+        """
+        last = self.segments[-1]
+        if last.end_alignment is None:
+            return None
+        row = np.zeros(last.source_start + len(last.source_tokens) + 1, np.float32)
+        row[last.source_start :] = last.end_alignment
+        return row
+
+    def with_end(self) -> tuple[list[str], Alignment | None]:
+        """The target words and the end symbol, and their alignment: the rows of the paper's figures.
+
+        Without the end symbol where `end_alignment` is None.
+        """
+        return with_end(self.tokens, self.alignment, self.end_alignment)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, as `rnnsearch translate --format json` writes them; weights are rounded to four places.
 
@@ -104,13 +126,14 @@ class Translation:
         if self.replacements:
             values["replacements"] = [asdict(replacement) for replacement in self.replacements]
         if len(self.segments) == 1:
-            return values | {"alignment": rounded(self.alignment)}
+            return values | {"alignment": rounded(self.alignment), "end_alignment": rounded_row(self.end_alignment)}
         return values | {
             "segments": [
                 {
                     "source_start": segment.source_start,
                     "target_start": segment.target_start,
                     "alignment": rounded(segment.alignment),
+                    "end_alignment": rounded_row(segment.end_alignment),
                 }
                 for segment in self.segments
             ]
@@ -124,7 +147,7 @@ class Translation:
     def _repr_html_(self) -> str:
         """HTML for notebooks: the translation above its alignment."""
         remark = f"log p = {self.score:.2f}" + ("" if self.finished else ", cut off at the length limit")
-        return as_html(self.text, remark, self.source_tokens, self.tokens, self.alignment)
+        return as_html(self.text, remark, self.source_tokens, *self.with_end())
 
     @property
     def links(self) -> Links | None:
@@ -140,9 +163,23 @@ class Translation:
         return frozenset(links)
 
 
+def with_end(
+    tokens: list[str], alignment: Alignment | None, end_alignment: Alignment | None
+) -> tuple[list[str], Alignment | None]:
+    """The words and the end symbol with the rows of both; without the end symbol where it has no row."""
+    if alignment is None or end_alignment is None:
+        return tokens, alignment
+    return [*tokens, END_SYMBOL], np.concatenate([alignment, end_alignment[np.newaxis]])
+
+
 def rounded(alignment: Alignment | None) -> list[list[float]] | None:
     """The weights as lists of numbers with four places."""
     return None if alignment is None else [[round(float(weight), 4) for weight in row] for row in alignment]
+
+
+def rounded_row(row: Alignment | None) -> list[float] | None:
+    """The weights of one row as numbers with four places."""
+    return None if row is None else [round(float(weight), 4) for weight in row]
 
 
 def by_words(alignment: Alignment, target_word_ids: Sequence[int], source_word_ids: Sequence[int]) -> Alignment:
@@ -161,6 +198,12 @@ def by_words(alignment: Alignment, target_word_ids: Sequence[int], source_word_i
     starts = [np.flatnonzero(np.diff(word_ids, prepend=-1)) for word_ids in (targets, sources)]
     summed = np.add.reduceat(np.add.reduceat(alignment, starts[0], axis=0), starts[1], axis=1)
     return np.asarray(summed / np.bincount(targets)[:, None], np.float32)
+
+
+def end_by_words(end_alignment: Alignment, source_word_ids: Sequence[int]) -> Alignment:
+    """The row of the end symbol as one of words: the weight of a source word is the sum over its subwords."""
+    row: Alignment = by_words(end_alignment[np.newaxis], [0], source_word_ids)[0]
+    return row
 
 
 def split_line(tokens: list[str], longest: int) -> list[list[str]]:

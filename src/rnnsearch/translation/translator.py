@@ -24,7 +24,7 @@ from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.translation.lexicon import LEXICON, Lexicon
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
-from rnnsearch.translation.translation import Replacement, Segment, Translation, by_words, split_line
+from rnnsearch.translation.translation import Replacement, Segment, Translation, by_words, end_by_words, split_line
 from rnnsearch.translation.unknown_words import replace_unknown
 
 
@@ -295,10 +295,13 @@ class Translator:
             given = len(self.system.vocabularies.target.encode(prefix))
             if given and word_ids[given - 1] + 1 == len(prefix):
                 tokens[: len(prefix)] = prefix
-            alignment = hypothesis.alignment
+            alignment, end_alignment = hypothesis.alignment, hypothesis.end_alignment
+            source_word_ids = self.system.vocabularies.source.word_ids(source)
             if alignment is not None:
-                alignment = by_words(alignment, word_ids, self.system.vocabularies.source.word_ids(source))
-            segment = Segment(source_start, source, target_start, tokens, alignment)
+                alignment = by_words(alignment, word_ids, source_word_ids)
+            if end_alignment is not None:
+                end_alignment = end_by_words(end_alignment, source_word_ids)
+            segment = Segment(source_start, source, target_start, tokens, alignment, end_alignment)
             if replace_unk:
                 lexicon = self.lexicon if self.has_lexicon else None
                 segment, replaced = replace_unknown(segment, lexicon)

@@ -87,7 +87,7 @@ def test_a_notebook_shows_a_translation(trained: Trained, alignment: str) -> Non
         html = shown._repr_html_()
         assert f"{shown.score:.2f}" in html
         table = Table(html)
-        assert [row[0] for row in table.rows[1:]] == (tokens if alignment == "mlp" else [])
+        assert [row[0] for row in table.rows[1:]] == ([*tokens, "</s>"] if alignment == "mlp" else [])
     assert "cut off" in translator.translate(LINE, maximum_length_ratio=0.2)._repr_html_()
     assert Table(translator.translate("")._repr_html_()).rows == []
 

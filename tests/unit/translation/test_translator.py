@@ -342,6 +342,43 @@ def test_scores_of_words(translator: Translator) -> None:
     assert other.score < pair.score - 5
 
 
+@pytest.mark.parametrize("alignment", ALIGNMENTS)
+def test_the_end_symbol_has_a_row_of_its_own(trained: Trained, alignment: str) -> None:
+    """Search and scoring agree on it; there is none where the end was not reached, or where nothing is aligned."""
+    translator = trained("gated", alignment)
+    translation, unfinished = translator.translate(LINE), translator.translate(LINE, maximum_length_ratio=0.2)
+    (pair,) = translator.score_words([translation.source_tokens[:-1]], [translation.tokens])
+    assert unfinished.end_alignment is None
+    assert unfinished.with_end()[0] == unfinished.tokens
+    if alignment == "none":
+        assert translation.end_alignment is None
+        assert pair.end_alignment is None
+        return
+    assert translation.end_alignment is not None
+    assert translation.end_alignment.shape == (len(translation.source_tokens),)
+    assert translation.end_alignment.sum() == pytest.approx(1, abs=1e-4)
+    np.testing.assert_allclose(translation.end_alignment, pair.end_alignment, atol=1e-4)
+    tokens, rows = translation.with_end()
+    assert tokens == [*translation.tokens, "</s>"]
+    assert rows is not None
+    np.testing.assert_array_equal(rows[:-1], translation.alignment)
+    np.testing.assert_array_equal(rows[-1], translation.end_alignment)
+    np.testing.assert_allclose(translation.to_dict()["end_alignment"], translation.end_alignment, atol=1e-4)
+
+
+def test_the_end_of_a_line_in_segments_is_that_of_the_last_one(trained: Trained) -> None:
+    long = trained("gated", "mlp").translate(" ".join([LINE] * 3), max_segment=10)
+    assert len(long.segments) > 1
+    last = long.segments[-1]
+    assert long.end_alignment is not None
+    assert long.end_alignment.shape == (len(long.source_tokens),)
+    assert not long.end_alignment[: last.source_start].any()
+    assert long.end_alignment.sum() == pytest.approx(1, abs=1e-4)
+    assert [len(segment["end_alignment"]) for segment in long.to_dict()["segments"]] == [
+        len(segment.source_tokens) + 1 for segment in long.segments
+    ]
+
+
 # Formats -------------------------------------------------------------------------------------------------------------
 
 
@@ -385,7 +422,7 @@ def test_formats_can_be_read_back(n_best: list[Translation], number: int) -> Non
 
 def test_json_of_a_given_pair() -> None:
     weights = np.array([[0.25, 0.75, 0.0]], np.float32)
-    pair = ScoredPair(["a", "b", "</s>"], ["é"], -0.5, [-0.2, -0.3], weights)
+    pair = ScoredPair(["a", "b", "</s>"], ["é"], -0.5, [-0.2, -0.3], weights, np.array([0, 0.25, 0.75], np.float32))
     line = pair_as_json(pair, 3)
     assert "é" in line
     assert json.loads(line) == {
@@ -394,4 +431,5 @@ def test_json_of_a_given_pair() -> None:
         "tokens": ["é"],
         "score": -0.5,
         "alignment": [[0.25, 0.75, 0.0]],
+        "end_alignment": [0.0, 0.25, 0.75],
     }
