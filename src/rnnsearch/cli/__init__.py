@@ -23,6 +23,7 @@ from rnnsearch.cli import (
     demo,
     download,
     evaluate,
+    examples,
     export,
     lexicon,
     prepare,
@@ -65,7 +66,7 @@ def _options(
 
 for module in (
     demo, download, select, prepare, train, translate, score, rescore,
-    evaluate, compare, align, lexicon, average, export, presets, reproduce,
+    evaluate, compare, examples, align, lexicon, average, export, presets, reproduce,
 ):
     app.command(module.__name__.rsplit(".", 1)[1])(module.command)
 

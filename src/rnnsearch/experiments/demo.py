@@ -156,7 +156,7 @@ def _write_page(demo: Demo, model: Path) -> None:
                 alignment=sample.translation.alignment,
                 source_text=sample.source,
                 translation_text=sample.translation.text,
-                reference_text=sample.reference,
+                others={"Reference": sample.reference},
             )
             for sample in demo.shown
         ],

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 from markupsafe import Markup
@@ -31,7 +32,8 @@ class Sample:
     """Target words × source words; None for a model without an alignment."""
     source_text: str
     translation_text: str
-    reference_text: str | None = None
+    others: Mapping[str, str] = field(default_factory=dict)
+    """Other translations of the source, such as the reference, by name."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +62,11 @@ def write_page(
     *,
     title: str,
     introduction: str,
-    figures: Mapping[str, str],
-    curves: Sequence[Mapping[str, float | None]],
-    length_bins: Sequence[LengthBin],
     samples: Sequence[Sample],
-    next_steps: Sequence[str],
+    figures: Mapping[str, str] = MappingProxyType({}),
+    curves: Sequence[Mapping[str, float | None]] = (),
+    length_bins: Sequence[LengthBin] = (),
+    next_steps: Sequence[str] = (),
 ) -> None:
     """Write the page to `path`, whole or not at all. A part without content is left out.
 

@@ -32,7 +32,10 @@ class BidirectionalTranslator(Translator):
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._sides,)
 
-    def _kind(self, kind: str) -> str:
+    @property
+    def kind(self) -> str:
+        """See `Translator.kind`."""
+        kind = "RNNsearch" if self.system.model.aligns else "RNNencdec"
         return f"{sum(1 + len(side.others) for side in self._sides)} {kind}, of both directions"
 
     def _n_best(

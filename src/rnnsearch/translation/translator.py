@@ -56,10 +56,9 @@ class Translator:
     def __repr__(self) -> str:
         """Languages, kind and size of the model, device and folder."""
         system, data = self.system, self.system.config.data
-        kind = "RNNsearch" if system.model.aligns else "RNNencdec"
         parts = [
             f"{data.source_language} → {data.target_language}",
-            self._kind(kind),
+            self.kind,
             f"{system.model.count_parameters():,} parameters",
             f"vocabularies of {len(system.vocabularies.source):,} and {len(system.vocabularies.target):,}",
             f"on {next(system.model.parameters()).device}",
@@ -68,7 +67,10 @@ class Translator:
             parts.append(f"from {str(self.folder)!r}")
         return f"<{type(self).__name__}: {', '.join(parts)}>"
 
-    def _kind(self, kind: str) -> str:
+    @property
+    def kind(self) -> str:
+        """The kind of the model, such as `RNNsearch` or `ensemble of 3 RNNsearch`."""
+        kind = "RNNsearch" if self.system.model.aligns else "RNNencdec"
         return f"ensemble of {1 + len(self.others)} {kind}" if self.others else kind
 
     @overload

@@ -45,7 +45,7 @@ def sample(**changes: Any) -> Sample:
         "alignment": np.array([[0.25, 0.75, 0.0, 0.0], [0.0, 0.0, 0.5, 0.5]]),
         "source_text": "L'eau.",
         "translation_text": "Water.",
-        "reference_text": "The water.",
+        "others": {"Reference": "The water."},
     }
     return Sample(**{**parts, **changes})
 
@@ -157,7 +157,7 @@ def hostile_page(path: Path, text: str) -> Page:
                 target_tokens=[text, text],
                 source_text=text,
                 translation_text=text,
-                reference_text=text,
+                others={text: text},
             ),
             sample(alignment=None, source_text=text, translation_text=text),
         ],
