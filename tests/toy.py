@@ -159,6 +159,11 @@ def trainer_of(folder: Path, pairs: int = 100, model: dict[str, Any] | None = No
     return toy_trainer(folder, toy_config(training=training, model=model or {}), pairs=pairs)
 
 
+def timeless(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Validations without their times, which no two trainings share."""
+    return [{key: value for key, value in row.items() if key != "hours"} for row in rows]
+
+
 def weights_of(trainer: Trainer) -> dict[str, torch.Tensor]:
     """The weights as they are now."""
     return {name: parameter.detach().clone() for name, parameter in trainer.system.model.named_parameters()}

@@ -15,7 +15,7 @@ import pytest
 from running import ALL_CORES, COMMAND, rnnsearch, start
 from safetensors.numpy import load_file
 
-from toy import write_pairs
+from toy import timeless, write_pairs
 
 pytestmark = pytest.mark.system
 
@@ -92,7 +92,7 @@ def uninterrupted(texts: list[str], tmp_path_factory: pytest.TempPathFactory) ->
 
 def rows(output: Path) -> list[dict[str, Any]]:
     validations: list[dict[str, Any]] = json.loads((output / "training.json").read_text())["validations"]
-    return validations
+    return timeless(validations)
 
 
 def same(output: Path, uninterrupted: Path) -> None:

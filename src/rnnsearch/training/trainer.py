@@ -213,6 +213,7 @@ class Trainer:
         row = {
             "update": progress.update,
             "epoch": round(self.epochs, 3),
+            "hours": round(progress.seconds / 3600, 4),
             "train_nll": progress.interval_nll / max(1, progress.interval_words),
             "valid_nll": found.nll.per_word,
             "valid_nll_per_sentence": found.nll.per_sentence,

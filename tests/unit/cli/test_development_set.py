@@ -15,7 +15,7 @@ from rnnsearch.cli.options import settings
 from rnnsearch.data.batches import Batch
 from rnnsearch.training.session import train
 from rnnsearch.training.trainer import Trainer
-from toy import toy_config, toy_pairs, write_pairs
+from toy import timeless, toy_config, toy_pairs, write_pairs
 
 TINY = [
     *("--set", "data.tokenizer=whitespace"),
@@ -113,7 +113,7 @@ def test_a_run_with_pairs_held_out_is_resumed_to_the_same_weights(
     for name in ("model.safetensors", "data/held-out.source", "data/train.arrow"):
         assert (tmp_path / "parts" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
     rows = [record(tmp_path / name)["validations"] for name in ("whole", "parts")]
-    assert rows[0] == rows[1]
+    assert timeless(rows[0]) == timeless(rows[1])
 
     weights = (tmp_path / "whole" / "model.safetensors").read_bytes()
     for other, told in ((["--hold-out", 11], "--hold-out 10"), (valid_of(tmp_path), "--hold-out 10")):
