@@ -178,19 +178,19 @@ BUDGET_HOURS: Mapping[Scale, float] = {
 # Adam learns in minutes what takes Adadelta hours. The learning rate is constant: after a decay to zero, as in the presets,
 # RNNsearch-50* could not continue. The average of the weights, which is what is tested, replaces the decay. The rate of
 # `_SMALL` is the mean of its preset's linear decay.
-_CONSTANT_RATE: dict[str, Any] = {"decay": "none", "max_epochs": 0, "max_updates": 100_000_000}
+CONSTANT_RATE: dict[str, Any] = {"decay": "none", "max_epochs": 0, "max_updates": 100_000_000}
 
 # As in the paper, *All* allows [UNK] in translations; only *No UNK* forbids it.
 _ALLOW_UNK: dict[str, Any] = {"forbid_unk": False}
 
 _SMALL: dict[str, dict[str, Any]] = {
-    "training": {**_CONSTANT_RATE, "learning_rate": 2e-3, "weight_average": 0.999},
+    "training": {**CONSTANT_RATE, "learning_rate": 2e-3, "weight_average": 0.999},
     "search": _ALLOW_UNK,
 }
 
 _BUILTIN: dict[str, dict[str, Any]] = {
     "training": {
-        **_CONSTANT_RATE,
+        **CONSTANT_RATE,
         "learning_rate": 2e-3,
         "weight_average": 0.998,
         "validate_every": 200,
@@ -200,7 +200,7 @@ _BUILTIN: dict[str, dict[str, Any]] = {
     "search": _ALLOW_UNK,
 }
 
-_PAPER: dict[str, dict[str, Any]] = {"training": _CONSTANT_RATE}
+_PAPER: dict[str, dict[str, Any]] = {"training": CONSTANT_RATE}
 
 _HALF = (15, 25)
 """The length limits for captions and generated sentences, which are about half as long as news."""
