@@ -123,7 +123,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     real = shlex.join(forked.command("from rnnsearch.cli import main; main()"))
     stand_in = folder / "rnnsearch"
     stand_in.write_text(
-        '#!/bin/sh\ncase "$1" in\n  demo|reproduce|download) exit ;;\n'
+        '#!/bin/sh\ncase "$1" in\n  demo|reproduce|download|push) exit ;;\n'
         f'  train) exec {real} "$@" {short} ;;\n  *) exec {real} "$@" ;;\nesac\n'
     )
     stand_in.chmod(0o755)
@@ -146,7 +146,7 @@ def test_every_command_has_an_example() -> None:
     }
     assert shown == {
         *("demo", "prepare", "train", "translate", "score", "evaluate", "compare", "align", "lexicon", "presets"),
-        *("reproduce", "rescore", "download", "select", "average", "export", "examples"),
+        *("reproduce", "rescore", "download", "select", "average", "export", "examples", "push"),
     }
     headings = set(re.findall(r"^## (\w+)$", page.read_text(encoding="utf-8"), re.MULTILINE))
     assert headings == shown

@@ -28,6 +28,7 @@ from rnnsearch.cli import (
     lexicon,
     prepare,
     presets,
+    push,
     reproduce,
     rescore,
     score,
@@ -66,7 +67,7 @@ def _options(
 
 for module in (
     demo, download, select, prepare, train, translate, score, rescore,
-    evaluate, compare, examples, align, lexicon, average, export, presets, reproduce,
+    evaluate, compare, examples, align, lexicon, average, export, push, presets, reproduce,
 ):
     app.command(module.__name__.rsplit(".", 1)[1])(module.command)
 

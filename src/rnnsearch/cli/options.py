@@ -17,10 +17,32 @@ from rnnsearch.presets import PRESETS
 if TYPE_CHECKING:
     from rnnsearch.config import Config
 
-Model = Annotated[Path, typer.Option("--model", "-m", metavar="FOLDER", help="A trained model.")]
+
+
+def _local_folder(model: str) -> Path:
+    """The folder of a model, which is downloaded if the name is one on the Hub."""
+    if Path(model).exists() or "/" not in model:
+        return Path(model)
+    from rnnsearch.hub import model_folder
+
+    return model_folder(model)
+
+
+Model = Annotated[
+    Path,
+    typer.Option(
+        "--model", "-m", metavar="FOLDER", parser=_local_folder, help="A trained model: a folder, or a name on the Hub."
+    ),
+]
 Models = Annotated[
     list[Path],
-    typer.Option("--model", "-m", metavar="FOLDER", help="A trained model; may be repeated, for an ensemble."),
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="FOLDER",
+        parser=_local_folder,
+        help="A trained model: a folder, or a name on the Hub; may be repeated, for an ensemble.",
+    ),
 ]
 Sources = Annotated[
     list[Path] | None,

@@ -24,7 +24,13 @@ def model_card(system: System, record: dict[str, Any]) -> str:
         "dev BLEU": f"{record['dev_bleu']:.2f} (sacreBLEU, 13a, cased; greedy search)",
     }
     table = "\n".join(f"| {name} | {value} |" for name, value in rows.items())
-    return f"""# {kind}, {data.source_language} → {data.target_language}
+    languages = "".join(f"- {code}\n" for code in (data.source_language, data.target_language) if code != "auto")
+    return f"""---
+library_name: rnnsearch
+pipeline_tag: translation
+{f"language:{chr(10)}{languages}" if languages else ""}---
+
+# {kind}, {data.source_language} → {data.target_language}
 
 A neural machine translation model (Bahdanau, Cho & Bengio, *Neural Machine Translation by Jointly Learning to Align and
 Translate*, ICLR 2015), trained with rnnsearch.

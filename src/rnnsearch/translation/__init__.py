@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from rnnsearch.devices import default_device
+from rnnsearch.hub import model_folder
 from rnnsearch.model_folder import load_systems
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
 from rnnsearch.translation.formats import FORMATS
@@ -20,9 +20,11 @@ __all__ = ["FORMATS", "ScoredPair", "Translation", "Translator", "load", "score_
 def load(folder: str | os.PathLike[str], *others: str | os.PathLike[str]) -> Translator:
     """Load a trained model, on a GPU where there is one; or several with the same vocabularies, as an ensemble.
 
+    A model is a folder, or a name on the Hugging Face Hub, such as `user/name` (`rnnsearch.hub`).
+
     Where left-to-right and right-to-left models are among them, see `BidirectionalTranslator`.
     """
-    folders = [Path(folder), *map(Path, others)]
+    folders = [model_folder(one) for one in (folder, *others)]
     systems = load_systems(folders, default_device())
     directions: dict[bool, list[int]] = {}
     for place, system in enumerate(systems):

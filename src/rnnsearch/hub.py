@@ -1,0 +1,80 @@
+"""Models on the Hugging Face Hub: downloaded by name, and uploaded with their card, by `huggingface_hub`.
+
+Only the files of a model folder are downloaded, all of them data: nothing that comes from the Hub is executed or unpickled.
+The address of the Hub is `$HF_ENDPOINT`, where it is set.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+from rnnsearch.config import CONFIG, read_model_config
+from rnnsearch.errors import RnnsearchError
+
+FILES = (CONFIG, "model.safetensors", "*.vocab", "*.subwords", "lexicon.tsv", "training.json", "README.md")
+"""The files of a model folder that are shared."""
+_UNREACHABLE = ("LocalEntryNotFoundError", "OfflineModeIsEnabled", "OSError")
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+
+
+def model_folder(model: str | os.PathLike[str]) -> Path:
+    """The folder of a model: the folder of this name, or else, for a name like `user/name`, a copy of the one on the Hub.
+
+    A copy is kept in the cache of `huggingface_hub`, and is used without a network too. Raises RnnsearchError, in one line,
+    where the Hub has no such model, or cannot be reached.
+    """
+    folder = Path(model)
+    name = os.fspath(model)
+    if folder.exists() or not isinstance(name, str) or not _NAME.fullmatch(name):
+        return folder
+    with _explained(f"{name}: there is no such folder, and"):
+        return Path(_huggingface_hub().snapshot_download(name, allow_patterns=list(FILES)))
+
+
+def push_model(folder: Path, name: str, private: bool = False) -> str:
+    """Upload a model folder, without its text and checkpoints, to the Hub as `name`; returns its address.
+
+    Raises RnnsearchError where the folder is not a model, or the Hub refuses.
+    """
+    read_model_config(folder)
+    if not _NAME.fullmatch(name):
+        raise RnnsearchError(f"{name}: a name on the Hub consists of your user name and the model's, as in ada/en-fr")
+    with _explained(f"{name}:"):
+        hub = _huggingface_hub().HfApi()
+        hub.create_repo(name, private=private, exist_ok=True)
+        hub.upload_folder(repo_id=name, folder_path=folder, allow_patterns=list(FILES), commit_message="Upload the model")
+        return f"{hub.endpoint}/{name}"
+
+
+def _huggingface_hub() -> ModuleType:
+    try:
+        import huggingface_hub
+    except ImportError:
+        raise RnnsearchError(
+            "models on the Hugging Face Hub need the package huggingface_hub; install it with `pip install 'rnnsearch[hub]'`"
+        ) from None
+    return huggingface_hub
+
+
+@contextmanager
+def _explained(beginning: str) -> Iterator[None]:
+    """Turn the errors of the Hub into one line that begins like this."""
+    try:
+        yield
+    except RnnsearchError:
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+        if kind in ("RepositoryNotFoundError", "GatedRepoError"):
+            reason = "the Hub has no such model, or it is private; log in with `hf auth login`"
+        elif kind in _UNREACHABLE or "Connect" in kind or "Timeout" in kind:
+            reason = "the Hub cannot be reached; is there a network?"
+        else:
+            lines = str(error).strip().splitlines()
+            reason = f"the Hub answers: {lines[0] if lines else kind}"
+        raise RnnsearchError(f"{beginning} {reason}") from None
