@@ -85,7 +85,7 @@ def catalogue(stand_ins: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tiny(folder: Path) -> Experiment:
-    return make_experiment("wmt14", folder, None, 0.006, words=WORDS, overrides=SETTINGS)
+    return make_experiment("wmt14", folder, None, 0.0015, words=WORDS, overrides=SETTINGS)
 
 
 def reproduction(folder: Path) -> Reproduction:
@@ -144,7 +144,7 @@ def test_the_description_does_not_change_when_files_come_to_be(tmp_path: Path) -
     (tmp_path / "selected" / "source.en").write_text("one\n")
     assert tiny(tmp_path).describe() == before
     assert tiny(tmp_path / "elsewhere").describe() == before
-    other = make_experiment("wmt14", tmp_path, None, 0.006, words=WORDS + 1, overrides=SETTINGS)
+    other = make_experiment("wmt14", tmp_path, None, 0.0015, words=WORDS + 1, overrides=SETTINGS)
     assert other.describe() != before
 
 

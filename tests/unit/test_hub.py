@@ -17,6 +17,8 @@ import pytest
 
 pytest.importorskip("huggingface_hub", reason="huggingface_hub is not installed: the Hub is NOT TESTED")
 
+import forked
+
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
 
@@ -99,11 +101,12 @@ def hub() -> Iterator[Hub]:
 
 
 def run(hub_url: str, home: Path, *arguments: object, text: str = "") -> subprocess.CompletedProcess[str]:
-    """The command line, in a Python of its own: the address of the Hub is read when its library is imported."""
+    """The command line, in a process of its own: the address of the Hub is read when its library is imported."""
     settings = {"HF_ENDPOINT": hub_url, "HF_HOME": str(home), "HF_HUB_DISABLE_TELEMETRY": "1", "HF_TOKEN": "x"}
     command = [sys.executable, "-c", "from rnnsearch.cli import main; main()", *map(str, arguments)]
-    environment = {**os.environ, **settings}
-    return subprocess.run(command, env=environment, input=text, capture_output=True, text=True, timeout=120, check=False)
+    process = forked.Popen(command, stdin=-1, stdout=-1, stderr=-1, text=True, env={**os.environ, **settings})
+    out, err = process.communicate(text, timeout=120)
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 def test_pushed_then_translated_by_name(hub: Hub, model_folder: Callable[[str], Path], tmp_path: Path) -> None:
