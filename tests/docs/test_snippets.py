@@ -152,9 +152,13 @@ def test_every_command_has_an_example() -> None:
     assert headings == shown
 
 
+QUICK = ("README.md", "tutorial.md", "python.md")
+"""The stories that `make test` runs."""
+
+
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, marks=pytest.mark.slow if page.parent.name == "how-to" else ()) for page in STORIES],
+    [pytest.param(page, marks=() if page.name in QUICK else pytest.mark.slow) for page in STORIES],
     ids=[str(page.relative_to(ROOT)) for page in STORIES],
 )
 def test_story(page: Path, environment: dict[str, str], tmp_path: Path) -> None:

@@ -173,6 +173,7 @@ def test_killed_while_a_file_is_being_written(
     same(output, uninterrupted)
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_at_random(texts: list[str], uninterrupted: Path, tmp_path: Path) -> None:
     """Also while it starts, prepares the text, validates, or ends."""
     output = tmp_path / "model"
@@ -201,7 +202,8 @@ def test_killed_while_all_cores_work(texts: list[str], tmp_path: Path) -> None:
     same(output, undisturbed)
 
 
-@pytest.mark.parametrize("subwords", ["bpe", pytest.param("unigram", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("subwords", ["bpe", "unigram"])
 def test_killed_while_words_are_segmented_at_random(texts: list[str], tmp_path: Path, subwords: str) -> None:
     """Every minibatch has the segmentation that it would have had; so have those of two equal runs."""
     settings: dict[str, object] = {

@@ -35,6 +35,7 @@ def losses(folder: Path, **training: object) -> list[float]:
     return recorder.losses
 
 
+@pytest.mark.slow
 def test_fused_and_reference_have_the_same_losses(tmp_path: Path) -> None:
     """Rounding differs, and training makes much of a small difference; two hundred updates make little."""
     fused, reference = (losses(tmp_path / name, engine=name) for name in ("fused", "reference"))
