@@ -7,6 +7,8 @@ import os
 # Models of sixteen units gain nothing from a second thread, and the threads of all processes of tests, and of the programs
 # that these start, would mostly wait for each other. The variable is read when PyTorch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# The command line sets this one; so it is the same before and after a test has run a command in this process.
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 import shutil
 from collections.abc import Callable
