@@ -26,6 +26,8 @@ _LARGEST_SEED = 10**18
 
 CONFIG = "config.json"
 """The file of a model's folder that holds its settings."""
+SHARED = (CONFIG, "model.safetensors", "*.vocab", "*.subwords", "lexicon.tsv", "training.json", "README.md")
+"""The files of a model folder that others need: patterns of names."""
 
 
 @dataclass(frozen=True, config=_SETTINGS)

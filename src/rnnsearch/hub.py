@@ -13,11 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from rnnsearch.config import CONFIG, read_model_config
+from rnnsearch.config import SHARED, read_model_config
 from rnnsearch.errors import RnnsearchError
 
-FILES = (CONFIG, "model.safetensors", "*.vocab", "*.subwords", "lexicon.tsv", "training.json", "README.md")
-"""The files of a model folder that are shared."""
 _UNREACHABLE = ("LocalEntryNotFoundError", "OfflineModeIsEnabled", "OSError")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
@@ -33,7 +31,7 @@ def model_folder(model: str | os.PathLike[str]) -> Path:
     if folder.exists() or not isinstance(name, str) or not _NAME.fullmatch(name):
         return folder
     with _explained(f"{name}: there is no such folder, and"):
-        return Path(_huggingface_hub().snapshot_download(name, allow_patterns=list(FILES)))
+        return Path(_huggingface_hub().snapshot_download(name, allow_patterns=list(SHARED)))
 
 
 def push_model(folder: Path, name: str, private: bool = False) -> str:
@@ -47,7 +45,7 @@ def push_model(folder: Path, name: str, private: bool = False) -> str:
     with _explained(f"{name}:"):
         hub = _huggingface_hub().HfApi()
         hub.create_repo(name, private=private, exist_ok=True)
-        hub.upload_folder(repo_id=name, folder_path=folder, allow_patterns=list(FILES), commit_message="Upload the model")
+        hub.upload_folder(repo_id=name, folder_path=folder, allow_patterns=list(SHARED), commit_message="Upload the model")
         return f"{hub.endpoint}/{name}"
 
 
@@ -56,7 +54,7 @@ def _huggingface_hub() -> ModuleType:
         import huggingface_hub
     except ImportError:
         raise RnnsearchError(
-            "models on the Hugging Face Hub need the package huggingface_hub; install it with `pip install 'rnnsearch[hub]'`"
+            "models on the Hugging Face Hub need the package huggingface_hub; install it with `pip install huggingface_hub`"
         ) from None
     return huggingface_hub
 
@@ -66,8 +64,8 @@ def _explained(beginning: str) -> Iterator[None]:
     """Turn the errors of the Hub into one line that begins like this."""
     try:
         yield
-    except RnnsearchError:
-        raise
+    except RnnsearchError as error:
+        raise RnnsearchError(f"{beginning} {error}") from None
     except Exception as error:
         kind = type(error).__name__
         if kind in ("RepositoryNotFoundError", "GatedRepoError"):

@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from rnnsearch.atomic import atomic_write, write_json
-from rnnsearch.config import CONFIG, Config, from_dict, read_model_config, to_dict
+from rnnsearch.config import CONFIG, SHARED, Config, from_dict, read_model_config, to_dict
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import RNNsearch, present_name
 from rnnsearch.ops.packed import WeightPrecision, quantize
@@ -81,7 +81,7 @@ def save_weights(path: Path, model: RNNsearch, precision: WeightPrecision = "fp3
 
 
 def export_model(folder: Path, output: Path, precision: WeightPrecision) -> None:
-    """Write a copy of a model for sharing: weights in this precision, and all other files that are not in subfolders.
+    """Write a copy of a model for sharing: weights in this precision, and its other files that others need (`SHARED`).
 
     The copy translates, and can be trained further with `train --from`; text and checkpoints stay behind. Raises
     RnnsearchError where `folder` is not a model, or `output` is one already.
@@ -89,10 +89,9 @@ def export_model(folder: Path, output: Path, precision: WeightPrecision) -> None
     if (output / WEIGHTS).exists():
         raise RnnsearchError(f"{output}: there is a model in it already; give another --output")
     system = load_system(folder)
-    for path in sorted(folder.iterdir()):
-        if path.is_file() and path.name != WEIGHTS and not path.name.startswith("."):
-            with atomic_write(output / path.name) as temporary:
-                temporary.write_bytes(path.read_bytes())
+    for path in (path for pattern in SHARED for path in sorted(folder.glob(pattern)) if path.name != WEIGHTS):
+        with atomic_write(output / path.name) as temporary:
+            temporary.write_bytes(path.read_bytes())
     save_weights(output / WEIGHTS, system.model, precision)
 
 

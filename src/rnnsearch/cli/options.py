@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 def _local_folder(model: str) -> Path:
     """The folder of a model, which is downloaded if the name is one on the Hub."""
-    if Path(model).exists() or "/" not in model:
-        return Path(model)
     from rnnsearch.hub import model_folder
 
     return model_folder(model)
