@@ -1,16 +1,19 @@
 """The paper's task at the scale of two cores: train on Europarl, choose on newstest2012 and 2013, translate newstest2014.
 
-    python benchmarks/newstest.py --data DATA --output RUNS --row rnnsearch-50 --minutes 120
-    python benchmarks/newstest.py --data DATA --output RUNS --row best --updates 30000 [--set training.precision=bf16]
+    python benchmarks/newstest.py --data DATA --output RUNS --row rnnsearch-50 --hours 6
+    python benchmarks/newstest.py --data DATA --output RUNS --row best --updates 16000
     python benchmarks/newstest.py --data DATA --output RUNS --row adapted
     python benchmarks/newstest.py --data DATA --output RUNS --row together --members best adapted best-right-to-left
 
-A row is trained on the 948,000 pairs of Europarl in DATA, except `adapted`, which trains the row `best` further on the news
-of 2008 to 2011, and `together`, an ensemble. Trainings stop at SIGTERM and are resumed by the same command. `--minutes`
-limits rows that are compared with each other, which are trained at a constant rate; the other rows take `--updates` updates,
-over which the rate falls to zero. A finished row is scored on the development set and translates newstest2014, whose
-references are not in DATA, to `results/newstest2014/ROW.fr`. Rows of whole words translate three times: with `[UNK]`, with
-`[UNK]` forbidden, and with `[UNK]` replaced.
+The rows `rnnencdec-50`, `rnnsearch-50` and `rnnsearch-50-longer` (RNNsearch-50* of the paper) are systems of one
+`rnnsearch reproduce --scale wmt14`, of smaller layers: it selects 16 million words of the 948,000 pairs of Europarl in DATA
+by the news of 2008 to 2011, and trains five systems for `--hours` together. Its own report is on newstest2013, which is half
+of its development set, because the references of newstest2014 are not in DATA. The other rows are models of subwords, trained
+on all pairs in `--updates` updates; `adapted` trains the row `best` further on the news of 2008 to 2011, and `together` is an
+ensemble. Trainings stop at SIGTERM and are resumed by the same command.
+
+A finished row is scored on the development set and translates newstest2014 to `results/newstest2014/ROW.fr`. Rows of whole
+words translate three times: with `[UNK]`, with `[UNK]` forbidden, and with `[UNK]` replaced.
 """
 
 from __future__ import annotations
@@ -20,17 +23,14 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from record import RESULTS, machine, write_result
 
-from rnnsearch.experiments.experiment import CONSTANT_RATE
-
 TRANSLATIONS = RESULTS / "newstest2014"
-WORDS = {"data.minimum_count": 2, "data.max_length": 50}
-SUBWORDS = {"data.subwords": "bpe", "data.subword_pieces": 16_000, "data.max_length": 80}
+SUBWORDS = {"data.subwords": "bpe", "data.max_length": 60}
 UNKNOWN = {"": (), "forbid-unk": ("--set", "search.forbid_unk=true"), "replace-unk": ("--set", "search.replace_unk=true")}
 """What becomes of `[UNK]`, by the ending of the name."""
 
@@ -41,29 +41,43 @@ class Row:
 
     data: dict[str, Any]
     """Settings of `prepare`."""
-    preset: str
-    settings: dict[str, Any] = field(default_factory=dict)
-    limited_by_minutes: bool = False
+    settings: dict[str, Any]
+    """Settings of `train`."""
 
 
-_PAPER_LIKE = {**{f"training.{key}": value for key, value in CONSTANT_RATE.items()}, "training.learning_rate": 1e-3}
-_LARGE = {
-    "model.embedding_size": 512,
-    "model.hidden_size": 512,
-    "model.alignment_size": 512,
-    "model.maxout_size": 512,
-    "model.tied_embedding": True,
+_MILLION = {
     "training.learning_rate": 2e-3,
-    "training.dropout": 0.1,
+    "training.warmup_updates": 500,
+    "training.dropout": 0.0,  # Few pairs are read twice.
     "training.max_epochs": 0,
-    "training.warmup_updates": 1000,
+    "training.validate_every": 1000,
+    "training.precision": "bf16",  # It falls back to fp32 where the CPU has no such instructions.
 }
 ROWS = {
-    "rnnencdec-50": Row(WORDS, "small", {**_PAPER_LIKE, "model.alignment": "none", "training.dropout": 0.0}, True),
-    "rnnsearch-50": Row(WORDS, "small", {**_PAPER_LIKE, "training.dropout": 0.0}, True),
-    "best": Row(SUBWORDS, "best", _LARGE),
-    "best-2": Row(SUBWORDS, "best", {**_LARGE, "training.seed": 2}),
-    "best-right-to-left": Row({**SUBWORDS, "data.right_to_left": True}, "best", _LARGE),
+    "best": Row(SUBWORDS, _MILLION),
+    "best-2": Row(SUBWORDS, {**_MILLION, "training.seed": 2}),
+    "best-right-to-left": Row({**SUBWORDS, "data.right_to_left": True}, _MILLION),
+}
+REPRODUCED = {
+    "rnnencdec-50": "RNNencdec-50",
+    "rnnsearch-50": "RNNsearch-50",
+    "rnnsearch-50-longer": "RNNsearch-50-longer",
+}
+"""Systems of the reproduction: the row and the model's folder."""
+REPRODUCTION = {
+    "model.embedding_size": 256,
+    "model.hidden_size": 320,
+    "model.alignment_size": 256,
+    "model.maxout_size": 200,
+    "training.optimizer": "adam",
+    "training.learning_rate": 2e-3,
+    "training.warmup_updates": 500,
+    "training.initialization": "glorot",
+    "training.loss_normalization": "tokens",
+    "training.shuffle": "epoch",
+    "training.weight_average": 0.999,
+    "training.validate_every": 1000,
+    "training.precision": "bf16",
 }
 ADAPTED = {
     "training.learning_rate": 3e-4,
@@ -103,7 +117,22 @@ def prepared(data: Path, output: Path, row: Row) -> Path:
     return folder
 
 
-def train(data: Path, output: Path, name: str, budget: dict[str, Any], given: Sequence[str]) -> Path:
+def reproduced(data: Path, output: Path, name: str, hours: float) -> Path:
+    """A model of the reproduction, which is run, or goes on, first."""
+    news = [next(data.glob(f"*/news2008-2011.{language}.*z")) for language in ("en", "fr")]
+    test = [next(data.glob(f"*/newstest2013.{language}.*z")) for language in ("en", "fr")]
+    run(
+        *("reproduce", "--scale", "wmt14", "--output", output / "reproduction", "--budget-hours", hours),
+        *text(data, "europarl-part0", "europarl-part1"),
+        *("--words", "16M", "--in-domain-source", news[0], "--in-domain-target", news[1]),
+        *text(data, "newstest2012", "newstest2013", valid=True),
+        *("--test-source", test[0], "--test-target", test[1]),
+        *settings_of(REPRODUCTION),
+    )
+    return output / "reproduction" / "models" / REPRODUCED[name]
+
+
+def train(data: Path, output: Path, name: str, updates: int, given: Sequence[str]) -> Path:
     """The model of a row, trained as far as the budget goes; resumed if it was begun."""
     model = output / name
     if (model / "training.json").exists():
@@ -112,8 +141,8 @@ def train(data: Path, output: Path, name: str, budget: dict[str, Any], given: Se
     if name == "adapted":
         command = [*text(data, "news2008-2011"), "--from", output / "best", *settings_of(ADAPTED)]
     else:
-        row = ROWS[name]
-        command = ["--data", prepared(data, output, row), "--preset", row.preset, *settings_of({**row.settings, **budget})]
+        settings = {**ROWS[name].settings, "training.max_updates": updates}
+        command = ["--data", prepared(data, output, ROWS[name]), "--preset", "best", *settings_of(settings)]
     resume = ["--resume"] if (model / "checkpoints").exists() else []
     run("train", *command, *valid, *[part for one in given for part in ("--set", one)], "--output", model, *resume)
     return model
@@ -145,10 +174,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="a folder with europarl/ and wmt/ in it")
     parser.add_argument("--output", type=Path, required=True, help="where prepared text and models go")
-    parser.add_argument("--row", choices=[*ROWS, "adapted", "together"], required=True)
+    parser.add_argument("--row", choices=[*REPRODUCED, *ROWS, "adapted", "together"], required=True)
     parser.add_argument("--members", nargs="+", default=[], help="the rows that translate together")
-    parser.add_argument("--minutes", type=float, default=120, help="training time of rows that are compared")
-    parser.add_argument("--updates", type=int, default=30_000, help="updates of other rows")
+    parser.add_argument("--hours", type=float, default=6, help="training time of the systems of the reproduction")
+    parser.add_argument("--updates", type=int, default=16_000, help="updates of the rows of subwords")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of training")
     arguments = parser.parse_args()
 
@@ -157,17 +186,17 @@ def main() -> None:
         models = [output / member for member in arguments.members]
         record: dict[str, Any] = {"members": arguments.members}
     else:
-        limited = name in ROWS and ROWS[name].limited_by_minutes
-        budget = {"training.max_minutes": arguments.minutes} if limited else {"training.max_updates": arguments.updates}
-        models = [train(data, output, name, budget, arguments.set)]
-        training = json.loads((models[0] / "training.json").read_text())
-        record = {"training": training, "settings": arguments.set}
-    kinds = UNKNOWN if name in ROWS and ROWS[name].data == WORDS else {"": ()}
-    if len(kinds) > 1 and ROWS[name].settings.get("model.alignment") != "none":
+        if name in REPRODUCED:
+            models = [reproduced(data, output, name, arguments.hours)]
+        else:
+            models = [train(data, output, name, arguments.updates, arguments.set)]
+        record = {"training": json.loads((models[0] / "training.json").read_text()), "settings": arguments.set}
+    aligned = name in REPRODUCED and "encdec" not in name
+    if aligned:
         lexicon(data, models[0])
     scores = {}
-    for ending, search in kinds.items():
-        if ending != "replace-unk" or ROWS[name].settings.get("model.alignment") != "none":
+    for ending, search in (UNKNOWN if name in REPRODUCED else {"": ()}).items():
+        if ending != "replace-unk" or aligned:
             scores[ending or "as it is"] = scored(data, models, f"{name}-{ending}" if ending else name, search)
     write_result(f"newstest2014/{name}", machine=on, **record, scores=scores)
 
