@@ -5,12 +5,12 @@
     python benchmarks/newstest.py --data DATA --output RUNS --row adapted
     python benchmarks/newstest.py --data DATA --output RUNS --row together --members best adapted best-right-to-left
 
-The rows `rnnencdec-50`, `rnnsearch-50` and `rnnsearch-50-longer` (RNNsearch-50* of the paper) are systems of one
-`rnnsearch reproduce --scale wmt14`, of smaller layers: it selects 16 million words of the 948,000 pairs of Europarl in DATA
-by the news of 2008 to 2011, and trains five systems for `--hours` together. Its own report is on newstest2013, which is half
-of its development set, because the references of newstest2014 are not in DATA. The other rows are models of subwords, trained
-on all pairs in `--updates` updates; `adapted` trains the row `best` further on the news of 2008 to 2011, and `together` is an
-ensemble. Trainings stop at SIGTERM and are resumed by the same command.
+The rows `rnnencdec-50`, `rnnsearch-50` and `rnnsearch-50-longer` (RNNsearch-50* of the paper) are systems of one `rnnsearch
+reproduce --scale wmt14`, of smaller layers: it selects 16 million words of the 948,000 pairs of Europarl in DATA by the
+news of 2008 to 2011, and trains five systems for `--hours` together. Its own report is on newstest2013, which is half of
+its development set, because the references of newstest2014 are not in DATA. The other rows are models of subwords, trained
+on all pairs in `--updates` updates; `adapted` trains the row `best` further on the news of 2008 to 2011, and `together` is
+an ensemble. Trainings stop at SIGTERM and are resumed by the same command.
 
 A finished row is scored on the development set and translates newstest2014 to `results/newstest2014/ROW.fr`. Rows of whole
 words translate three times: with `[UNK]`, with `[UNK]` forbidden, and with `[UNK]` replaced.
