@@ -122,6 +122,7 @@ def test_nobody_reads(cold: bool) -> None:
     assert process.wait(60) == 3
 
 
+@pytest.mark.slow
 def test_threads() -> None:
     """The server has none of OpenMP's, and a child has all that a cold start has; or as many as it is to have."""
     code = (

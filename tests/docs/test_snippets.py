@@ -152,7 +152,7 @@ def test_every_command_has_an_example() -> None:
     assert headings == shown
 
 
-QUICK = ("README.md", "tutorial.md", "python.md")
+QUICK = ("README.md", "python.md")
 """The stories that `make test` runs."""
 
 

@@ -136,6 +136,7 @@ def test_the_run_is_one_that_could_differ(uninterrupted: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_killed_as_soon_as_there_is_a_checkpoint(texts: list[str], uninterrupted: Path, tmp_path: Path) -> None:
     output = tmp_path / "model"
     process = start(*command(texts, output))
@@ -155,7 +156,7 @@ def test_killed_as_soon_as_there_is_a_checkpoint(texts: list[str], uninterrupted
         pytest.param(4, "last.safetensors", "before", marks=pytest.mark.slow),
         (2, "model.safetensors", "before"),
         pytest.param(2, "model.safetensors", "after", marks=pytest.mark.slow),
-        (12, "last.safetensors", "after"),
+        pytest.param(12, "last.safetensors", "after", marks=pytest.mark.slow),
     ],
 )
 def test_killed_while_a_file_is_being_written(
@@ -259,6 +260,7 @@ def test_interrupted_while_it_starts(texts: list[str], tmp_path: Path) -> None:
     rnnsearch(*command(texts, tmp_path / "model", **{"training.max_updates": 5}), "--resume")
 
 
+@pytest.mark.slow
 def test_two_trainings_in_one_folder(texts: list[str], uninterrupted: Path, tmp_path: Path) -> None:
     """The second is refused, and the first does not notice; once that is killed, the folder is free."""
     output = tmp_path / "model"

@@ -20,7 +20,7 @@ from rnnsearch.experiments.experiment import CorpusSizes, Experiment, builtin_te
 from rnnsearch.experiments.layout import Layout
 from rnnsearch.experiments.reproduce import Reproduction
 
-pytestmark = pytest.mark.system
+pytestmark = [pytest.mark.system, pytest.mark.slow]
 
 MINUTES = 0.03
 

@@ -303,7 +303,12 @@ CASES = [
     pytest.param(lambda: BahdanauAttention(Q, M, A), (torch.randn(B, K, Q), torch.randn(B, S, M)), id="attention, K"),
     pytest.param(lambda: RecurrentCell(E, N, "lstm"), (torch.randn(B, E),), id="cell"),
     *(
-        pytest.param(lambda c=c: BidirectionalRNN(E, N, c), (torch.randn(B, 3, E), MASK[:, :3]), id=f"rnn, {c}")
+        pytest.param(
+            lambda c=c: BidirectionalRNN(E, N, c),
+            (torch.randn(B, 3, E), MASK[:, :3]),
+            id=f"rnn, {c}",
+            marks=pytest.mark.slow,
+        )
         for c in ("gated", "lstm")
     ),
 ]

@@ -55,6 +55,7 @@ def python(*arguments: str, **environment: str) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
+@pytest.mark.slow
 @not_interpreted
 def test_nothing_else_needs_triton() -> None:
     python("-c", "import sys; sys.modules['triton'] = None; import rnnsearch.cli, rnnsearch.training.session")
@@ -68,6 +69,7 @@ def test_by_the_interpreter() -> None:
     python(*pytest_, __file__, TRITON_INTERPRET="1", CUDA_VISIBLE_DEVICES="")
 
 
+@pytest.mark.slow
 @needs_triton
 @not_interpreted
 def test_the_kernels_compile() -> None:

@@ -118,6 +118,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_other_processes_translate(model_folder: Callable[[str], Path], tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
