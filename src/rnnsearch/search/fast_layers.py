@@ -188,9 +188,9 @@ class WordProducts:
             is_missing_R = rows_R < 0
             if not is_missing_R.any():
                 return self._table, torch.from_numpy(rows_R)
-            missing = np.unique(words_R[is_missing_R])
+            missing = _distinct(words_R[is_missing_R])
             if self._kept + len(missing) > len(self._table):
-                missing = np.unique(words_R)
+                missing = _distinct(words_R)
                 self._clear(max(KEPT_WORDS, len(missing)))
             new = slice(self._kept, self._kept + len(missing))
             self._table[new] = self._product(self._embedded(missing))
@@ -208,3 +208,9 @@ class WordProducts:
         words = torch.from_numpy(words_R)
         y_RE = self._E_VE[words.clamp(max=self.none - 1)]
         return y_RE.masked_fill_((words == self.none).unsqueeze(1), 0)
+
+
+def _distinct(words_R: Integers) -> Integers:
+    """The different words, in ascending order: `numpy.unique` would import `numpy.ma`, which takes a tenth of a second."""
+    different: Integers = torch.from_numpy(words_R).unique().numpy()
+    return different
