@@ -91,6 +91,15 @@ def _show_warning(
 _show_python_warning = warnings.showwarning
 
 
+def _exit_quickly() -> None:
+    """Spare Python the look through all objects at exit, which takes half a second of a process that has imported PyTorch.
+
+    Triton's objects have to be freed: its library reports those that are left.
+    """
+    if "triton" not in sys.modules:
+        gc.freeze()
+
+
 def main() -> None:
     """Run a command. An error that the user can put right is one line on standard error, with exit status 2."""
     # OpenMP's threads wait for each other in a busy loop, which slows them down many times if another program needs a core.
@@ -100,7 +109,7 @@ def main() -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
     # Imports make many objects and hardly any garbage: looking for it as often as Python does takes 5% of a cold start.
     gc.set_threshold(50_000)
-    atexit.register(gc.freeze)  # nor at exit, where looking through all objects takes half a second
+    atexit.register(_exit_quickly)
     for stream in (sys.stdout, sys.stderr):  # what is read and written is UTF-8, whatever the locale
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8")

@@ -126,6 +126,13 @@ def test_a_full_disk_is_one_line() -> None:
     assert "the disk is full" in done.stderr
 
 
+def test_nothing_is_said_at_exit_where_triton_was_loaded() -> None:
+    pytest.importorskip("triton")
+    code = "import torch, triton, rnnsearch.cli as cli, sys; sys.argv = ['rnnsearch', '--version']; cli.main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_translate_standard_input(model_folder: Folders, tmp_path: Path) -> None:
     """And to standard output: both are UTF-8, whatever the locale."""
     prefix = tmp_path / "begin.fr"
