@@ -6,7 +6,6 @@ The address of the Hub is `$HF_ENDPOINT`, where it is set.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,16 +19,14 @@ _UNREACHABLE = ("LocalEntryNotFoundError", "OfflineModeIsEnabled", "OSError")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
-def model_folder(model: str | os.PathLike[str]) -> Path:
-    """The folder of a model: the folder of this name, or else, for a name like `user/name`, a copy of the one on the Hub.
+def download_model(name: str) -> Path | None:
+    """A copy of the model on the Hub that has this name, such as `user/name`; None where the name is of another form.
 
     A copy is kept in the cache of `huggingface_hub`, and is used without a network too. Raises RnnsearchError, in one line,
     where the Hub has no such model, or cannot be reached.
     """
-    folder = Path(model)
-    name = os.fspath(model)
-    if folder.exists() or not isinstance(name, str) or not _NAME.fullmatch(name):
-        return folder
+    if not _NAME.fullmatch(name):
+        return None
     with _explained(f"{name}: there is no such folder, and"):
         return Path(_huggingface_hub().snapshot_download(name, allow_patterns=list(SHARED)))
 

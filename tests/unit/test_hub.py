@@ -19,7 +19,7 @@ pytest.importorskip("huggingface_hub", reason="huggingface_hub is not installed:
 
 import forked
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.hub import model_folder
+from rnnsearch.hub import download_model
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
@@ -152,4 +152,4 @@ def test_what_is_no_model_is_not_pushed(hub: Hub, tmp_path: Path) -> None:
 def test_without_the_library_a_missing_folder_is_told_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(RnnsearchError, match=r"models/typo: there is no such folder, and .*pip install huggingface_hub"):
-        model_folder("models/typo")
+        download_model("models/typo")

@@ -27,6 +27,7 @@ from rnnsearch.cli import (
     examples,
     export,
     lexicon,
+    models,
     prepare,
     presets,
     push,
@@ -68,7 +69,7 @@ def _options(
 
 for module in (
     demo, download, select, prepare, train, translate, score, rescore,
-    evaluate, compare, examples, align, lexicon, average, export, push, presets, reproduce,
+    evaluate, compare, examples, align, lexicon, average, export, push, models, presets, reproduce,
 ):
     app.command(module.__name__.rsplit(".", 1)[1])(module.command)
 

@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from rnnsearch.config import Config
 
 
-
 def _local_folder(model: str) -> Path:
     """The folder of a model, which is downloaded if the name is one on the Hub."""
-    from rnnsearch.hub import model_folder
+    from rnnsearch.model_catalog import model_folder
 
     return model_folder(model)
 
@@ -40,6 +39,17 @@ Models = Annotated[
         metavar="FOLDER",
         parser=_local_folder,
         help="A trained model: a folder, or a name on the Hub; may be repeated, for an ensemble.",
+    ),
+]
+InstalledOrModels = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="FOLDER",
+        parser=_local_folder,
+        help="A trained model: a folder, or a name on the Hub; may be repeated, for an ensemble. By default the installed "
+        "one, English to French.",
     ),
 ]
 Sources = Annotated[

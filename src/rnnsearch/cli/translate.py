@@ -9,13 +9,13 @@ from typing import Annotated, Literal
 
 import typer
 
-from rnnsearch.cli.options import Beam, Models, PaperSearch, SearchSet, check_inputs, search_settings
+from rnnsearch.cli.options import Beam, InstalledOrModels, PaperSearch, SearchSet, check_inputs, search_settings
 from rnnsearch.errors import RnnsearchError
 
 
 def command(
-    model: Models,
     file: Annotated[str, typer.Argument(metavar="FILE", help="Text, one sentence per line; `-` is standard input.")] = "-",
+    model: InstalledOrModels = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file, not to standard output.")
     ] = None,
@@ -41,7 +41,12 @@ def command(
     Blank lines stay blank. A line longer than `search.max_segment` words is translated in segments. The translation of a
     sentence does not depend on the sentences around it.
     """
+    from rnnsearch.model_catalog import default_model
+
     settings = search_settings(paper, beam, set_)
+    if not model:
+        model = [default_model()]
+        print("rnnsearch: translating English into French with the installed model; --model names another", file=sys.stderr)
     check_inputs(file, prefix, models=model)
 
     from contextlib import ExitStack

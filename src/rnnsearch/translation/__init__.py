@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from rnnsearch.devices import default_device
-from rnnsearch.hub import model_folder
+from rnnsearch.model_catalog import default_model, model_folder
 from rnnsearch.model_folder import load_systems
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
 from rnnsearch.translation.formats import FORMATS
@@ -17,14 +17,15 @@ from rnnsearch.translation.translator import Translator
 __all__ = ["FORMATS", "ScoredPair", "Translation", "Translator", "load", "score_files", "score_pairs"]
 
 
-def load(folder: str | os.PathLike[str], *others: str | os.PathLike[str]) -> Translator:
+def load(*models: str | os.PathLike[str]) -> Translator:
     """Load a trained model, on a GPU where there is one; or several with the same vocabularies, as an ensemble.
 
-    A model is a folder, or a name on the Hugging Face Hub, such as `user/name` (`rnnsearch.hub`).
+    A model is a folder, or the name of one that is installed (`rnnsearch models`), or a name on the Hugging Face Hub, such
+    as `user/name`. Without an argument it is the installed one, which translates English into French.
 
     Where left-to-right and right-to-left models are among them, see `BidirectionalTranslator`.
     """
-    folders = [model_folder(one) for one in (folder, *others)]
+    folders = [model_folder(model) for model in models] or [default_model()]
     systems = load_systems(folders, default_device())
     directions: dict[bool, list[int]] = {}
     for place, system in enumerate(systems):

@@ -1,0 +1,46 @@
+"""`rnnsearch models`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rnnsearch.errors import RnnsearchError
+
+
+def command(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[FOLDER]", help="A folder whose models are listed too.", show_default=False)
+    ] = None,
+) -> None:
+    """List the models that are installed, and those in a folder.
+
+    A model that is installed is given by its name, as in `rnnsearch translate --model en-fr`, the others by their folders.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from rnnsearch.model_catalog import BOX, models_in
+
+    if folder is not None and not folder.is_dir():
+        raise RnnsearchError(f"{folder}: no such folder")
+    table = Table()
+    table.add_column("model", overflow="fold")
+    for name in ("translates", "kind", "weights", "size", "dev BLEU"):
+        table.add_column(name, no_wrap=True, justify="left" if name in ("translates", "kind") else "right")
+    for place in (BOX, folder):
+        for model in models_in(place) if place else ():
+            table.add_row(
+                model.folder.name if place == BOX else str(model.folder),
+                f"{model.source_language} → {model.target_language}",
+                model.kind,
+                f"{model.parameters / 1e6:.1f} M {model.precision}",
+                f"{model.megabytes:.1f} MB",
+                "" if model.dev_bleu is None else f"{model.dev_bleu:.1f}",
+            )
+    if not table.row_count:
+        print("There are no models here. `rnnsearch train` makes one; `rnnsearch models FOLDER` lists those in a folder.")
+        return
+    Console().print(table)

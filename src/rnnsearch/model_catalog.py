@@ -1,0 +1,95 @@
+"""Models by name: those in the box, which are installed with the package, those in folders, and those on the Hub."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+from safetensors import SafetensorError, safe_open
+
+from rnnsearch.config import CONFIG, SHARED, read_model_config
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.hub import download_model
+
+BOX = Path(__file__).parent / "box"
+"""The folder of the models that are installed with the package."""
+DEFAULT = "en-fr"
+"""The model in the box that is used where none is named."""
+
+
+@dataclass(frozen=True)
+class ModelSummary:
+    """A model folder at a glance."""
+
+    folder: Path
+    source_language: str
+    target_language: str
+    kind: str
+    """`RNNsearch` or `RNNencdec`."""
+    parameters: int
+    precision: str
+    """How the weights are stored: `int8` or `fp32`."""
+    megabytes: float
+    """The size of the files that translating needs, and of those that describe the model."""
+    dev_bleu: float | None
+    """The BLEU of the last validation at training; None where the folder has no record of it."""
+
+
+def model_folder(name: str | os.PathLike[str]) -> Path:
+    """The folder of a model: a folder of this name, or else a model in the box, or else one on the Hub, copied from there.
+
+    A name such as `en-fr` is one in the box, and one such as `user/name` is one on the Hub. Where there is nothing of the
+    name, it is taken for a folder, and reading it will say that it is not there. Raises RnnsearchError where the Hub has no
+    such model or cannot be reached.
+    """
+    folder = Path(name)
+    if folder.exists() or not isinstance(name, str):
+        return folder
+    if (BOX / folder.name / CONFIG).exists() and name == folder.name:
+        return BOX / name
+    return download_model(name) or folder
+
+
+def default_model() -> Path:
+    """The model that is used where none is named. Raises RnnsearchError where the installation has none."""
+    if not (BOX / DEFAULT / CONFIG).exists():
+        raise RnnsearchError("no model is installed with this package; give one, as in --model FOLDER")
+    return BOX / DEFAULT
+
+
+def models_in(folder: Path) -> Iterator[ModelSummary]:
+    """The models in the folders of `folder`, or that in itself, by name. What is no whole model is passed over."""
+    for place in sorted([folder, *(path for path in folder.iterdir() if path.is_dir())]) if folder.is_dir() else ():
+        try:
+            yield summarize(place)
+        except (RnnsearchError, SafetensorError, OSError):
+            continue
+
+
+def summarize(folder: Path) -> ModelSummary:
+    """Describe a model without loading it. Raises RnnsearchError, SafetensorError or OSError where it is not whole."""
+    config = read_model_config(folder)
+    with safe_open(folder / "model.safetensors", framework="numpy") as file:
+        tensors = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 (it is no mapping)
+        quantized = {name for name, tensor in tensors.items() if tensor.get_dtype() == "I8"}
+        parameters = sum(
+            prod(tensor.get_shape()) for name, tensor in tensors.items() if name.removesuffix(".scale") not in quantized
+        ) + sum(prod(tensors[name].get_shape()) for name in quantized)
+    try:
+        dev_bleu = json.loads((folder / "training.json").read_text(encoding="utf-8")).get("dev_bleu")
+    except (OSError, ValueError):
+        dev_bleu = None
+    return ModelSummary(
+        folder,
+        config.data.source_language,
+        config.data.target_language,
+        "RNNencdec" if config.model.alignment == "none" else "RNNsearch",
+        parameters,
+        "int8" if quantized else "fp32",
+        sum(path.stat().st_size for pattern in SHARED for path in folder.glob(pattern)) / 1e6,
+        dev_bleu,
+    )
