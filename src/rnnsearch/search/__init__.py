@@ -7,13 +7,25 @@ from collections.abc import Sequence
 from rnnsearch.model import RNNsearch
 from rnnsearch.ops.packed import WeightPrecision
 from rnnsearch.search.backend import Backend, VocabularySelection
-from rnnsearch.search.beam import Hypothesis, beam_search
+from rnnsearch.search.beam import Hypothesis, Query, Search, beam_search, search_all, slots
 from rnnsearch.search.ensemble import EnsembleBackend
 from rnnsearch.search.fast import FastBackend
 from rnnsearch.search.plain import PlainBackend
 from rnnsearch.search.ranking import Ranking, best_first
 
-__all__ = ["Backend", "Hypothesis", "Ranking", "VocabularySelection", "beam_search", "best_first", "choose_backend"]
+__all__ = [
+    "Backend",
+    "Hypothesis",
+    "Query",
+    "Ranking",
+    "Search",
+    "VocabularySelection",
+    "beam_search",
+    "best_first",
+    "choose_backend",
+    "search_all",
+    "slots",
+]
 
 
 def choose_backend(

@@ -8,8 +8,9 @@ temperature, translations are sampled word by word instead; each sentence has it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -53,13 +54,31 @@ class _Path(NamedTuple):
     """The row of this word in α."""
 
 
+@dataclass(eq=False)
+class Query:
+    """A sentence to translate, and the translations that are found."""
+
+    words: Sequence[int]
+    """Word ids, without the end symbol."""
+    beam: int
+    prefix: Sequence[int] = ()
+    """The words that the translations begin with. The backend must then have no vocabulary selection."""
+    found: list[Hypothesis] = field(default_factory=list)
+    """The translations, best first, once the search for them is done."""
+    cancelled: bool = False
+    """Set it, and the search for this sentence ends at the next step with what has been found."""
+
+    @property
+    def positions(self) -> int:
+        """The source positions that the sentence takes in a search, with end symbol and padding."""
+        return -(-(len(self.words) + 1) // WIDTH_MULTIPLE) * WIDTH_MULTIPLE
+
+
 @dataclass
 class _Beam:
     """The search for one sentence."""
 
-    sentence: int
-    source_length: int
-    ended: list[Hypothesis]
+    query: Query
     random: np.random.Generator | None
     """With sampling, the sentence's own generator: samples do not depend on other sentences."""
 
@@ -74,17 +93,17 @@ class _Beam:
         """Add the hypothesis that ends with `path`; `end_alpha` is α of the step that produced the end symbol."""
         words: list[int] = []
         alphas: list[NDArray[np.float32]] = []
+        source_length = len(self.query.words) + 1
         while path is not None:
             words.append(path.word)
             if path.alpha_RS is not None:
-                alphas.append(path.alpha_RS[path.row, : self.source_length])
+                alphas.append(path.alpha_RS[path.row, :source_length])
             path = path.before
-        alignment = np.array(alphas[::-1], np.float32).reshape(len(words), self.source_length) if aligns else None
-        end_alignment = None if end_alpha_S is None else end_alpha_S[: self.source_length].copy()
-        self.ended.append(Hypothesis(words[::-1], score, finished, alignment, end_alignment))
+        alignment = np.array(alphas[::-1], np.float32).reshape(len(words), source_length) if aligns else None
+        end_alignment = None if end_alpha_S is None else end_alpha_S[:source_length].copy()
+        self.query.found.append(Hypothesis(words[::-1], score, finished, alignment, end_alignment))
 
 
-@torch.inference_mode()
 def beam_search(
     backend: Backend,
     sentences: Sequence[Sequence[int]],
@@ -99,81 +118,106 @@ def beam_search(
     `maximum_length_ratio` × the length of the sentence with its end symbol. If no hypothesis of a sentence finishes, its
     unfinished hypotheses are returned, with `finished` False.
     """
-    if not sentences:
-        return []
-    search = _Search(backend, sentences, config, max_steps, prefixes or [()] * len(sentences))
-    while search.fill():
-        search.step()
-    ranking = Ranking(config.length_normalization, config.coverage)
-    return [
-        best_first(ended, lambda found: ranking.score(found.score, len(found.words) + 1, found.alignment))
-        for ended in search.found
+    queries = [
+        Query(words, config.beam, prefix) for words, prefix in zip(sentences, prefixes or [()] * len(sentences), strict=True)
     ]
+    search_all(backend, queries, config, max_steps)
+    return [query.found for query in queries]
 
 
-class _Search:
-    """Beams in Q slots. Arrays are indexed by slot (Q) or by hypothesis (R); the hypotheses of a sentence are adjacent."""
+def search_all(backend: Backend, queries: Sequence[Query], config: SearchConfig, max_steps: int | None = None) -> None:
+    """Find the translations of all these sentences; see `beam_search`."""
+    if not queries:
+        return
+    positions = max(query.positions for query in queries)
+    search = Search(backend, config, min(len(queries), slots(config, positions)), positions, max_steps)
+    # Sentences of similar length are encoded together; the longest come first, so that none runs alone at the end.
+    search.add(sorted(queries, key=lambda query: -len(query.words)))
+    while search.busy:
+        search.step()
+
+
+def slots(config: SearchConfig, positions: int) -> int:
+    """The number of sentences that are searched in parallel, if they have at most this many positions."""
+    return max(1, min(config.batch_sentences, POSITIONS // positions))
+
+
+class Search:
+    """A search in Q slots, to which sentences can be added at any time.
+
+    Arrays are indexed by slot (Q) or by hypothesis (R); the hypotheses of a sentence are adjacent.
+    """
 
     def __init__(
-        self,
-        backend: Backend,
-        sentences: Sequence[Sequence[int]],
-        config: SearchConfig,
-        max_steps: int | None,
-        prefixes: Sequence[Sequence[int]],
+        self, backend: Backend, config: SearchConfig, slots: int, positions: int, max_steps: int | None = None
     ) -> None:
-        longest = max(len(sentence) for sentence in sentences) + 1
-        positions = -(-longest // WIDTH_MULTIPLE) * WIDTH_MULTIPLE
-        Q = max(1, min(len(sentences), config.batch_sentences, POSITIONS // positions))
-        self.found: list[list[Hypothesis]] = [[] for _ in sentences]
-        self._sentences, self._config, self._max_steps, self._prefixes = sentences, config, max_steps, prefixes
-        self._constraints = Constraints(config, Q)
-        self._session: SearchSession = backend.session(Q, positions)
-        # Sentences of similar length are encoded together; the longest come first, so that none runs alone at the end.
-        self._queue = sorted(range(len(sentences)), key=lambda i: (-len(sentences[i]), i))
-        self._encoded: list[int] = []
+        """`positions` is the largest number of positions of a query; `max_steps` is as for `beam_search`."""
+        self.positions = positions
+        self._config, self._max_steps = config, max_steps
+        self._ranking = Ranking(config.length_normalization, config.coverage)
+        self._constraints = Constraints(config, slots)
+        self._session: SearchSession = backend.session(slots, positions)
+        self._waiting: deque[Query] = deque()
+        self._encoded: list[Query] = []
         self._added = 0
         """The number of encoded sentences that have been assigned a slot."""
-        self._free = list(range(Q))
-        self._beams = [_Beam(-1, 0, [], None) for _ in range(Q)]
-        self._width_Q = np.zeros(Q, np.int64)
-        self._written_Q = np.zeros(Q, np.int64)
-        self._longest_Q = np.zeros(Q, np.int64)
+        self._free = list(range(slots))
+        self._beams: list[_Beam] = [_Beam(Query([], 0), None)] * slots
+        self._width_Q = np.zeros(slots, np.int64)
+        self._written_Q = np.zeros(slots, np.int64)
+        self._longest_Q = np.zeros(slots, np.int64)
         self._slots_R = np.empty(0, np.int64)
         self._scores_R = np.empty(0)
         self._paths: list[_Path | None] = []
 
-    def fill(self) -> bool:
-        """Assign free slots to waiting sentences; return False if the search is complete."""
-        while self._free and (self._added < len(self._encoded) or self._queue):
+    @property
+    def busy(self) -> bool:
+        """Whether a sentence is being searched for, or waits."""
+        return len(self._slots_R) > 0 or self._added < len(self._encoded) or len(self._waiting) > 0
+
+    @property
+    def waiting(self) -> int:
+        """The number of sentences that have no slot yet."""
+        return len(self._encoded) - self._added + len(self._waiting)
+
+    @property
+    def free(self) -> int:
+        """The number of slots that neither have a sentence nor are awaited by one."""
+        return max(0, len(self._free) - self.waiting)
+
+    def add(self, queries: Iterable[Query]) -> None:
+        """Add sentences, which take the slots that become free in this order."""
+        self._waiting.extend(queries)
+
+    def _fill(self) -> None:
+        """Assign free slots to waiting sentences."""
+        Q = len(self._beams)
+        while self._free and (self._added < len(self._encoded) or self._waiting):
             if self._added == len(self._encoded):
-                self._encode()
+                self._encoded = [self._waiting.popleft() for _ in range(min(Q, len(self._waiting)))]
+                self._added = 0
+                batch = make_batch([(query.words, []) for query in self._encoded])
+                self._session.encode(torch.from_numpy(batch.source_BS), torch.from_numpy(batch.source_lengths_B))
             first = self._added
             slots = [self._free.pop() for _ in range(min(len(self._free), len(self._encoded) - first))]
             self._added += len(slots)
-            for slot, sentence in zip(slots, self._encoded[first : self._added], strict=True):
-                words, prefix = self._sentences[sentence], self._prefixes[sentence]
-                length = len(words) + 1
-                random = np.random.default_rng([self._config.seed, *words]) if self._config.temperature else None
-                self._beams[slot] = _Beam(sentence, length, self.found[sentence], random)
-                self._constraints.add(slot, length, prefix)
-                self._width_Q[slot], self._written_Q[slot] = self._config.beam, 0
+            for slot, query in zip(slots, self._encoded[first : self._added], strict=True):
+                length = len(query.words) + 1
+                random = np.random.default_rng([self._config.seed, *query.words]) if self._config.temperature else None
+                self._beams[slot] = _Beam(query, random)
+                self._constraints.add(slot, length, query.prefix)
+                self._width_Q[slot], self._written_Q[slot] = query.beam, 0
                 longest = self._max_steps or max(1, int(self._config.maximum_length_ratio * length))
-                self._longest_Q[slot] = longest + len(prefix)
+                self._longest_Q[slot] = longest + len(query.prefix)
             self._session.add(np.arange(first, self._added), np.array(slots))
             self._slots_R = np.concatenate([self._slots_R, slots])
             self._scores_R = np.concatenate([self._scores_R, np.zeros(len(slots))])
             self._paths += [None] * len(slots)
-        return len(self._slots_R) > 0
 
-    def _encode(self) -> None:
-        Q = len(self._beams)
-        self._encoded, self._queue, self._added = self._queue[:Q], self._queue[Q:], 0
-        batch = make_batch([(self._sentences[i], []) for i in self._encoded])
-        self._session.encode(torch.from_numpy(batch.source_BS), torch.from_numpy(batch.source_lengths_B))
-
-    def step(self) -> None:
-        """Extend every hypothesis by one word."""
+    @torch.inference_mode()
+    def step(self) -> list[Query]:
+        """Assign free slots to waiting sentences, and extend every hypothesis by one word; the sentences that are done."""
+        self._fill()
         slots_R, Q = self._slots_R, len(self._beams)
         prediction = self._session.predict()
         alpha_RS = None if prediction.alpha_RS is None else prediction.alpha_RS.float().cpu().numpy()
@@ -196,26 +240,33 @@ class _Search:
 
         going = np.flatnonzero(~ends)
         goes_on_Q = (np.bincount(slots[going], minlength=Q) > 0) & (self._written_Q < self._longest_Q)
+        done: list[Query] = []
         for row in first_rows.tolist():
             slot = int(slots_R[row])
-            if goes_on_Q[slot]:
-                continue
             beam = self._beams[slot]
-            self._free.append(slot)
-            if beam.ended:
+            query = beam.query
+            if goes_on_Q[slot] and not query.cancelled:
                 continue
-            # No hypothesis has finished: return the unfinished ones.
-            unfinished = going[slots[going] == slot]
-            for path, score in zip(extended(unfinished), scores[unfinished].tolist(), strict=True):
-                beam.end(path, score, alpha_RS is not None)
-            if not len(unfinished):
-                # No further word is possible: the selected vocabulary holds only the two symbols, which are banned.
-                beam.end(self._paths[row], float(self._scores_R[row]), alpha_RS is not None)
+            goes_on_Q[slot] = False
+            self._free.append(slot)
+            done.append(query)
+            if not query.found:
+                # No hypothesis has finished: return the unfinished ones.
+                unfinished = going[slots[going] == slot]
+                for path, score in zip(extended(unfinished), scores[unfinished].tolist(), strict=True):
+                    beam.end(path, score, alpha_RS is not None)
+                if not len(unfinished):
+                    # No further word is possible: the selected vocabulary holds only the two symbols, which are banned.
+                    beam.end(self._paths[row], float(self._scores_R[row]), alpha_RS is not None)
+            query.found = best_first(
+                query.found, lambda found: self._ranking.score(found.score, len(found.words) + 1, found.alignment)
+            )
 
         kept = going[goes_on_Q[slots[going]]]
         self._paths = extended(kept)
         self._slots_R, self._scores_R = slots[kept], scores[kept]
         self._session.advance(parents[kept], words[kept])
+        return done
 
     def _best(
         self, prediction: Prediction, is_first_R: NDArray[np.bool_]

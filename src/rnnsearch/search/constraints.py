@@ -24,13 +24,12 @@ class Constraints:
         self._config = config
         self._shortest_Q = np.zeros(slots)
         self._prefix_Q: list[Sequence[int]] = [()] * slots
-        self._any_prefix = False
+        self._prefix_length_Q = np.zeros(slots, np.int64)
 
     def add(self, slot: int, source_length: int, prefix: Sequence[int]) -> None:
         """Set the constraints of the sentence that takes a slot; `source_length` counts the end symbol."""
         self._shortest_Q[slot] = self._config.minimum_length_ratio * source_length
-        self._prefix_Q[slot] = prefix
-        self._any_prefix = self._any_prefix or len(prefix) > 0
+        self._prefix_Q[slot], self._prefix_length_Q[slot] = prefix, len(prefix)
 
     def banned(self, slots_R: Integers, written_R: Integers) -> NDArray[np.bool_]:
         """True (R, 2) if a hypothesis of `written` words may not be extended by the end symbol or by `[UNK]`."""
@@ -41,11 +40,8 @@ class Constraints:
 
     def forced(self, slots_R: Integers, written_R: Integers) -> tuple[Integers, Integers]:
         """The rows whose next word is forced, and a word for every row (R), which is defined for these rows only."""
-        rows, words_R = [], np.zeros(len(slots_R), np.int64)
-        if self._any_prefix:
-            for row, (slot, written) in enumerate(zip(slots_R.tolist(), written_R.tolist(), strict=True)):
-                prefix = self._prefix_Q[slot]
-                if written < len(prefix):
-                    rows.append(row)
-                    words_R[row] = prefix[written]
-        return np.array(rows, np.int64), words_R
+        words_R = np.zeros(len(slots_R), np.int64)
+        rows = np.flatnonzero(written_R < self._prefix_length_Q[slots_R])
+        for row in rows.tolist():
+            words_R[row] = self._prefix_Q[slots_R[row]][written_R[row]]
+        return rows, words_R

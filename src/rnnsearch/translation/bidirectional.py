@@ -46,7 +46,7 @@ class BidirectionalTranslator(Translator):
         They are ranked as search ranks hypotheses (`rnnsearch.search.Ranking`), by the mean score and alignment of both
         directions.
         """
-        search = self._search(settings)
+        search = self.search_settings(settings)
         if search.temperature:
             raise RnnsearchError(
                 f"search.temperature = {search.temperature:g}: L2R and R2L models together cannot "

@@ -5,8 +5,8 @@ from __future__ import annotations
 import queue
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,7 @@ from rnnsearch.config import SearchConfig, from_dict, present_keys
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.model_folder import System
 from rnnsearch.ops.packed import int8_works
-from rnnsearch.search import Backend, Hypothesis, VocabularySelection, beam_search, choose_backend
+from rnnsearch.search import Backend, Hypothesis, Query, VocabularySelection, choose_backend, search_all
 from rnnsearch.search.vocabulary_selection import LexicalSelection
 from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.translation.lexicon import LEXICON, Lexicon
@@ -26,6 +26,19 @@ from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
 from rnnsearch.translation.translation import Replacement, Segment, Translation, by_words, end_by_words, split_line
 from rnnsearch.translation.unknown_words import replace_unknown
+
+
+@dataclass(frozen=True)
+class Request:
+    """A line to translate, and its queries: one for each of its segments."""
+
+    n: int
+    """The number of translations that are wanted."""
+    segments: list[list[str]]
+    """The source words of each segment."""
+    prefix: list[list[str]]
+    """The words that the translation of each segment begins with."""
+    queries: list[Query]
 
 
 class Translator:
@@ -121,8 +134,14 @@ class Translator:
     def _n_best(
         self, lines: list[str], n: int, prefixes: Sequence[str], settings: dict[str, object]
     ) -> list[list[Translation]]:
-        search = self._search(settings)
-        search = replace(search, beam=n if search.temperature and not search.minimum_bayes_risk else max(search.beam, n))
+        search = self.search_settings(settings)
+        requests = self.requests(lines, n, prefixes, search)
+        search_all(self.backend(search), [query for request in requests for query in request.queries], search)
+        return [self.translations(request, search) for request in requests]
+
+    def requests(self, lines: Sequence[str], n: int, prefixes: Sequence[str], search: SearchConfig) -> list[Request]:
+        """What is to be searched for to have the `n` best translations of each line; see `n_best`."""
+        beam = n if search.temperature and not search.minimum_bayes_risk else max(search.beam, n)
         split_lines = [split_line(self.source_words(line), search.max_segment) for line in lines]
         prefix_words = self._prefix_words(prefixes, split_lines)
         has_prefix = any(words for segments in prefix_words for words in segments)
@@ -133,26 +152,31 @@ class Translator:
                 f"search.vocabulary_selection = {search.vocabulary_selection}: the words of a prefix need not be among "
                 "the selected ones; set it to 0"
             )
-        vocabularies = self.system.vocabularies
-        n_best_lists = iter(
-            beam_search(
-                self._backend(search),
-                [vocabularies.source.encode(segment) for segments in split_lines for segment in segments],
-                search,
-                prefixes=[vocabularies.target.encode(words) for segments in prefix_words for words in segments],
+        source, target = self.system.vocabularies
+        return [
+            Request(
+                n,
+                segments,
+                prefix,
+                [
+                    Query(source.encode(words), beam, target.encode(beginning))
+                    for words, beginning in zip(segments, prefix, strict=True)
+                ],
             )
-        )
-        results = []
-        for segments, prefix in zip(split_lines, prefix_words, strict=True):
-            found = [next(n_best_lists) for _ in segments]
-            wanted = search.beam if search.minimum_bayes_risk else n
-            ranks = min(wanted, len(found[0])) if len(segments) == 1 else 1
-            translations = [
-                self._translation(segments, [hypotheses[rank] for hypotheses in found], prefix, search.replace_unk)
-                for rank in range(ranks)
-            ]
-            results.append(rank_by_mbr(translations)[:n] if search.minimum_bayes_risk else translations)
-        return results
+            for segments, prefix in zip(split_lines, prefix_words, strict=True)
+        ]
+
+    def translations(self, request: Request, search: SearchConfig) -> list[Translation]:
+        """The translations of a line whose queries have been searched for, best first."""
+        found = [query.found for query in request.queries]
+        wanted = len(found[0]) if found and search.minimum_bayes_risk else request.n
+        ranks = min(wanted, len(found[0])) if len(found) == 1 else 1
+        segments, prefix = request.segments, request.prefix
+        translations = [
+            self._translation(segments, [hypotheses[rank] for hypotheses in found], prefix, search.replace_unk)
+            for rank in range(ranks)
+        ]
+        return rank_by_mbr(translations)[: request.n] if search.minimum_bayes_risk else translations
 
     def stream(
         self, lines: Iterable[str], n: int = 1, prefixes: Iterable[str] | None = None, **settings: object
@@ -162,7 +186,7 @@ class Translator:
         Takes what has arrived, up to a thousand lines, at a time: a file is translated in large groups, and a person
         who types a line gets its translation at once.
         """
-        self._search(settings)
+        self.search_settings(settings)
         for name, given in (("lines", lines), ("prefixes", prefixes)):
             if isinstance(given, str | bytes) or not isinstance(given, Iterable | None):
                 raise RnnsearchError(f"stream: {name} = {shown(given)}; give lines, as a list or an open file has them")
@@ -238,7 +262,8 @@ class Translator:
             for segments, prefix in zip(split_lines, prefixes, strict=True)
         ]
 
-    def _search(self, settings: dict[str, object]) -> SearchConfig:
+    def search_settings(self, settings: Mapping[str, object]) -> SearchConfig:
+        """The settings of a search: the model's own, with `settings` instead where they differ."""
         own = {key: value for key, value in vars(self.system.config.search).items() if not key.startswith("_")}
         search = from_dict({"search": {**own, **present_keys("search", settings)}}).search
         if search.coverage and not self.system.model.aligns:
@@ -261,7 +286,7 @@ class Translator:
         """Whether there is a lexicon in the model's folder."""
         return self.folder is not None and (self.folder / LEXICON).exists()
 
-    def _backend(self, search: SearchConfig) -> Backend:
+    def backend(self, search: SearchConfig) -> Backend:
         """The model, ready for such a search; made once."""
         key = (search.precision, search.vocabulary_selection, search.vocabulary_selection and search.selection_candidates)
         if key not in self._backends:

@@ -16,7 +16,7 @@ def test_no_unk_is_taken_with_unk_forbidden(replace_unk: bool, monkeypatch: pyte
     translate, asked = Translator.translate, list[SearchConfig]()
 
     def watched(self: Translator, lines: list[str], **settings: object) -> list[Translation]:
-        asked.append(self._search(settings))
+        asked.append(self.search_settings(settings))
         return translate(self, lines, **settings)
 
     monkeypatch.setattr(Translator, "translate", watched)

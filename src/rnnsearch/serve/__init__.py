@@ -1,0 +1,1 @@
+"""The translation server: one search for all who ask, and HTTP around it."""
