@@ -13,10 +13,12 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,6 +38,9 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 SHELL = ("sh", "console", "bash")
 NOT_OURS = ("pip", "make", "git", "tensorboard", ".venv/bin/pytest", ".venv/bin/ruff")
 """Lines that begin with these are not run."""
+
+SERVER = "localhost:5000"
+"""Where a server is in the pages; in a story it listens on a port that is free."""
 
 TINY = {
     "model": {"embedding_size": 8, "hidden_size": 12, "alignment_size": 8, "maxout_size": 8},
@@ -146,7 +151,7 @@ def test_every_command_has_an_example() -> None:
     }
     assert shown == {
         *("demo", "prepare", "train", "translate", "score", "evaluate", "compare", "align", "lexicon", "presets"),
-        *("reproduce", "rescore", "download", "select", "average", "export", "examples", "push", "models"),
+        *("reproduce", "rescore", "download", "select", "average", "export", "examples", "push", "models", "serve"),
     }
     headings = set(re.findall(r"^## (\w+)$", page.read_text(encoding="utf-8"), re.MULTILINE))
     assert headings == shown
@@ -169,6 +174,7 @@ def test_story(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
     trains_model = any(re.search(r"train .*--output model( |$)", line) for line in commands)
     shutil.copytree(kept(make_texts), folder, ignore=shutil.ignore_patterns("model") if trains_model else None)
     done: set[str] = set()
+    port = _free_port()
     with ExitStack() as stack:
         python: subprocess.Popen[str] | None = None
         for block in story:
@@ -177,7 +183,8 @@ def test_story(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
                 python = python or stack.enter_context(_interpreter(folder, environment))
                 assert python.stdin is not None
                 assert python.stdout is not None
-                print(json.dumps([place, block.line, block.text]), file=python.stdin, flush=True)
+                text = block.text.replace(SERVER, f"localhost:{port}")
+                print(json.dumps([place, block.line, text]), file=python.stdin, flush=True)
                 error = json.loads(python.stdout.readline() or '"Python has gone"')
                 assert not error, f"{place}\n{error}"
                 continue
@@ -185,11 +192,34 @@ def test_story(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
                 if line in done or line.startswith(NOT_OURS):
                     continue
                 done.add(line)
-                command = ["bash", "-euo", "pipefail", "-c", line]
+                if line.startswith("rnnsearch serve "):
+                    stack.enter_context(_server(f"exec {line} --port {port}", port, folder, environment))
+                    continue
+                command = ["bash", "-euo", "pipefail", "-c", line.replace(SERVER, f"localhost:{port}")]
                 ran = subprocess.run(
                     command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
                 )
                 assert ran.returncode == 0, f"{place}: {line}\n{ran.stdout}{ran.stderr}"
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def _server(command: str, port: int, folder: Path, environment: dict[str, str]) -> Iterator[None]:
+    """A server that runs while the story goes on."""
+    with subprocess.Popen(["bash", "-c", command], cwd=folder, env=environment, stderr=subprocess.PIPE) as process:
+        for _ in range(600):
+            assert process.poll() is None, f"{command}\n{process.stderr and process.stderr.read().decode()}"
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+            time.sleep(0.1)
+        try:
+            yield
+        finally:
+            process.terminate()
 
 
 @contextmanager

@@ -35,6 +35,7 @@ from rnnsearch.cli import (
     rescore,
     score,
     select,
+    serve,
     train,
     translate,
 )
@@ -68,7 +69,7 @@ def _options(
 
 
 for module in (
-    demo, download, select, prepare, train, translate, score, rescore,
+    demo, download, select, prepare, train, translate, serve, score, rescore,
     evaluate, compare, examples, align, lexicon, average, export, push, models, presets, reproduce,
 ):
     app.command(module.__name__.rsplit(".", 1)[1])(module.command)

@@ -69,6 +69,11 @@ class ContinuousTranslator:
         self._thread = threading.Thread(target=self._run, name="search", daemon=True)
         self._thread.start()
 
+    def warm_up(self) -> None:
+        """Translate one word, so that compiled loops are loaded before the first caller comes."""
+        for future in self.submit(self.translator.requests(["."], 1, (), self.settings)):
+            future.result()
+
     @property
     def waiting(self) -> int:
         """The number of sentences, or segments of long ones, that no slot has been found for yet."""

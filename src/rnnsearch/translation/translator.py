@@ -139,9 +139,14 @@ class Translator:
         search_all(self.backend(search), [query for request in requests for query in request.queries], search)
         return [self.translations(request, search) for request in requests]
 
-    def requests(self, lines: Sequence[str], n: int, prefixes: Sequence[str], search: SearchConfig) -> list[Request]:
-        """What is to be searched for to have the `n` best translations of each line; see `n_best`."""
-        beam = n if search.temperature and not search.minimum_bayes_risk else max(search.beam, n)
+    def requests(
+        self, lines: Sequence[str], n: int, prefixes: Sequence[str], search: SearchConfig, beam: int | None = None
+    ) -> list[Request]:
+        """What is to be searched for to have the `n` best translations of each line; see `n_best`.
+
+        With `beam`, its width is not that of `search`.
+        """
+        beam = n if search.temperature and not search.minimum_bayes_risk else max(beam or search.beam, n)
         split_lines = [split_line(self.source_words(line), search.max_segment) for line in lines]
         prefix_words = self._prefix_words(prefixes, split_lines)
         has_prefix = any(words for segments in prefix_words for words in segments)

@@ -10,7 +10,7 @@ import pytest
 
 COMMANDS = [
     *("demo", "prepare", "train", "translate", "score", "evaluate", "compare", "align", "lexicon", "presets"),
-    *("reproduce", "rescore", "download", "select", "average", "export", "examples", "push", "models"),
+    *("reproduce", "rescore", "download", "select", "average", "export", "examples", "push", "models", "serve"),
 ]
 SLOW = ["torch", "numpy", "pyarrow", "matplotlib", "sacrebleu", "sacremoses", "tensorboard"]
 

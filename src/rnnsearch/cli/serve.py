@@ -1,0 +1,68 @@
+"""`rnnsearch serve`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rnnsearch.cli.options import Beam, InstalledOrModels, SearchSet, check_inputs, search_settings
+from rnnsearch.errors import RnnsearchError
+
+
+def command(
+    model: InstalledOrModels = None,
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen on.")] = 5000,
+    max_characters: Annotated[int, typer.Option("--max-characters", min=1, help="The longest text of a request.")] = 5000,
+    max_sentences: Annotated[int, typer.Option("--max-sentences", min=1, help="Most sentences in a request.")] = 200,
+    max_queue: Annotated[
+        int, typer.Option("--max-queue", min=1, help="Most sentences that wait; more are refused with status 503.")
+    ] = 1000,
+    max_seconds: Annotated[float, typer.Option("--max-seconds", min=0.1, help="The longest that a request may take.")] = 60,
+    keys: Annotated[
+        Path | None, typer.Option("--keys", metavar="FILE", help="API keys, one a line: requests without one are refused.")
+    ] = None,
+    cors: Annotated[
+        list[str] | None,
+        typer.Option("--cors", metavar="ORIGIN", help="A web site whose pages may call the server; may be repeated."),
+    ] = None,
+    log_text: Annotated[bool, typer.Option("--log-text", help="Write the texts that are translated into the log.")] = False,
+    beam: Beam = None,
+    set_: SearchSet = None,
+) -> None:
+    """Serve translations over HTTP.
+
+    The server speaks the LibreTranslate protocol, and adds alignments, scores and confidences. With several models, of
+    different pairs of languages, it serves them all. It stops at Ctrl-C or SIGTERM, after the answers that are under way.
+    """
+    from rnnsearch.model_catalog import default_model
+
+    models = model or [default_model()]
+    settings = search_settings(False, beam, set_)
+    check_inputs(keys, models=models)
+    accepted = [key for line in keys.read_text(encoding="utf-8").splitlines() if (key := line.strip())] if keys else []
+    if keys and not accepted:
+        raise RnnsearchError(f"{keys}: there is no key in it, so nobody could ask; leave --keys out to serve everyone")
+
+    import logging
+
+    from rnnsearch.serve.app import Limits, Server, make_app
+    from rnnsearch.serve.continuous import ContinuousTranslator
+    from rnnsearch.serve.listen import listen
+    from rnnsearch.translation import load
+
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    engines = []
+    for folder in models:
+        translator = load(folder)
+        engine = ContinuousTranslator(translator, **settings)
+        engine.warm_up()
+        logging.getLogger("rnnsearch.serve").info("%s: %r", folder, translator)
+        engines.append(engine)
+    limits = Limits(max_characters, max_sentences, max_queue, max_seconds)
+    app = make_app(Server(engines, limits, accepted, log_text), cors or ())
+    logging.getLogger("rnnsearch.serve").info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
+    listen(app, host, port)

@@ -1,0 +1,80 @@
+"""Listening: sockets, signals, and clients that take their time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import resource
+import socket
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.serve.app import ARRIVAL_SECONDS
+
+SHUTDOWN_SECONDS = 8
+"""What is under way at SIGTERM has this long to end."""
+
+
+class _PromptHeaders(H11Protocol):
+    """Closes a connection on which no whole header arrives in time; uvicorn itself waits for ever."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        super().connection_lost(exc)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._wait()
+
+    def _wait(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = self.loop.call_later(ARRIVAL_SECONDS, self._give_up)
+
+    def _give_up(self) -> None:
+        if (self.cycle is None or self.cycle.response_complete) and not self.transport.is_closing():
+            self.transport.close()
+
+
+def listen(app: ASGIApp, host: str, port: int) -> None:
+    """Serve `app` until SIGINT or SIGTERM: then nothing more is accepted, and what is under way is finished.
+
+    Raises RnnsearchError where nobody can listen there.
+    """
+    with contextlib.suppress(ValueError, OSError):  # as many connections as the system allows
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http=_PromptHeaders,
+        ws="none",
+        loop="asyncio",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+    )
+    with _bound(host, port) as listening:
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family, backlog=2048)
+    except OSError as error:
+        reason = f"cannot listen on {host}, port {port}: {error.strerror}"
+        raise RnnsearchError(f"{reason}; give another --host or --port") from None

@@ -1,0 +1,200 @@
+"""What is asked of the server, and what it answers: the LibreTranslate protocol, and what it is extended by.
+
+The types validate what comes in, and the OpenAPI document is made of them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from rnnsearch.data.word_alignments import hard_alignment
+from rnnsearch.translation import ScoredPair, Translation
+from rnnsearch.translation.translation import rounded, rounded_row
+
+MOST_TRANSLATIONS = 20
+"""The largest `n_best`, `beam`, and number of alternatives and one."""
+
+Key = Annotated[str, Field(description="An API key, where the server asks for one.")]
+Language = Annotated[str, Field(max_length=20, examples=["en"])]
+
+
+class Asked(BaseModel):
+    """What all requests have in common."""
+
+    model_config = ConfigDict(extra="ignore", strict=False)
+
+    source: Annotated[Language, Field(description="The language of the text; `auto` where there is just one.")] = "auto"
+    target: Annotated[Language, Field(description="The language to translate into.")]
+    api_key: Key = ""
+
+
+class TranslateRequest(Asked):
+    """`POST /translate`."""
+
+    q: Annotated[str | list[str], Field(description="A text, or a list of texts.", examples=["The man can no longer go."])]
+    format: Annotated[Literal["text"], Field(description="`text`: plain text.")] = "text"
+    alternatives: Annotated[
+        int, Field(ge=0, lt=MOST_TRANSLATIONS, description="The number of further translations of each text.")
+    ] = 0
+    alignment: Annotated[
+        bool, Field(description="Whether to add `sentences`: each with its tokens, alignment, score and confidence.")
+    ] = False
+    n_best: Annotated[
+        int, Field(ge=1, le=MOST_TRANSLATIONS, description="The number of translations of each of the `sentences`.")
+    ] = 1
+    beam: Annotated[
+        int | None, Field(ge=1, le=MOST_TRANSLATIONS, description="The width of the beam; the model's own by default.")
+    ] = None
+    prefix: Annotated[str, Field(description="How the translation begins; for a text of one sentence.")] = ""
+    split_sentences: Annotated[
+        bool, Field(description="Whether to translate sentence by sentence; otherwise, line by line.")
+    ] = True
+
+
+class PairRequest(Asked):
+    """`POST /score` and `POST /align`."""
+
+    q: Annotated[str | list[str], Field(description="A sentence, or a list of sentences.", examples=["She sings."])]
+    translation: Annotated[
+        str | list[str], Field(description="Its translation, or a translation of each.", examples=["Elle chante."])
+    ]
+
+
+class Detected(BaseModel):
+    """The language that was taken for the source."""
+
+    language: str
+    confidence: Annotated[float, Field(description="0: the language is not detected, it is the only one there is.")] = 0.0
+
+
+class AlignedTranslation(BaseModel):
+    """A translation of a sentence, and where each of its words was read from."""
+
+    text: str
+    tokens: list[str]
+    weights: Annotated[
+        list[list[float]] | None,
+        Field(description="The attention of each target token to each source token, the end symbol of the source included."),
+    ]
+    end_weights: Annotated[list[float] | None, Field(description="The attention when the translation was ended.")]
+    links: Annotated[
+        list[tuple[int, int]] | None,
+        Field(description="Pairs of a source and a target position: for each target token the source token that it read."),
+    ]
+    score: Annotated[float, Field(description="The log-probability of the translation given the sentence, in nats.")]
+    confidence: Annotated[
+        float,
+        Field(
+            description="From 0 to 1: the geometric mean of the probabilities that the model gave to the words and to the "
+            "end. It says how sure the model is, and not whether it is right."
+        ),
+    ]
+    finished: Annotated[bool, Field(description="False if the translation was cut off at the length limit.")]
+
+
+class AlignedSentence(AlignedTranslation):
+    """A sentence with its translation."""
+
+    source: str
+    source_tokens: Annotated[list[str], Field(description="The tokens of the sentence and the end symbol.")]
+    n_best: Annotated[
+        list[AlignedTranslation], Field(description="The further translations, best first, where they are asked for.")
+    ]
+
+
+class TranslateResponse(BaseModel):
+    """The answer to `POST /translate`; lists where `q` is a list."""
+
+    translatedText: str | list[str]
+    alternatives: list[str] | list[list[str]] | None = None
+    detectedLanguage: Detected | list[Detected] | None = None
+    sentences: Annotated[
+        list[AlignedSentence] | list[list[AlignedSentence]] | None, Field(description="Present with `alignment`.")
+    ] = None
+
+
+class ScoredSentence(BaseModel):
+    """A given pair, as the model reads it."""
+
+    source_tokens: list[str]
+    tokens: list[str]
+    score: float
+    word_scores: Annotated[list[float], Field(description="The log-probability of each token and of the end, in nats.")]
+    confidence: float
+    weights: list[list[float]] | None
+    end_weights: list[float] | None
+    links: list[tuple[int, int]] | None
+
+
+class PairResponse(BaseModel):
+    """The answer to `POST /score` and `POST /align`."""
+
+    pairs: list[ScoredSentence]
+
+
+class TargetLanguages(BaseModel):
+    """A source language, and what it is translated into."""
+
+    code: str
+    name: str
+    targets: list[str]
+
+
+class Health(BaseModel):
+    """The answer to `GET /health`."""
+
+    status: Literal["ok"] = "ok"
+
+
+class Error(BaseModel):
+    """What the server answers where it does not do what it is asked."""
+
+    error: Annotated[str, Field(description="One sentence that says why.")]
+
+
+def confidence(score: float, words: int) -> float:
+    """The geometric mean of the probabilities of `words` words and the end symbol; `score` is the sum of their logs."""
+    return round(math.exp(score / (words + 1)), 4)
+
+
+def aligned(source: str, translations: list[Translation]) -> AlignedSentence:
+    """A sentence with its translations."""
+    best, *others = translations
+    return AlignedSentence(
+        source=source,
+        source_tokens=best.source_tokens,
+        n_best=[AlignedTranslation(**_fields(one)) for one in others],
+        **_fields(best),
+    )
+
+
+def scored(pair: ScoredPair) -> ScoredSentence:
+    """A given pair."""
+    values = pair.to_dict()
+    return ScoredSentence(
+        source_tokens=pair.source_tokens,
+        tokens=pair.tokens,
+        score=values["score"],
+        word_scores=values["word_scores"],
+        confidence=confidence(pair.score, len(pair.tokens)),
+        weights=values["alignment"],
+        end_weights=values["end_alignment"],
+        links=None if pair.alignment is None else sorted(hard_alignment(pair.alignment)),
+    )
+
+
+def _fields(translation: Translation) -> dict[str, object]:
+    alignment, end_alignment = translation.alignment, translation.end_alignment
+    return {
+        "text": translation.text,
+        "tokens": translation.tokens,
+        "weights": rounded(alignment),
+        "end_weights": rounded_row(end_alignment),
+        "links": None if translation.links is None else sorted(translation.links),
+        "score": round(translation.score, 6),
+        "confidence": confidence(translation.score, len(translation.tokens)),
+        "finished": translation.finished,
+    }

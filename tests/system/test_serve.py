@@ -1,0 +1,157 @@
+"""`rnnsearch serve` as a program: its clients, its signals, and who wants nothing but harm."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import forked
+from rnnsearch.serve.listen import ARRIVAL_SECONDS
+from rnnsearch.translation import Translator
+from toy import toy_pairs
+
+LINES = [source for source, _ in toy_pairs(60, seed=5)]
+
+
+class Served:
+    """A server in a process of its own."""
+
+    def __init__(self, folder: Path, log: Path, *options: str) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/"
+        self.log = log
+        code = "from rnnsearch.cli import main; main()"
+        command = [sys.executable, "-c", code, "serve", "--model", str(folder), "--port", str(self.port), *options]
+        with log.open("w") as output:
+            self.process = forked.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+        deadline = time.monotonic() + 60
+        while not self.answers():
+            assert self.process.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.05)
+
+    def answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(self.url + "health", timeout=5) as answer:
+                return bool(json.load(answer) == {"status": "ok"})
+        except OSError:
+            return False
+
+    def translate(self, text: str | list[str], **how: object) -> str | list[str]:
+        asked = {"q": text, "source": "en", "target": "fr", "split_sentences": False, **how}
+        request = urllib.request.Request(
+            self.url + "translate", json.dumps(asked).encode(), {"content-type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            found: str | list[str] = json.load(answer)["translatedText"]
+        return found
+
+    def connect(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), timeout=60)
+
+
+@pytest.fixture(scope="module")
+def served(model_folder: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    server = Served(model_folder("mlp"), tmp_path_factory.mktemp("serve") / "log")
+    yield server
+    server.process.kill()
+    server.process.wait()
+    assert "Traceback" not in server.log.read_text()
+
+
+@pytest.fixture(scope="module")
+def expected(model_folder: Callable[[str], Path]) -> dict[str, str]:
+    """The translations of the lines by `Translator`."""
+    from rnnsearch import load
+
+    translator: Translator = load(model_folder("mlp"))
+    return {line: translator.translate(line).text for line in LINES}
+
+
+def test_many_clients_at_once_get_what_translate_writes(served: Served, expected: dict[str, str]) -> None:
+    with ThreadPoolExecutor(16) as clients:
+        found = list(clients.map(served.translate, LINES * 4))
+    assert found == [expected[line] for line in LINES * 4]
+
+
+def test_libretranslatepy(served: Served, expected: dict[str, str]) -> None:
+    client = pytest.importorskip("libretranslatepy").LibreTranslateAPI(served.url)
+    assert client.translate(LINES[0], "en", "fr") == expected[LINES[0]]
+    assert [language["code"] for language in client.languages()] == ["en", "fr"]
+
+
+def test_deep_translator(served: Served, expected: dict[str, str]) -> None:
+    module = pytest.importorskip("deep_translator")
+    client = module.LibreTranslator(source="en", target="fr", api_key="none", custom_url=served.url)
+    assert client.translate(LINES[1]) == expected[LINES[1]]
+    assert client.translate_batch(LINES[2:4]) == [expected[line] for line in LINES[2:4]]
+
+
+def test_clients_that_go_away(served: Served, expected: dict[str, str]) -> None:
+    body = json.dumps({"q": LINES * 2, "target": "fr"}).encode()
+    header = f"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    for number in range(40):
+        with served.connect() as connection:
+            connection.sendall((header.encode() + body)[: None if number % 2 else -20])
+    assert served.translate(LINES[0]) == expected[LINES[0]]
+    deadline = time.monotonic() + 60
+    while True:
+        with urllib.request.urlopen(served.url + "metrics") as answer:
+            metrics = answer.read().decode()
+        if "rnnsearch_waiting_sentences 0.0" in metrics and "rnnsearch_searched_sentences 0.0" in metrics:
+            break
+        assert time.monotonic() < deadline, metrics
+        time.sleep(0.1)
+    assert 'status="499"' in metrics
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sent", [b"", b"POST /tra", b"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nq"])
+def test_slow_clients_are_let_go(served: Served, sent: bytes) -> None:
+    with served.connect() as connection:
+        connection.sendall(sent)
+        start = time.monotonic()
+        answer = connection.recv(1000)
+        assert ARRIVAL_SECONDS - 1 < time.monotonic() - start < 3 * ARRIVAL_SECONDS
+        assert answer == b"" or b" 408 " in answer
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_what_is_under_way_is_finished(
+    model_folder: Callable[[str], Path], tmp_path: Path, expected: dict[str, str], number: signal.Signals
+) -> None:
+    server = Served(
+        model_folder("mlp"), tmp_path / "log", "--beam", "20", "--max-characters", "100000", "--max-sentences", "500"
+    )
+    with ThreadPoolExecutor(1) as clients:
+        coming = clients.submit(server.translate, LINES * 6)
+        while "rnnsearch_searched_sentences 0.0" in urllib.request.urlopen(server.url + "metrics").read().decode():
+            assert not coming.done()
+        server.process.send_signal(number)
+        start = time.monotonic()
+        assert len(coming.result()) == 6 * len(LINES)
+    server.process.wait(20)
+    assert time.monotonic() - start < 10
+    assert not server.answers()
+    assert "Traceback" not in server.log.read_text()
+
+
+def test_an_address_that_is_taken(model_folder: Callable[[str], Path], served: Served) -> None:
+    code = "from rnnsearch.cli import main; main()"
+    command = [sys.executable, "-c", code, "serve", "--model", str(model_folder("mlp")), "--port", str(served.port)]
+    process = forked.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert f"cannot listen on 127.0.0.1, port {served.port}" in errors.splitlines()[-1]
+    assert "Traceback" not in errors

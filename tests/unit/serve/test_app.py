@@ -1,0 +1,240 @@
+"""What the server answers: as its protocol says, and as `translate` would."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable
+
+import pytest
+from starlette.testclient import TestClient
+
+from rnnsearch.search import Search
+from rnnsearch.serve.app import Limits
+from rnnsearch.translation import Translator
+from toy import toy_pairs
+
+Serve = Callable[..., TestClient]
+LINES = [source for source, _ in toy_pairs(12, seed=3)]
+ONE = LINES[0]
+
+
+@pytest.fixture
+def translator(trained: Callable[..., Translator]) -> Translator:
+    return Translator(trained("gated", "mlp").system)
+
+
+def post(client: TestClient, path: str = "/translate", **asked: object) -> dict[str, object]:
+    answer = client.post(path, json={"target": "fr", "split_sentences": False, **asked})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, object] = answer.json()
+    return found
+
+
+def refused(answer: object, status: int, *told: str) -> None:
+    """One sentence, as JSON, with this status."""
+    assert answer.status_code == status, answer.text  # type: ignore[attr-defined]
+    body = answer.json()  # type: ignore[attr-defined]
+    assert list(body) == ["error"]
+    assert "Traceback" not in body["error"]
+    for part in told:
+        assert part in body["error"]
+
+
+def test_a_text_and_a_list_of_texts(serve: Serve, translator: Translator) -> None:
+    client = serve()
+    texts = [found.text for found in translator.translate(LINES)]
+    assert post(client, q=ONE, source="en") == {"translatedText": texts[0]}
+    assert post(client, q=LINES, source="en") == {"translatedText": texts}
+    assert post(client, q=[], source="en") == {"translatedText": []}
+    assert post(client, q=" \n", source="en") == {"translatedText": " \n"}
+    assert post(client, q=ONE)["detectedLanguage"] == {"language": "en", "confidence": 0.0}
+
+
+def test_lines_and_white_space_stay(serve: Serve, translator: Translator) -> None:
+    texts = [found.text for found in translator.translate(LINES[:3])]
+    asked, expected = "  {}\n\n\t{}\r\n{} \n".format(*LINES[:3]), "  {}\n\n\t{}\r\n{} \n".format(*texts)
+    assert post(serve(), q=asked, source="en") == {"translatedText": expected}
+
+
+def test_alternatives(serve: Serve, translator: Translator) -> None:
+    best, *others = translator.n_best(ONE, 3)
+    found = post(serve(), q=ONE, source="en", alternatives=2)
+    assert found == {"translatedText": best.text, "alternatives": [other.text for other in others]}
+    many = post(serve(), q=[ONE, ONE], source="en", alternatives=2)
+    assert many["alternatives"] == [found["alternatives"]] * 2
+
+
+def test_alignment_scores_and_confidence(serve: Serve, translator: Translator) -> None:
+    expected = translator.n_best(ONE, 2, beam=7)
+    (found,) = post(serve(), q=ONE, source="en", alignment=True, beam=7, n_best=2)["sentences"]  # type: ignore[misc]
+    values = expected[0].to_dict()
+    assert found["source"] == ONE
+    for key in ("text", "tokens", "source_tokens", "score", "finished"):
+        assert found[key] == values[key]
+    assert (found["weights"], found["end_weights"]) == (values["alignment"], values["end_alignment"])
+    assert {tuple(link) for link in found["links"]} == expected[0].links
+    assert 0 < found["confidence"] <= 1
+    assert [one["text"] for one in found["n_best"]] == [expected[1].text]
+
+
+def test_a_beginning_is_kept(serve: Serve, translator: Translator) -> None:
+    expected = translator.translate(ONE, prefix="ce livre")
+    assert post(serve(), q=ONE, source="en", prefix="ce livre") == {"translatedText": expected.text}
+    refused(serve().post("/translate", json={"q": "a\nb", "target": "fr", "prefix": "un"}), 400, "prefix", "2 sentences")
+
+
+@pytest.mark.parametrize("path", ["/score", "/align"])
+def test_given_pairs(serve: Serve, translator: Translator, path: str) -> None:
+    sources, targets = (list(side) for side in zip(*toy_pairs(3, seed=8), strict=True))
+    pairs = post(serve(), path, q=sources, translation=targets)["pairs"]
+    for found, expected in zip(pairs, translator.score(sources, targets), strict=True):  # type: ignore[call-overload]
+        values = expected.to_dict()
+        assert found["score"] == values["score"]
+        assert found["word_scores"] == values["word_scores"]
+        assert found["weights"] == values["alignment"]
+        assert found["tokens"] == values["tokens"]
+    alone = post(serve(), path, q=sources[0], translation=targets[0])
+    assert alone["pairs"][0]["tokens"] == pairs[0]["tokens"]  # type: ignore[index]
+    refused(serve().post(path, json={"q": ["a"], "translation": [], "target": "fr"}), 400, "1 sentences")
+
+
+def test_forms_and_queries(serve: Serve, translator: Translator) -> None:
+    client, text = serve(), translator.translate(ONE).text
+    fields = {"q": ONE, "source": "en", "target": "fr"}
+    assert client.post("/translate", data=fields).json() == {"translatedText": text}
+    assert client.post("/translate", params=fields).json() == {"translatedText": text}
+    several = client.post("/translate", data={**fields, "q": [ONE, ONE]})
+    assert several.json() == {"translatedText": [text, text]}
+
+
+def test_events(serve: Serve, translator: Translator) -> None:
+    answer = serve().post(
+        "/translate", json={"q": "\n".join(LINES), "target": "fr"}, headers={"accept": "text/event-stream"}
+    )
+    events = [event.split("\n") for event in answer.text.strip().split("\n\n")]
+    assert [event[0] for event in events] == ["event: sentence"] * len(LINES) + ["event: done"]
+    found = [json.loads(event[1].removeprefix("data: "))["text"] for event in events[:-1]]
+    assert found == [one.text for one in translator.translate(LINES)]
+
+
+def test_what_there_is(serve: Serve) -> None:
+    client = serve(keys=("secret",))
+    assert client.get("/health").json() == {"status": "ok"}
+    assert client.get("/languages").json() == [
+        {"code": "en", "name": "English", "targets": ["fr"]},
+        {"code": "fr", "name": "French", "targets": []},
+    ]
+    settings = client.get("/frontend/settings").json()
+    assert settings["keyRequired"] is True
+    assert settings["language"]["target"] == {"code": "fr", "name": "French"}
+    document = client.get("/openapi.json").json()
+    assert set(document["paths"]) >= {"/translate", "/score", "/align", "/languages", "/health"}
+    client.post("/translate", json={"q": ONE, "target": "fr", "api_key": "secret"})
+    metrics = client.get("/metrics").text
+    assert 'rnnsearch_requests_total{path="/translate",status="200"} 1.0' in metrics
+    assert "rnnsearch_sentences_total 1.0" in metrics
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "told"),
+    [
+        ({"json": {"target": "fr"}}, 400, "q: Field required"),
+        ({"json": {"q": 3, "target": "fr"}}, 400, "q"),
+        ({"json": {"q": "a"}}, 400, "target"),
+        ({"json": {"q": "a", "target": "de"}}, 400, "auto to de is not translated here, but en to fr"),
+        ({"json": {"q": "a", "source": "fr", "target": "fr"}}, 400, "fr to fr"),
+        ({"json": {"q": "a", "target": "fr", "beam": 0}}, 400, "beam"),
+        ({"json": {"q": "a", "target": "fr", "alternatives": 10**9}}, 400, "alternatives"),
+        ({"json": {"q": "a", "target": "fr", "format": "docx"}}, 400, "format"),
+        ({"content": b"{", "headers": {"content-type": "application/json"}}, 400, "Invalid JSON"),
+        ({"content": b'"\xff"', "headers": {"content-type": "application/json"}}, 400, "Invalid JSON"),
+        ({"content": b"[" * 50_000, "headers": {"content-type": "application/json"}}, 400, "recursion"),
+        ({"content": b'{"q":"\\ud800","target":"fr"}', "headers": {"content-type": "application/json"}}, 400, "Invalid"),
+        ({"content": b"q=\xff", "headers": {"content-type": "application/x-www-form-urlencoded"}}, 400, "utf-8"),
+        ({"content": b"&a" * 2000, "headers": {"content-type": "application/x-www-form-urlencoded"}}, 400, "fields"),
+        ({"content": b"x", "headers": {"content-type": "text/xml"}}, 415, "text/xml"),
+        ({"content": b""}, 400, "target"),
+        ({"content": b"x" * 10**6}, 413, "longer than"),
+    ],
+)
+def test_what_is_not_understood_is_told(serve: Serve, asked: dict[str, object], status: int, told: str) -> None:
+    client = serve()
+    refused(client.post("/translate", **asked), status, told)  # type: ignore[arg-type]
+    assert client.get("/health").status_code == 200
+
+
+def test_other_addresses_and_methods(serve: Serve) -> None:
+    refused(serve().get("/nothing"), 404)
+    refused(serve().get("/translate"), 405)
+
+
+def test_too_much(serve: Serve) -> None:
+    limits = Limits(characters=100, sentences=3, queue=2)
+    client = serve(limits)
+    refused(client.post("/translate", json={"q": ["x" * 60, "x" * 60], "target": "fr"}), 413, "120 characters", "100")
+    refused(client.post("/score", json={"q": "x" * 60, "translation": "x" * 60, "target": "fr"}), 413, "120 characters")
+    refused(client.post("/translate", json={"q": "a\n" * 4, "target": "fr"}), 413, "4 sentences", "3")
+    answer = client.post("/translate", json={"q": "a\n" * 3, "target": "fr"})
+    refused(answer, 503, "waiting")
+    assert int(answer.headers["retry-after"]) > 0
+    assert client.post("/translate", json={"q": "a\n" * 2, "target": "fr"}).status_code == 200
+
+
+def test_too_long(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    step = Search.step
+
+    def slow(search: Search) -> object:
+        time.sleep(0.2)
+        return step(search)
+
+    client = serve(Limits(seconds=0.5))
+    monkeypatch.setattr(Search, "step", slow)
+    answer = client.post("/translate", json={"q": "\n".join(LINES), "target": "fr"})
+    refused(answer, 503, "more than 0.5 seconds")
+    assert "retry-after" in answer.headers
+    monkeypatch.undo()
+    deadline = time.monotonic() + 30
+    while "rnnsearch_searched_sentences 0.0" not in client.get("/metrics").text:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_keys(serve: Serve) -> None:
+    client = serve(keys=("first", "clé"))
+    for key in ("", "wrong", "firs"):
+        refused(client.post("/translate", json={"q": ONE, "target": "fr", "api_key": key}), 403, "API key")
+    for key in ("first", "clé"):
+        assert client.post("/translate", json={"q": ONE, "target": "fr", "api_key": key}).status_code == 200
+
+
+def test_other_sites(serve: Serve) -> None:
+    asked = {"json": {"q": ONE, "target": "fr"}, "headers": {"origin": "https://example.org"}}
+    assert "access-control-allow-origin" not in serve().post("/translate", **asked).headers  # type: ignore[arg-type]
+    allowed = serve(origins=("https://example.org",)).post("/translate", **asked)  # type: ignore[arg-type]
+    assert allowed.headers["access-control-allow-origin"] == "https://example.org"
+
+
+def test_texts_are_not_in_the_log(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "rnnsearch.serve")
+    logging.getLogger("httpx2").setLevel(logging.WARNING)  # the client
+    serve().post("/translate", params={"q": ONE, "target": "fr"})
+    assert "POST /translate 200" in caplog.text
+    assert ONE not in caplog.text.replace("+", " ").replace("%20", " ")
+    serve(log_text=True).post("/translate", json={"q": ONE, "target": "fr"})
+    assert ONE in caplog.text
+
+
+def test_a_failure_is_one_sentence(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = serve()
+
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("a secret of the inside")
+
+    monkeypatch.setattr(Translator, "translations", broken)
+    answer = client.post("/translate", json={"q": ONE, "target": "fr"})
+    refused(answer, 500, "failed")
+    assert "secret" not in answer.text
+    monkeypatch.undo()
+    assert client.post("/translate", json={"q": ONE, "target": "fr"}).status_code == 200
