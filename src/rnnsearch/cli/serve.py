@@ -48,6 +48,8 @@ def command(
 
     import logging
 
+    import torch
+
     from rnnsearch.serve.app import Limits, Server, make_app
     from rnnsearch.serve.continuous import ContinuousTranslator
     from rnnsearch.serve.listen import listen
@@ -55,10 +57,12 @@ def command(
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # of this thread: see `ContinuousTranslator`
     engines = []
     for folder in models:
         translator = load(folder)
-        engine = ContinuousTranslator(translator, **settings)
+        engine = ContinuousTranslator(translator, threads, **settings)
         engine.warm_up()
         logging.getLogger("rnnsearch.serve").info("%s: %r", folder, translator)
         engines.append(engine)

@@ -15,6 +15,7 @@ from functools import partial
 from typing import TypeVar
 from urllib.parse import parse_qsl
 
+import torch
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client import generate_latest as as_prometheus_text
 from pydantic import BaseModel, ValidationError
@@ -62,6 +63,10 @@ ARRIVAL_SECONDS = 10
 """The time in which the header of a request has to arrive, and in which its body has to."""
 
 
+FEW = 3
+"""So few sentences are tokenised sooner than another thread could take them over."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """What one request may ask for, and all of them together."""
@@ -100,7 +105,7 @@ class Server:
         self._log_text = log_text
         # Tokenising and detokenising, beside the search; scoring, one request at a time.
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="text")
-        self._scorer = ThreadPoolExecutor(1, thread_name_prefix="score")
+        self._scorer = ThreadPoolExecutor(1, thread_name_prefix="score", initializer=partial(torch.set_num_threads, 1))
 
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
@@ -259,18 +264,16 @@ class Server:
         """The translations of each sentence, in order, as they are found."""
         translator, settings = engine.translator, engine.settings
         prefixes = [asked.prefix] if asked.prefix else ()
+        work = partial(translator.requests, sentences, n, prefixes, settings, asked.beam)
         try:
-            requests = await self._in(
-                self._threads, lambda: translator.requests(sentences, n, prefixes, settings, asked.beam)
-            )
+            requests = await self._in(self._threads, work) if len(sentences) > FEW else work()
         except RnnsearchError as error:
             raise HTTPException(400, str(error)) from None
         self._check_sentences(sum(len(request.queries) for request in requests))
         caller = Caller()
         try:
             for future in engine.submit(requests, caller):
-                request = await asyncio.wrap_future(future)
-                yield await self._in(self._threads, partial(translator.translations, request, settings))
+                yield translator.translations(await asyncio.wrap_future(future), settings)
                 self._sentences.inc()
         finally:
             engine.cancel(caller)

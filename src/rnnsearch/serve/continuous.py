@@ -14,6 +14,8 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+import torch
+
 from rnnsearch.config import SearchConfig
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.search import Query, Search, slots
@@ -21,6 +23,9 @@ from rnnsearch.translation import Translator
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
 from rnnsearch.translation.translator import Request
 
+GROUP, PATIENCE = 8, 8
+"""Sentences are encoded in groups, for a group takes hardly longer than one: beside others that are searched for, a sentence
+waits until there are so many, but for no more than so many steps of the search."""
 POSITIONS = 128
 """The source positions for which the search has room; a longer sentence waits until it can have a search of its own."""
 
@@ -48,8 +53,12 @@ class Caller:
 class ContinuousTranslator:
     """A search in a thread of its own."""
 
-    def __init__(self, translator: Translator, **settings: object) -> None:
+    def __init__(self, translator: Translator, threads: int | None = None, **settings: object) -> None:
         """`settings` are those of `Translator.translate`; `batch_sentences` is the number of slots.
+
+        `threads` is the number of PyTorch's threads for the search, all by default. OpenMP has a pool of threads for every
+        thread that computes in parallel, and with more of them than cores each waits slowly for the others: so let no other
+        thread of the program compute in parallel.
 
         Raises RnnsearchError for models of both directions, which are two searches.
         """
@@ -57,6 +66,7 @@ class ContinuousTranslator:
             raise RnnsearchError("L2R and R2L models together cannot be served; give one model")
         self.translator = translator
         self.settings: SearchConfig = translator.search_settings(settings)
+        self._threads = threads or torch.get_num_threads()
         self._backend = translator.backend(self.settings)
         self._search = self._new_search(POSITIONS)
         self._lines: dict[Query, tuple[_Line, Caller]] = {}
@@ -64,6 +74,8 @@ class ContinuousTranslator:
         self._callers: deque[Caller] = deque()
         """Those who have queries waiting; the first one is next."""
         self._waiting = 0
+        self._waited = 0
+        """The steps since the first of those who wait could have had a slot."""
         self._closed = False
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="search", daemon=True)
@@ -132,6 +144,7 @@ class ContinuousTranslator:
         return Search(self._backend, self.settings, slots(self.settings, positions), positions)
 
     def _run(self) -> None:
+        torch.set_num_threads(self._threads)  # of this thread
         while True:
             with self._changed:
                 while not (self._callers or self._search.busy or self._closed):
@@ -154,6 +167,11 @@ class ContinuousTranslator:
             positions = max(POSITIONS, self._callers[0].waiting[0][1].positions)
             if positions != self._search.positions:
                 self._search = self._new_search(positions)
+        if self._search.busy and self._callers and self._search.free:
+            self._waited += 1
+            if min(self._waiting, self._search.free) < GROUP and self._waited < PATIENCE:
+                return
+        self._waited = 0
         while self._callers and self._search.free:
             caller = self._callers[0]
             line, query = caller.waiting[0]
