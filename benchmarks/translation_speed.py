@@ -37,8 +37,8 @@ from speed_text import (
     write_training_text,
 )
 
-from rnnsearch.config import SearchConfig
-from rnnsearch.model_folder import WEIGHTS, System, save_settings, save_weights
+from rnnsearch.config import WEIGHTS, SearchConfig
+from rnnsearch.model_folder import System, save_settings, save_weights
 from rnnsearch.translation.lexicon import Lexicon
 
 SENTENCES, PARTS = 1000, 5

@@ -26,7 +26,11 @@ _LARGEST_SEED = 10**18
 
 CONFIG = "config.json"
 """The file of a model's folder that holds its settings."""
-SHARED = (CONFIG, "model.safetensors", "*.vocab", "*.subwords", "lexicon.tsv", "training.json", "README.md")
+WEIGHTS = "model.safetensors"
+"""The file of a model's folder that holds its weights."""
+SCALE = ".scale"
+"""A matrix of int8 integers has a vector beside it, under its own name and this, that holds the scales of its rows."""
+SHARED = (CONFIG, WEIGHTS, "*.vocab", "*.subwords", "lexicon.tsv", "training.json", "README.md")
 """The files of a model folder that others need: patterns of names."""
 
 

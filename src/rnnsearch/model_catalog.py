@@ -11,7 +11,7 @@ from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 
-from rnnsearch.config import CONFIG, SHARED, read_model_config
+from rnnsearch.config import CONFIG, SCALE, SHARED, WEIGHTS, read_model_config
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.hub import download_model
 
@@ -73,12 +73,10 @@ def models_in(folder: Path) -> Iterator[ModelSummary]:
 def summarize(folder: Path) -> ModelSummary:
     """Describe a model without loading it. Raises RnnsearchError, SafetensorError or OSError where it is not whole."""
     config = read_model_config(folder)
-    with safe_open(folder / "model.safetensors", framework="numpy") as file:
+    with safe_open(folder / WEIGHTS, framework="numpy") as file:
         tensors = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 (it is no mapping)
-        quantized = {name for name, tensor in tensors.items() if tensor.get_dtype() == "I8"}
-        parameters = sum(
-            prod(tensor.get_shape()) for name, tensor in tensors.items() if name.removesuffix(".scale") not in quantized
-        ) + sum(prod(tensors[name].get_shape()) for name in quantized)
+        parameters = sum(prod(tensor.get_shape()) for name, tensor in tensors.items() if not name.endswith(SCALE))
+        quantized = any(tensor.get_dtype() == "I8" for tensor in tensors.values())
     try:
         dev_bleu = json.loads((folder / "training.json").read_text(encoding="utf-8")).get("dev_bleu")
     except (OSError, ValueError):

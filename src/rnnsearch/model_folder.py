@@ -18,15 +18,11 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from rnnsearch.atomic import atomic_write, write_json
-from rnnsearch.config import CONFIG, SHARED, Config, from_dict, read_model_config, to_dict
+from rnnsearch.config import CONFIG, SCALE, SHARED, WEIGHTS, Config, from_dict, read_model_config, to_dict
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import RNNsearch, present_name
 from rnnsearch.ops.packed import WeightPrecision, quantize
 from rnnsearch.text import Vocabularies
-
-WEIGHTS = "model.safetensors"
-SCALE = ".scale"
-"""A matrix of int8 integers has a vector beside it, under its own name and this, that holds the scales of its rows."""
 
 
 @dataclass(frozen=True)

@@ -101,9 +101,12 @@ def test_deep_translator(served: Served, expected: dict[str, str]) -> None:
 def test_clients_that_go_away(served: Served, expected: dict[str, str]) -> None:
     body = json.dumps({"q": LINES * 2, "target": "fr"}).encode()
     header = f"POST /translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    streamed = header.replace("Host: x", "Host: x\r\nAccept: text/event-stream")
     for number in range(40):
         with served.connect() as connection:
-            connection.sendall((header.encode() + body)[: None if number % 2 else -20])
+            connection.sendall(((streamed if number % 4 == 1 else header).encode() + body)[: None if number % 2 else -20])
+            if number % 4 == 1:
+                connection.recv(10)
     assert served.translate(LINES[0]) == expected[LINES[0]]
     deadline = time.monotonic() + 60
     while True:

@@ -37,12 +37,13 @@ def command(
     The server speaks the LibreTranslate protocol, and adds alignments, scores and confidences. With several models, of
     different pairs of languages, it serves them all. It stops at Ctrl-C or SIGTERM, after the answers that are under way.
     """
+    from rnnsearch.data.read import read_lines
     from rnnsearch.model_catalog import default_model
 
     models = model or [default_model()]
     settings = search_settings(False, beam, set_)
     check_inputs(keys, models=models)
-    accepted = [key for line in keys.read_text(encoding="utf-8").splitlines() if (key := line.strip())] if keys else []
+    accepted = [key for line in read_lines(keys) if (key := line.strip())] if keys else []
     if keys and not accepted:
         raise RnnsearchError(f"{keys}: there is no key in it, so nobody could ask; leave --keys out to serve everyone")
 
@@ -50,8 +51,9 @@ def command(
 
     import torch
 
-    from rnnsearch.serve.app import Limits, Server, make_app
+    from rnnsearch.serve.app import Server, make_app
     from rnnsearch.serve.continuous import ContinuousTranslator
+    from rnnsearch.serve.incoming import Limits
     from rnnsearch.serve.listen import listen
     from rnnsearch.translation import load
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from rnnsearch.atomic import atomic_write, write_json
-from rnnsearch.config import CONFIG, from_dict, to_dict
+from rnnsearch.config import CONFIG, WEIGHTS, from_dict, to_dict
 from rnnsearch.data.prepare import open_prepared, prepare
 from rnnsearch.data.read import read_lines
 from rnnsearch.datasets.builtin import write_corpus
@@ -24,7 +24,6 @@ from rnnsearch.experiments.findings import as_dict, collect_results
 from rnnsearch.experiments.layout import Layout
 from rnnsearch.experiments.measure import measure
 from rnnsearch.experiments.testset import choose, open_test_set
-from rnnsearch.model_folder import WEIGHTS
 from rnnsearch.report.reproduction import draw_figures, write_report
 from rnnsearch.report.results import Results
 from rnnsearch.selection.cross_entropy_difference import select

@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
+import json
 import logging
-import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TypeVar
-from urllib.parse import parse_qsl
 
 import torch
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client import generate_latest as as_prometheus_text
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.serve.bounded import Bounded, refuse
 from rnnsearch.serve.continuous import Caller, ContinuousTranslator
+from rnnsearch.serve.incoming import Limits, Reader, while_connected
 from rnnsearch.serve.openapi import openapi
 from rnnsearch.serve.protocol import (
     AlignedSentence,
@@ -59,31 +56,8 @@ LANGUAGES = {
 """Names of languages; another is called by its code."""
 
 
-ARRIVAL_SECONDS = 10
-"""The time in which the header of a request has to arrive, and in which its body has to."""
-
-
 FEW = 3
 """So few sentences are tokenised sooner than another thread could take them over."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one request may ask for, and all of them together."""
-
-    characters: int = 5000
-    """The characters of a request, of all its texts together."""
-    sentences: int = 200
-    """The sentences of a request, segments of long ones counted."""
-    queue: int = 1000
-    """The sentences of all requests that may wait for a slot."""
-    seconds: float = 60.0
-    """The time that a request may take, its own arrival included."""
-
-    @property
-    def body(self) -> int:
-        """The bytes of a request's body: a character may take twelve, as an escape of JSON or of a form."""
-        return 12 * self.characters + 10_000
 
 
 class Server:
@@ -101,7 +75,7 @@ class Server:
                 raise RnnsearchError(f"two models translate {pair[0]} into {pair[1]}; give one for each pair of languages")
             self.engines[pair] = engine
         self.limits = limits
-        self._keys = [_digest(key) for key in keys]
+        self._reader, self._keys = Reader(limits, keys), bool(keys)
         self._log_text = log_text
         # Tokenising and detokenising, beside the search; scoring, one request at a time.
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="text")
@@ -109,10 +83,8 @@ class Server:
 
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
-        self.requests = Counter(
-            "rnnsearch_requests", "Requests answered.", ["path", "status"], registry=self.registry
-        )
-        self.seconds = Histogram("rnnsearch_request_seconds", "Time to the answer.", ["path"], registry=self.registry)
+        self._requests = Counter("rnnsearch_requests", "Requests answered.", ["path", "status"], registry=self.registry)
+        self._seconds = Histogram("rnnsearch_request_seconds", "Time to the answer.", ["path"], registry=self.registry)
         self._sentences = Counter("rnnsearch_sentences", "Sentences translated.", registry=self.registry)
         waiting = Gauge("rnnsearch_waiting_sentences", "Sentences without a slot.", registry=self.registry)
         waiting.set_function(lambda: self.waiting)
@@ -124,11 +96,16 @@ class Server:
         """The sentences that wait for a slot."""
         return sum(engine.waiting for engine in self.engines.values())
 
+    def record(self, path: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        self._requests.labels(path, status).inc()
+        self._seconds.labels(path).observe(seconds)
+
     # What is answered
 
     async def translate(self, request: Request) -> Response:
         """`POST /translate`."""
-        asked = await self._asked(request, TranslateRequest)
+        asked = await self._reader.read(request, TranslateRequest)
         engine, source = self._engine(asked)
         texts = [asked.q] if isinstance(asked.q, str) else asked.q
         self._check_length(texts)
@@ -142,12 +119,12 @@ class Server:
         work = self._translations(engine, sentences, asked, n)
         if "text/event-stream" in request.headers.get("accept", ""):
             return StreamingResponse(_events(request, work, sentences, asked), media_type="text/event-stream")
-        found = [translations async for translations in _while_connected(request, work)]
+        found = [translations async for translations in while_connected(request, work)]
         return _json(_answer(asked, passages, found, source))
 
     async def score(self, request: Request) -> Response:
         """`POST /score` and `POST /align`: given pairs, their scores and alignments."""
-        asked = await self._asked(request, PairRequest)
+        asked = await self._reader.read(request, PairRequest)
         engine, _ = self._engine(asked)
         sides = [[side] if isinstance(side, str) else side for side in (asked.q, asked.translation)]
         if len(sides[0]) != len(sides[1]):
@@ -177,8 +154,8 @@ class Server:
         (source, target), *_ = self.engines
         return JSONResponse(
             {
-                "apiKeys": bool(self._keys),
-                "keyRequired": bool(self._keys),
+                "apiKeys": self._keys,
+                "keyRequired": self._keys,
                 "charLimit": self.limits.characters,
                 "frontendTimeout": 500,
                 "suggestions": False,
@@ -197,45 +174,9 @@ class Server:
 
     async def openapi(self, request: Request) -> Response:
         """`GET /openapi.json`."""
-        return JSONResponse(openapi(self.limits.characters, bool(self._keys)))
+        return JSONResponse(openapi(self.limits.characters, self._keys))
 
     # How it is found
-
-    async def _asked(self, request: Request, kind: type[A]) -> A:
-        """What a request asks for; HTTPException where it is not understood, or has no key."""
-        content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        body = await self._body(request)
-        try:
-            if content_type == "application/json":
-                asked = kind.model_validate_json(body)
-            elif content_type in ("application/x-www-form-urlencoded", "") or not body:
-                fields = parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=1000)
-                asked = kind.model_validate(_with_lists([*request.query_params.multi_items(), *fields]))
-            else:
-                raise HTTPException(415, f"{content_type}: give application/json or application/x-www-form-urlencoded")
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_context=False)[0]
-            place = ".".join(str(part) for part in first["loc"][:1])
-            raise HTTPException(400, f"{place}: {first['msg']}" if place else first["msg"]) from None
-        except ValueError as error:  # no UTF-8, or too many fields
-            raise HTTPException(400, str(error)) from None
-        if self._keys and not _is_one_of(asked.api_key, self._keys):
-            raise HTTPException(403, "the API key is missing or not one of this server's")
-        return asked
-
-    async def _body(self, request: Request) -> bytes:
-        body = bytearray()
-        try:
-            async with asyncio.timeout(ARRIVAL_SECONDS):
-                async for chunk in request.stream():
-                    body += chunk
-                    if len(body) > self.limits.body:
-                        raise HTTPException(413, f"the request is longer than {self.limits.body:,} bytes")
-        except TimeoutError:
-            raise HTTPException(408, f"the request took more than {ARRIVAL_SECONDS} seconds to arrive") from None
-        except ClientDisconnect:
-            raise _ClientGone from None
-        return bytes(body)
 
     def _engine(self, asked: Asked) -> tuple[ContinuousTranslator, str]:
         """The translator of the languages that are asked for, and the language of the source."""
@@ -260,15 +201,12 @@ class Server:
 
     async def _translations(
         self, engine: ContinuousTranslator, sentences: Sequence[str], asked: TranslateRequest, n: int
-    ) -> AsyncIterator[list[Translation]]:
+    ) -> AsyncGenerator[list[Translation], None]:
         """The translations of each sentence, in order, as they are found."""
         translator, settings = engine.translator, engine.settings
         prefixes = [asked.prefix] if asked.prefix else ()
         work = partial(translator.requests, sentences, n, prefixes, settings, asked.beam)
-        try:
-            requests = await self._in(self._threads, work) if len(sentences) > FEW else work()
-        except RnnsearchError as error:
-            raise HTTPException(400, str(error)) from None
+        requests = await self._in(self._threads, work) if len(sentences) > FEW else work()
         self._check_sentences(sum(len(request.queries) for request in requests))
         caller = Caller()
         try:
@@ -291,7 +229,7 @@ def make_app(server: Server, origins: Sequence[str] = ()) -> Starlette:
         for engine in server.engines.values():
             engine.close(5)
 
-    middleware = [Middleware(_Bounded, server=server)]
+    middleware = [Middleware(Bounded, seconds=server.limits.seconds, record=server.record)]
     if origins:
         middleware.append(Middleware(CORSMiddleware, allow_origins=list(origins), allow_methods=["GET", "POST"]))
     return Starlette(
@@ -306,84 +244,9 @@ def make_app(server: Server, origins: Sequence[str] = ()) -> Starlette:
             Route("/openapi.json", server.openapi),
         ],
         middleware=middleware,
-        exception_handlers={HTTPException: _refuse},
+        exception_handlers={HTTPException: refuse, RnnsearchError: refuse},
         lifespan=lifespan,
     )
-
-
-class _Bounded:
-    """Around every request: its time limit, its record, and one sentence where something fails."""
-
-    def __init__(self, app: ASGIApp, server: Server) -> None:
-        self._app, self._server = app, server
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        start, status = time.perf_counter(), 0
-
-        async def record(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        failure: Response | None = None
-        try:
-            async with asyncio.timeout(self._server.limits.seconds):
-                await self._app(scope, receive, record)
-        except TimeoutError:
-            seconds = f"{self._server.limits.seconds:g}"
-            failure = _error(503, f"it took more than {seconds} seconds; ask for less, or later", {"Retry-After": "5"})
-        except _ClientGone:
-            status = 499  # as nginx logs it
-        except Exception:
-            log.exception("%s failed", scope["path"])
-            failure = _error(500, "the server failed; its log says how")
-        if failure is not None and not status:
-            await failure(scope, receive, record)
-        route = scope.get("route")
-        path = route.path if isinstance(route, Route) else "other"
-        seconds_taken = time.perf_counter() - start
-        self._server.requests.labels(path, status).inc()
-        self._server.seconds.labels(path).observe(seconds_taken)
-        log.info("%s %s %d %.0f ms", scope["method"], path, status, 1000 * seconds_taken)
-
-
-class _ClientGone(Exception):
-    """Whoever asked does not wait for the answer."""
-
-
-async def _while_connected(request: Request, results: AsyncIterator[T]) -> AsyncIterator[T]:
-    """The results, until the client goes away."""
-
-    async def disconnected() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-
-    gone = asyncio.ensure_future(disconnected())
-    coming: asyncio.Future[T] | None = None
-    try:
-        while True:
-            coming = asyncio.ensure_future(_next(results))
-            await asyncio.wait({gone, coming}, return_when=asyncio.FIRST_COMPLETED)
-            if not coming.done():
-                raise _ClientGone
-            try:
-                yield coming.result()
-            except StopAsyncIteration:
-                return
-    finally:
-        for task in (gone, coming):
-            if task is not None and not task.done():
-                task.cancel()
-                with suppress(asyncio.CancelledError, StopAsyncIteration):
-                    await task
-
-
-async def _next(results: AsyncIterator[T]) -> T:
-    return await anext(results)
 
 
 def _answer(
@@ -416,54 +279,22 @@ def _answer(
 
 
 async def _events(
-    request: Request, work: AsyncIterator[list[Translation]], sentences: Sequence[str], asked: TranslateRequest
+    request: Request, work: AsyncGenerator[list[Translation], None], sentences: Sequence[str], asked: TranslateRequest
 ) -> AsyncIterator[str]:
     """Server-sent events: `sentence` for each as it is translated, in order, then `done`; `error` if it breaks off."""
     try:
         number = 0
-        async for translations in _while_connected(request, work):
+        async for translations in while_connected(request, work):
             sentence: AlignedSentence = aligned(sentences[number], translations[: asked.n_best])
             yield f"event: sentence\ndata: {sentence.model_dump_json()}\n\n"
             number += 1
         yield "event: done\ndata: {}\n\n"
-    except HTTPException as error:
-        yield f"event: error\ndata: {_error_text(error)}\n\n"
-
-
-def _error_text(error: HTTPException) -> str:
-    return bytes(_error(error.status_code, error.detail).body).decode()
-
-
-async def _refuse(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    return _error(error.status_code, error.detail, dict(error.headers or {}))
-
-
-def _error(status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
-    return JSONResponse({"error": sentence}, status, headers)
+    except (HTTPException, RnnsearchError) as error:
+        told = {"error": error.detail if isinstance(error, HTTPException) else str(error)}
+        yield f"event: error\ndata: {json.dumps(told)}\n\n"
 
 
 def _json(answer: BaseModel) -> Response:
     return Response(answer.model_dump_json(exclude_none=True), media_type="application/json")
 
 
-def _with_lists(fields: Sequence[tuple[str, str]]) -> dict[str, str | list[str]]:
-    """The fields of a form; one that is given several times is a list."""
-    values: dict[str, str | list[str]] = {}
-    for name, value in fields:
-        before = values.get(name)
-        if before is None:
-            values[name] = value
-        else:
-            values[name] = [*([before] if isinstance(before, str) else before), value]
-    return values
-
-
-def _digest(key: str) -> bytes:
-    return hashlib.sha256(key.encode()).digest()
-
-
-def _is_one_of(key: str, digests: Sequence[bytes]) -> bool:
-    """Whether a key is one of these, in the same time whichever it is, or none."""
-    given = _digest(key)
-    return sum(hmac.compare_digest(given, digest) for digest in digests) > 0

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.serve.app import ARRIVAL_SECONDS
+from rnnsearch.serve.incoming import ARRIVAL_SECONDS
 
 SHUTDOWN_SECONDS = 8
 """What is under way at SIGTERM has this long to end."""

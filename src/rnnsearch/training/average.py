@@ -14,9 +14,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from rnnsearch.config import WEIGHTS
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import RNNsearch
-from rnnsearch.model_folder import WEIGHTS, load_systems, save_settings, save_weights
+from rnnsearch.model_folder import load_systems, save_settings, save_weights
 
 
 class WeightAverage:

@@ -19,13 +19,13 @@ from filelock import FileLock, Timeout
 from rich.console import Console
 
 from rnnsearch.atomic import write_json, write_text
-from rnnsearch.config import CONFIG, Config, from_dict, read_json, to_dict
+from rnnsearch.config import CONFIG, WEIGHTS, Config, from_dict, read_json, to_dict
 from rnnsearch.data.development import NO_DEVELOPMENT_SET, check_development_set
 from rnnsearch.data.prepare import PreparedData, open_prepared, prepare
 from rnnsearch.data.read import check_readable, read_pairs
 from rnnsearch.devices import default_device, device_name
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.model_folder import WEIGHTS, System, load_system, load_weights, new_system, save_settings
+from rnnsearch.model_folder import System, load_system, load_weights, new_system, save_settings
 from rnnsearch.training.card import model_card
 from rnnsearch.training.display import Display
 from rnnsearch.training.trainer import CHECKPOINT, Trainer

@@ -12,11 +12,11 @@ from typing import Any, Protocol
 
 import torch
 
-from rnnsearch.config import TrainingConfig
+from rnnsearch.config import WEIGHTS, TrainingConfig
 from rnnsearch.data.batches import Batch, BatchStream, Guide, SubwordSampling
 from rnnsearch.data.pack import PackedCorpus
 from rnnsearch.devices import batch_tensors, device_of
-from rnnsearch.model_folder import WEIGHTS, System, save_weights
+from rnnsearch.model_folder import System, save_weights
 from rnnsearch.ops import choose_recurrences, fast_products, kept_memory, precision_of, usable_precision
 from rnnsearch.training.average import WeightAverage
 from rnnsearch.training.checkpoint import Progress, load_checkpoint, save_checkpoint

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from starlette.testclient import TestClient
 
-from rnnsearch.serve.app import Limits, Server, make_app
+from rnnsearch.serve.app import Server, make_app
 from rnnsearch.serve.continuous import ContinuousTranslator
+from rnnsearch.serve.incoming import Limits
 from rnnsearch.translation import Translator
 
 Serve = Callable[..., TestClient]

@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from rnnsearch.search import Search
-from rnnsearch.serve.app import Limits
+from rnnsearch.serve.incoming import Limits
 from rnnsearch.translation import Translator
 from toy import toy_pairs
 
