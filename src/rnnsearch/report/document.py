@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -18,31 +17,12 @@ from markupsafe import Markup
 
 from rnnsearch.atomic import write_text
 from rnnsearch.report.figures import printable
+from rnnsearch.text.spans import pieces
 
 
 def write_document(path: str | os.PathLike[str], template: str, **values: Any) -> None:
     """Render the template of this name with `values`, and write the page to `path`, whole or not at all."""
     write_text(path, _environment().get_template(template).render(values))
-
-
-def in_place(words: Sequence[str], line: str) -> list[tuple[str, str]]:
-    """The words as they stand in the detokenised `line`: (the space before the word, the word).
-
-    Where the words do not follow one another in the line, because an unknown word was replaced or a quotation mark
-    was turned, they are joined by single spaces instead.
-    """
-    found: list[tuple[str, str]] = []
-    rest = line.strip()
-    for word in words:
-        space = " " if rest != rest.lstrip() else ""
-        rest = rest.lstrip()
-        if rest[: len(word)].lower() != word.lower():
-            break
-        found.append((space, rest[: len(word)]))
-        rest = rest[len(word) :]
-    if rest or len(found) < len(words):
-        return [(" " if i else "", word) for i, word in enumerate(words)]
-    return found
 
 
 @cache
@@ -59,9 +39,9 @@ def _environment() -> Environment:
     filters = {
         "csp_hash": _csp_hash,
         "duration": _duration,
-        "in_place": in_place,
         "number": _number,
         "paragraphs": _paragraphs,
+        "pieces": pieces,
     }
     environment.filters.update(filters)
     return environment

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from rnnsearch.evaluation.bleu import LengthBin
 from rnnsearch.report.curves import plot_nll, plot_valid_bleu
-from rnnsearch.report.document import in_place, write_document
+from rnnsearch.report.document import write_document
 from rnnsearch.report.figures import inline_svg
 from rnnsearch.report.heatmap import MAX_WORDS, check_alignment
 from rnnsearch.report.length_plot import plot_bleu_by_length
+from rnnsearch.text.spans import pieces
 
 _END_SYMBOL = "</s>"
 
@@ -101,9 +102,9 @@ def _aligned(sample: Sample) -> _Aligned | None:
     check_alignment(alignment, sample.source_tokens, sample.target_tokens)
     has_end_symbol = bool(sample.source_tokens) and sample.source_tokens[-1] == _END_SYMBOL
     words = sample.source_tokens[:-1] if has_end_symbol else sample.source_tokens
-    target = in_place(sample.target_tokens, sample.translation_text)
+    target = pieces(sample.target_tokens, sample.translation_text)
     return _Aligned(
-        source=in_place(words, sample.source_text),
+        source=pieces(words, sample.source_text),
         has_end_symbol=has_end_symbol,
         target=[
             (space, word, [round(1000 * float(weight)) for weight in weights])

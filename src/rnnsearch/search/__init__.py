@@ -10,6 +10,7 @@ from rnnsearch.search.backend import Backend, VocabularySelection
 from rnnsearch.search.beam import Hypothesis, Query, Search, beam_search, search_all, slots
 from rnnsearch.search.ensemble import EnsembleBackend
 from rnnsearch.search.fast import FastBackend
+from rnnsearch.search.next_words import next_words
 from rnnsearch.search.plain import PlainBackend
 from rnnsearch.search.ranking import Ranking, best_first
 
@@ -23,6 +24,7 @@ __all__ = [
     "beam_search",
     "best_first",
     "choose_backend",
+    "next_words",
     "search_all",
     "slots",
 ]

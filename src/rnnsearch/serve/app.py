@@ -33,6 +33,9 @@ from rnnsearch.serve.protocol import (
     Asked,
     Detected,
     Health,
+    NextWord,
+    NextWordsRequest,
+    NextWordsResponse,
     PairRequest,
     PairResponse,
     TargetLanguages,
@@ -133,6 +136,19 @@ class Server:
         self._check_sentences(len(sides[0]))
         pairs = await self._in(self._scorer, lambda: engine.translator.score(sides[0], sides[1]))
         return _json(PairResponse(pairs=[scored(pair) for pair in pairs]))
+
+    async def next_words(self, request: Request) -> Response:
+        """`POST /next-words`: what may follow the beginning of a translation."""
+        asked = await self._reader.read(request, NextWordsRequest)
+        engine, _ = self._engine(asked)
+        self._check_length([asked.q, asked.prefix])
+        settings = {"forbid_unk": engine.settings.forbid_unk, "max_segment": engine.settings.max_segment}
+        work = partial(engine.translator.next_words, asked.q, asked.prefix, asked.count, **settings)
+        words = [
+            NextWord(word=word, probability=round(probability, 6))
+            for word, probability in await self._in(self._scorer, work)
+        ]
+        return _json(NextWordsResponse(words=words))
 
     async def languages(self, request: Request) -> Response:
         """`GET /languages`."""
@@ -237,6 +253,7 @@ def make_app(server: Server, origins: Sequence[str] = ()) -> Starlette:
             Route("/translate", server.translate, methods=["POST"]),
             Route("/score", server.score, methods=["POST"]),
             Route("/align", server.score, methods=["POST"]),
+            Route("/next-words", server.next_words, methods=["POST"]),
             Route("/languages", server.languages),
             Route("/health", server.health),
             Route("/frontend/settings", server.frontend_settings),
@@ -296,5 +313,3 @@ async def _events(
 
 def _json(answer: BaseModel) -> Response:
     return Response(answer.model_dump_json(exclude_none=True), media_type="application/json")
-
-

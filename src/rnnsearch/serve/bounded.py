@@ -67,5 +67,3 @@ async def refuse(request: Request, error: Exception) -> Response:
 def error_response(status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
     """One sentence, as JSON."""
     return JSONResponse({"error": sentence}, status, headers)
-
-

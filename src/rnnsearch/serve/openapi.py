@@ -10,6 +10,8 @@ from pydantic.json_schema import models_json_schema
 from rnnsearch.serve.protocol import (
     Error,
     Health,
+    NextWordsRequest,
+    NextWordsResponse,
     PairRequest,
     PairResponse,
     TargetLanguages,
@@ -22,6 +24,7 @@ _POSTS: dict[str, tuple[str, type[BaseModel], type[BaseModel]]] = {
     "/translate": ("Translate texts", TranslateRequest, TranslateResponse),
     "/score": ("Score given translations", PairRequest, PairResponse),
     "/align": ("Align given translations", PairRequest, PairResponse),
+    "/next-words": ("What may come next in a translation", NextWordsRequest, NextWordsResponse),
 }
 _FAILURES = {
     "400": "The request is not understood.",

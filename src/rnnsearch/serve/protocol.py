@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from rnnsearch.data.word_alignments import hard_alignment
+from rnnsearch.text.spans import spans
 from rnnsearch.translation import ScoredPair, Translation
 from rnnsearch.translation.translation import rounded, rounded_row
 
@@ -63,6 +64,14 @@ class PairRequest(Asked):
     ]
 
 
+class NextWordsRequest(Asked):
+    """`POST /next-words`."""
+
+    q: Annotated[str, Field(description="A sentence.", examples=["She sings."])]
+    prefix: Annotated[str, Field(description="How its translation begins.")] = ""
+    count: Annotated[int, Field(ge=1, le=50, description="The number of words that may come next.")] = 8
+
+
 class Detected(BaseModel):
     """The language that was taken for the source."""
 
@@ -75,6 +84,10 @@ class AlignedTranslation(BaseModel):
 
     text: str
     tokens: list[str]
+    spans: Annotated[
+        list[tuple[int, int]] | None,
+        Field(description="Where each token stands in the text: its first character and the one after it, in code points."),
+    ]
     weights: Annotated[
         list[list[float]] | None,
         Field(description="The attention of each target token to each source token, the end symbol of the source included."),
@@ -100,6 +113,10 @@ class AlignedSentence(AlignedTranslation):
 
     source: str
     source_tokens: Annotated[list[str], Field(description="The tokens of the sentence and the end symbol.")]
+    source_spans: Annotated[
+        list[tuple[int, int]] | None,
+        Field(description="Where each source token but the end symbol stands in `source`, as for `spans`."),
+    ]
     n_best: Annotated[
         list[AlignedTranslation], Field(description="The further translations, best first, where they are asked for.")
     ]
@@ -135,6 +152,19 @@ class PairResponse(BaseModel):
     pairs: list[ScoredSentence]
 
 
+class NextWord(BaseModel):
+    """A word that may come next."""
+
+    word: Annotated[str | None, Field(description="Left out for the end of the translation.")] = None
+    probability: float
+
+
+class NextWordsResponse(BaseModel):
+    """The answer to `POST /next-words`."""
+
+    words: Annotated[list[NextWord], Field(description="The most probable first.")]
+
+
 class TargetLanguages(BaseModel):
     """A source language, and what it is translated into."""
 
@@ -166,6 +196,7 @@ def aligned(source: str, translations: list[Translation]) -> AlignedSentence:
     return AlignedSentence(
         source=source,
         source_tokens=best.source_tokens,
+        source_spans=spans(best.source_tokens[:-1], source),
         n_best=[AlignedTranslation(**_fields(one)) for one in others],
         **_fields(best),
     )
@@ -191,6 +222,7 @@ def _fields(translation: Translation) -> dict[str, object]:
     return {
         "text": translation.text,
         "tokens": translation.tokens,
+        "spans": spans(translation.tokens, translation.text),
         "weights": rounded(alignment),
         "end_weights": rounded_row(end_alignment),
         "links": None if translation.links is None else sorted(translation.links),

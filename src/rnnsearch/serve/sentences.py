@@ -44,5 +44,3 @@ def as_passage(text: str, language: str, split: bool = True) -> Passage:
             sentences.append(sentence)
             spaces.append(part[start + len(sentence) :])
     return Passage(before, sentences, spaces)
-
-

@@ -27,6 +27,11 @@ _FORMATS = (0xAD, 0x200E, 0x200F, *range(0x202A, 0x202F), 0x2060, 0xFEFF)
 _INVISIBLE = str.maketrans(dict.fromkeys(_CONTROLS + _FORMATS) | {0x200B: " "})
 
 
+def is_invisible(letter: str) -> bool:
+    """Whether nobody sees this character, so that it is in no word."""
+    return ord(letter) in _INVISIBLE
+
+
 class Tokenizer:
     """Cuts a line into words, and joins words to a line.
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from rnnsearch.atomic import write_text
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.text.subwords import Subwords, join
+from rnnsearch.text.subwords import BEGIN, Subwords, join
 
 T = TypeVar("T")
 
@@ -145,6 +145,10 @@ class Vocabulary:
         if self.right_to_left:
             return words[::-1], [len(words) - 1 - word_id for word_id in word_ids]
         return words, word_ids
+
+    def continues(self, number: int) -> bool:
+        """Whether this id is a subword that continues the word before it."""
+        return self.subwords is not None and number not in (END, UNK) and not self.words[number].startswith(BEGIN)
 
     def _reordered(self, words: Sequence[T]) -> Sequence[T]:
         """Convert reading order to the order of the ids, or back."""

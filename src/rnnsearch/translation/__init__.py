@@ -12,9 +12,9 @@ from rnnsearch.translation.formats import FORMATS
 from rnnsearch.translation.pair_files import score_files
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
 from rnnsearch.translation.translation import Translation
-from rnnsearch.translation.translator import Translator
+from rnnsearch.translation.translator import NextWord, Translator
 
-__all__ = ["FORMATS", "ScoredPair", "Translation", "Translator", "load", "score_files", "score_pairs"]
+__all__ = ["FORMATS", "NextWord", "ScoredPair", "Translation", "Translator", "load", "score_files", "score_pairs"]
 
 
 def load(*models: str | os.PathLike[str]) -> Translator:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -18,9 +18,10 @@ from rnnsearch.config import SearchConfig, from_dict, present_keys
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.model_folder import System
 from rnnsearch.ops.packed import int8_works
-from rnnsearch.search import Backend, Hypothesis, Query, VocabularySelection, choose_backend, search_all
+from rnnsearch.search import Backend, Hypothesis, Query, VocabularySelection, choose_backend, next_words, search_all
 from rnnsearch.search.vocabulary_selection import LexicalSelection
 from rnnsearch.text.tokenize import Tokenizer
+from rnnsearch.text.vocabulary import END
 from rnnsearch.translation.lexicon import LEXICON, Lexicon
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
@@ -39,6 +40,14 @@ class Request:
     prefix: list[list[str]]
     """The words that the translation of each segment begins with."""
     queries: list[Query]
+
+
+class NextWord(NamedTuple):
+    """A word that may come next in a translation."""
+
+    word: str | None
+    """None for the end of the translation."""
+    probability: float
 
 
 class Translator:
@@ -247,6 +256,33 @@ class Translator:
     ) -> list[ScoredPair]:
         """`score`, of words."""
         return score_pairs(self.system, sources, targets, with_alignment, first_line, self.others)
+
+    def next_words(self, line: str, prefix: str = "", count: int = 8, **settings: object) -> list[NextWord]:
+        """The most probable words after `prefix`, the beginning of a translation of `line`, and their probabilities.
+
+        For a model of subwords, a word is one of the `count` most probable subwords with the most probable end of it, and
+        there may be fewer words, of which each is given once. Raises RnnsearchError for a line that is longer than
+        `search.max_segment`, and for a right-to-left model.
+        """
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise RnnsearchError(f"next_words: count = {count!r}; give the number of words, 1 or more")
+        for name, given in (("line", line), ("prefix", prefix)):
+            if not isinstance(given, str):
+                raise RnnsearchError(f"next_words: {name} = {shown(given)}; give a string")
+        search = replace(self.search_settings(settings), vocabulary_selection=0)
+        request = self.requests([line], 1, [prefix], search)[0]
+        if len(request.queries) != 1:
+            reason = f"is longer than search.max_segment = {search.max_segment}" if request.queries else "has no words"
+            raise RnnsearchError(f"next_words: the line {reason}; give one sentence")
+        if self.system.config.data.right_to_left:
+            raise RnnsearchError("a right-to-left model predicts the beginning last: it cannot continue a prefix")
+        query, vocabulary = request.queries[0], self.system.vocabularies.target
+        found = next_words(self.backend(search), query.words, query.prefix, count, search.forbid_unk, vocabulary.continues)
+        probabilities: dict[str | None, float] = {}
+        for ids, probability in found:
+            word = None if ids == [END] else "".join(vocabulary.join(ids)[0])
+            probabilities[word] = probabilities.get(word, 0.0) + probability
+        return sorted((NextWord(*pair) for pair in probabilities.items()), key=lambda one: -one.probability)
 
     def source_words(self, line: str) -> list[str]:
         """The words of a source line."""

@@ -66,6 +66,16 @@ def test_alternatives(serve: Serve, translator: Translator) -> None:
     assert many["alternatives"] == [found["alternatives"]] * 2
 
 
+def test_the_words_that_may_come_next(serve: Serve, translator: Translator) -> None:
+    expected = translator.next_words(ONE, "le", 3)
+    words = post(serve(), "/next-words", q=ONE, source="en", prefix="le", count=3)["words"]
+    assert words == [{"word": one.word, "probability": round(one.probability, 6)} for one in expected]
+    (end, *_) = post(serve(), "/next-words", q=ONE, source="en", prefix=translator.translate(ONE).text)["words"]  # type: ignore[misc]
+    assert list(end) == ["probability"]
+    for asked in ({"q": " "}, {"q": ONE, "count": 0}, {"q": [ONE]}, {"q": "the " * 500}):
+        refused(serve().post("/next-words", json={"target": "fr", **asked}), 400)
+
+
 def test_alignment_scores_and_confidence(serve: Serve, translator: Translator) -> None:
     expected = translator.n_best(ONE, 2, beam=7)
     (found,) = post(serve(), q=ONE, source="en", alignment=True, beam=7, n_best=2)["sentences"]  # type: ignore[misc]
@@ -76,6 +86,8 @@ def test_alignment_scores_and_confidence(serve: Serve, translator: Translator) -
     assert (found["weights"], found["end_weights"]) == (values["alignment"], values["end_alignment"])
     assert {tuple(link) for link in found["links"]} == expected[0].links
     assert 0 < found["confidence"] <= 1
+    assert [found["text"][start:end] for start, end in found["spans"]] == found["tokens"]
+    assert [ONE[start:end] for start, end in found["source_spans"]] == found["source_tokens"][:-1]
     assert [one["text"] for one in found["n_best"]] == [expected[1].text]
 
 
