@@ -112,7 +112,7 @@ def test_clients_that_go_away(served: Served, expected: dict[str, str]) -> None:
     while True:
         with urllib.request.urlopen(served.url + "metrics") as answer:
             metrics = answer.read().decode()
-        if "rnnsearch_waiting_sentences 0.0" in metrics and "rnnsearch_searched_sentences 0.0" in metrics:
+        if "rnnsearch_sentences_under_way 0.0" in metrics:
             break
         assert time.monotonic() < deadline, metrics
         time.sleep(0.1)
@@ -139,7 +139,7 @@ def test_what_is_under_way_is_finished(
     )
     with ThreadPoolExecutor(1) as clients:
         coming = clients.submit(server.translate, LINES * 6)
-        while "rnnsearch_searched_sentences 0.0" in urllib.request.urlopen(server.url + "metrics").read().decode():
+        while "rnnsearch_sentences_under_way 0.0" in urllib.request.urlopen(server.url + "metrics").read().decode():
             assert not coming.done()
         server.process.send_signal(number)
         start = time.monotonic()
