@@ -94,21 +94,22 @@ def main() -> None:
 
 def draw(camera: Camera) -> None:
     """All pictures."""
-    with camera.picture("light", SENTENCES):
-        pass
+    with camera.picture("light", SENTENCES) as page:
+        page.locator("#translation .word", has_text="oiseaux").hover()
     with camera.picture("hover", SENTENCE) as page:
         page.locator("#translation .word", has_text="souvent").hover()
     with camera.picture("alternatives", SENTENCE) as page:
         page.locator("#translation .word", has_text="souvent").click()
         page.wait_for_selector("#menu [role=option]")
-    with camera.picture("heat-map", SENTENCE, height=1050) as page:
+    with camera.picture("heat-map", SENTENCE, height=940) as page:
         page.get_by_text("Alignment", exact=True).click()
+    with camera.picture("others", SENTENCE, height=780) as page:
         page.get_by_text("Other translations").click()
         page.wait_for_selector("#others li")
     with camera.picture("phone", SENTENCES, width=390, height=844) as page:
         page.locator("#translation .word", has_text="fenêtre").hover()
-    with camera.picture("dark", SENTENCES) as page:
-        page.locator("#translation .word", has_text="chaud").hover()
+    with camera.picture("dark", SENTENCES, dark=True) as page:
+        page.locator("#translation .word", has_text="oiseaux").hover()
 
 
 if __name__ == "__main__":

@@ -143,7 +143,7 @@ function makeView(sentence) {
   const rows = [...(sentence.weights ?? [])];
   if (sentence.end_weights) {
     const end = endOfSentence();
-    to.parts.push(" ", end);
+    to.parts.push(end);
     to.words.push(end);
     rows.push(sentence.end_weights);
   }
@@ -173,7 +173,7 @@ function inPlace(whole, tokens, spans) {
 }
 
 function endOfSentence() {
-  return element("span", { className: "word end", textContent: "⏎", ariaLabel: "end of the sentence" });
+  return element("span", { className: "word end", ariaLabel: "end of the sentence" });
 }
 
 // What is known of the sentence that is looked at.
@@ -250,9 +250,9 @@ function count(number) {
 
 // Exchanging words ----------------------------------------------------------------------------------------------------
 
-// The translation up to a word.
+// The translation up to a word, or up to what may follow its last word.
 function before(sentence, index) {
-  if (index === sentence.tokens.length) return sentence.text;
+  if (index === sentence.tokens.length) return `${sentence.text} `;
   if (!sentence.spans) return sentence.tokens.slice(0, index).map(token => `${token} `).join("");
   return Array.from(sentence.text).slice(0, sentence.spans[index][0]).join("");
 }
