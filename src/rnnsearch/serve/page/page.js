@@ -435,7 +435,7 @@ function offer(select, codes, wanted) {
   select.disabled = codes.length < 2;
 }
 
-$("examples").append(
+$("examples").querySelector("ul").append(
   ...EXAMPLES.map(example => {
     const button = element("button", { type: "button", textContent: example, lang: "en" });
     button.addEventListener("click", () => {
