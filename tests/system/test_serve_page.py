@@ -362,6 +362,26 @@ def test_letters_beyond_the_basic_plane_are_one_character(served: Served, visit:
     assert words(page).all_text_contents() == shown(page).split()
 
 
+def test_languages_are_chosen(served: Served, visit: Open) -> None:
+    page = visit(served.url)
+    known = {"en": "English", "de": "German", "fr": "French"}
+    targets = {"en": ["fr", "de"], "de": ["fr"], "fr": []}
+    languages = [{"code": code, "name": name, "targets": targets[code]} for code, name in known.items()]
+    page.route("**/languages", lambda route: route.fulfill(json=languages))
+    page.reload()
+    translated(page, ONE)
+    source, target = page.get_by_label("Translate from"), page.get_by_label("Translate into")
+    assert (source.input_value(), target.input_value()) == ("en", "fr")
+    with page.expect_request("**/translate") as asked:
+        target.select_option("German")
+    assert (asked.value.post_data_json["source"], asked.value.post_data_json["target"]) == ("en", "de")
+    page.get_by_text("En to de is not translated here").wait_for()
+    with page.expect_request("**/translate") as asked:
+        source.select_option("German")
+    assert (asked.value.post_data_json["source"], asked.value.post_data_json["target"]) == ("de", "fr")
+    assert target.is_disabled()  # there is only one
+
+
 def test_what_the_server_refuses_is_told_in_its_sentence(served: Served, visit: Open) -> None:
     page = visit(served.url)
     page.get_by_label("Text to translate").fill("dog " * 2000)

@@ -78,6 +78,7 @@ function place() {
   const left = Math.min(word.left, document.documentElement.clientWidth - menu.offsetWidth - 12);
   menu.style.setProperty("left", `${Math.max(left, 12) - panel.left}px`);
   menu.style.setProperty("top", `${word.bottom + 6 - panel.top}px`);
+  menu.scrollIntoView({ block: "nearest" });
 }
 
 menu.addEventListener("keydown", event => {

@@ -1,8 +1,9 @@
 // The page: what is typed is translated, and every word of the translation can be looked at and exchanged.
-import { Alignment, element } from "./alignment.js";
+import { element } from "./alignment.js";
 import { additions } from "./differences.js";
 import { closeMenu, openMenu } from "./menu.js";
 import { picture } from "./picture.js";
+import { before, followedBy, inPlace, makeView, percent } from "./sentence.js";
 import { Refused, get, post } from "./server.js";
 
 const PAUSE = 300; // ms without a key before the text is translated
@@ -106,7 +107,8 @@ function shownText() {
 function render() {
   closeMenu();
   views.forEach(view => view.alignment.clear());
-  views = answered.map(sentence => makeView(corrections.get(sentence.source) ?? sentence));
+  const read = said => ($("reading").textContent = said);
+  views = answered.map(sentence => makeView(corrections.get(sentence.source) ?? sentence, read));
   translation.replaceChildren();
   views.forEach((view, i) => translation.append(spaces[i], view.element));
   translation.classList.remove("stale");
@@ -137,48 +139,8 @@ function renderMirror() {
   mirror.append(whole.slice(at) + "\u200b"); // the last line has its height even where it is empty
 }
 
-function makeView(sentence) {
-  const from = inPlace(sentence.source, sentence.source_tokens.slice(0, -1), sentence.source_spans);
-  const to = inPlace(sentence.text, sentence.tokens, sentence.spans);
-  const rows = [...(sentence.weights ?? [])];
-  if (sentence.end_weights) {
-    const end = endOfSentence();
-    to.parts.push(end);
-    to.words.push(end);
-    rows.push(sentence.end_weights);
-  }
-  rows.forEach((row, i) => (to.words[i].dataset.weights = row.map(weight => Math.round(1000 * weight)).join(" ")));
-  for (const word of to.words) word.ariaHasPopup = "dialog";
-  const shown = element("span", { className: "sentence", role: "group" }, ...to.parts);
-  shown.ariaLabel = `Sentence, confidence ${percent(sentence.confidence)}`;
-  shown.style.setProperty("--unsure", 1 - sentence.confidence);
-  const alignment = new Alignment([...from.words, endOfSentence()], to.words, said => ($("reading").textContent = said));
-  alignment.listen(shown);
-  return { sentence, element: shown, source: from.parts, alignment };
-}
-
-// A text as strings and elements, one for each word; `spans` has the place of each word, in code points.
-function inPlace(whole, tokens, spans) {
-  const letters = Array.from(whole), words = [], parts = [];
-  let at = 0;
-  tokens.forEach((token, i) => {
-    const [start, stop] = spans?.[i] ?? [0, 0];
-    const word = element("span", { className: "word", textContent: spans ? letters.slice(start, stop).join("") : token });
-    words.push(word);
-    parts.push(spans ? letters.slice(at, start).join("") : i ? " " : "", word);
-    at = stop;
-  });
-  if (spans || !tokens.length) parts.push(letters.slice(at).join(""));
-  return { words, parts };
-}
-
-function endOfSentence() {
-  return element("span", { className: "word end", ariaLabel: "end of the sentence" });
-}
-
 // What is known of the sentence that is looked at.
 function showSentence() {
-  views.forEach((view, i) => view.element.classList.toggle("current", i === current));
   const view = views[current];
   if (!view) return;
   const { sentence, alignment } = view;
@@ -225,23 +187,16 @@ async function showOthers(sentence) {
   if (views[current]?.sentence !== sentence) return;
   const items = found.map(other => {
     const { words, parts } = inPlace(other.text, other.tokens, other.spans);
-    additions(other.tokens, sentence.tokens).forEach((added, i) => {
-      if (added) parts[parts.indexOf(words[i])] = element("mark", { textContent: words[i].textContent });
-    });
+    const added = additions(other.tokens, sentence.tokens);
+    const marked = new Set(words.filter((_, i) => added[i]));
+    const shown = parts.map(part =>
+      marked.has(part) ? element("mark", { textContent: part.textContent }) : (part.textContent ?? part));
     const use = element("button", { type: "button", textContent: "Use", ariaLabel: `Use: ${other.text}` });
     use.addEventListener("click", () => replace(sentence, { ...sentence, ...other }));
     const sure = element("span", { className: "quiet", textContent: percent(other.confidence), title: "Confidence" });
-    return element("li", {}, element("span", { dir: "auto", lang: target.value }, ...parts.map(plain)), sure, use);
+    return element("li", {}, element("span", { dir: "auto", lang: target.value }, ...shown), sure, use);
   });
   content.replaceChildren(items.length ? element("ol", {}, ...items) : element("p", { textContent: "There is no other one." }));
-}
-
-function plain(part) {
-  return part.className === "word" ? part.textContent : part;
-}
-
-function percent(share) {
-  return `${Math.round(100 * share)}%`;
 }
 
 function count(number) {
@@ -249,20 +204,6 @@ function count(number) {
 }
 
 // Exchanging words ----------------------------------------------------------------------------------------------------
-
-// The translation up to a word, or up to what may follow its last word.
-function before(sentence, index) {
-  if (index === sentence.tokens.length) return `${sentence.text} `;
-  if (!sentence.spans) return sentence.tokens.slice(0, index).map(token => `${token} `).join("");
-  return Array.from(sentence.text).slice(0, sentence.spans[index][0]).join("");
-}
-
-// Two words are not to become one, but where no spaces are written.
-function followedBy(beginning, word) {
-  const letter = /[\p{L}\p{N}]/u, spaceless = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
-  const last = Array.from(beginning).at(-1) ?? "", first = Array.from(word)[0];
-  return beginning + (letter.test(last) && letter.test(first) && !spaceless.test(first) ? " " : "") + word;
-}
 
 function choose(view, index, word) {
   const { sentence } = view;
@@ -287,13 +228,18 @@ function endAt(sentence, index) {
   });
 }
 
+function isStale() {
+  return translation.classList.contains("stale");
+}
+
 function replace(sentence, chosen, focused = 0) {
+  if (isStale()) return;
   past.push([sentence.source, corrections.get(sentence.source)]);
   exchange(sentence.source, chosen, focused);
 }
 
 function undo() {
-  if (past.length && !translation.classList.contains("stale")) exchange(...past.pop(), 0);
+  if (past.length && !isStale()) exchange(...past.pop(), 0);
 }
 
 function exchange(sentence, chosen, focused) {
@@ -314,6 +260,7 @@ function schedule() {
 }
 
 function changed() {
+  working.abort();
   closeMenu();
   views.forEach(view => view.alignment.clear());
   mirror.textContent = text.value + "\u200b";
@@ -378,7 +325,7 @@ translation.addEventListener("click", event => {
   look(event);
   const view = views[current], word = event.target.closest(".word");
   const index = view?.alignment.words.target.indexOf(word) ?? -1;
-  if (index < 0 || translation.classList.contains("stale") || (event.detail && !getSelection().isCollapsed)) return;
+  if (index < 0 || isStale() || (event.detail && !getSelection().isCollapsed)) return;
   const { sentence } = view;
   const find = async signal =>
     (await post("next-words", asked({ q: sentence.source, prefix: before(sentence, index) }), signal)).words;
@@ -455,7 +402,7 @@ try {
   offer(source, sources.map(one => one.code), settings.language.source.code);
   offer(target, languages.find(one => one.code === source.value).targets, settings.language.target.code);
   $("key-line").hidden = !settings.keyRequired;
-  $("key").value = sessionStorage.getItem(KEY) ?? "";
+  if (settings.keyRequired) $("key").value = sessionStorage.getItem(KEY) ?? "";
   changed();
 } catch (error) {
   tell(error.message);
