@@ -35,8 +35,8 @@ def command(
     """Serve translations over HTTP.
 
     A browser shows a page at the server's address. Programs speak the LibreTranslate protocol with it, to which
-    alignments, scores and confidences are added. With several models, of different pairs of languages, it serves them all. It
-    stops at Ctrl-C or SIGTERM, after the answers that are under way.
+    alignments, scores and confidences are added. With several models, of different pairs of languages, it serves them all.
+    It stops at Ctrl-C or SIGTERM, after the answers that are under way.
     """
     from rnnsearch.data.read import read_lines
     from rnnsearch.model_catalog import default_model

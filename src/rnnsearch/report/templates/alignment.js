@@ -1,5 +1,5 @@
 // A translation whose words show what they were read from. Its words are elements: those of the translation have their
-// weights, in thousandths of the whole, in `data-weights`, one for each source word; the end of a sentence is of class `end`.
+// weights, in thousandths, in `dataset.weights`, one for each source word; the end of a sentence is of class `end`.
 
 const READABLE = 0.05; // A weight below this is not spoken of.
 
