@@ -34,8 +34,9 @@ def command(
 ) -> None:
     """Serve translations over HTTP.
 
-    The server speaks the LibreTranslate protocol, and adds alignments, scores and confidences. With several models, of
-    different pairs of languages, it serves them all. It stops at Ctrl-C or SIGTERM, after the answers that are under way.
+    A browser shows a page at the server's address. Programs speak the LibreTranslate protocol with it, to which
+    alignments, scores and confidences are added. With several models, of different pairs of languages, it serves them all.
+    It stops at Ctrl-C or SIGTERM, after the answers that are under way.
     """
     from rnnsearch.data.read import read_lines
     from rnnsearch.model_catalog import default_model

@@ -24,6 +24,7 @@ from rnnsearch.serve.bounded import Bounded, refuse
 from rnnsearch.serve.continuous import SearchFailed
 from rnnsearch.serve.incoming import Limits, Reader, while_connected
 from rnnsearch.serve.openapi import openapi
+from rnnsearch.serve.page_files import page_routes
 from rnnsearch.serve.protocol import (
     AlignedSentence,
     Asked,
@@ -228,6 +229,7 @@ def make_app(server: Server, origins: Sequence[str] = ()) -> Starlette:
             Route("/frontend/settings", server.frontend_settings),
             Route("/metrics", server.metrics),
             Route("/openapi.json", server.openapi),
+            *page_routes(),
         ],
         middleware=middleware,
         exception_handlers={HTTPException: refuse, RnnsearchError: refuse, SearchFailed: refuse},
