@@ -9,7 +9,7 @@ temperature, translations are sampled word by word instead; each sentence has it
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from rnnsearch.data.batches import WIDTH_MULTIPLE, make_batch
 from rnnsearch.search.backend import Backend, Integers, Prediction, SearchSession
 from rnnsearch.search.constraints import Constraints
 from rnnsearch.search.ranking import Ranking, best_first
+from rnnsearch.search.terms import Progress, Terms
 from rnnsearch.text.vocabulary import END
 
 POSITIONS = 4096
@@ -42,6 +43,8 @@ class Hypothesis:
     """α, (words, source positions); None if the model has no alignment."""
     end_alignment: NDArray[np.float32] | None = None
     """α of the step that produced the end symbol, (source positions); None also for an unfinished hypothesis."""
+    terms: Sequence[tuple[int, int]] = ()
+    """The terms that it contains: the number of each, and the position of its first word."""
 
 
 class _Path(NamedTuple):
@@ -52,6 +55,8 @@ class _Path(NamedTuple):
     alpha_RS: NDArray[np.float32] | None
     row: int
     """The row of this word in α."""
+    progress: Progress | None
+    """How far the hypothesis has got with the terms, where it has got further than its prefix."""
 
 
 @dataclass(eq=False)
@@ -63,6 +68,9 @@ class Query:
     beam: int
     prefix: Sequence[int] = ()
     """The words that the translations begin with. The backend must then have no vocabulary selection."""
+    terms: Terms | None = None
+    """What the translations have to contain. The backend must then have no vocabulary selection, and the search no
+    temperature."""
     found: list[Hypothesis] = field(default_factory=list)
     """The translations, best first, once the search for them is done."""
     cancelled: bool = False
@@ -81,6 +89,8 @@ class _Beam:
     query: Query
     random: np.random.Generator | None
     """With sampling, the sentence's own generator: samples do not depend on other sentences."""
+    after_prefix: Progress | None = None
+    """With terms, how far its prefix has got with them."""
 
     def end(
         self,
@@ -94,6 +104,8 @@ class _Beam:
         words: list[int] = []
         alphas: list[NDArray[np.float32]] = []
         source_length = len(self.query.words) + 1
+        terms = self.query.terms
+        placed = () if terms is None else terms.placed(self.progress(path))
         while path is not None:
             words.append(path.word)
             if path.alpha_RS is not None:
@@ -101,7 +113,12 @@ class _Beam:
             path = path.before
         alignment = np.array(alphas[::-1], np.float32).reshape(len(words), source_length) if aligns else None
         end_alignment = None if end_alpha_S is None else end_alpha_S[:source_length].copy()
-        self.query.found.append(Hypothesis(words[::-1], score, finished, alignment, end_alignment))
+        self.query.found.append(Hypothesis(words[::-1], score, finished, alignment, end_alignment, placed))
+
+    def progress(self, path: _Path | None) -> Progress:
+        """How far the hypothesis that ends with `path` has got with the terms; that of its whole prefix while it is in it."""
+        assert self.after_prefix is not None
+        return self.after_prefix if path is None or path.progress is None else path.progress
 
 
 def beam_search(
@@ -166,6 +183,7 @@ class Search:
         self._width_Q = np.zeros(slots, np.int64)
         self._written_Q = np.zeros(slots, np.int64)
         self._longest_Q = np.zeros(slots, np.int64)
+        self._has_terms_Q = np.zeros(slots, np.bool_)
         self._slots_R = np.empty(0, np.int64)
         self._scores_R = np.empty(0)
         self._paths: list[_Path | None] = []
@@ -204,11 +222,13 @@ class Search:
             for slot, query in zip(slots, self._encoded[first : self._added], strict=True):
                 length = len(query.words) + 1
                 random = np.random.default_rng([self._config.seed, *query.words]) if self._config.temperature else None
-                self._beams[slot] = _Beam(query, random)
+                terms = query.terms
+                self._beams[slot] = _Beam(query, random, None if terms is None else terms.after_prefix(query.prefix))
+                self._has_terms_Q[slot] = terms is not None
                 self._constraints.add(slot, length, query.prefix)
                 self._width_Q[slot], self._written_Q[slot] = query.beam, 0
                 longest = self._max_steps or max(1, int(self._config.maximum_length_ratio * length))
-                self._longest_Q[slot] = longest + len(query.prefix)
+                self._longest_Q[slot] = longest + len(query.prefix) + (0 if terms is None else terms.words)
             self._session.add(np.arange(first, self._added), np.array(slots))
             self._slots_R = np.concatenate([self._slots_R, slots])
             self._scores_R = np.concatenate([self._scores_R, np.zeros(len(slots))])
@@ -222,9 +242,13 @@ class Search:
         prediction = self._session.predict()
         alpha_RS = None if prediction.alpha_RS is None else prediction.alpha_RS.float().cpu().numpy()
         is_first_R = self._is_first()
-        parents, words, scores = (
-            self._drawn(prediction) if self._config.temperature else self._best(prediction, is_first_R)
-        )
+        progress: dict[tuple[int, int], Progress] = {}
+        if self._config.temperature:
+            parents, words, scores = self._drawn(prediction)
+        elif self._has_terms_Q[slots_R].any():
+            parents, words, scores, progress = self._best_with_terms(prediction, is_first_R, alpha_RS)
+        else:
+            parents, words, scores = self._best(prediction, is_first_R)
         first_rows, slots = np.flatnonzero(is_first_R), slots_R[parents]
 
         ends = words == END
@@ -236,7 +260,10 @@ class Search:
 
         def extended(chosen: NDArray[np.int64]) -> list[_Path | None]:
             pairs = zip(parents[chosen].tolist(), words[chosen].tolist(), strict=True)
-            return [_Path(self._paths[parent], word, alpha_RS, parent) for parent, word in pairs]
+            return [
+                _Path(self._paths[parent], word, alpha_RS, parent, progress.get((parent, word)) if progress else None)
+                for parent, word in pairs
+            ]
 
         going = np.flatnonzero(~ends)
         goes_on_Q = (np.bincount(slots[going], minlength=Q) > 0) & (self._written_Q < self._longest_Q)
@@ -291,6 +318,67 @@ class Search:
         best = best_X[(rank_X < self._width_Q[slots_R[parents_X]]) & (totals_X[best_X] > -np.inf)]
         return best // W, words_RW.ravel()[best], totals_X[best]
 
+    def _best_with_terms(
+        self, prediction: Prediction, is_first_R: NDArray[np.bool_], alpha_RS: NDArray[np.float32] | None
+    ) -> tuple[Integers, Integers, NDArray[np.float64], dict[tuple[int, int], Progress]]:
+        """As `_best`, where some sentences have terms, and the progress of their extensions."""
+        slots_R, diversity = self._slots_R, self._config.diversity
+        R, W = len(slots_R), int(self._width_Q[slots_R].max())
+        banned_RX, forced, forced_words, forced_log_p = self._constrained(prediction)
+        of_terms_R = self._has_terms_Q[slots_R]
+        of_terms_R[forced] = False
+        going_on = [
+            (row, beam.query.terms, beam.progress(self._paths[row]))
+            for row, beam in ((row, self._beams[slots_R[row]]) for row in np.flatnonzero(of_terms_R).tolist())
+        ]
+        offered = [(row, word) for row, terms, progress in going_on for word in terms.offered(progress, progress.open)]
+        rows_G, words_G = np.array(offered, np.int64).reshape(-1, 2).T.copy()
+        log_p_RW, words_RW, log_p_G = prediction.best_and_given(W, banned_RX, rows_G, words_G)
+        if len(forced):
+            log_p_RW[forced], words_RW[forced] = -np.inf, 0
+            log_p_RW[forced, 0], words_RW[forced, 0] = forced_log_p, forced_words
+        log_p_of = dict(zip(offered, log_p_G.tolist(), strict=True))
+
+        missing_RW = np.zeros((R, W), np.int64)
+        more: list[tuple[int, int, float, int]] = []
+        guided_by: dict[int, Collection[int]] = {}
+        for row, terms, progress in going_on:
+            slot = slots_R[row]
+            width, left = int(self._width_Q[slot]), int(self._longest_Q[slot] - self._written_Q[slot] - 1)
+            words = words_RW[row, :width].tolist()
+            missing = terms.missing(progress)
+            is_last = missing >= left or (words[0] == END and log_p_RW[row, 0] > -np.inf)
+            guided = progress.open if is_last else terms.guided(progress, None if alpha_RS is None else alpha_RS[row])
+            guided_by[row] = guided
+            further = [word for word in terms.offered(progress, guided) if word not in words]
+            after = terms.missing_after(progress, [*words, *further], guided)
+            missing_RW[row, :width] = after[:width]
+            log_p_RW[row, width:] = -np.inf
+            log_p_RW[row, :width][[not (one == 0 or 0 < one < left) for one in after[:width]]] = -np.inf
+            more += [(row, word, log_p_of[row, word], one) for word, one in zip(further, after[width:], strict=True)]
+        rows_M, words_M, log_p_M, missing_M = zip(*more, strict=True) if more else ((),) * 4
+        parents_X = np.concatenate([np.repeat(np.arange(R), W), np.array(rows_M, np.int64)])
+        words_X = np.concatenate([words_RW.ravel(), np.array(words_M, np.int64)])
+        totals_X = self._scores_R[parents_X] + np.concatenate([log_p_RW.ravel(), np.array(log_p_M)])
+        missing_X = np.concatenate([missing_RW.ravel(), np.array(missing_M, np.int64)])
+        ranks_X = np.concatenate([np.tile(np.arange(W), R), np.full(len(more), W)])
+        competing_X = totals_X - diversity * ranks_X if diversity else totals_X
+        possible = np.flatnonzero(totals_X > -np.inf)
+        sentence_X = (np.cumsum(is_first_R) - 1)[parents_X]
+
+        order = possible[np.lexsort((-competing_X[possible], missing_X[possible], sentence_X[possible]))]
+        turn = _ranks(sentence_X[order], missing_X[order])
+        again = np.lexsort((missing_X[order], turn, sentence_X[order]))
+        order = order[again]
+        best = order[_ranks(sentence_X[order]) < self._width_Q[slots_R[parents_X[order]]]]
+        progress_of = {row: (terms, progress) for row, terms, progress in going_on}
+        new = {}
+        for row, word in zip(parents_X[best].tolist(), words_X[best].tolist(), strict=True):
+            if row in progress_of:
+                terms, progress = progress_of[row]
+                new[row, word] = terms.after(progress, word, guided_by[row])
+        return parents_X[best], words_X[best], totals_X[best], new
+
     def _drawn(self, prediction: Prediction) -> tuple[Integers, Integers, NDArray[np.float64]]:
         """As `_best`, with one sampled word per hypothesis; the first word of a sentence is sampled `beam` times."""
         slots_R = self._slots_R
@@ -323,3 +411,11 @@ class Search:
         forced, words_R = self._constraints.forced(self._slots_R, written_R)
         log_p = prediction.given(words_R)[forced] if len(forced) else np.empty(0)
         return banned_RX, forced, words_R[forced], log_p
+
+
+def _ranks(*keys: Integers) -> Integers:
+    """The place of each element among those with the same keys, which are adjacent."""
+    is_first = np.ones(len(keys[0]), np.bool_)
+    is_first[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    places = np.arange(len(is_first))
+    return places - np.maximum.accumulate(np.where(is_first, places, 0))
