@@ -45,6 +45,8 @@ class Hypothesis:
     """α of the step that produced the end symbol, (source positions); None also for an unfinished hypothesis."""
     terms: Sequence[tuple[int, int]] = ()
     """The terms that it contains: the number of each, and the position of its first word."""
+    doubled: int = 0
+    """The number of terms whose source words it has translated by other words."""
 
 
 class _Path(NamedTuple):
@@ -105,7 +107,7 @@ class _Beam:
         alphas: list[NDArray[np.float32]] = []
         source_length = len(self.query.words) + 1
         terms = self.query.terms
-        placed = () if terms is None else terms.placed(self.progress(path))
+        placed, doubled = () if terms is None else terms.placed(self.progress(path)), 0 if terms is None else self.progress(path).doubled
         while path is not None:
             words.append(path.word)
             if path.alpha_RS is not None:
@@ -113,7 +115,7 @@ class _Beam:
             path = path.before
         alignment = np.array(alphas[::-1], np.float32).reshape(len(words), source_length) if aligns else None
         end_alignment = None if end_alpha_S is None else end_alpha_S[:source_length].copy()
-        self.query.found.append(Hypothesis(words[::-1], score, finished, alignment, end_alignment, placed))
+        self.query.found.append(Hypothesis(words[::-1], score, finished, alignment, end_alignment, placed, doubled))
 
     def progress(self, path: _Path | None) -> Progress:
         """How far the hypothesis that ends with `path` has got with the terms; that of its whole prefix while it is in it."""
@@ -288,6 +290,8 @@ class Search:
             query.found = best_first(
                 query.found, lambda found: self._ranking.score(found.score, len(found.words) + 1, found.alignment)
             )
+            if query.terms is not None:
+                query.found.sort(key=lambda found: found.doubled)
 
         kept = going[goes_on_Q[slots[going]]]
         self._paths = extended(kept)
@@ -327,10 +331,10 @@ class Search:
         banned_RX, forced, forced_words, forced_log_p = self._constrained(prediction)
         of_terms_R = self._has_terms_Q[slots_R]
         of_terms_R[forced] = False
-        going_on = [
-            (row, beam.query.terms, beam.progress(self._paths[row]))
-            for row, beam in ((row, self._beams[slots_R[row]]) for row in np.flatnonzero(of_terms_R).tolist())
-        ]
+        going_on = []
+        for row in np.flatnonzero(of_terms_R).tolist():
+            beam = self._beams[slots_R[row]]
+            going_on.append((row, beam.query.terms, beam.progress(self._paths[row])))
         offered = [(row, word) for row, terms, progress in going_on for word in terms.offered(progress, progress.open)]
         rows_G, words_G = np.array(offered, np.int64).reshape(-1, 2).T.copy()
         log_p_RW, words_RW, log_p_G = prediction.best_and_given(W, banned_RX, rows_G, words_G)
@@ -339,45 +343,45 @@ class Search:
             log_p_RW[forced, 0], words_RW[forced, 0] = forced_log_p, forced_words
         log_p_of = dict(zip(offered, log_p_G.tolist(), strict=True))
 
-        missing_RW = np.zeros((R, W), np.int64)
-        more: list[tuple[int, int, float, int]] = []
-        guided_by: dict[int, Collection[int]] = {}
+        missing_RW, doubled_RW = np.zeros((2, R, W), np.int64)
+        more: list[tuple[int, int, float, int, int]] = []
+        after: dict[tuple[int, int], Progress] = {}
         for row, terms, progress in going_on:
+            alpha_S = None if alpha_RS is None else alpha_RS[row]
             slot = slots_R[row]
             width, left = int(self._width_Q[slot]), int(self._longest_Q[slot] - self._written_Q[slot] - 1)
             words = words_RW[row, :width].tolist()
             missing = terms.missing(progress)
             is_last = missing >= left or (words[0] == END and log_p_RW[row, 0] > -np.inf)
-            guided = progress.open if is_last else terms.guided(progress, None if alpha_RS is None else alpha_RS[row])
-            guided_by[row] = guided
-            further = [word for word in terms.offered(progress, guided) if word not in words]
-            after = terms.missing_after(progress, [*words, *further], guided)
-            missing_RW[row, :width] = after[:width]
+            guided = progress.open if is_last else terms.guided(progress, alpha_S)
+            words += [word for word in terms.offered(progress, guided) if word not in words]
             log_p_RW[row, width:] = -np.inf
-            log_p_RW[row, :width][[not (one == 0 or 0 < one < left) for one in after[:width]]] = -np.inf
-            more += [(row, word, log_p_of[row, word], one) for word, one in zip(further, after[width:], strict=True)]
-        rows_M, words_M, log_p_M, missing_M = zip(*more, strict=True) if more else ((),) * 4
+            for place, (word, then) in enumerate(zip(words, terms.followed(progress, words, guided, terms.attention(alpha_S)), strict=True)):
+                then = progress if word == END else then
+                lacking, doubled = terms.missing(then), then.doubled
+                after[row, word] = then
+                if place >= width:
+                    more.append((row, word, log_p_of[row, word], lacking, doubled))
+                elif lacking == 0 or (lacking < left and word != END):
+                    missing_RW[row, place], doubled_RW[row, place] = lacking, doubled
+                else:
+                    log_p_RW[row, place] = -np.inf
+        rows_M, words_M, log_p_M, missing_M, doubled_M = zip(*more, strict=True) if more else ((),) * 5
         parents_X = np.concatenate([np.repeat(np.arange(R), W), np.array(rows_M, np.int64)])
         words_X = np.concatenate([words_RW.ravel(), np.array(words_M, np.int64)])
         totals_X = self._scores_R[parents_X] + np.concatenate([log_p_RW.ravel(), np.array(log_p_M)])
         missing_X = np.concatenate([missing_RW.ravel(), np.array(missing_M, np.int64)])
+        doubled_X = np.concatenate([doubled_RW.ravel(), np.array(doubled_M, np.int64)])
         ranks_X = np.concatenate([np.tile(np.arange(W), R), np.full(len(more), W)])
         competing_X = totals_X - diversity * ranks_X if diversity else totals_X
         possible = np.flatnonzero(totals_X > -np.inf)
         sentence_X = (np.cumsum(is_first_R) - 1)[parents_X]
 
-        order = possible[np.lexsort((-competing_X[possible], missing_X[possible], sentence_X[possible]))]
-        turn = _ranks(sentence_X[order], missing_X[order])
-        again = np.lexsort((missing_X[order], turn, sentence_X[order]))
-        order = order[again]
+        order = possible[np.lexsort([key[possible] for key in (-competing_X, missing_X, doubled_X, sentence_X)])]
+        turn = _ranks(sentence_X[order], doubled_X[order], missing_X[order])
+        order = order[np.lexsort((missing_X[order], turn, doubled_X[order], sentence_X[order]))]
         best = order[_ranks(sentence_X[order]) < self._width_Q[slots_R[parents_X[order]]]]
-        progress_of = {row: (terms, progress) for row, terms, progress in going_on}
-        new = {}
-        for row, word in zip(parents_X[best].tolist(), words_X[best].tolist(), strict=True):
-            if row in progress_of:
-                terms, progress = progress_of[row]
-                new[row, word] = terms.after(progress, word, guided_by[row])
-        return parents_X[best], words_X[best], totals_X[best], new
+        return parents_X[best], words_X[best], totals_X[best], after
 
     def _drawn(self, prediction: Prediction) -> tuple[Integers, Integers, NDArray[np.float64]]:
         """As `_best`, with one sampled word per hypothesis; the first word of a sentence is sampled `beam` times."""
