@@ -107,7 +107,11 @@ class _Beam:
         alphas: list[NDArray[np.float32]] = []
         source_length = len(self.query.words) + 1
         terms = self.query.terms
-        placed, doubled = () if terms is None else terms.placed(self.progress(path)), 0 if terms is None else self.progress(path).doubled
+        placed: tuple[tuple[int, int], ...] = ()
+        doubled = 0
+        if terms is not None:
+            progress = self.progress(path)
+            placed, doubled = terms.placed(progress), progress.doubled
         while path is not None:
             words.append(path.word)
             if path.alpha_RS is not None:
@@ -325,63 +329,54 @@ class Search:
     def _best_with_terms(
         self, prediction: Prediction, is_first_R: NDArray[np.bool_], alpha_RS: NDArray[np.float32] | None
     ) -> tuple[Integers, Integers, NDArray[np.float64], dict[tuple[int, int], Progress]]:
-        """As `_best`, where some sentences have terms, and the progress of their extensions."""
+        """As `_best`, where sentences have terms; and the progress with these of each hypothesis and next word."""
         slots_R, diversity = self._slots_R, self._config.diversity
         R, W = len(slots_R), int(self._width_Q[slots_R].max())
         banned_RX, forced, forced_words, forced_log_p = self._constrained(prediction)
-        of_terms_R = self._has_terms_Q[slots_R]
-        of_terms_R[forced] = False
-        going_on = []
-        for row in np.flatnonzero(of_terms_R).tolist():
+        has_terms_R = self._has_terms_Q[slots_R]
+        has_terms_R[forced] = False
+        steered: list[tuple[int, Terms, Progress]] = []
+        for row in np.flatnonzero(has_terms_R).tolist():
             beam = self._beams[slots_R[row]]
-            going_on.append((row, beam.query.terms, beam.progress(self._paths[row])))
-        offered = [(row, word) for row, terms, progress in going_on for word in terms.offered(progress, progress.open)]
-        rows_G, words_G = np.array(offered, np.int64).reshape(-1, 2).T.copy()
+            assert beam.query.terms is not None
+            steered.append((row, beam.query.terms, beam.progress(self._paths[row])))
+        wanted = [(row, word) for row, terms, progress in steered for word in terms.wanted(progress)]
+        rows_G, words_G = np.array(wanted, np.int64).reshape(-1, 2).T.copy()
         log_p_RW, words_RW, log_p_G = prediction.best_and_given(W, banned_RX, rows_G, words_G)
         if len(forced):
             log_p_RW[forced], words_RW[forced] = -np.inf, 0
             log_p_RW[forced, 0], words_RW[forced, 0] = forced_log_p, forced_words
-        log_p_of = dict(zip(offered, log_p_G.tolist(), strict=True))
 
-        missing_RW, doubled_RW = np.zeros((2, R, W), np.int64)
-        more: list[tuple[int, int, float, int, int]] = []
+        log_p_of = dict(zip(wanted, log_p_G.tolist(), strict=True))
         after: dict[tuple[int, int], Progress] = {}
-        for row, terms, progress in going_on:
-            alpha_S = None if alpha_RS is None else alpha_RS[row]
+        candidates: list[tuple[int, int, float, int, int, int]] = []
+        for row, terms, progress in steered:
             slot = slots_R[row]
-            width, left = int(self._width_Q[slot]), int(self._longest_Q[slot] - self._written_Q[slot] - 1)
-            words = words_RW[row, :width].tolist()
-            missing = terms.missing(progress)
-            is_last = missing >= left or (words[0] == END and log_p_RW[row, 0] > -np.inf)
-            guided = progress.open if is_last else terms.guided(progress, alpha_S)
-            words += [word for word in terms.offered(progress, guided) if word not in words]
-            log_p_RW[row, width:] = -np.inf
-            for place, (word, then) in enumerate(zip(words, terms.followed(progress, words, guided, terms.attention(alpha_S)), strict=True)):
-                then = progress if word == END else then
-                lacking, doubled = terms.missing(then), then.doubled
+            alpha_S = None if alpha_RS is None else alpha_RS[row]
+            # As many words as its own beam is wide: those of other sentences do not matter.
+            best_W = slice(int(self._width_Q[slot]))
+            pairs = zip(words_RW[row, best_W].tolist(), log_p_RW[row, best_W].tolist(), strict=True)
+            best = {word: log_p for word, log_p in pairs if log_p > -np.inf}
+            left = int(self._longest_Q[slot] - self._written_Q[slot]) - 1
+            for rank, (word, then) in enumerate(terms.extensions(progress, list(best), alpha_S, left)):
+                log_p = best[word] if word in best else log_p_of[row, word]
+                candidates.append((row, word, log_p, rank, then.doubled, then.missing))
                 after[row, word] = then
-                if place >= width:
-                    more.append((row, word, log_p_of[row, word], lacking, doubled))
-                elif lacking == 0 or (lacking < left and word != END):
-                    missing_RW[row, place], doubled_RW[row, place] = lacking, doubled
-                else:
-                    log_p_RW[row, place] = -np.inf
-        rows_M, words_M, log_p_M, missing_M, doubled_M = zip(*more, strict=True) if more else ((),) * 5
-        parents_X = np.concatenate([np.repeat(np.arange(R), W), np.array(rows_M, np.int64)])
-        words_X = np.concatenate([words_RW.ravel(), np.array(words_M, np.int64)])
-        totals_X = self._scores_R[parents_X] + np.concatenate([log_p_RW.ravel(), np.array(log_p_M)])
-        missing_X = np.concatenate([missing_RW.ravel(), np.array(missing_M, np.int64)])
-        doubled_X = np.concatenate([doubled_RW.ravel(), np.array(doubled_M, np.int64)])
-        ranks_X = np.concatenate([np.tile(np.arange(W), R), np.full(len(more), W)])
-        competing_X = totals_X - diversity * ranks_X if diversity else totals_X
-        possible = np.flatnonzero(totals_X > -np.inf)
+        log_p_RW[has_terms_R] = -np.inf
+        rows, ranks = np.nonzero(log_p_RW > -np.inf)
+        zeros = np.zeros(len(rows))
+        free = np.stack([rows, words_RW[rows, ranks], log_p_RW[rows, ranks], ranks, zeros, zeros])
+        steered_columns = np.array(candidates, np.float64).reshape(-1, len(free)).T
+        parents_X, words_X, log_p_X, ranks_X, doubled_X, missing_X = np.concatenate([free, steered_columns], 1)
+        parents_X, words_X = parents_X.astype(np.int64), words_X.astype(np.int64)
+        # Hypotheses that lack as many words compete; these banks take turns, beginning with the one that lacks fewest.
+        totals_X = self._scores_R[parents_X] + log_p_X
         sentence_X = (np.cumsum(is_first_R) - 1)[parents_X]
-
-        order = possible[np.lexsort([key[possible] for key in (-competing_X, missing_X, doubled_X, sentence_X)])]
+        order = np.lexsort((diversity * ranks_X - totals_X, missing_X, doubled_X, sentence_X))
         turn = _ranks(sentence_X[order], doubled_X[order], missing_X[order])
         order = order[np.lexsort((missing_X[order], turn, doubled_X[order], sentence_X[order]))]
-        best = order[_ranks(sentence_X[order]) < self._width_Q[slots_R[parents_X[order]]]]
-        return parents_X[best], words_X[best], totals_X[best], after
+        best_X = order[_ranks(sentence_X[order]) < self._width_Q[slots_R[parents_X[order]]]]
+        return parents_X[best_X], words_X[best_X], totals_X[best_X], after
 
     def _drawn(self, prediction: Prediction) -> tuple[Integers, Integers, NDArray[np.float64]]:
         """As `_best`, with one sampled word per hypothesis; the first word of a sentence is sampled `beam` times."""

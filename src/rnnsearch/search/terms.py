@@ -14,10 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rnnsearch.text.vocabulary import UNK
+from rnnsearch.text.vocabulary import END, UNK
 
 ASTRAY = 0.9
-"""So much attention on the source words of a term, for other words, and they have been translated by these."""
+"""Source words of a term that had more attention than this, nearly that of one word, when other words were written have been
+translated by these."""
 _NO_WORD = -1
 
 
@@ -35,6 +36,8 @@ class Progress(NamedTuple):
 
     open: tuple[int, ...]
     """The numbers of the terms that it does not contain yet."""
+    missing: int
+    """The number of words that are still to be written, so that all terms are there."""
     begun: tuple[int, ...]
     """The open terms that its last `length` words begin; some of them may be complete."""
     length: int
@@ -63,7 +66,7 @@ class Terms:
         self._continues = continues
         self.words = sum(len(term.words) for term in terms)
         """The number of words of all terms together."""
-        self.start = Progress(tuple(range(len(terms))), (), 0, 0, (), (0.0,) * len(terms))
+        self.start = Progress(tuple(range(len(terms))), self.words, (), 0, 0, (), (0.0,) * len(terms))
 
     def after_prefix(self, prefix: Sequence[int]) -> Progress:
         """The progress of a translation that has just this prefix. An unknown word of a prefix belongs to no term."""
@@ -72,26 +75,11 @@ class Terms:
             progress = self.after(progress, _NO_WORD if word == UNK else word, (), self.start.astray)
         return progress
 
-    def attention(self, alpha_S: NDArray[np.float32] | None) -> tuple[float, ...]:
-        """The attention on the source words of each term; zeros without an alignment model."""
-        if alpha_S is None:
-            return self.start.astray
-        return tuple(float(alpha_S[term.start : term.stop].sum()) for term in self.terms)
+    def wanted(self, progress: Progress, begins: Collection[int] | None = None) -> list[int]:
+        """The words that take a hypothesis further: those that go on with a begun term, or begin one of `begins`.
 
-    def guided(self, progress: Progress, alpha_S: NDArray[np.float32] | None) -> Collection[int]:
-        """The open terms whose source words have the highest attention; all of them without an alignment model."""
-        if alpha_S is None:
-            return progress.open
-        highest = float(alpha_S.max())
-        attention = self.attention(alpha_S)
-        return [number for number in progress.open if attention[number] >= highest]
-
-    def missing(self, progress: Progress) -> int:
-        """The number of words that are still to be written, so that all terms are there."""
-        return sum(len(self.terms[number].words) for number in progress.open) - progress.length
-
-    def offered(self, progress: Progress, guided: Collection[int]) -> list[int]:
-        """The words that take a hypothesis further: those that go on with a begun term, or begin one that is `guided`."""
+        By default, any open term may begin.
+        """
         partial = self._partial(progress)
         if partial and len(partial) == len(progress.begun):
             words = [self.terms[number].words[progress.length] for number in partial]
@@ -99,45 +87,63 @@ class Terms:
             words = [
                 self.terms[number].words[progress.length if number in partial else 0]
                 for number in self._ended(progress).open
-                if number in guided
+                if begins is None or number in begins
             ]
         return list(dict.fromkeys(words))
 
-    def after(self, progress: Progress, word: int, guided: Collection[int], attention: Sequence[float]) -> Progress:
-        """The progress of the hypothesis with a further word, which was written with this `attention`.
+    def extensions(
+        self, progress: Progress, best: Sequence[int], alpha_S: NDArray[np.float32] | None, left: int
+    ) -> list[tuple[int, Progress]]:
+        """The next words that a hypothesis may have, with the progress that it then has made.
 
-        With `[UNK]`, which may stand for any word, only a term that is `guided` begins.
+        These are the most probable words, `best`, and those that are wanted where a term may begin; but the end symbol only
+        if no word is missing, and only words after which there is room for what is missing, and for the end symbol, in
+        `left` words.
+        """
+        attention = self.start.astray
+        begins: Collection[int] = progress.open
+        if alpha_S is not None:
+            attention = tuple(float(alpha_S[term.start : term.stop].sum()) for term in self.terms)
+            if progress.missing < left and list(best[:1]) != [END]:
+                highest = float(alpha_S.max())
+                begins = [number for number in progress.open if attention[number] >= highest]
+        of_terms = {*self.wanted(progress), *(self.terms[number].words[0] for number in progress.open)}
+        others: dict[bool, Progress] = {}
+        found = []
+        for word in dict.fromkeys((*best, *self.wanted(progress, begins))):
+            if word == END:
+                if not progress.missing:
+                    found.append((END, progress))
+                continue
+            if word in of_terms:
+                then = self.after(progress, word, begins, attention)
+            else:
+                continues = bool(progress.begun) and self._continues(word)
+                if continues not in others:
+                    others[continues] = self.after(progress, word, begins, attention)
+                then = others[continues]
+            if then.missing == 0 or then.missing < left:
+                found.append((word, then))
+        return found
+
+    def after(self, progress: Progress, word: int, begins: Collection[int], attention: Sequence[float]) -> Progress:
+        """The progress of the hypothesis with a further word; `attention` is that on the source words of each term.
+
+        Any open term may begin with this word; but with `[UNK]`, which can stand for any word, only one of `begins`.
         """
         begun = tuple(n for n in self._partial(progress) if self.terms[n].words[progress.length] == word)
         if begun:
             length = progress.length + 1
         else:
             progress = progress if self._continues(word) else self._ended(progress)
-            begun = tuple(n for n in progress.open if self.terms[n].words[0] == word and (word != UNK or n in guided))
+            begun = tuple(n for n in progress.open if self.terms[n].words[0] == word and (word != UNK or n in begins))
             length = 1 if begun else 0
         astray = tuple(
             before if number in begun else before + more
             for number, (before, more) in enumerate(zip(progress.astray, attention, strict=True))
         )
-        return Progress(progress.open, begun, length, progress.written + 1, progress.placed, astray)
-
-    def followed(
-        self, progress: Progress, words: Sequence[int], guided: Collection[int], attention: Sequence[float]
-    ) -> list[Progress]:
-        """`after` each of some words."""
-        of_terms = {self.terms[number].words[progress.length] for number in self._partial(progress)}
-        of_terms.update(self.terms[number].words[0] for number in progress.open)
-        shared: dict[bool, Progress] = {}
-        found = []
-        for word in words:
-            if word in of_terms:
-                found.append(self.after(progress, word, guided, attention))
-            else:
-                continues = bool(progress.begun) and self._continues(word)
-                if continues not in shared:
-                    shared[continues] = self.after(progress, word, guided, attention)
-                found.append(shared[continues])
-        return found
+        missing = sum(len(self.terms[number].words) for number in progress.open) - length
+        return Progress(progress.open, missing, begun, length, progress.written + 1, progress.placed, astray)
 
     def placed(self, progress: Progress) -> tuple[tuple[int, int], ...]:
         """The terms that the hypothesis contains if it ends here, each with the position of its first word."""

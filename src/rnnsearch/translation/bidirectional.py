@@ -15,6 +15,7 @@ import numpy as np
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.search import Ranking, best_first
+from rnnsearch.translation.glossary import Glossary
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.scoring import ScoredPair
 from rnnsearch.translation.translation import Translation
@@ -39,7 +40,7 @@ class BidirectionalTranslator(Translator):
         return f"{sum(1 + len(side.others) for side in self._sides)} {kind}, of both directions"
 
     def _n_best(
-        self, lines: list[str], n: int, prefixes: Sequence[str], settings: dict[str, object]
+        self, lines: list[str], n: int, prefixes: Sequence[str], glossary: Glossary, settings: dict[str, object]
     ) -> list[list[Translation]]:
         """See `Translator.n_best`: the best of the candidates that either direction found.
 
@@ -54,7 +55,7 @@ class BidirectionalTranslator(Translator):
             )
         wanted = {**settings, "minimum_bayes_risk": False}
         # R2L first: it refuses a prefix before anything is searched for.
-        found = [side.n_best(lines, max(n, search.beam), prefixes, **wanted) for side in reversed(self._sides)]
+        found = [side.n_best(lines, max(n, search.beam), prefixes, glossary, **wanted) for side in reversed(self._sides)]
         # Of every line, the candidates of both sides; a translation that both found is one candidate.
         candidates = [
             list({tuple(one.tokens): one for n_best in n_best_lists for one in n_best}.values())
