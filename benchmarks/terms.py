@@ -3,9 +3,10 @@
     python benchmarks/terms.py --model MODEL --source TEST.en --reference TEST.fr [--beam 5] [--seed 1]
 
 For each sentence, one to three source words are drawn at random, each with the words of the reference that it is linked to;
-these are the terms of this sentence. The model itself links each word of the reference to the source word that has most of
-its attention. Drawn are source words of four letters or more that occur once in their sentence, and whose counterparts are
-adjacent, one of them with four letters or more. As the terms are taken from the reference, BLEU must rise; what a wrongly placed term would break, lowers it.
+these are the terms of this sentence. The model itself links the words: each word of the reference to the source word that
+it paid most attention to. Drawn are source words of four letters or more that occur once in their sentence, and whose
+counterparts are adjacent, one of them with four letters or more. As the terms are taken from the reference, BLEU should
+rise; terms that are linked or placed wrongly lower it.
 """
 
 from __future__ import annotations

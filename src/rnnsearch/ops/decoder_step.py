@@ -172,8 +172,9 @@ def best_words(
 ) -> tuple[Tensor, Tensor]:
     """The `count` most probable words of each row: log p (R, W), the highest first, and the words (R, W) int64.
 
-    The logits are factor ∘ product + bias, and overwrite `product`, but for those that are banned. `banned` excludes some of the first X words,
-    without giving their probability to others. If fewer than `count` words remain, the other log p are −inf.
+    The logits are factor ∘ product + bias; they overwrite `product`, but for those of banned words. `banned` excludes some
+    of the first X words, without giving their probability to others. If fewer than `count` words remain, the other log p
+    are −inf.
     """
     R, V = product_RV.shape
     if loops.run_on(product_RV):

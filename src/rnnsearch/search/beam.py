@@ -3,13 +3,14 @@
 Each sentence keeps its `beam` best partial translations, by summed log-probability. A translation that ends leaves the beam
 and makes it narrower by one. When its beam is empty, a sentence is done and another takes its slot. Sentences do not affect
 each other: scores depend on the sentence's own source alone, and only hypotheses of the same sentence compete. With a
-temperature, translations are sampled word by word instead; each sentence has its own random generator.
+temperature, translations are sampled word by word instead; each sentence has its own random generator. `Terms` steer the
+search for sentences whose translations have to contain given words.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -122,7 +123,7 @@ class _Beam:
         self.query.found.append(Hypothesis(words[::-1], score, finished, alignment, end_alignment, placed, doubled))
 
     def progress(self, path: _Path | None) -> Progress:
-        """How far the hypothesis that ends with `path` has got with the terms; that of its whole prefix while it is in it."""
+        """How far the hypothesis that ends with `path` has got with the terms; within the prefix, how far the prefix has."""
         assert self.after_prefix is not None
         return self.after_prefix if path is None or path.progress is None else path.progress
 
@@ -294,8 +295,7 @@ class Search:
             query.found = best_first(
                 query.found, lambda found: self._ranking.score(found.score, len(found.words) + 1, found.alignment)
             )
-            if query.terms is not None:
-                query.found.sort(key=lambda found: found.doubled)
+            query.found.sort(key=lambda found: found.doubled)
 
         kept = going[goes_on_Q[slots[going]]]
         self._paths = extended(kept)
@@ -331,7 +331,6 @@ class Search:
     ) -> tuple[Integers, Integers, NDArray[np.float64], dict[tuple[int, int], Progress]]:
         """As `_best`, where sentences have terms; and the progress with these of each hypothesis and next word."""
         slots_R, diversity = self._slots_R, self._config.diversity
-        R, W = len(slots_R), int(self._width_Q[slots_R].max())
         banned_RX, forced, forced_words, forced_log_p = self._constrained(prediction)
         has_terms_R = self._has_terms_Q[slots_R]
         has_terms_R[forced] = False
@@ -342,7 +341,9 @@ class Search:
             steered.append((row, beam.query.terms, beam.progress(self._paths[row])))
         wanted = [(row, word) for row, terms, progress in steered for word in terms.wanted(progress)]
         rows_G, words_G = np.array(wanted, np.int64).reshape(-1, 2).T.copy()
-        log_p_RW, words_RW, log_p_G = prediction.best_and_given(W, banned_RX, rows_G, words_G)
+        log_p_RW, words_RW, log_p_G = prediction.best_and_given(
+            int(self._width_Q[slots_R].max()), banned_RX, rows_G, words_G
+        )
         if len(forced):
             log_p_RW[forced], words_RW[forced] = -np.inf, 0
             log_p_RW[forced, 0], words_RW[forced, 0] = forced_log_p, forced_words

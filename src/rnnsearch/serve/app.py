@@ -46,6 +46,7 @@ from rnnsearch.serve.protocol import (
 )
 from rnnsearch.serve.sentences import Passage, as_passage
 from rnnsearch.translation import Translation
+from rnnsearch.translation.translator import Request as SearchRequest
 
 log = logging.getLogger("rnnsearch.serve")
 A = TypeVar("A", bound=Asked)
@@ -221,8 +222,12 @@ class Server:
         """The translations of each sentence, in order, as they are found."""
         translator, settings = engine.translator, engine.settings
         prefixes = [asked.prefix] if asked.prefix else ()
-        work = partial(translator.requests, sentences, n, prefixes, settings, asked.beam)
-        requests = await self._in(self._threads, work) if len(sentences) > FEW else work()
+
+        def work() -> list[SearchRequest]:
+            glossary = engine.glossary | translator.glossary(asked.terms)
+            return translator.requests(sentences, n, prefixes, settings, asked.beam, glossary)
+
+        requests = await self._in(self._threads, work) if len(sentences) > FEW or asked.terms else work()
         self._check_sentences(sum(len(request.queries) for request in requests))
         caller = Caller()
         try:

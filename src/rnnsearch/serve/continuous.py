@@ -21,7 +21,7 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.search import Query, Search, slots
 from rnnsearch.translation import Translator
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
-from rnnsearch.translation.translator import Request
+from rnnsearch.translation.translator import GivenTerms, Request
 
 GROUP, PATIENCE = 8, 8
 """Sentences are encoded in groups, for a group takes hardly longer than one: beside others that are searched for, a sentence
@@ -53,8 +53,10 @@ class Caller:
 class ContinuousTranslator:
     """A search in a thread of its own."""
 
-    def __init__(self, translator: Translator, threads: int | None = None, **settings: object) -> None:
-        """`settings` are those of `Translator.translate`; `batch_sentences` is the number of slots.
+    def __init__(
+        self, translator: Translator, threads: int | None = None, terms: GivenTerms = None, **settings: object
+    ) -> None:
+        """`terms` and `settings` are those of `Translator.translate`; `batch_sentences` is the number of slots.
 
         `threads` is the number of PyTorch's threads for the search, all by default. OpenMP has a pool of threads for every
         thread that computes in parallel, and with more of them than cores each waits slowly for the others: so let no other
@@ -66,6 +68,8 @@ class ContinuousTranslator:
             raise RnnsearchError("L2R and R2L models together cannot be served; give one model")
         self.translator = translator
         self.settings: SearchConfig = translator.search_settings(settings)
+        self.glossary = translator.glossary(terms)
+        """The terms of whoever does not give others."""
         self._threads = threads or torch.get_num_threads()
         self._backend = translator.backend(self.settings)
         self._search = self._new_search(POSITIONS)
@@ -83,7 +87,7 @@ class ContinuousTranslator:
 
     def warm_up(self) -> None:
         """Translate one word, so that compiled loops are loaded before the first caller comes."""
-        for future in self.submit(self.translator.requests(["."], 1, (), self.settings)):
+        for future in self.submit(self.translator.requests(["."], 1, (), self.settings, glossary=self.glossary)):
             future.result()
 
     @property

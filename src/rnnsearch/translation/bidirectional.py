@@ -15,6 +15,7 @@ import numpy as np
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.search import Ranking, best_first
+from rnnsearch.search.terms import ASTRAY
 from rnnsearch.translation.glossary import Glossary
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.scoring import ScoredPair
@@ -45,7 +46,7 @@ class BidirectionalTranslator(Translator):
         """See `Translator.n_best`: the best of the candidates that either direction found.
 
         They are ranked as search ranks hypotheses (`rnnsearch.search.Ranking`), by the mean score and alignment of both
-        directions.
+        directions; those that translate a term twice come last.
         """
         search = self.search_settings(settings)
         if search.temperature:
@@ -67,6 +68,7 @@ class BidirectionalTranslator(Translator):
         for translations in candidates:
             translations = [next(scored) for _ in translations]
             translations = best_first(translations, lambda one: ranking.score(one.score, _length(one), one.alignment))
+            translations.sort(key=_doubled)
             results.append((rank_by_mbr(translations) if search.minimum_bayes_risk else translations)[:n])
         return results
 
@@ -107,6 +109,18 @@ class BidirectionalTranslator(Translator):
 def _length(translation: Translation) -> int:
     """The number of target words, end symbols included."""
     return len(translation.tokens) + len(translation.segments)
+
+
+def _doubled(translation: Translation) -> int:
+    """The number of terms whose source words have been translated by other words too; see `rnnsearch.search.terms`."""
+    if translation.alignment is None:
+        return 0
+    count = 0
+    for term in translation.terms:
+        attention_T = translation.alignment[:, term.source_start : term.source_stop].sum(1)
+        attention_T[term.target_start : term.target_stop] = 0
+        count += bool(attention_T.sum() > ASTRAY)
+    return count
 
 
 def _mean(pairs: Sequence[ScoredPair]) -> ScoredPair:

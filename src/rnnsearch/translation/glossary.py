@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rnnsearch.data.read import read_lines
-from rnnsearch.errors import RnnsearchError
+from rnnsearch.errors import RnnsearchError, shown
 
 MOST_MATCHES = 20
 """The number of terms that are placed in the translation of one segment; those that come later are left to the model."""
@@ -41,7 +41,7 @@ class Glossary:
     ) -> Glossary:
         """The glossary of these source terms and their translations; RnnsearchError for one that cannot be used."""
         if not isinstance(terms, Mapping):
-            raise RnnsearchError(f"terms = {_shown(terms)}; give a dictionary of source terms and their translations")
+            raise RnnsearchError(f"terms = {shown(terms)}; give a dictionary of source terms and their translations")
         entries: dict[tuple[str, ...], list[str]] = {}
         for source, target in terms.items():
             _check(source, target)
@@ -89,14 +89,15 @@ def read_terms(path: Path) -> dict[str, str]:
             continue
         columns = [column.strip() for column in line.split("\t")]
         if len(columns) != 2 or not all(columns):
-            raise RnnsearchError(f"{path}:{number}: a line has a source term, a tab, and its translation; this is {_shown(line)}")
+            raise RnnsearchError(f"{path}:{number}: {shown(line)}; give a source term, a tab, and its translation")
         source, target = columns
         try:
             _check(source, target)
         except RnnsearchError as error:
             raise RnnsearchError(f"{path}:{number}: {error}") from None
         if terms.setdefault(source, target) != target:
-            raise RnnsearchError(f"{path}:{number}: {source!r} has another translation on line {first_line[source]}; give one")
+            before = first_line[source]
+            raise RnnsearchError(f"{path}:{number}: {source!r} has another translation on line {before}; give one")
         first_line.setdefault(source, number)
     return terms
 
@@ -104,15 +105,10 @@ def read_terms(path: Path) -> dict[str, str]:
 def _check(source: object, target: object) -> None:
     for side in (source, target):
         if not isinstance(side, str):
-            raise RnnsearchError(f"terms: {_shown(side)} is no string; give source terms and their translations")
+            raise RnnsearchError(f"terms: {shown(side)} is no string; give source terms and their translations")
         if len(side) > MOST_CHARACTERS:
-            raise RnnsearchError(f"the term {_shown(side)} has {len(side):,} characters, and the limit is {MOST_CHARACTERS}")
+            raise RnnsearchError(f"the term {shown(side)} has {len(side):,} characters, and the limit is {MOST_CHARACTERS}")
 
 
 def _folded(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(word.casefold() for word in words)
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias, overload
 import numpy as np
 
 from rnnsearch.config import SearchConfig, from_dict, present_keys
-from rnnsearch.errors import RnnsearchError, RnnsearchWarning
+from rnnsearch.errors import RnnsearchError, RnnsearchWarning, shown
 from rnnsearch.model_folder import System
 from rnnsearch.ops.packed import int8_works
 from rnnsearch.search import (
@@ -499,12 +499,6 @@ def as_lines(given: object, name: str) -> list[str]:
         if not isinstance(line, str):
             raise RnnsearchError(f"{name}[{place}] = {shown(line)}; every line is a string")
     return lines
-
-
-def shown(value: object) -> str:
-    """A value for an error message, cut off where it is long."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def _id_ranges(word_ids: Sequence[int], words: int) -> tuple[list[int], list[int]]:
