@@ -29,6 +29,10 @@ def command(
         Path | None,
         typer.Option("--prefix", metavar="FILE", help="How each translation begins, line by line; lines may be blank."),
     ] = None,
+    terms: Annotated[
+        Path | None,
+        typer.Option("--terms", metavar="FILE", help="Source terms and the translations they get, with a tab between."),
+    ] = None,
     format_: Annotated[
         Literal["text", "json", "pharaoh"],
         typer.Option("--format", help="`text`; `json` lines with tokens, scores and alignments; or `pharaoh` alignments."),
@@ -48,13 +52,14 @@ def command(
     if not model:
         model = [default_model()]
         print("rnnsearch: translating English into French with the installed model; --model names another", file=sys.stderr)
-    check_inputs(file, prefix, models=model)
+    check_inputs(file, prefix, terms, models=model)
 
     from contextlib import ExitStack
 
     from rnnsearch.atomic import atomic_write
     from rnnsearch.data.read import read_lines
     from rnnsearch.translation import FORMATS, load
+    from rnnsearch.translation.glossary import read_terms
 
     translator = load(*model)
     if format_ == "pharaoh" and not translator.system.model.aligns:
@@ -71,6 +76,7 @@ def command(
             )
     write = FORMATS[format_]
     prefixes = None if prefix is None else read_lines(prefix)
+    given = None if terms is None else read_terms(terms)
     lines = read_lines(file)
     sentences = None
     if page is not None:
@@ -84,7 +90,7 @@ def command(
         out = sys.stdout
         if output is not None:
             out = stack.enter_context(stack.enter_context(atomic_write(output)).open("w", encoding="utf-8", newline="\n"))
-        for number, translations in enumerate(translator.stream(lines, n_best, prefixes, **settings)):
+        for number, translations in enumerate(translator.stream(lines, n_best, prefixes, given, **settings)):
             out.write(write(translations, number, n_best > 1) + "\n")
             if output is None:
                 out.flush()

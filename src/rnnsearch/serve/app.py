@@ -200,7 +200,8 @@ class Server:
         """The translations of each sentence, in order, as they are found."""
         n = max(asked.n_best, asked.alternatives + 1)
         prefixes = [asked.prefix] if asked.prefix else ()
-        async with aclosing(self.search.translations(model, sentences, n, prefixes, asked.beam)) as found:
+        found_each = self.search.translations(model, sentences, n, prefixes, asked.beam, asked.terms)
+        async with aclosing(found_each) as found:
             async for translations in found:
                 self._sentences.inc()
                 yield translations

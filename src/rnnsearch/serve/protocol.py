@@ -6,6 +6,7 @@ The types validate what comes in, and the OpenAPI document is made of them.
 from __future__ import annotations
 
 import math
+from dataclasses import astuple
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,6 +18,9 @@ from rnnsearch.translation.translation import rounded, rounded_row
 
 MOST_TRANSLATIONS = 20
 """The largest `n_best`, `beam`, and number of alternatives and one."""
+
+MOST_TERMS = 200
+"""The most terms of a request."""
 
 Key = Annotated[str, Field(description="An API key, where the server asks for one.")]
 Language = Annotated[str, Field(max_length=20, examples=["en"])]
@@ -50,6 +54,10 @@ class TranslateRequest(Asked):
         int | None, Field(ge=1, le=MOST_TRANSLATIONS, description="The width of the beam; the model's own by default.")
     ] = None
     prefix: Annotated[str, Field(description="How the translation begins; for a text of one sentence.")] = ""
+    terms: Annotated[
+        dict[str, str],
+        Field(max_length=MOST_TERMS, description="Source terms and their translations, before those of the server."),
+    ] = {}
     split_sentences: Annotated[
         bool, Field(description="Whether to translate sentence by sentence; otherwise, line by line.")
     ] = True
@@ -105,6 +113,13 @@ class AlignedTranslation(BaseModel):
             "end. It says how sure the model is, and not whether it is right."
         ),
     ]
+    terms: Annotated[
+        list[tuple[int, int, int, int]] | None,
+        Field(
+            description="The terms: for each the positions of its first source token and of the one after its last, and "
+            "likewise of its target tokens. Left out where there are none."
+        ),
+    ] = None
     finished: Annotated[bool, Field(description="False if the translation was cut off at the length limit.")]
 
 
@@ -228,5 +243,6 @@ def _fields(translation: Translation) -> dict[str, object]:
         "links": None if translation.links is None else sorted(translation.links),
         "score": round(translation.score, 6),
         "confidence": confidence(translation.score, len(translation.tokens)),
+        "terms": [astuple(term) for term in translation.terms] or None,
         "finished": translation.finished,
     }

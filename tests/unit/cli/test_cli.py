@@ -60,6 +60,17 @@ def test_translate_a_file(rnnsearch: Run, model_folder: Folders, tmp_path: Path)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["in.en", "out.fr"]
 
 
+def test_translate_with_terms(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    source, terms = tmp_path / "x.en", tmp_path / "terms.tsv"
+    source.write_text("the dog sees a cat .\n\n", encoding="utf-8")
+    terms.write_text("Dog\tZbigniew\n", encoding="utf-8")
+    done = rnnsearch("translate", "--model", model_folder("mlp"), source, "--terms", terms)
+    assert "Zbigniew" in done.out.splitlines()[0]
+    terms.write_text("dog\tchien\ndog\tchat\n", encoding="utf-8")
+    command = ("translate", "--model", model_folder("mlp"), source, "--terms", terms)
+    refused(rnnsearch(*command), f"{terms}:2: 'dog' has another translation on line 1")
+
+
 def test_translate_with_prefixes(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
     source, prefix = tmp_path / "in.en", tmp_path / "begin.fr"
     source.write_text("the dog sees a cat .\nthe dog sees a cat .\n")

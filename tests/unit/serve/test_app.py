@@ -101,6 +101,21 @@ def test_a_beginning_is_kept(serve: Serve, translator: Translator) -> None:
     refused(serve().post("/translate", json={"q": "a\nb", "target": "fr", "prefix": "un"}), 400, "prefix", "2 sentences")
 
 
+def test_terms(serve: Serve, translator: Translator) -> None:
+    word = ONE.split()[1]
+    given = {word: "arbre", ONE: "chat"}
+    for server_terms, terms in ((None, given), (given, {}), ({word: "homme"}, {word: "Zbigniew"})):
+        expected = translator.translate(ONE, terms=terms or server_terms)
+        client = serve(server_terms=server_terms)
+        (found,) = post(client, q=ONE, source="en", alignment=True, terms=terms)["sentences"]
+        assert found["text"] == expected.text
+        places = [list(place.values()) for place in expected.to_dict()["terms"]]  # type: ignore[attr-defined]
+        assert found["terms"] == places
+        assert places
+    for wrong in ({word: " "}, {word: 3}, {str(i): "x" for i in range(300)}, "word"):
+        refused(serve().post("/translate", json={"q": ONE, "target": "fr", "terms": wrong}), 400)
+
+
 @pytest.mark.parametrize("path", ["/score", "/align"])
 def test_given_pairs(serve: Serve, translator: Translator, path: str) -> None:
     sources, targets = (list(side) for side in zip(*toy_pairs(3, seed=8), strict=True))
