@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,47 +17,10 @@ import pytest
 import forked
 from rnnsearch.serve.listen import ARRIVAL_SECONDS
 from rnnsearch.translation import Translator
+from served import Served
 from toy import toy_pairs
 
 LINES = [source for source, _ in toy_pairs(60, seed=5)]
-
-
-class Served:
-    """A server in a process of its own."""
-
-    def __init__(self, folder: Path, log: Path, *options: str) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}/"
-        self.log = log
-        code = "from rnnsearch.cli import main; main()"
-        command = [sys.executable, "-c", code, "serve", "--model", str(folder), "--port", str(self.port), *options]
-        with log.open("w") as output:
-            self.process = forked.Popen(command, stdout=output, stderr=subprocess.STDOUT)
-        deadline = time.monotonic() + 60
-        while not self.answers():
-            assert self.process.poll() is None, log.read_text()
-            assert time.monotonic() < deadline, log.read_text()
-            time.sleep(0.05)
-
-    def answers(self) -> bool:
-        try:
-            with urllib.request.urlopen(self.url + "health", timeout=5) as answer:
-                return bool(json.load(answer) == {"status": "ok"})
-        except OSError:
-            return False
-
-    def translate(self, text: str | list[str], **how: object) -> str | list[str]:
-        asked = {"q": text, "source": "en", "target": "fr", "split_sentences": False, **how}
-        request = urllib.request.Request(
-            self.url + "translate", json.dumps(asked).encode(), {"content-type": "application/json"}
-        )
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            found: str | list[str] = json.load(answer)["translatedText"]
-        return found
-
-    def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +74,7 @@ def test_clients_that_go_away(served: Served, expected: dict[str, str]) -> None:
     while True:
         with urllib.request.urlopen(served.url + "metrics") as answer:
             metrics = answer.read().decode()
-        if "rnnsearch_waiting_sentences 0.0" in metrics and "rnnsearch_searched_sentences 0.0" in metrics:
+        if "rnnsearch_sentences_under_way 0.0" in metrics:
             break
         assert time.monotonic() < deadline, metrics
         time.sleep(0.1)
@@ -139,7 +101,7 @@ def test_what_is_under_way_is_finished(
     )
     with ThreadPoolExecutor(1) as clients:
         coming = clients.submit(server.translate, LINES * 6)
-        while "rnnsearch_searched_sentences 0.0" in urllib.request.urlopen(server.url + "metrics").read().decode():
+        while "rnnsearch_sentences_under_way 0.0" in urllib.request.urlopen(server.url + "metrics").read().decode():
             assert not coming.done()
         server.process.send_signal(number)
         start = time.monotonic()
