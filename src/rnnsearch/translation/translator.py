@@ -23,6 +23,7 @@ from rnnsearch.search.vocabulary_selection import LexicalSelection
 from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.text.vocabulary import END
 from rnnsearch.translation.lexicon import LEXICON, Lexicon
+from rnnsearch.translation.markup import Markup
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
 from rnnsearch.translation.translation import Replacement, Segment, Translation, by_words, end_by_words, split_line
@@ -112,6 +113,17 @@ class Translator:
         if isinstance(lines, str):
             return self.n_best(lines, 1, prefix, **settings)[0]
         return [translations[0] for translations in self.n_best(lines, 1, prefix, **settings)]
+
+    def translate_html(self, document: str, **settings: object) -> str:
+        """The translation of an HTML document, or of a part of one, with its markup.
+
+        The sentences of its text are translated; each element is around the words that were read from its own, and tags,
+        attributes, comments and scripts stay as they are. `settings` are those of `translate`.
+        """
+        if not isinstance(document, str):
+            raise RnnsearchError(f"translate_html: document = {shown(document)}; give a string")
+        markup = Markup(document, self.system.config.data.source_language)
+        return markup.joined([translations[0] for translations in self._n_best(markup.sentences, 1, (), settings)])
 
     @overload
     def n_best(self, lines: str, n: int, prefixes: str | Sequence[str] = "", **settings: object) -> list[Translation]: ...
