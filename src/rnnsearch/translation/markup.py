@@ -45,12 +45,14 @@ _MARKUP = re.compile(
       <!--(?: -?> | .*?(?:--!?>|\Z) )
     | <!\[CDATA\[.*?(?:\]\]>|\Z)
     | <(?P<raw>script|style|textarea)(?=[\s/>]) {_REST_OF_TAG} (?<!["'\s]/>) .*? (?:</(?P=raw)\s*>|\Z)
+    | <sup(?=[\s/>]) {_REST_OF_TAG} (?: [^<a-z]++ | <(?!/?sup)/?[a-z][^\s/>]*+ {_REST_OF_TAG} )*+ </sup\s*>
     | <(?P<slash>/?)(?P<name>[a-z][^\s/>]*+) {_REST_OF_TAG}
     | <[!?/][^>]*(?:>|\Z)
     """,
     re.ASCII | re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
-"""Markup that has no end goes on to the end of the document. Tags within a `raw` element are text."""
+"""Markup that has no end goes on to the end of the document. Tags within a `raw` element are text. A `<sup>` without
+letters, such as the number of a footnote, is like one tag."""
 _NOT_TRANSLATED = re.compile(r"""\stranslate\s*=\s*["']?no\b""", re.ASCII | re.IGNORECASE)
 _CHARACTER_REFERENCE = re.compile(r"&(?:#\w{1,8}|\w{1,32});?", re.ASCII)
 _SPACES = str.maketrans("\t\n\f\r", "    ")
@@ -137,8 +139,8 @@ class _RunningText:
         self._elements = [_Element("", 0)]
         self._inside: list[int] = []
         """For each character of the text, the innermost element that it is in."""
-        self._text = ""
         self.sentences: list[str] = []
+        """None where there is no letter to translate."""
         texts: list[str] = []
         current = [0]
         for piece in pieces:
@@ -156,7 +158,7 @@ class _RunningText:
             if piece.kind in ("alone", "verbatim"):
                 current.pop()
         self._text = "".join(texts)
-        if all(self._elements[n].verbatim or letter.isspace() for n, letter in zip(self._inside, self._text, strict=True)):
+        if all(self._elements[n].verbatim for n, letter in zip(self._inside, self._text, strict=True) if letter.isalpha()):
             return
         passage = as_passage(self._text.translate(_SPACES), language, split)
         self.sentences = passage.sentences
@@ -198,7 +200,7 @@ class _RunningText:
 
     def _marked(self, text: str, words: Sequence[_Word]) -> list[_Output]:
         """The words and the tags, in order."""
-        ranges = self._ranges([self._elements[self._inside[word.source]].chain for word in words])
+        ranges = self._ranges([self._chain(text, word) for word in words])
         around = [0] * len(words)
         for number, (first, stop) in ranges.items():  # those around an element come before it
             around[first:stop] = [number] * (stop - first)
@@ -220,11 +222,17 @@ class _RunningText:
             content[parent].append((first, True, number, inner))
         return _in_order(content[0])
 
+    def _chain(self, text: str, word: _Word) -> tuple[int, ...]:
+        """The elements that the source of a word is in; not a verbatim one, if the word is a full stop read from its end."""
+        element = self._elements[self._inside[word.source]]
+        is_mark = self._text[word.source].isalnum() and not any(map(str.isalnum, text[slice(*word.span)]))
+        return element.chain[:-1] if element.verbatim and is_mark else element.chain
+
     def _ranges(self, chains: Sequence[tuple[int, ...]]) -> dict[int, tuple[int, int]]:
         """Where each element that has words stands in the translation: its first word, and the one after its last.
 
         `chains` are those of the source of each word. An element's range lies within that of the element around it, holds
-        none of the words of its siblings, and has as many words of its own as it can, less the others.
+        none of the words of its siblings, and has the most words of its own, less the others; the longest of several such.
         """
         ranges = {0: (0, len(chains))}
         for depth in range(1, max(map(len, chains), default=0)):
@@ -237,14 +245,13 @@ class _RunningText:
                 if around is None or not around[0] <= place < around[1]:
                     continue
                 between = place - before - 1
-                if chain[depth] == last and score > between:
+                if chain[depth] == last and score >= between:
                     score += 1 - between
                 else:
                     first, score = place, 1
                 last, before = chain[depth], place
-                if score > best.get(last, (0, 0, 0))[0]:
-                    best[last] = score, first, place + 1
-            ranges.update((number, (first, stop)) for number, (_, first, stop) in best.items())
+                best[last] = max(best.get(last, (0, 0, 0)), (score, place + 1 - first, first))
+            ranges.update((number, (first, first + length)) for number, (_, length, first) in best.items())
         return ranges
 
     def _place(self, element: _Element, read: Sequence[tuple[int, int]]) -> int:

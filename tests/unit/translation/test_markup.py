@@ -49,43 +49,43 @@ def joined(document: str, *translations: tuple[str, str]) -> str:
     ("document", "words", "sources", "expected"),
     [
         ("<p>the <b>red</b> house</p>", "la maison rouge", "0 2 1", "<p>la maison <b>rouge</b></p>"),
-        ("the <a href='x>y'>red <i>house</i></a> .", "la maison rouge .", "0 2 1 3", "la <a href='x>y'><i>maison</i> rouge</a> ."),
+        ("the <a x='>'>red <i>house</i></a> .", "la maison rouge .", "0 2 1 3", "la <a x='>'><i>maison</i> rouge</a> ."),
         # What was read from elsewhere is outside; of scattered words, the element has as many as stand together.
-        ("I do <b>not</b> know", "je ne sais pas", "0 2 3 2", "je <b>ne</b> sais pas"),
+        ("I do <b>not</b> know", "je ne sais pas", "0 2 3 2", "je <b>ne sais pas</b>"),
         ("<b>a b c</b> d e f", "A D E F B C", "0 3 4 5 1 2", "A D E F <b>B C</b>"),
-        ("<b>a</b> <i>b</i> c", "A B A C", "0 1 0 2", "<b>A</b> <i>B</i> A C"),
-        ("<b>a <i>b</i></b> c d e", "A B C D B A", "0 1 2 3 1 0", "<b>A <i>B</i></b> C D B A"),
+        ("<b>a</b> <i>b</i> c", "A B A C", "0 1 0 2", "A <i>B</i> <b>A</b> C"),
+        ("<b>a <i>b</i></b> c d e", "A C D E B B", "0 2 3 4 1 1", "A C D E <b><i>B B</i></b>"),
         # Nothing was read from it: it stays, empty.
         ("the <b>very</b> old man", "le vieil homme", "0 2 3", "le <b></b>vieil homme"),
-        ("a <b><i>very</i> <br/></b> b", "A", "0", None),
         ("one <img src=a> two<wbr> <!-- > --> three", "1 2 3", "0 1 2", "1 <img src=a> 2<wbr> <!-- > --> 3"),
         ("call <code>f(&amp;x)</code> now", "appelez x maintenant", "0 1 2", "appelez <code>f(&amp;x)</code> maintenant"),
-        ("<i translate=no>Big <b>House</b></i> sings", "Maison chante", "1 2", "<i translate=no>Big <b>House</b></i> chante"),
+        ("call <code>f</code> .", "appelez X .", "0 1 1", "appelez <code>f</code> ."),
+        ("x<sup>2</sup> <b>a</b><sup id='>'><a>[1]</a></sup> <sup>b</sup>", "B A X", "2 1 0",
+         "<sup>B</sup> <b>A</b><sup id='>'><a>[1]</a></sup> X<sup>2</sup>"),
+        ("<i translate=no>Big <b>M</b></i> sings", "M chante", "1 2", "<i translate=no>Big <b>M</b></i> chante"),
         ("AT&amp;T &lt;b> &nbsp;x", "x AT&T <b>", "2 0 1", "x AT&amp;T &lt;b&gt;"),
         (" \n <p>\n\t<b>\n one\n two</b>\r\n</p>", "1 2", "0 1", " \n <p>\n\t\n <b>1 2</b>\r\n</p>"),
     ],
 )  # fmt: skip
-def test_an_element_is_around_what_was_read_from_it(document: str, words: str, sources: str, expected: str | None) -> None:
-    if expected is None:  # a break within the element: everything stays in its place
-        assert Markup(document, "en").sentences == ["a", "very", "b"]
-    else:
-        assert joined(document, (words, sources)) == expected
+def test_an_element_is_around_what_was_read_from_it(document: str, words: str, sources: str, expected: str) -> None:
+    assert joined(document, (words, sources)) == expected
 
 
 def test_what_is_translated() -> None:
     document = """<!DOCTYPE html><html><head><title>The house</title><style>b > i {}</style><script>x = "<p>No</p>" </script>
         </head><body title="no"><!-- <p>no</p> --><p>One <b>man.</b> Two
         men!<br>Three&nbsp;men</p><pre>no <b>no</b></pre><svg><svg>no</svg><text>no</text></svg><textarea><b>no</textarea>
-        <ul><li>a<li>b &amp; c</ul><div translate="no">no<div>no</div>no</div><p><code>no</code></p> &#99999999999999; 5 < 6"""
-    sentences = ["The house", "One man.", "Two         men!", "Three\xa0men", "a", "b & c", "\ufffd999999; 5 < 6"]
+        <ul><li>a<li>b &amp; c</ul><div translate="no">no<div>no</div>no</div><p><code>no</code> 12 %</p>
+        &#99999999999999; x < 6"""
+    sentences = ["The house", "One man.", "Two         men!", "Three\xa0men", "a", "b & c", "\ufffd999999; x < 6"]
     markup = Markup(document, "en")
     assert markup.sentences == sentences
-    expected = document.replace("&nbsp;", " ").replace("&#99999999999999; 5 < 6", "\ufffd999999; 5 &lt; 6")
+    expected = document.replace("&nbsp;", " ").replace("&#99999999999999; x < 6", "\ufffd999999; x &lt; 6")
     assert markup.joined([unchanged(sentence) for sentence in sentences]).split() == expected.split()
 
 
 ids = st.integers(0, 9).map(str)
-texts = st.lists(st.sampled_from(["man", "Sings.", "a&b", "x<y", "old", "\n", "é", "]]>", "'\""]), min_size=1, max_size=4)
+texts = st.lists(st.sampled_from(["man", "Sings.", "a&b", "x<y", "old", "\n", "é", "]]>x", "x'\""]), min_size=1, max_size=4)
 
 
 def _element(names: Sequence[str]) -> Callable[[st.SearchStrategy[str]], st.SearchStrategy[str]]:
@@ -96,11 +96,13 @@ def _element(names: Sequence[str]) -> Callable[[st.SearchStrategy[str]], st.Sear
 
 words = texts.map(lambda found: html.escape(" ".join(found)))
 empty = st.sampled_from(["<img id='#' alt='a>b'/>", "<br id='#'/>", "<!-- a > b -->", "<i id='#'></i>"])
-verbatim = st.sampled_from(["<code id='#'>f <b>g</b> &lt;</code>", "<svg id='#'><svg/> &gt;</svg>", "<b id='#' translate='no'>x</b>"])
+verbatim = st.sampled_from(
+    ["<code id='#'>f <b>g</b> &lt;</code>", "<svg id='#'><svg/> &gt;</svg>", "<b id='#' translate='no'>x</b>"]
+)
 within = st.recursive(words | words | empty, _element(["b", "i", "a"]), max_leaves=12)
 running = st.lists(within, max_size=5).map(" ".join)
-documents = st.recursive(running, _element(["p", "div", "b"]), max_leaves=6).map(lambda document: f"<p id='#'>{document}</p>")
-documents_with_verbatim = st.lists(documents | verbatim, max_size=4).map(lambda parts: f"<p id='#'>{' '.join(parts)}</p>")
+documents = st.recursive(running, _element(["p", "div", "b"]), max_leaves=6).map("<p id='#'>{}</p>".format)
+documents_with_verbatim = st.lists(documents | verbatim, max_size=4).map(" ".join).map("<p id='#'>{}</p>".format)
 
 
 def numbered(document: str) -> str:
@@ -160,7 +162,7 @@ def test_a_document_that_is_translated_by_itself_comes_back(document: str) -> No
 
 
 soup = st.sampled_from(
-    ["<b>", "</b>", "<i x='>'>", "</i>", "<p>", "</p>", "<br>", "<code>", "</code>", "<!-- b -->", "<b/>", "</>", "<script>", "</script>"]
+    ["<b>", "</b>", "<i x='>'>", "</i>", "<p>", "</p>", "<br>", "<code>", "</code>", "<!-- b -->", "<b/>", "</>", "<script>"]
 )
 
 
@@ -179,16 +181,23 @@ def test_any_text_is_a_document(document: str) -> None:
     markup.joined([unchanged(sentence) for sentence in markup.sentences])
 
 
-@pytest.mark.parametrize("piece", ["<", "<b>", "<b>x ", "</b>", "<!--", "<a b=", "&", "&#", "<script>", "<div>", "<code>", "<b>x</b> "])
+@pytest.mark.parametrize(
+    "piece", ["<", "<b>", "<b>x ", "</b>", "<!--", "<a b=", "&", "&#", "<script>", "<div>", "<code>", "<b>x</b> "]
+)
 def test_much_of_a_kind(piece: str) -> None:
-    document = piece * 20_000
+    document = piece * 5_000
     markup = Markup(document, "en", split=False)
     found = markup.joined([translated(sentence, sentence.split(), None) for sentence in markup.sentences])
     assert html.unescape(found).split() == html.unescape(document).split()
 
 
+def test_tags_that_are_not_paired_end_a_sentence() -> None:
+    assert Markup("one <b>two<br>three</b> four <i>five</i>", "en").sentences == ["one", "two", "three", "four five"]
+    assert Markup("one <b><i>two</b></i> three </b> <i>four</i>", "en").sentences == ["one", "two", "three", "four"]
+
+
 def test_a_number_that_is_no_character() -> None:
-    assert Markup("&#" + "9" * 10_000, "en").sentences[0].startswith("\ufffd9")
+    assert Markup("a &#" + "9" * 10_000, "en").sentences[0].startswith("a \ufffd9")
 
 
 def test_deep_elements_stay_in_their_place() -> None:
