@@ -38,7 +38,7 @@ def command(
     paper: PaperSearch = False,
     set_: SearchSet = None,
 ) -> None:
-    """Translate a file, or standard input, line by line; with `--html`, sentence by sentence.
+    """Translate a file, or standard input, line by line.
 
     Blank lines stay blank. A line longer than `search.max_segment` words is translated in segments. The translation of a
     sentence does not depend on the sentences around it.

@@ -45,7 +45,7 @@ _MARKUP = re.compile(
       <!--(?: -?> | .*?(?:--!?>|\Z) )
     | <!\[CDATA\[.*?(?:\]\]>|\Z)
     | <(?P<raw>script|style|textarea)(?=[\s/>]) {_REST_OF_TAG} (?<!["'\s]/>) .*? (?:</(?P=raw)\s*>|\Z)
-    | <sup(?=[\s/>]) {_REST_OF_TAG} (?: [^<a-z]++ | <(?!/?sup)/?[a-z][^\s/>]*+ {_REST_OF_TAG} )*+ </sup\s*>
+    | <sup(?=[\s/>]) {_REST_OF_TAG} (?: [^<a-z]++ | <(?!/?sup)/?[a-z][^<>]*+> )*+ </sup\s*>
     | <(?P<slash>/?)(?P<name>[a-z][^\s/>]*+) {_REST_OF_TAG}
     | <[!?/][^>]*(?:>|\Z)
     """,
@@ -140,7 +140,7 @@ class _RunningText:
         self._inside: list[int] = []
         """For each character of the text, the innermost element that it is in."""
         self.sentences: list[str] = []
-        """None where there is no letter to translate."""
+        """There are none where there is no letter to translate."""
         texts: list[str] = []
         current = [0]
         for piece in pieces:
