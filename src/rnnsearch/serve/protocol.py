@@ -40,7 +40,7 @@ class TranslateRequest(Asked):
     """`POST /translate`."""
 
     q: Annotated[str | list[str], Field(description="A text, or a list of texts.", examples=["The man can no longer go."])]
-    format: Annotated[Literal["text"], Field(description="`text`: plain text.")] = "text"
+    format: Annotated[Literal["text", "html"], Field(description="`text`: plain text; `html`: with markup.")] = "text"
     alternatives: Annotated[
         int, Field(ge=0, lt=MOST_TRANSLATIONS, description="The number of further translations of each text.")
     ] = 0

@@ -34,6 +34,7 @@ from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.text.vocabulary import END, UNK
 from rnnsearch.translation.glossary import Glossary, Match
 from rnnsearch.translation.lexicon import LEXICON, Lexicon
+from rnnsearch.translation.markup import Markup
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
 from rnnsearch.translation.translation import (
@@ -144,6 +145,18 @@ class Translator:
         if isinstance(lines, str):
             return self.n_best(lines, 1, prefix, terms, **settings)[0]
         return [translations[0] for translations in self.n_best(lines, 1, prefix, terms, **settings)]
+
+    def translate_html(self, document: str, *, terms: GivenTerms = None, **settings: object) -> str:
+        """The translation of an HTML document, or of a part of one, with its markup.
+
+        The sentences of its text are translated; each element is around the words that were read from its own, and tags,
+        attributes, comments and scripts stay as they are. `terms` and `settings` are those of `translate`.
+        """
+        if not isinstance(document, str):
+            raise RnnsearchError(f"translate_html: document = {shown(document)}; give a string")
+        markup = Markup(document, self.system.config.data.source_language)
+        found = self._n_best(markup.sentences, 1, (), self.glossary(terms), settings)
+        return markup.joined([translations[0] for translations in found])
 
     @overload
     def n_best(

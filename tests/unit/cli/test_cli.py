@@ -181,6 +181,18 @@ def test_a_closed_pipe_is_no_error_to_speak_of(model_folder: Folders, tmp_path: 
     assert process.stderr.read() == b""
 
 
+def test_translate_html(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    (tmp_path / "in.html").write_bytes(b"\r\n<p>the <b>dog</b> sees a cat .\r\n</p><script>a < b</script>")
+    command = ("translate", "--model", model_folder("mlp"), "--html", tmp_path / "in.html")
+    done = rnnsearch(*command)
+    assert done.status == 0, done.err
+    assert re.fullmatch(r"\r\n<p>.*<b>.*</b>.*\r\n</p><script>a < b</script>", done.out)
+    assert rnnsearch(*command, "--output", tmp_path / "out.html").status == 0
+    assert (tmp_path / "out.html").read_bytes().decode() == done.out
+    for options in (("--n-best", 2), ("--format", "json"), ("--prefix", tmp_path / "in.html")):
+        refused(rnnsearch(*command, *options), "--html")
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [(b"fine\ncaf\xe9\n", "in.en:2: not valid UTF-8"), (None, "in.en: no such file")],
