@@ -10,6 +10,8 @@ import pytest
 from running import Served
 
 CONFIGURATION = """
+cache.enabled = false
+
 [checks]
 positive_data_acceptance.enabled = false  # `valid_requests_are_answered` is for it
 negative_data_rejection.expected-statuses = ["400", "413", "415"]

@@ -111,7 +111,7 @@ class Server:
         asked = await self._reader.read(request, TranslateRequest)
         engine, source = self._engine(asked)
         texts = [asked.q] if isinstance(asked.q, str) else asked.q
-        self._check_length(texts)
+        self._check_length([*texts, asked.prefix])
         passages = [as_passage(text, source, asked.split_sentences) for text in texts]
         sentences = [sentence for passage in passages for sentence in passage.sentences]
         if asked.prefix and len(sentences) != 1:
@@ -190,7 +190,7 @@ class Server:
 
     async def openapi(self, request: Request) -> Response:
         """`GET /openapi.json`."""
-        return JSONResponse(openapi(self.limits.characters, self._keys))
+        return JSONResponse(openapi(self.limits.characters, self._keys, list(self.engines)))
 
     # How it is found
 
