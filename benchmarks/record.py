@@ -50,12 +50,12 @@ def machine() -> dict[str, Any]:
     }
 
 
-def peak_megabytes() -> int:
-    """The largest resident memory of this program so far, in MB.
+def peak_megabytes(process: int | str = "self") -> int:
+    """The largest resident memory of this program so far, or of another `process`, in MB.
 
     `getrusage` won't do: of a program that another one started, it tells the starter's memory if that was larger.
     """
-    status = Path("/proc/self/status").read_text()
+    status = Path(f"/proc/{process}/status").read_text()
     return round(int(status.split("VmHWM:")[1].split()[0]) / 1024)
 
 

@@ -20,7 +20,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -125,30 +126,56 @@ def _run(name: str, *arguments: Any) -> Any:
 
 
 class Served:
-    """A server, as a program."""
+    """A server, as a program: what Python is told to run, and the options of `rnnsearch serve`."""
 
-    def __init__(self, model: Path) -> None:
+    def __init__(
+        self,
+        model: Path,
+        *options: str,
+        program: Sequence[object] = ("-m", "rnnsearch", "serve"),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = int(free.getsockname()[1])
-        command = [sys.executable, "-m", "rnnsearch", "serve", "--model", str(model), "--port", str(self.port)]
-        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port)).close()
-                return
-            except OSError:
-                time.sleep(0.1)
+        command = [sys.executable, *map(str, program), "--model", str(model), "--port", str(self.port), *options]
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self.process = subprocess.Popen(command, **silent, env=environment)
+        while not self.answers():
+            if self.process.poll() is not None:
+                raise SystemExit(f"{' '.join(command)} has ended")
+            time.sleep(0.02)
 
-    def megabytes(self) -> float:
-        status = Path(f"/proc/{self._process.pid}/status").read_text()
-        return round(int(status.split("VmRSS:")[1].split()[0]) / 1024, 1)
+    def answers(self) -> bool:
+        """Whether it is healthy."""
+        try:
+            return self.get("health") == '{"status":"ok"}'
+        except OSError:
+            return False
+
+    def get(self, path: str) -> str:
+        """What it answers to a GET."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/{path}", timeout=60) as answer:
+            return str(answer.read().decode())
+
+    def processes(self) -> list[Path]:
+        """The folders in /proc of its process, and of those that this one started."""
+        found = [Path("/proc", str(self.process.pid))]
+        for process in found:
+            children = [number for task in process.glob("task/*/children") for number in task.read_text().split()]
+            found += [Path("/proc", number) for number in children]
+        return found
+
+    def megabytes(self, which: str = "VmRSS") -> float:
+        """The resident memory of its processes; their peaks, if `which` is `VmHWM`."""
+        statuses = [(process / "status").read_text() for process in self.processes()]
+        return round(sum(int(status.split(f"{which}:")[1].split()[0]) for status in statuses) / 1024, 1)
 
     def __enter__(self) -> Served:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        self._process.wait()
+        self.process.terminate()
+        self.process.wait()
 
 
 def main() -> None:

@@ -8,8 +8,8 @@ import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from functools import partial
-from typing import TypeVar
+from functools import cached_property, partial
+from typing import Any, TypeVar
 
 import torch
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
@@ -190,7 +190,11 @@ class Server:
 
     async def openapi(self, request: Request) -> Response:
         """`GET /openapi.json`."""
-        return JSONResponse(openapi(self.limits.characters, self._keys, list(self.engines)))
+        return JSONResponse(self._document)
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        return openapi(self.limits.characters, self._keys, list(self.engines))
 
     # How it is found
 
