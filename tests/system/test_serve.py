@@ -13,11 +13,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from running import Served
 
 import forked
 from rnnsearch.serve.listen import ARRIVAL_SECONDS
 from rnnsearch.translation import Translator
+from served import Served
 from toy import toy_pairs
 
 LINES = [source for source, _ in toy_pairs(60, seed=5)]
@@ -74,7 +74,7 @@ def test_clients_that_go_away(served: Served, expected: dict[str, str]) -> None:
     while True:
         with urllib.request.urlopen(served.url + "metrics") as answer:
             metrics = answer.read().decode()
-        if "rnnsearch_waiting_sentences 0.0" in metrics and "rnnsearch_searched_sentences 0.0" in metrics:
+        if "rnnsearch_sentences_under_way 0.0" in metrics:
             break
         assert time.monotonic() < deadline, metrics
         time.sleep(0.1)
@@ -101,7 +101,7 @@ def test_what_is_under_way_is_finished(
     )
     with ThreadPoolExecutor(1) as clients:
         coming = clients.submit(server.translate, LINES * 6)
-        while "rnnsearch_searched_sentences 0.0" in urllib.request.urlopen(server.url + "metrics").read().decode():
+        while "rnnsearch_sentences_under_way 0.0" in urllib.request.urlopen(server.url + "metrics").read().decode():
             assert not coming.done()
         server.process.send_signal(number)
         start = time.monotonic()

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import Served
+
+from served import Served
 
 CONFIGURATION = """
 cache.enabled = false

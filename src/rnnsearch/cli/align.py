@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from rnnsearch.cli.options import Model, Tokenized, check_inputs
+from rnnsearch.cli.options import Model, PageFile, Tokenized, check_inputs
 from rnnsearch.errors import RnnsearchError
 
 
@@ -25,6 +25,7 @@ def command(
         Path | None, typer.Option("--plot", metavar="FOLDER", help="Draw the alignments into this folder, as in Figure 3.")
     ] = None,
     plots: Annotated[int, typer.Option("--plots", min=1, help="The largest number of alignments to draw.")] = 20,
+    page: PageFile = None,
     gold: Annotated[
         Path | None,
         typer.Option("--gold", metavar="FILE", help="Gold alignments, `1-2` sure and `1p2` possible; prints the AER."),
@@ -84,6 +85,11 @@ def command(
         else score_files(translator, source, target, tokenized, with_alignment=True)
     )
     backward = iter([]) if reverse is None or target is None else score_files(reverse, target, source, tokenized, True)
+    sentences = None
+    if page is not None:
+        from rnnsearch.report.page import SentencePage
+
+        sentences = SentencePage()
     for number, pair in enumerate(pairs):
         assert pair.alignment is not None
         links = hard_alignment(pair.alignment)
@@ -93,6 +99,8 @@ def command(
             links = symmetrize(links, frozenset((s, t) for t, s in hard_alignment(turned)), symmetry)
         predicted.append(links)
         print(to_pharaoh(links) if format_ == "pharaoh" else pair_as_json(pair, number))
+        if sentences is not None:
+            sentences.add(pair)
         if plot is not None and number < plots and pair.tokens:
             from rnnsearch.report.heatmap import MAX_WORDS, plot_alignment
 
@@ -102,6 +110,8 @@ def command(
             else:
                 reason = f"more than {MAX_WORDS} words on a side"
                 print(f"rnnsearch: pair {number + 1}: {reason}, so it is not drawn", file=sys.stderr)
+    if page is not None and sentences is not None:
+        sentences.write(page, f"Alignments of {source.name}", translator)
     if gold is not None:
         if len(gold_links) != len(predicted):
             raise RnnsearchError(f"{gold} has {len(gold_links)} lines for {len(predicted)} pairs; give one line per pair")

@@ -105,6 +105,10 @@ PaperSearch = Annotated[
     bool,
     typer.Option("--paper", help="Search as the paper does: beam 12, no length normalisation, the authors' length limits."),
 ]
+PageFile = Annotated[
+    Path | None,
+    typer.Option("--page", metavar="FILE.html", help="Also write a page with the alignments of up to 1,000 sentences."),
+]
 Tokenized = Annotated[
     bool, typer.Option("--tokenized", help="The files are already tokenised: words are separated by spaces.")
 ]

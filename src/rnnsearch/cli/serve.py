@@ -18,7 +18,7 @@ def command(
     max_characters: Annotated[int, typer.Option("--max-characters", min=1, help="The longest text of a request.")] = 5000,
     max_sentences: Annotated[int, typer.Option("--max-sentences", min=1, help="Most sentences in a request.")] = 200,
     max_queue: Annotated[
-        int, typer.Option("--max-queue", min=1, help="Most sentences that wait; more are refused with status 503.")
+        int, typer.Option("--max-queue", min=1, help="Most sentences under way; more are refused with status 503.")
     ] = 1000,
     max_seconds: Annotated[float, typer.Option("--max-seconds", min=0.1, help="The longest that a request may take.")] = 60,
     keys: Annotated[
@@ -34,8 +34,9 @@ def command(
 ) -> None:
     """Serve translations over HTTP.
 
-    The server speaks the LibreTranslate protocol, and adds alignments, scores and confidences. With several models, of
-    different pairs of languages, it serves them all. It stops at Ctrl-C or SIGTERM, after the answers that are under way.
+    A browser shows a page at the server's address. Programs speak the LibreTranslate protocol with it, to which
+    alignments, scores and confidences are added. With several models, of different pairs of languages, it serves them all.
+    It stops at Ctrl-C or SIGTERM, after the answers that are under way.
     """
     from rnnsearch.data.read import read_lines
     from rnnsearch.model_catalog import default_model
@@ -48,27 +49,20 @@ def command(
         raise RnnsearchError(f"{keys}: there is no key in it, so nobody could ask; leave --keys out to serve everyone")
 
     import logging
-
-    import torch
+    from functools import partial
 
     from rnnsearch.serve.app import Server, make_app
-    from rnnsearch.serve.continuous import ContinuousTranslator
     from rnnsearch.serve.incoming import Limits
     from rnnsearch.serve.listen import listen
-    from rnnsearch.translation import load
+    from rnnsearch.serve.search_process import SearchProcess, load_each
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # of this thread: see `ContinuousTranslator`
-    engines = []
-    for folder in models:
-        translator = load(folder)
-        engine = ContinuousTranslator(translator, threads, **settings)
-        engine.warm_up()
-        logging.getLogger("rnnsearch.serve").info("%s: %r", folder, translator)
-        engines.append(engine)
-    limits = Limits(max_characters, max_sentences, max_queue, max_seconds)
-    app = make_app(Server(engines, limits, accepted, log_text), cors or ())
-    logging.getLogger("rnnsearch.serve").info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
-    listen(app, host, port)
+    log = logging.getLogger("rnnsearch.serve")
+    with SearchProcess(partial(load_each, models), settings) as search:
+        for one in search.models:
+            log.info("%s", one.description)
+        limits = Limits(max_characters, max_sentences, max_queue, max_seconds)
+        app = make_app(Server(search, limits, accepted, log_text), cors or ())
+        log.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
+        listen(app, search, host, port)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from rnnsearch.cli.options import Beam, InstalledOrModels, PaperSearch, SearchSet, check_inputs, search_settings
+from rnnsearch.cli.options import Beam, InstalledOrModels, PageFile, PaperSearch, SearchSet, check_inputs, search_settings
 from rnnsearch.errors import RnnsearchError
 
 
@@ -33,6 +33,7 @@ def command(
         Literal["text", "json", "pharaoh"],
         typer.Option("--format", help="`text`; `json` lines with tokens, scores and alignments; or `pharaoh` alignments."),
     ] = "text",
+    page: PageFile = None,
     paper: PaperSearch = False,
     set_: SearchSet = None,
 ) -> None:
@@ -70,18 +71,29 @@ def command(
             )
     write = FORMATS[format_]
     prefixes = None if prefix is None else read_lines(prefix)
+    lines = read_lines(file)
+    sentences = None
+    if page is not None:
+        from rnnsearch.report.page import SentencePage
+
+        sentences = SentencePage()
+        lines = sentences.reading(lines)
     unfinished = 0
     replaced: Counter[str] = Counter()
     with ExitStack() as stack:
         out = sys.stdout
         if output is not None:
             out = stack.enter_context(stack.enter_context(atomic_write(output)).open("w", encoding="utf-8", newline="\n"))
-        for number, translations in enumerate(translator.stream(read_lines(file), n_best, prefixes, **settings)):
+        for number, translations in enumerate(translator.stream(lines, n_best, prefixes, **settings)):
             out.write(write(translations, number, n_best > 1) + "\n")
             if output is None:
                 out.flush()
             unfinished += not translations[0].finished
             replaced.update(replacement.by for replacement in translations[0].replacements)
+            if sentences is not None:
+                sentences.add(translations[0], translations[1:])
+    if page is not None and sentences is not None:
+        sentences.write(page, "Translations" if file == "-" else f"Translations of {Path(file).name}", translator)
     if replaced:
         print(
             f"rnnsearch: {replaced.total():,} [UNK] were replaced, {replaced['lexicon']:,} from the lexicon and "

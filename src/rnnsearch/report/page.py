@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -18,8 +19,13 @@ from rnnsearch.report.figures import inline_svg
 from rnnsearch.report.heatmap import MAX_WORDS, check_alignment
 from rnnsearch.report.length_plot import plot_bleu_by_length
 from rnnsearch.text.spans import pieces
+from rnnsearch.translation import ScoredPair, Translation, Translator
 
 _END_SYMBOL = "</s>"
+MOST_SAMPLES = 1000
+"""The most sentences that a `SentencePage` shows."""
+_LONGEST = 400
+"""With more words on a side, a `SentencePage` shows a sentence without its alignment."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +94,50 @@ def write_page(
         bleu_by_length=_bleu_by_length(length_bins),
         next_steps=[_step(step) for step in next_steps],
     )
+
+
+class SentencePage:
+    """A page of translations or given pairs, which are added as they come; it shows the first `MOST_SAMPLES` of them."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._samples: list[Sample] = []
+        self._count = 0
+
+    def reading(self, lines: Iterable[str]) -> Iterator[str]:
+        """The lines of the source, which the page then shows as they were written; it otherwise shows their words."""
+        for line in lines:
+            if len(self._lines) < MOST_SAMPLES:
+                self._lines.append(line)
+            yield line
+
+    def add(self, pair: Translation | ScoredPair, others: Sequence[Translation] = ()) -> None:
+        """The next sentence, and further translations of it."""
+        number, self._count = self._count, self._count + 1
+        if number >= MOST_SAMPLES:
+            return
+        words = pair.source_tokens[:-1]
+        is_short = max(len(words), len(pair.tokens)) <= _LONGEST
+        self._samples.append(
+            Sample(
+                source_tokens=pair.source_tokens,
+                target_tokens=pair.tokens,
+                alignment=pair.alignment if is_short else None,
+                source_text=self._lines[number] if self._lines else " ".join(words),
+                translation_text=pair.text if isinstance(pair, Translation) else " ".join(pair.tokens),
+                others={f"Translation {rank}": other.text for rank, other in enumerate(others, 2)},
+            )
+        )
+
+    def write(self, path: str | os.PathLike[str], title: str, translator: Translator) -> None:
+        """Write the page to `path`, whole or not at all; says on standard error where there were too many sentences."""
+        data = translator.system.config.data
+        introduction = f"{translator.kind}, {data.source_language} → {data.target_language}."
+        if self._count > MOST_SAMPLES:
+            shown = f"the first {MOST_SAMPLES:,} of {self._count:,} sentences"
+            introduction += f" These are {shown}."
+            print(f"rnnsearch: {path} shows {shown}", file=sys.stderr)
+        write_page(path, title=title, introduction=introduction, samples=self._samples)
 
 
 def _first_line(value: str) -> tuple[str, list[str]]:

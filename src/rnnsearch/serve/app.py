@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
-from functools import cached_property, partial
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from functools import cached_property
 from typing import Any, TypeVar
 
-import torch
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client import generate_latest as as_prometheus_text
 from pydantic import BaseModel
@@ -25,9 +22,10 @@ from starlette.routing import Route
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.serve.bounded import Bounded, refuse
-from rnnsearch.serve.continuous import Caller, ContinuousTranslator
+from rnnsearch.serve.continuous import SearchFailed
 from rnnsearch.serve.incoming import Limits, Reader, while_connected
 from rnnsearch.serve.openapi import openapi
+from rnnsearch.serve.page_files import page_routes
 from rnnsearch.serve.protocol import (
     AlignedSentence,
     Asked,
@@ -44,6 +42,7 @@ from rnnsearch.serve.protocol import (
     aligned,
     scored,
 )
+from rnnsearch.serve.search_process import SearchProcess
 from rnnsearch.serve.sentences import Passage, as_passage
 from rnnsearch.translation import Translation
 
@@ -59,45 +58,29 @@ LANGUAGES = {
 """Names of languages; another is called by its code."""
 
 
-FEW = 3
-"""So few sentences are tokenised sooner than another thread could take them over."""
-
-
 class Server:
-    """Answers requests by the translators of its language pairs."""
+    """Answers requests by the models of its language pairs."""
 
-    def __init__(
-        self, engines: Sequence[ContinuousTranslator], limits: Limits, keys: Sequence[str] = (), log_text: bool = False
-    ) -> None:
+    def __init__(self, search: SearchProcess, limits: Limits, keys: Sequence[str] = (), log_text: bool = False) -> None:
         """With `keys`, every request that costs time has to give one. `log_text` writes texts into the log."""
-        self.engines: dict[tuple[str, str], ContinuousTranslator] = {}
-        for engine in engines:
-            data = engine.translator.system.config.data
-            pair = data.source_language, data.target_language
-            if pair in self.engines:
+        self.search, self.limits = search, limits
+        self.models: dict[tuple[str, str], int] = {}
+        for number, model in enumerate(search.models):
+            pair = model.source_language, model.target_language
+            if pair in self.models:
                 raise RnnsearchError(f"two models translate {pair[0]} into {pair[1]}; give one for each pair of languages")
-            self.engines[pair] = engine
-        self.limits = limits
+            self.models[pair] = number
         self._reader, self._keys = Reader(limits, keys), bool(keys)
         self._log_text = log_text
-        # Tokenising and detokenising, beside the search; scoring, one request at a time.
-        self._threads = ThreadPoolExecutor(2, thread_name_prefix="text")
-        self._scorer = ThreadPoolExecutor(1, thread_name_prefix="score", initializer=partial(torch.set_num_threads, 1))
 
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
+        ProcessCollector("rnnsearch_search", pid=lambda: search.pid, registry=self.registry)
         self._requests = Counter("rnnsearch_requests", "Requests answered.", ["path", "status"], registry=self.registry)
         self._seconds = Histogram("rnnsearch_request_seconds", "Time to the answer.", ["path"], registry=self.registry)
         self._sentences = Counter("rnnsearch_sentences", "Sentences translated.", registry=self.registry)
-        waiting = Gauge("rnnsearch_waiting_sentences", "Sentences without a slot.", registry=self.registry)
-        waiting.set_function(lambda: self.waiting)
-        searching = Gauge("rnnsearch_searched_sentences", "Sentences in slots.", registry=self.registry)
-        searching.set_function(lambda: sum(engine.searching for engine in engines))
-
-    @property
-    def waiting(self) -> int:
-        """The sentences that wait for a slot."""
-        return sum(engine.waiting for engine in self.engines.values())
+        under_way = Gauge("rnnsearch_sentences_under_way", "Sentences asked for and not answered.", registry=self.registry)
+        under_way.set_function(lambda: search.under_way)
 
     def record(self, path: str, status: int, seconds: float) -> None:
         """Count a request."""
@@ -109,7 +92,7 @@ class Server:
     async def translate(self, request: Request) -> Response:
         """`POST /translate`."""
         asked = await self._reader.read(request, TranslateRequest)
-        engine, source = self._engine(asked)
+        model, source = self._model(asked)
         texts = [asked.q] if isinstance(asked.q, str) else asked.q
         self._check_length([*texts, asked.prefix])
         passages = [as_passage(text, source, asked.split_sentences) for text in texts]
@@ -118,8 +101,8 @@ class Server:
             raise HTTPException(400, f"prefix: the text has {len(sentences)} sentences; a prefix needs a text of one")
         if self._log_text:
             log.info("text %r", texts)
-        n = max(asked.n_best, asked.alternatives + 1)
-        work = self._translations(engine, sentences, asked, n)
+        self._check_sentences(len(sentences))
+        work = self._translations(model, sentences, asked)
         if "text/event-stream" in request.headers.get("accept", ""):
             return StreamingResponse(_events(request, work, sentences, asked), media_type="text/event-stream")
         found = [translations async for translations in while_connected(request, work)]
@@ -128,36 +111,33 @@ class Server:
     async def score(self, request: Request) -> Response:
         """`POST /score` and `POST /align`: given pairs, their scores and alignments."""
         asked = await self._reader.read(request, PairRequest)
-        engine, _ = self._engine(asked)
+        model, _ = self._model(asked)
         sides = [[side] if isinstance(side, str) else side for side in (asked.q, asked.translation)]
         if len(sides[0]) != len(sides[1]):
             raise HTTPException(400, f"{len(sides[0])} sentences, but {len(sides[1])} translations; give one for each")
         self._check_length(sides[0] + sides[1])
         self._check_sentences(len(sides[0]))
-        pairs = await self._in(self._scorer, lambda: engine.translator.score(sides[0], sides[1]))
+        pairs = await self.search.score(model, sides[0], sides[1])
         return _json(PairResponse(pairs=[scored(pair) for pair in pairs]))
 
     async def next_words(self, request: Request) -> Response:
         """`POST /next-words`: what may follow the beginning of a translation."""
         asked = await self._reader.read(request, NextWordsRequest)
-        engine, _ = self._engine(asked)
+        model, _ = self._model(asked)
         self._check_length([asked.q, asked.prefix])
-        settings = {"forbid_unk": engine.settings.forbid_unk, "max_segment": engine.settings.max_segment}
-        work = partial(engine.translator.next_words, asked.q, asked.prefix, asked.count, **settings)
-        words = [
-            NextWord(word=word, probability=round(probability, 6))
-            for word, probability in await self._in(self._scorer, work)
-        ]
+        self._check_sentences(1)
+        found = await self.search.next_words(model, asked.q, asked.prefix, asked.count)
+        words = [NextWord(word=word, probability=round(probability, 6)) for word, probability in found]
         return _json(NextWordsResponse(words=words))
 
     async def languages(self, request: Request) -> Response:
         """`GET /languages`."""
         targets: dict[str, list[str]] = {}
-        for source, target in self.engines:
+        for source, target in self.models:
             targets.setdefault(source, []).append(target)
         known = [
             TargetLanguages(code=code, name=LANGUAGES.get(code, code), targets=targets.get(code, []))
-            for code in dict.fromkeys([*targets, *(target for _, target in self.engines)])
+            for code in dict.fromkeys([*targets, *(target for _, target in self.models)])
         ]
         return JSONResponse([one.model_dump() for one in known])
 
@@ -167,7 +147,7 @@ class Server:
 
     async def frontend_settings(self, request: Request) -> Response:
         """`GET /frontend/settings`: what a page of LibreTranslate asks for first."""
-        (source, target), *_ = self.engines
+        (source, target), *_ = self.models
         return JSONResponse(
             {
                 "apiKeys": self._keys,
@@ -194,19 +174,19 @@ class Server:
 
     @cached_property
     def _document(self) -> dict[str, Any]:
-        return openapi(self.limits.characters, self._keys, list(self.engines))
+        return openapi(self.limits.characters, self._keys, list(self.models))
 
     # How it is found
 
-    def _engine(self, asked: Asked) -> tuple[ContinuousTranslator, str]:
-        """The translator of the languages that are asked for, and the language of the source."""
-        sources = [source for source, target in self.engines if target == asked.target]
+    def _model(self, asked: Asked) -> tuple[int, str]:
+        """The model of the languages that are asked for, and the language of the source."""
+        sources = [source for source, target in self.models if target == asked.target]
         if asked.source != "auto":
             sources = [source for source in sources if source == asked.source]
         if len(sources) != 1:
-            pairs = ", ".join(f"{source} to {target}" for source, target in self.engines)
+            pairs = ", ".join(f"{source} to {target}" for source, target in self.models)
             raise HTTPException(400, f"{asked.source} to {asked.target} is not translated here, but {pairs}"[:500])
-        return self.engines[sources[0], asked.target], sources[0]
+        return self.models[sources[0], asked.target], sources[0]
 
     def _check_length(self, texts: Sequence[str]) -> None:
         length = sum(map(len, texts))
@@ -216,28 +196,19 @@ class Server:
     def _check_sentences(self, count: int) -> None:
         if count > self.limits.sentences:
             raise HTTPException(413, f"{count:,} sentences, and the limit is {self.limits.sentences:,}")
-        if self.waiting + count > self.limits.queue:
+        if self.search.under_way + count > self.limits.queue:
             raise HTTPException(503, "too many sentences are waiting; try again later", {"Retry-After": "2"})
 
     async def _translations(
-        self, engine: ContinuousTranslator, sentences: Sequence[str], asked: TranslateRequest, n: int
+        self, model: int, sentences: Sequence[str], asked: TranslateRequest
     ) -> AsyncGenerator[list[Translation], None]:
         """The translations of each sentence, in order, as they are found."""
-        translator, settings = engine.translator, engine.settings
+        n = max(asked.n_best, asked.alternatives + 1)
         prefixes = [asked.prefix] if asked.prefix else ()
-        work = partial(translator.requests, sentences, n, prefixes, settings, asked.beam)
-        requests = await self._in(self._threads, work) if len(sentences) > FEW else work()
-        self._check_sentences(sum(len(request.queries) for request in requests))
-        caller = Caller()
-        try:
-            for future in engine.submit(requests, caller):
-                yield translator.translations(await asyncio.wrap_future(future), settings)
+        async with aclosing(self.search.translations(model, sentences, n, prefixes, asked.beam or None)) as found:
+            async for translations in found:
                 self._sentences.inc()
-        finally:
-            engine.cancel(caller)
-
-    async def _in(self, threads: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(threads, work)
+                yield translations
 
 
 def make_app(server: Server, origins: Sequence[str] = ()) -> Starlette:
@@ -245,9 +216,9 @@ def make_app(server: Server, origins: Sequence[str] = ()) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        server.search.attach()
         yield
-        for engine in server.engines.values():
-            engine.close(5)
+        server.search.detach()
 
     middleware = [Middleware(Bounded, seconds=server.limits.seconds, record=server.record)]
     if origins:
@@ -263,9 +234,10 @@ def make_app(server: Server, origins: Sequence[str] = ()) -> Starlette:
             Route("/frontend/settings", server.frontend_settings),
             Route("/metrics", server.metrics),
             Route("/openapi.json", server.openapi),
+            *page_routes(),
         ],
         middleware=middleware,
-        exception_handlers={HTTPException: refuse, RnnsearchError: refuse},
+        exception_handlers={HTTPException: refuse, RnnsearchError: refuse, SearchFailed: refuse},
         lifespan=lifespan,
     )
 
@@ -310,7 +282,7 @@ async def _events(
             yield f"event: sentence\ndata: {sentence.model_dump_json()}\n\n"
             number += 1
         yield "event: done\ndata: {}\n\n"
-    except (HTTPException, RnnsearchError) as error:
+    except (HTTPException, RnnsearchError, SearchFailed) as error:
         told = {"error": error.detail if isinstance(error, HTTPException) else str(error)}
         yield f"event: error\ndata: {json.dumps(told)}\n\n"
 

@@ -13,6 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from rnnsearch.serve.continuous import SearchFailed
 from rnnsearch.serve.incoming import ClientGone
 
 log = logging.getLogger("rnnsearch.serve")
@@ -58,10 +59,10 @@ class Bounded:
 
 
 async def refuse(request: Request, error: Exception) -> Response:
-    """The answer where a request is refused: with the status of an `HTTPException`, or with 400."""
+    """The answer where a request is refused or fails: the status of an `HTTPException`, 500 for `SearchFailed`, else 400."""
     if isinstance(error, HTTPException):
         return error_response(error.status_code, error.detail, dict(error.headers or {}))
-    return error_response(400, str(error))
+    return error_response(500 if isinstance(error, SearchFailed) else 400, str(error))
 
 
 def error_response(status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:

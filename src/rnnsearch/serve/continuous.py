@@ -7,21 +7,19 @@ each other.
 
 from __future__ import annotations
 
-import threading
+import logging
 from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import Future, InvalidStateError
-from contextlib import suppress
 from dataclasses import dataclass, field
-
-import torch
 
 from rnnsearch.config import SearchConfig
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.search import Query, Search, slots
-from rnnsearch.translation import Translator
+from rnnsearch.translation import Translation, Translator
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
 from rnnsearch.translation.translator import Request
+
+log = logging.getLogger("rnnsearch.serve")
 
 GROUP, PATIENCE = 8, 8
 """Sentences are encoded in groups, for a group takes hardly longer than one: beside others that are searched for, a sentence
@@ -30,20 +28,39 @@ POSITIONS = 128
 """The source positions for which the search has room; a longer sentence waits until it can have a search of its own."""
 
 
+class SearchFailed(Exception):
+    """A search broke off."""
+
+    def __str__(self) -> str:
+        return "the search failed; the server's log says how"
+
+
+@dataclass
+class Found:
+    """What has become of a line."""
+
+    caller: int
+    place: int
+    """The position of the line among those of its caller."""
+    translations: list[Translation] | SearchFailed
+    """Best first."""
+
+
 @dataclass(eq=False)
 class _Line:
-    """A line of a caller that is being translated."""
-
-    future: Future[Request]
+    caller: int
+    place: int
     request: Request
     left: int
     """The number of queries whose search is not done."""
 
 
 @dataclass(eq=False)
-class Caller:
-    """What one caller has asked for, in order; it takes turns with the others."""
+class _Caller:
+    """What one caller has asked for; it takes turns with the others."""
 
+    left: int
+    """The number of lines that have not been told."""
     waiting: deque[tuple[_Line, Query]] = field(default_factory=deque)
     """Queries that the search does not have yet."""
     searching: set[Query] = field(default_factory=set)
@@ -51,14 +68,10 @@ class Caller:
 
 
 class ContinuousTranslator:
-    """A search in a thread of its own."""
+    """A search that callers add lines to at any time; it proceeds step by step."""
 
-    def __init__(self, translator: Translator, threads: int | None = None, **settings: object) -> None:
+    def __init__(self, translator: Translator, **settings: object) -> None:
         """`settings` are those of `Translator.translate`; `batch_sentences` is the number of slots.
-
-        `threads` is the number of PyTorch's threads for the search, all by default. OpenMP has a pool of threads for every
-        thread that computes in parallel, and with more of them than cores each waits slowly for the others: so let no other
-        thread of the program compute in parallel.
 
         Raises RnnsearchError for models of both directions, which are two searches.
         """
@@ -66,143 +79,119 @@ class ContinuousTranslator:
             raise RnnsearchError("L2R and R2L models together cannot be served; give one model")
         self.translator = translator
         self.settings: SearchConfig = translator.search_settings(settings)
-        self._threads = threads or torch.get_num_threads()
         self._backend = translator.backend(self.settings)
         self._search = self._new_search(POSITIONS)
-        self._lines: dict[Query, tuple[_Line, Caller]] = {}
-        """The line and the caller of each query that the search has."""
-        self._callers: deque[Caller] = deque()
-        """Those who have queries waiting; the first one is next."""
+        self._callers: dict[int, _Caller] = {}
+        self._turns: deque[_Caller] = deque()
+        """The callers who have queries waiting; the first one is next."""
+        self._lines: dict[Query, _Line] = {}
+        """The line of each query that the search has."""
         self._waiting = 0
         self._waited = 0
         """The steps since the first of those who wait could have had a slot."""
-        self._closed = False
-        self._changed = threading.Condition()
-        self._thread = threading.Thread(target=self._run, name="search", daemon=True)
-        self._thread.start()
-
-    def warm_up(self) -> None:
-        """Translate one word, so that compiled loops are loaded before the first caller comes."""
-        for future in self.submit(self.translator.requests(["."], 1, (), self.settings)):
-            future.result()
+        self._found: list[Found] = []
 
     @property
-    def waiting(self) -> int:
-        """The number of sentences, or segments of long ones, that no slot has been found for yet."""
-        return self._waiting + self._search.waiting
+    def busy(self) -> bool:
+        """Whether there is something to do, or to tell."""
+        return bool(self._found or self._turns or self._search.busy)
 
-    @property
-    def searching(self) -> int:
-        """The number of sentences that have a slot."""
-        return len(self._lines) - self._search.waiting
+    def add(
+        self, caller: int, lines: Sequence[str], n: int, prefixes: Sequence[str] = (), beam: int | None = None
+    ) -> None:
+        """Have the `n` best translations of these lines found, in order, for a new caller; see `Translator.requests`.
 
-    def submit(self, requests: Sequence[Request], caller: Caller | None = None) -> list[Future[Request]]:
-        """Have these lines translated (`Translator.requests`): each future gets its request when its queries are done.
-
-        `Translator.translations` makes translations of it. Lines of one `caller` are translated in order. A future that is
-        cancelled before its search has begun is not searched for; `cancel` takes back everything of a caller.
+        Raises RnnsearchError where they cannot be searched for.
         """
-        caller = caller or Caller()
-        futures = []
-        with self._changed:
-            if self._closed:
-                raise RnnsearchError("the server is shutting down")
-            for request in requests:
-                line = _Line(Future(), request, len(request.queries))
-                futures.append(line.future)
-                if not request.queries:
-                    line.future.set_result(request)
-                    continue
-                if not caller.waiting:
-                    self._callers.append(caller)
-                caller.waiting.extend((line, query) for query in request.queries)
-                self._waiting += len(request.queries)
-            self._changed.notify()
-        return futures
+        requests = self.translator.requests(lines, n, prefixes, self.settings, beam)
+        if not requests:
+            return
+        asking = self._callers[caller] = _Caller(len(requests))
+        for place, request in enumerate(requests):
+            line = _Line(caller, place, request, len(request.queries))
+            if not request.queries:
+                self._tell(line)
+            asking.waiting.extend((line, query) for query in request.queries)
+        self._waiting += len(asking.waiting)
+        if asking.waiting:
+            self._turns.append(asking)
 
-    def cancel(self, caller: Caller) -> None:
-        """Take back what a caller has asked for: waiting sentences are dropped, and those in slots leave them."""
-        with self._changed:
-            self._waiting -= len(caller.waiting)
-            lines = {line for line, _ in caller.waiting} | {self._lines[query][0] for query in caller.searching}
-            caller.waiting.clear()
-            if caller in self._callers:
-                self._callers.remove(caller)
-            for query in caller.searching:
-                query.cancelled = True
-        for line in lines:
-            line.future.cancel()
+    def cancel(self, caller: int) -> None:
+        """Forget what a caller has asked for: waiting sentences are dropped, and those in slots leave them."""
+        self._found = [found for found in self._found if found.caller != caller]
+        leaving = self._callers.pop(caller, None)
+        if leaving is None:
+            return
+        self._waiting -= len(leaving.waiting)
+        if leaving.waiting:
+            self._turns.remove(leaving)
+        for query in leaving.searching:
+            query.cancelled = True
 
-    def close(self, seconds: float | None = None) -> None:
-        """Accept nothing more, and wait until everything that was accepted is done, or for so many seconds."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify()
-        self._thread.join(seconds)
+    def step(self) -> list[Found]:
+        """Extend every translation in the search by a word; the lines that are done, or failed.
+
+        A failure ends every translation in the search, and the next step begins a new one.
+        """
+        self._admit()
+        if self._search.busy:
+            try:
+                for query in self._search.step():
+                    self._finish(query)
+            except Exception:
+                log.exception("a search broke off")
+                self._fail()
+        found, self._found = self._found, []
+        return found
 
     def _new_search(self, positions: int) -> Search:
         return Search(self._backend, self.settings, slots(self.settings, positions), positions)
 
-    def _run(self) -> None:
-        torch.set_num_threads(self._threads)  # of this thread
-        while True:
-            with self._changed:
-                while not (self._callers or self._search.busy or self._closed):
-                    self._changed.wait()
-                if self._closed and not (self._callers or self._search.busy):
-                    return
-                self._admit()
-            try:
-                done = self._search.step()
-            except Exception as error:
-                self._fail(error)
-                continue
-            for query in done:
-                self._finish(query)
-
     def _admit(self) -> None:
         """Give the search what it has slots for, of each caller in turn."""
-        if self._callers and not self._search.busy:
+        if self._turns and not self._search.busy:
             # The search is empty, so it can be exchanged for one that has room for a long sentence, and back.
-            positions = max(POSITIONS, self._callers[0].waiting[0][1].positions)
+            positions = max(POSITIONS, self._turns[0].waiting[0][1].positions)
             if positions != self._search.positions:
                 self._search = self._new_search(positions)
-        if self._search.busy and self._callers and self._search.free:
+        if self._search.busy and self._turns and self._search.free:
             self._waited += 1
             if min(self._waiting, self._search.free) < GROUP and self._waited < PATIENCE:
                 return
         self._waited = 0
-        while self._callers and self._search.free:
-            caller = self._callers[0]
+        while self._turns and self._search.free:
+            caller = self._turns[0]
             line, query = caller.waiting[0]
             if query.positions > self._search.positions or self._search.positions > POSITIONS >= query.positions:
                 return  # until the search is empty
             caller.waiting.popleft()
             self._waiting -= 1
-            self._callers.popleft()
+            self._turns.popleft()
             if caller.waiting:
-                self._callers.append(caller)
-            self._lines[query] = line, caller
+                self._turns.append(caller)
+            self._lines[query] = line
             caller.searching.add(query)
             self._search.add([query])
 
     def _finish(self, query: Query) -> None:
-        with self._changed:
-            line, caller = self._lines.pop(query)
-            caller.searching.discard(query)
-        line.left -= 1
-        if not line.left:
-            with suppress(InvalidStateError):  # it was cancelled
-                line.future.set_result(line.request)
+        line = self._lines.pop(query)
+        if line.caller in self._callers:
+            self._callers[line.caller].searching.discard(query)
+            line.left -= 1
+            if not line.left:
+                self._tell(line)
 
-    def _fail(self, error: Exception) -> None:
+    def _tell(self, line: _Line) -> None:
+        translations = self.translator.translations(line.request, self.settings)
+        self._found.append(Found(line.caller, line.place, translations))
+        self._callers[line.caller].left -= 1
+        if not self._callers[line.caller].left:
+            del self._callers[line.caller]
+
+    def _fail(self) -> None:
         """Tell everyone who has a sentence in the search that it broke off, and begin a new one."""
-        with self._changed:
-            failed = {line for line, _ in self._lines.values()}
-            for query, (_, caller) in self._lines.items():
-                caller.searching.discard(query)
-            self._lines.clear()
-            self._search = self._new_search(POSITIONS)
-        for line in failed:
-            with suppress(InvalidStateError):
-                line.future.set_exception(error)
+        for line in {line for line in self._lines.values() if line.caller in self._callers}:
+            self.cancel(line.caller)
+            self._found.append(Found(line.caller, line.place, SearchFailed()))
+        self._lines.clear()
+        self._search = self._new_search(POSITIONS)

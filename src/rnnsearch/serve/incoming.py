@@ -31,9 +31,9 @@ class Limits:
     characters: int = 5000
     """The characters of a request, of all its texts together."""
     sentences: int = 200
-    """The sentences of a request, segments of long ones counted."""
+    """The sentences of a request."""
     queue: int = 1000
-    """The sentences of all requests that may wait for a slot."""
+    """The sentences of all requests that may be under way: in the search, or waiting for it."""
     seconds: float = 60.0
     """The time that a request may take, its own arrival included."""
 

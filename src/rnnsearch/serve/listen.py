@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import resource
 import socket
-import sys
 from typing import Any
 
 import uvicorn
@@ -15,6 +14,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.serve.incoming import ARRIVAL_SECONDS
+from rnnsearch.serve.search_process import SearchProcess
 
 READING_SECONDS = 60
 """The time in which a client has to read what it is sent at once: an answer, or an event."""
@@ -62,13 +62,11 @@ class _PromptClients(H11Protocol):
             self.transport.close()
 
 
-def listen(app: ASGIApp, host: str, port: int) -> None:
+def listen(app: ASGIApp, search: SearchProcess, host: str, port: int) -> None:
     """Serve `app` until SIGINT or SIGTERM: then nothing more is accepted, and what is under way is finished.
 
-    Raises RnnsearchError where nobody can listen there.
+    Raises RnnsearchError where nobody can listen there, and where the search process has ended.
     """
-    # The search lets go of Python's lock some hundred times a step, and should have it back at once.
-    sys.setswitchinterval(0.0005)
     with contextlib.suppress(ValueError, OSError):  # as many connections as the system allows
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -85,8 +83,16 @@ def listen(app: ASGIApp, host: str, port: int) -> None:
         timeout_keep_alive=ARRIVAL_SECONDS,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
+    server = uvicorn.Server(config)
+
+    def stop() -> None:
+        server.should_exit = True
+
+    search.when_lost = stop
     with _bound(host, port) as listening:
-        uvicorn.Server(config).run(sockets=[listening])
+        server.run(sockets=[listening])
+    if search.lost:
+        raise RnnsearchError("the search process ended unexpectedly; was there enough memory? Start the server again")
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -72,7 +72,6 @@ def test_a_full_page_has_its_parts_and_fetches_nothing(tmp_path: Path) -> None:
     pictures = [attributes for tag, attributes in found.elements if tag == "svg"]
     assert len(pictures) == 3  # cost, BLEU, BLEU by length
     assert all(attributes["role"] == "img" and attributes["aria-label"] for attributes in pictures)
-    assert len(found.alignments) == 1
     assert found.does_nothing_but_its_own()
     for style in TEMPLATES.glob("*.css"):
         assert "@import" not in style.read_text()
@@ -91,19 +90,15 @@ def test_words_carry_their_row_of_the_alignment(tmp_path: Path) -> None:
     found = page(tmp_path, samples=[sample()])
     weights = [a["data-weights"] for a in found.of_class("word") if "data-weights" in a]
     assert weights == ["250 750 0 0", "0 0 500 500"]
-    sources = [a for tag, a in found.elements if tag == "span" and "word" in a.get("class", "")]
+    sources = [a for tag, a in found.elements if "word" in a.get("class", "") and "data-weights" not in a]
     assert len(sources) == 4
     assert "end" in sources[-1]["class"]
 
 
-def test_the_whole_alignment_is_a_table_of_per_cents(tmp_path: Path) -> None:
-    found = page(tmp_path, samples=[sample(alignment=np.array([[0.254, 0.742, 0.004, 0.0], [0.0, 0.0, 0.5, 0.5]]))])
-    (table,) = found.alignments
-    assert [word for _, word in table[0]] == ["", "L'", "eau", ".", "</s>"]
-    assert [[text for _, text in row] for row in table[1:]] == [["Water", "25", "74", "", ""], [".", "", "", "50", "50"]]
-    assert [style for style, _ in table[1]] == ["", "--weight: 0.25", "--weight: 0.74", "", ""]
-    heads = [attributes["scope"] for tag, attributes in found.elements if tag == "th"]
-    assert heads == ["col"] * 4 + ["row"] * 2
+def test_the_whole_alignment_has_its_place_and_its_name(tmp_path: Path) -> None:
+    found = page(tmp_path, samples=[sample(), sample()])
+    labels = [attributes["data-label"] for tag, attributes in found.elements if tag == "details"]
+    assert labels == ["Alignment of translation 1", "Alignment of translation 2"]
 
 
 def test_a_sentence_is_shown_as_written_or_else_word_by_word(tmp_path: Path) -> None:
@@ -135,7 +130,7 @@ def test_a_sentence_too_long_for_a_heat_map_is_shown_without_one(tmp_path: Path)
             sample(source_tokens=words, alignment=np.full((2, 200), 0.005), source_text=" ".join(words))
         ],
     )
-    assert not [tag for tag, _ in found.elements if tag in ("svg", "table")]
+    assert not [tag for tag, _ in found.elements if tag in ("svg", "details")]
     assert len(found.of_class("word")) == 202
 
 
@@ -169,12 +164,13 @@ def test_hostile_words_are_shown_and_do_nothing(tmp_path: Path) -> None:
     found = hostile_page(tmp_path, HOSTILE)
     assert found.text.count(HOSTILE) > 10
     scripts = [attributes for tag, attributes in found.elements if tag == "script"]
-    assert scripts == [{}]
-    assert f"<script>{(TEMPLATES / 'page.js').read_text()}</script>" in found.source
+    assert scripts == [{"type": "module"}]
+    own = "".join((TEMPLATES / name).read_text() for name in ("alignment.js", "page.js"))
+    assert f'<script type="module">{own}</script>' in found.source
     assert found.does_nothing_but_its_own()
     assert "default-src 'none'" in found.content_policy
     (digest,) = re.findall(r"script-src 'sha256-([A-Za-z0-9+/]{43}=)'", found.content_policy)
-    script = found.source.split("<script>")[1].split("</script>")[0]
+    script = found.source.split('<script type="module">')[1].split("</script>")[0]
     assert base64.b64decode(digest) == hashlib.sha256(script.encode()).digest()
 
 

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
 
 import pytest
 from starlette.testclient import TestClient
 
 from rnnsearch.serve.app import Server, make_app
-from rnnsearch.serve.continuous import ContinuousTranslator
 from rnnsearch.serve.incoming import Limits
+from rnnsearch.serve.search_process import SearchProcess
 from rnnsearch.translation import Translator
 
 Serve = Callable[..., TestClient]
@@ -16,17 +18,15 @@ Serve = Callable[..., TestClient]
 @pytest.fixture
 def serve(trained: Callable[..., Translator]) -> Iterator[Serve]:
     """`serve(limits, keys=…, origins=…)`: a client of a server that has a model of the toy language."""
-    clients: list[TestClient] = []
+    with ExitStack() as stack:
 
-    def start(
-        limits: Limits | None = None, keys: tuple[str, ...] = (), origins: tuple[str, ...] = (), **how: object
-    ) -> TestClient:
-        engine = ContinuousTranslator(Translator(trained("gated", "mlp").system), batch_sentences=4)
-        app = make_app(Server([engine], limits or Limits(), keys, **how), origins)  # type: ignore[arg-type]
-        client = TestClient(app, raise_server_exceptions=False)
-        clients.append(client)
-        return client.__enter__()
+        def start(
+            limits: Limits | None = None, keys: tuple[str, ...] = (), origins: tuple[str, ...] = (), **how: object
+        ) -> TestClient:
+            translator = Translator(trained("gated", "mlp").system)
+            search = stack.enter_context(SearchProcess(partial(list, [translator]), {"batch_sentences": 4}))
+            app = make_app(Server(search, limits or Limits(), keys, **how), origins)  # type: ignore[arg-type]
+            app.state.search = search
+            return stack.enter_context(TestClient(app, raise_server_exceptions=False))
 
-    yield start
-    for client in clients:
-        client.__exit__(None, None, None)
+        yield start

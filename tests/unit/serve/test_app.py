@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import signal
+import threading
 import time
 from collections.abc import Callable
 
@@ -12,6 +15,7 @@ from starlette.testclient import TestClient
 
 from rnnsearch.search import Search
 from rnnsearch.serve.incoming import Limits
+from rnnsearch.text import Vocabulary
 from rnnsearch.translation import Translator
 from toy import toy_pairs
 
@@ -217,16 +221,12 @@ def test_too_long(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
         time.sleep(0.2)
         return step(search)
 
-    client = serve(Limits(seconds=0.5))
     monkeypatch.setattr(Search, "step", slow)
+    client = serve(Limits(seconds=0.5))
     answer = client.post("/translate", json={"q": "\n".join(LINES), "target": "fr"})
     refused(answer, 503, "more than 0.5 seconds")
     assert "retry-after" in answer.headers
-    monkeypatch.undo()
-    deadline = time.monotonic() + 30
-    while "rnnsearch_searched_sentences 0.0" not in client.get("/metrics").text:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    assert "rnnsearch_sentences_under_way 0.0" in client.get("/metrics").text
 
 
 def test_keys(serve: Serve) -> None:
@@ -254,15 +254,33 @@ def test_texts_are_not_in_the_log(serve: Serve, caplog: pytest.LogCaptureFixture
     assert ONE in caplog.text
 
 
-def test_a_failure_is_one_sentence(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_is_one_sentence(serve: Serve, translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    step, encode, expected = Search.step, Vocabulary.encode, translator.translate(LINES[1]).text
+
+    def broken(search: Search) -> object:
+        raise MemoryError("a secret of the inside")
+
+    def encode_and_break(vocabulary: Vocabulary, words: list[str]) -> list[int]:
+        if words in (LINES[0].split(), LINES[1].split()):
+            monkeypatch.setattr(Search, "step", broken if words == LINES[0].split() else step)
+        return encode(vocabulary, words)
+
+    monkeypatch.setattr(Vocabulary, "encode", encode_and_break)
     client = serve()
-
-    def broken(*_: object) -> None:
-        raise ZeroDivisionError("a secret of the inside")
-
-    monkeypatch.setattr(Translator, "translations", broken)
-    answer = client.post("/translate", json={"q": ONE, "target": "fr"})
+    answer = client.post("/translate", json={"q": LINES[0], "target": "fr"})
     refused(answer, 500, "failed")
     assert "secret" not in answer.text
-    monkeypatch.undo()
-    assert client.post("/translate", json={"q": ONE, "target": "fr"}).status_code == 200
+    assert post(client, q=LINES[1], source="en") == {"translatedText": expected}
+
+
+def test_a_search_process_that_dies(serve: Serve) -> None:
+    client = serve()
+    found = client.get("/metrics").text
+    assert "rnnsearch_search_process_resident_memory_bytes" in found
+    search = client.app.state.search  # type: ignore[attr-defined]
+    stopped = threading.Event()
+    search.when_lost = stopped.set
+    os.kill(search.pid, signal.SIGKILL)
+    assert stopped.wait(30)
+    refused(client.post("/translate", json={"q": ONE, "target": "fr"}), 500, "failed")
+    assert search.lost

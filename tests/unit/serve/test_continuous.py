@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import random
-import threading
-import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
+from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.search import Search
-from rnnsearch.serve.continuous import POSITIONS, Caller, ContinuousTranslator
+from rnnsearch.serve.continuous import POSITIONS, ContinuousTranslator, SearchFailed
 from rnnsearch.translation import Translation, Translator
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
 from toy import toy_pairs
@@ -21,86 +20,104 @@ Trained = Callable[..., Translator]
 LINES = [source for source, _ in toy_pairs(40, seed=3)]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def translator(trained: Trained) -> Translator:
     return Translator(trained("gated", "mlp").system)
 
 
 @pytest.fixture
-def engine(translator: Translator) -> Iterator[ContinuousTranslator]:
+def engine(translator: Translator) -> ContinuousTranslator:
+    return ContinuousTranslator(translator, batch_sentences=3)
+
+
+def finish(engine: ContinuousTranslator) -> dict[tuple[int, int], list[Translation] | SearchFailed]:
+    """What is told of every caller's lines until nothing is left to do."""
+    found = {}
+    while engine.busy:
+        for one in engine.step():
+            assert (one.caller, one.place) not in found
+            found[one.caller, one.place] = one.translations
+    return found
+
+
+def as_values(translations: list[Translation] | SearchFailed) -> list[dict[str, object]]:
+    assert not isinstance(translations, SearchFailed)
+    return [one.to_dict() for one in translations]
+
+
+@given(
+    asked=st.lists(
+        st.tuples(
+            st.integers(0, 5),  # the number of lines
+            st.integers(1, 3),  # n
+            st.none() | st.integers(1, 5),  # the beam
+            st.integers(0, 12),  # the step at which it comes
+            st.none() | st.integers(0, 25),  # the step at which it is cancelled, if it is
+        ),
+        max_size=5,
+    ),
+    seed=st.integers(0, 3),
+)
+def test_callers_get_what_they_would_get_alone(
+    translator: Translator, asked: list[tuple[int, int, int | None, int, int | None]], seed: int
+) -> None:
     engine = ContinuousTranslator(translator, batch_sentences=3)
-    yield engine
-    engine.close()
+    long = " ".join(LINES)[: 20 * POSITIONS]
+    lines = [random.Random(seed + number).choices([*LINES, "", long], k=one[0]) for number, one in enumerate(asked)]
+    found = {}
+    for step in range(26):
+        for number, (_, n, beam, comes, leaves) in enumerate(asked):
+            if comes == step:
+                engine.add(number, lines[number], n, (), beam)
+            if leaves == step:
+                engine.cancel(number)
+        for one in engine.step() if engine.busy else ():
+            leaves = asked[one.caller][4]
+            assert leaves is None or step < leaves or leaves < asked[one.caller][3]
+            found[one.caller, one.place] = one.translations
+    found |= finish(engine)
+    for number, (_, n, beam, comes, leaves) in enumerate(asked):
+        if leaves is not None and leaves >= comes:
+            continue
+        alone = translator.n_best(lines[number], n, **({} if beam is None else {"beam": beam}))
+        assert [as_values(found[number, place]) for place in range(len(lines[number]))] == [
+            [one.to_dict() for one in translations] for translations in alone
+        ]
+    kept = engine._callers, engine._turns, engine._lines, engine._waiting, engine._found
+    assert not any(kept)
 
 
-def ask(engine: ContinuousTranslator, lines: list[str], n: int = 1, **how: object) -> list[list[Translation]]:
-    search = engine.translator.search_settings({**vars_of(engine.settings), **how})
-    futures = engine.submit(engine.translator.requests(lines, n, (), search))
-    return [engine.translator.translations(future.result(60), search) for future in futures]
-
-
-def vars_of(settings: object) -> dict[str, object]:
-    return {key: value for key, value in vars(settings).items() if not key.startswith("_")}
-
-
-def as_values(found: list[list[Translation]]) -> list[list[dict[str, object]]]:
-    return [[one.to_dict() for one in translations] for translations in found]
-
-
-def test_callers_get_what_they_would_get_alone(engine: ContinuousTranslator, translator: Translator) -> None:
-    long = " ".join(LINES[:60])[: 20 * POSITIONS]
-    asked: list[tuple[list[str], int, dict[str, object]]] = [
-        (random.Random(seed).sample(LINES, 7) + ["", long][: seed % 3], 1 + seed % 3, {"beam": 1 + seed % 5})
-        for seed in range(8)
-    ]
-    found: dict[int, list[list[Translation]]] = {}
-
-    def caller(number: int) -> None:
-        lines, n, how = asked[number]
-        found[number] = ask(engine, lines, n, **how)
-
-    threads = [threading.Thread(target=caller, args=[number]) for number in range(len(asked))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for number, (lines, n, how) in enumerate(asked):
-        assert as_values(found[number]) == as_values(translator.n_best(lines, n, **how))
-    assert engine.waiting == engine.searching == 0
-
-
-def test_a_sentence_that_has_no_room_gets_a_search_of_its_own(trained: Trained) -> None:
-    translator = Translator(trained("gated", "mlp").system)
-    engine = ContinuousTranslator(translator, batch_sentences=4, max_segment=10 * POSITIONS)
+def test_a_sentence_that_has_no_room_gets_a_search_of_its_own(translator: Translator) -> None:
+    settings = {"batch_sentences": 4, "max_segment": 10 * POSITIONS}
+    engine = ContinuousTranslator(translator, **settings)
     long = " ".join(LINES * 4)
     assert len(long.split()) > POSITIONS
     lines = [*LINES[:3], long, *LINES[3:6]]
-    assert as_values(ask(engine, lines)) == as_values(
-        translator.n_best(lines, 1, batch_sentences=4, max_segment=10 * POSITIONS)
-    )
-    engine.close()
+    engine.add(1, lines, 1)
+    found = finish(engine)
+    for place, expected in enumerate(translator.n_best(lines, 1, **settings)):
+        assert as_values(found[1, place]) == as_values(expected)
 
 
-def test_a_document_does_not_hold_up_a_sentence(engine: ContinuousTranslator, translator: Translator) -> None:
-    search = engine.settings
-    document = engine.submit(translator.requests(LINES * 5, 1, (), search))
-    engine.submit(translator.requests(LINES[:1], 1, (), search))[0].result(60)
-    assert not document[-1].done()
-    document[-1].result(60)
+def test_a_document_does_not_hold_up_a_sentence(engine: ContinuousTranslator) -> None:
+    engine.add(1, LINES * 5, 1)
+    engine.add(2, LINES[:1], 1)
+    told = list(finish(engine))
+    assert told.index((2, 0)) < 10
 
 
 def test_who_goes_away_frees_the_slots(engine: ContinuousTranslator, translator: Translator) -> None:
-    caller = Caller()
-    futures = engine.submit(translator.requests(LINES * 20, 1, (), engine.settings), caller)
-    futures[0].result(60)
-    engine.cancel(caller)
-    with pytest.raises(CancelledError):
-        futures[-1].result(60)
-    assert as_values(ask(engine, LINES[:2])) == as_values(translator.n_best(LINES[:2], 1))
-    deadline = time.monotonic() + 60
-    while engine.searching and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert (engine.waiting, engine.searching) == (0, 0)
+    engine.add(1, LINES * 20, 1)
+    while not engine.step():
+        pass
+    engine.cancel(1)
+    engine.cancel(1)
+    engine.add(2, LINES[:2], 1)
+    steps = 0
+    while engine.busy:
+        assert not any(one.caller == 1 for one in engine.step())
+        steps += 1
+    assert steps < 100
 
 
 def test_a_failure_is_told_and_the_next_is_served(
@@ -109,21 +126,23 @@ def test_a_failure_is_told_and_the_next_is_served(
     def broken(search: Search) -> list[object]:
         raise MemoryError("no memory")
 
-    expected = translator.n_best(LINES[:2], 1)
-    monkeypatch.setattr(Search, "step", broken)
-    with pytest.raises(MemoryError, match="no memory"):
-        ask(engine, LINES[:1])
-    monkeypatch.undo()
-    assert as_values(ask(engine, LINES[:2])) == as_values(expected)
+    engine.add(1, LINES, 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(Search, "step", broken)
+        told = engine.step()
+        assert {one.caller for one in told} == {1}
+        assert all(isinstance(one.translations, SearchFailed) for one in told)
+    assert not engine.busy
+    engine.add(2, LINES[:2], 1)
+    found = finish(engine)
+    for place, expected in enumerate(translator.n_best(LINES[:2], 1)):
+        assert as_values(found[2, place]) == as_values(expected)
 
 
-def test_closing_finishes_what_was_accepted(translator: Translator) -> None:
-    engine = ContinuousTranslator(translator)
-    futures = engine.submit(translator.requests(LINES, 1, (), engine.settings))
-    engine.close()
-    assert all(future.done() for future in futures)
-    with pytest.raises(RnnsearchError, match="shutting down"):
-        engine.submit([])
+def test_what_cannot_be_searched_for_is_refused_at_once(engine: ContinuousTranslator) -> None:
+    with pytest.raises(RnnsearchError, match="2 prefixes for 1 lines"):
+        engine.add(1, LINES[:1], 1, ["a", "b"])
+    assert not engine.busy
 
 
 def test_two_directions_are_refused(trained: Trained) -> None:
