@@ -15,8 +15,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-import torch
-
 import rnnsearch
 from rnnsearch.atomic import write_json
 
@@ -33,6 +31,8 @@ T = TypeVar("T")
 
 def machine() -> dict[str, Any]:
     """The processor, its cores, the software, and how busy other programs keep the machine."""
+    import torch  # The processes of clients do not need it.
+
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
