@@ -63,6 +63,8 @@ async def count(attacks: Sequence[Awaitable[str]]) -> dict[str, int]:
             return await attack
         except TimeoutError:
             return "silence"
+        except asyncio.IncompleteReadError as ended:
+            return ended.partial.split()[1].decode() if ended.partial else "closed"
         except ConnectionError:
             return "reset"
         except OSError as error:

@@ -23,7 +23,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from clients import Served, closed_loop, in_process, percentiles
+from ctranslate2_model import Size, write_transformer
 from record import BACKGROUND, machine, undisturbed, write_speed
 from speed_text import environment
 from translation_speed import Contestant, Job
@@ -32,7 +33,6 @@ from rnnsearch.config import WEIGHTS, from_preset
 from rnnsearch.model_folder import new_system, save_settings, save_weights
 from rnnsearch.text.vocabularies import Vocabularies
 from rnnsearch.text.vocabulary import Vocabulary
-from serving import Served, closed_loop, in_process, percentiles
 
 HERE = Path(__file__).parent
 WORDS = 25
@@ -41,16 +41,6 @@ KNOWN = 8000
 """Words that are in everyone's vocabulary, and the size of the small ones."""
 LENGTHS = {"minimum_length_ratio": "1.0", "maximum_length_ratio": "1.0"}
 """A translation has as many words as its source, the end symbol counted."""
-
-
-@dataclass(frozen=True)
-class Size:
-    """A Transformer's: layers of the encoder, and as many of the decoder, their sizes, and its vocabularies."""
-
-    layers: int
-    width: int
-    heads: int
-    words: int
 
 
 OURS = {"rnnsearch, preset best": ("best", KNOWN), "rnnsearch, preset paper": ("paper", 30_000)}
@@ -73,61 +63,8 @@ def our_model(folder: Path, preset: str, words: int) -> int:
     return system.model.count_parameters()
 
 
-def transformer(folder: Path, size: Size, precision: str) -> int:
-    """Write a model of CTranslate2; its number of parameters."""
-    from ctranslate2.specs import TransformerSpec
-
-    spec = TransformerSpec.from_config(size.layers, size.heads)
-    width, inner = size.width, 4 * size.width
-    tokens = ["<unk>", "<s>", "</s>", *_vocabulary(size.words).words[2:]]
-    generator, parameters = np.random.default_rng(1), 0
-
-    def normal(rows: int, columns: int) -> np.ndarray[Any, np.dtype[np.float32]]:
-        nonlocal parameters
-        parameters += rows * columns
-        return (generator.standard_normal((rows, columns)) / columns**0.5).astype(np.float32)
-
-    def linear(layer: Any, rows: int, columns: int) -> None:
-        layer.weight, layer.bias = normal(rows, columns), np.zeros(rows, np.float32)
-
-    def norm(layer: Any) -> None:
-        layer.gamma, layer.beta = np.ones(width, np.float32), np.zeros(width, np.float32)
-
-    for side in (spec.encoder, spec.decoder):
-        norm(side.layer_norm)
-        embeddings = side.embeddings if side is spec.decoder else side.embeddings[0]
-        embeddings.weight = normal(len(tokens), width)
-        side.position_encodings.encodings = _positions(width)
-        for layer in side.layer:
-            norm(layer.self_attention.layer_norm)
-            linear(layer.self_attention.linear[0], 3 * width, width)
-            linear(layer.self_attention.linear[1], width, width)
-            norm(layer.ffn.layer_norm)
-            linear(layer.ffn.linear_0, inner, width)
-            linear(layer.ffn.linear_1, width, inner)
-            if side is spec.decoder:
-                norm(layer.attention.layer_norm)
-                linear(layer.attention.linear[0], width, width)
-                linear(layer.attention.linear[1], 2 * width, width)
-                linear(layer.attention.linear[2], width, width)
-    linear(spec.decoder.projection, len(tokens), width)
-    spec.config.add_source_eos = True
-    spec.register_source_vocabulary(tokens)
-    spec.register_target_vocabulary(tokens)
-    spec.validate()
-    spec.optimize(quantization=None if precision == "float32" else precision)
-    folder.mkdir()
-    spec.save(str(folder))
-    return parameters
-
-
 def _vocabulary(words: int) -> Vocabulary:
     return Vocabulary([f"w{number}" for number in range(words)])
-
-
-def _positions(width: int) -> np.ndarray[Any, np.dtype[np.float32]]:
-    angles = np.arange(512)[:, None] / 10_000 ** (np.arange(width // 2) / (width // 2))
-    return np.concatenate([np.sin(angles), np.cos(angles)], axis=1).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -154,14 +91,12 @@ def entrants(folder: Path, threads: int, beam: int) -> dict[str, Entrant]:
             options = [part for key, value in settings.items() for part in ("--set", f"search.{key}={value}")]
             search = [HERE / "search_rnnsearch.py", model, *(f"{key}={value}" for key, value in settings.items())]
             search.append("batch_sentences=32")
-            program = ("-m", "rnnsearch", "serve")
-            found[f"{name}, {precision}"] = Entrant(
-                model, parameters, search, program, ["--beam", str(beam), *options]
-            )
+            options += ["--beam", str(beam)]
+            found[f"{name}, {precision}"] = Entrant(model, parameters, search, ("-m", "rnnsearch", "serve"), options)
     for name, size in TRANSFORMERS.items():
         for precision in PRECISIONS:
             model = folder / f"{size.width}-{precision}"
-            parameters = transformer(model, size, precision)
+            parameters = write_transformer(model, size, _vocabulary(size.words).words[2:], precision)
             search = [HERE / "search_ctranslate2.py", model, threads]
             options = ["--threads", str(threads), "--beam", str(beam), "--steps", str(WORDS + 1)]
             program = (HERE / "ctranslate2_server.py",)
@@ -199,7 +134,7 @@ def served(entrant: Entrant, lines: list[str], clients: int, threads: int, backg
             "sentences_per_second": round(len(lines) / seconds, 2),
             "words_per_second": round(words / seconds, 1),
             **percentiles(latencies),
-            "peak_megabytes": server.megabytes("VmHWM"),
+            "peak_megabytes": server.peak_megabytes(),
             **run.load(),
         }
 
