@@ -13,3 +13,9 @@ class RnnsearchError(Exception):
 
 class RnnsearchWarning(UserWarning):
     """Something that is not done as asked, but that does not stop the work; the command line prints it as one line."""
+
+
+def shown(value: object) -> str:
+    """A value for an error message, cut off where it is long."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -17,7 +17,7 @@ cache.enabled = false
 positive_data_acceptance.enabled = false  # `valid_requests_are_answered` is for it
 negative_data_rejection.expected-statuses = ["400", "413", "415"]
 """
-TOGETHER = ("give one for each", "give one sentence", "a prefix needs a text of one")
+TOGETHER = ("give one for each", "give one sentence", "a prefix needs a text of one", "has no words", "give one")
 """What is told of fields that are valid by themselves: no schema can say how they go together."""
 
 

@@ -28,6 +28,10 @@ def command(
         list[str] | None,
         typer.Option("--cors", metavar="ORIGIN", help="A web site whose pages may call the server; may be repeated."),
     ] = None,
+    terms: Annotated[
+        Path | None,
+        typer.Option("--terms", metavar="FILE", help="Source terms and the translations they get, with a tab between."),
+    ] = None,
     log_text: Annotated[bool, typer.Option("--log-text", help="Write the texts that are translated into the log.")] = False,
     beam: Beam = None,
     set_: SearchSet = None,
@@ -43,7 +47,9 @@ def command(
 
     models = model or [default_model()]
     settings = search_settings(False, beam, set_)
-    check_inputs(keys, models=models)
+    check_inputs(keys, terms, models=models)
+    if terms and len(models) > 1:
+        raise RnnsearchError(f"{terms}: terms are of one pair of languages, and there are several models; give one")
     accepted = [key for line in read_lines(keys) if (key := line.strip())] if keys else []
     if keys and not accepted:
         raise RnnsearchError(f"{keys}: there is no key in it, so nobody could ask; leave --keys out to serve everyone")
@@ -55,11 +61,13 @@ def command(
     from rnnsearch.serve.incoming import Limits
     from rnnsearch.serve.listen import listen
     from rnnsearch.serve.search_process import SearchProcess, load_each
+    from rnnsearch.translation.glossary import read_terms
 
+    given = None if terms is None else read_terms(terms)
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     log = logging.getLogger("rnnsearch.serve")
-    with SearchProcess(partial(load_each, models), settings) as search:
+    with SearchProcess(partial(load_each, models), settings, given) as search:
         for one in search.models:
             log.info("%s", one.description)
         limits = Limits(max_characters, max_sentences, max_queue, max_seconds)

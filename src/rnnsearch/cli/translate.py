@@ -29,10 +29,15 @@ def command(
         Path | None,
         typer.Option("--prefix", metavar="FILE", help="How each translation begins, line by line; lines may be blank."),
     ] = None,
+    terms: Annotated[
+        Path | None,
+        typer.Option("--terms", metavar="FILE", help="Source terms and the translations they get, with a tab between."),
+    ] = None,
     format_: Annotated[
         Literal["text", "json", "pharaoh"],
         typer.Option("--format", help="`text`; `json` lines with tokens, scores and alignments; or `pharaoh` alignments."),
     ] = "text",
+    html: Annotated[bool, typer.Option("--html", help="FILE is an HTML document; so is what is written.")] = False,
     page: PageFile = None,
     paper: PaperSearch = False,
     set_: SearchSet = None,
@@ -45,16 +50,20 @@ def command(
     from rnnsearch.model_catalog import default_model
 
     settings = search_settings(paper, beam, set_)
+    if html and (n_best > 1 or prefix is not None or format_ != "text"):
+        raise RnnsearchError("--html writes one translated document; leave out --n-best, --prefix and --format")
     if not model:
         model = [default_model()]
         print("rnnsearch: translating English into French with the installed model; --model names another", file=sys.stderr)
-    check_inputs(file, prefix, models=model)
+    check_inputs(file, prefix, terms, models=model)
 
     from contextlib import ExitStack
 
     from rnnsearch.atomic import atomic_write
-    from rnnsearch.data.read import read_lines
-    from rnnsearch.translation import FORMATS, load
+    from rnnsearch.data.read import read_lines, read_text
+    from rnnsearch.translation import FORMATS, Translation, load
+    from rnnsearch.translation.glossary import read_terms
+    from rnnsearch.translation.markup import Markup
 
     translator = load(*model)
     if format_ == "pharaoh" and not translator.system.model.aligns:
@@ -71,7 +80,10 @@ def command(
             )
     write = FORMATS[format_]
     prefixes = None if prefix is None else read_lines(prefix)
-    lines = read_lines(file)
+    given = None if terms is None else read_terms(terms)
+    document = Markup(read_text(file), translator.system.config.data.source_language) if html else None
+    lines = read_lines(file) if document is None else iter(document.sentences)
+    best: list[Translation] = []
     sentences = None
     if page is not None:
         from rnnsearch.report.page import SentencePage
@@ -84,14 +96,19 @@ def command(
         out = sys.stdout
         if output is not None:
             out = stack.enter_context(stack.enter_context(atomic_write(output)).open("w", encoding="utf-8", newline="\n"))
-        for number, translations in enumerate(translator.stream(lines, n_best, prefixes, **settings)):
-            out.write(write(translations, number, n_best > 1) + "\n")
-            if output is None:
-                out.flush()
+        for number, translations in enumerate(translator.stream(lines, n_best, prefixes, given, **settings)):
+            if document is not None:
+                best.append(translations[0])
+            else:
+                out.write(write(translations, number, n_best > 1) + "\n")
+                if output is None:
+                    out.flush()
             unfinished += not translations[0].finished
             replaced.update(replacement.by for replacement in translations[0].replacements)
             if sentences is not None:
                 sentences.add(translations[0], translations[1:])
+        if document is not None:
+            out.write(document.joined(best))
     if page is not None and sentences is not None:
         sentences.write(page, "Translations" if file == "-" else f"Translations of {Path(file).name}", translator)
     if replaced:

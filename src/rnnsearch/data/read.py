@@ -26,6 +26,16 @@ def read_lines(path: Path | str) -> Iterator[str]:
     A line ends at a line feed and nowhere else (U+2028 and its like are text), so that line n is line n to
     every tool; a carriage return before it is dropped. `.gz` and `.xz` are decompressed on the way.
     """
+    for line in _lines(path):
+        yield line.removesuffix("\n").removesuffix("\r")
+
+
+def read_text(path: Path | str) -> str:
+    """All of such a file, its line ends included."""
+    return "".join(_lines(path))
+
+
+def _lines(path: Path | str) -> Iterator[str]:
     path = Path(path)
     number = 0
     try:
@@ -33,7 +43,7 @@ def read_lines(path: Path | str) -> Iterator[str]:
             for number, raw in enumerate(file, 1):
                 if number == 1:
                     raw = raw.removeprefix(_BYTE_ORDER_MARK)
-                yield _decode(raw.removesuffix(b"\n").removesuffix(b"\r"), path, number)
+                yield _decode(raw, path, number)
     except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
         reason = str(error).rstrip(".")
         raise RnnsearchError(

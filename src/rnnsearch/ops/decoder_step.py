@@ -172,8 +172,9 @@ def best_words(
 ) -> tuple[Tensor, Tensor]:
     """The `count` most probable words of each row: log p (R, W), the highest first, and the words (R, W) int64.
 
-    The logits are factor ∘ product + bias; `product` may be overwritten. `banned` excludes some of the first X words,
-    without giving their probability to others. If fewer than `count` words remain, the other log p are −inf.
+    The logits are factor ∘ product + bias; they overwrite `product`, but for those of banned words. `banned` excludes some
+    of the first X words, without giving their probability to others. If fewer than `count` words remain, the other log p
+    are −inf.
     """
     R, V = product_RV.shape
     if loops.run_on(product_RV):
@@ -182,7 +183,7 @@ def best_words(
         scalars = (R, V, count, banned_RX.shape[1])
         _best_words(scalars, product_RV, factor_R, bias_V, banned_RX, log_p_RW, words_RW, scratch_RX)
         return log_p_RW, words_RW
-    log_p_RV = torch.log_softmax(torch.addcmul(bias_V, product_RV, factor_R.unsqueeze(1)), 1)
+    log_p_RV = torch.log_softmax(torch.addcmul(bias_V, product_RV, factor_R.unsqueeze(1), out=product_RV), 1)
     log_p_RV[:, : banned_RX.shape[1]].masked_fill_(banned_RX, -torch.inf)
     log_p_RW, words_RW = log_p_RV.topk(min(count, V), 1)
     missing = count - log_p_RW.shape[1]

@@ -13,6 +13,7 @@ from rnnsearch.search.fast import FastBackend
 from rnnsearch.search.next_words import next_words
 from rnnsearch.search.plain import PlainBackend
 from rnnsearch.search.ranking import Ranking, best_first
+from rnnsearch.search.terms import Term, Terms
 
 __all__ = [
     "Backend",
@@ -20,6 +21,8 @@ __all__ = [
     "Query",
     "Ranking",
     "Search",
+    "Term",
+    "Terms",
     "VocabularySelection",
     "beam_search",
     "best_first",

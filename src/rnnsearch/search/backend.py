@@ -7,7 +7,7 @@ probabilities of the next words. `PlainBackend` is the reference implementation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -57,14 +57,37 @@ class Prediction:
         are −inf. This method may overwrite the logits: call the other methods first.
         """
         banned = torch.from_numpy(banned_RX).to(self.bias_V.device)
-        parts = -(-self.rows * len(self.bias_V) // LOGITS)
-        size = -(-self.rows // parts)
-        found = [
-            best_words(*self.products(part), self.bias_V, count, banned[part])
-            for part in (slice(first, first + size) for first in range(0, self.rows, size))
-        ]
+        found = [best_words(*self.products(part), self.bias_V, count, banned[part]) for part in self._parts()]
         log_p_RW, words_RW = (torch.cat(tensors) for tensors in zip(*found, strict=True))
         return log_p_RW.double().cpu().numpy(), self._words(words_RW).cpu().numpy()
+
+    def best_and_given(
+        self, count: int, banned_RX: NDArray[np.bool_], rows_G: Integers, words_G: Integers
+    ) -> tuple[NDArray[np.float64], Integers, NDArray[np.float64]]:
+        """As `best`, and log p (G) of given words: word `words[i]` of row `rows[i]`, banned or not.
+
+        Valid only without vocabulary selection.
+        """
+        device = self.bias_V.device
+        banned, rows, words = (torch.from_numpy(array).to(device) for array in (banned_RX, rows_G, words_G))
+        found, log_p_G = [], self.bias_V.new_empty(len(rows))
+        for part in self._parts():
+            logits_RV, factor_R = self.products(part)
+            here = ((rows >= part.start) & (rows < part.stop)).nonzero().squeeze(1)
+            rows_g, words_g = rows[here] - part.start, words[here]
+            logits_g = torch.addcmul(self.bias_V[words_g], logits_RV[rows_g, words_g], factor_R[rows_g])
+            found.append(best_words(logits_RV, factor_R, self.bias_V, count, banned[part]))
+            # Two words of a row differ in log p as they differ in their logits, and the best word's log p is known.
+            best_log_p_g, best_g = (values_RW[rows_g, 0] for values_RW in found[-1])
+            log_p_G[here] = best_log_p_g + (logits_g - logits_RV[rows_g, best_g])
+        log_p_RW, words_RW = (torch.cat(tensors) for tensors in zip(*found, strict=True))
+        return log_p_RW.double().cpu().numpy(), words_RW.cpu().numpy(), log_p_G.double().cpu().numpy()
+
+    def _parts(self) -> Iterator[slice]:
+        """The rows, so many at a time that their logits fit into memory."""
+        parts = -(-self.rows * len(self.bias_V) // LOGITS)
+        size = -(-self.rows // parts)
+        return (slice(first, first + size) for first in range(0, self.rows, size))
 
     def draw(
         self, chances_RW: NDArray[np.float64], temperature: float, banned_RX: NDArray[np.bool_]

@@ -3,7 +3,8 @@
 Each sentence keeps its `beam` best partial translations, by summed log-probability. A translation that ends leaves the beam
 and makes it narrower by one. When its beam is empty, a sentence is done and another takes its slot. Sentences do not affect
 each other: scores depend on the sentence's own source alone, and only hypotheses of the same sentence compete. With a
-temperature, translations are sampled word by word instead; each sentence has its own random generator.
+temperature, translations are sampled word by word instead; each sentence has its own random generator. `Terms` steer the
+search for sentences whose translations have to contain given words.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from rnnsearch.data.batches import WIDTH_MULTIPLE, make_batch
 from rnnsearch.search.backend import Backend, Integers, Prediction, SearchSession
 from rnnsearch.search.constraints import Constraints
 from rnnsearch.search.ranking import Ranking, best_first
+from rnnsearch.search.terms import DOUBLED, Progress, Terms
 from rnnsearch.text.vocabulary import END
 
 POSITIONS = 4096
@@ -42,6 +44,10 @@ class Hypothesis:
     """α, (words, source positions); None if the model has no alignment."""
     end_alignment: NDArray[np.float32] | None = None
     """α of the step that produced the end symbol, (source positions); None also for an unfinished hypothesis."""
+    terms: Sequence[tuple[int, int]] = ()
+    """The terms that it contains: the number of each, and the position of its first word."""
+    doubled: int = 0
+    """The number of terms whose source words it has translated by other words."""
 
 
 class _Path(NamedTuple):
@@ -52,6 +58,8 @@ class _Path(NamedTuple):
     alpha_RS: NDArray[np.float32] | None
     row: int
     """The row of this word in α."""
+    progress: Progress | None
+    """How far the hypothesis has got with the terms, where it has got further than its prefix."""
 
 
 @dataclass(eq=False)
@@ -63,6 +71,9 @@ class Query:
     beam: int
     prefix: Sequence[int] = ()
     """The words that the translations begin with. The backend must then have no vocabulary selection."""
+    terms: Terms | None = None
+    """What the translations have to contain. The backend must then have no vocabulary selection, and the search no
+    temperature."""
     found: list[Hypothesis] = field(default_factory=list)
     """The translations, best first, once the search for them is done."""
     cancelled: bool = False
@@ -81,6 +92,8 @@ class _Beam:
     query: Query
     random: np.random.Generator | None
     """With sampling, the sentence's own generator: samples do not depend on other sentences."""
+    after_prefix: Progress | None = None
+    """With terms, how far its prefix has got with them."""
 
     def end(
         self,
@@ -94,6 +107,12 @@ class _Beam:
         words: list[int] = []
         alphas: list[NDArray[np.float32]] = []
         source_length = len(self.query.words) + 1
+        terms = self.query.terms
+        placed: tuple[tuple[int, int], ...] = ()
+        doubled = 0
+        if terms is not None:
+            progress = self.progress(path)
+            placed, doubled = terms.placed(progress), progress.doubled
         while path is not None:
             words.append(path.word)
             if path.alpha_RS is not None:
@@ -101,7 +120,12 @@ class _Beam:
             path = path.before
         alignment = np.array(alphas[::-1], np.float32).reshape(len(words), source_length) if aligns else None
         end_alignment = None if end_alpha_S is None else end_alpha_S[:source_length].copy()
-        self.query.found.append(Hypothesis(words[::-1], score, finished, alignment, end_alignment))
+        self.query.found.append(Hypothesis(words[::-1], score, finished, alignment, end_alignment, placed, doubled))
+
+    def progress(self, path: _Path | None) -> Progress:
+        """How far the hypothesis that ends with `path` has got with the terms; within the prefix, how far the prefix has."""
+        assert self.after_prefix is not None
+        return self.after_prefix if path is None or path.progress is None else path.progress
 
 
 def beam_search(
@@ -166,6 +190,7 @@ class Search:
         self._width_Q = np.zeros(slots, np.int64)
         self._written_Q = np.zeros(slots, np.int64)
         self._longest_Q = np.zeros(slots, np.int64)
+        self._has_terms_Q = np.zeros(slots, np.bool_)
         self._slots_R = np.empty(0, np.int64)
         self._scores_R = np.empty(0)
         self._paths: list[_Path | None] = []
@@ -204,11 +229,13 @@ class Search:
             for slot, query in zip(slots, self._encoded[first : self._added], strict=True):
                 length = len(query.words) + 1
                 random = np.random.default_rng([self._config.seed, *query.words]) if self._config.temperature else None
-                self._beams[slot] = _Beam(query, random)
+                terms = query.terms
+                self._beams[slot] = _Beam(query, random, None if terms is None else terms.after_prefix(query.prefix))
+                self._has_terms_Q[slot] = terms is not None
                 self._constraints.add(slot, length, query.prefix)
                 self._width_Q[slot], self._written_Q[slot] = query.beam, 0
                 longest = self._max_steps or max(1, int(self._config.maximum_length_ratio * length))
-                self._longest_Q[slot] = longest + len(query.prefix)
+                self._longest_Q[slot] = longest + len(query.prefix) + (0 if terms is None else terms.words)
             self._session.add(np.arange(first, self._added), np.array(slots))
             self._slots_R = np.concatenate([self._slots_R, slots])
             self._scores_R = np.concatenate([self._scores_R, np.zeros(len(slots))])
@@ -222,9 +249,13 @@ class Search:
         prediction = self._session.predict()
         alpha_RS = None if prediction.alpha_RS is None else prediction.alpha_RS.float().cpu().numpy()
         is_first_R = self._is_first()
-        parents, words, scores = (
-            self._drawn(prediction) if self._config.temperature else self._best(prediction, is_first_R)
-        )
+        progress: dict[tuple[int, int], Progress] = {}
+        if self._config.temperature:
+            parents, words, scores = self._drawn(prediction)
+        elif self._has_terms_Q[slots_R].any():
+            parents, words, scores, progress = self._best_with_terms(prediction, is_first_R, alpha_RS)
+        else:
+            parents, words, scores = self._best(prediction, is_first_R)
         first_rows, slots = np.flatnonzero(is_first_R), slots_R[parents]
 
         ends = words == END
@@ -236,7 +267,10 @@ class Search:
 
         def extended(chosen: NDArray[np.int64]) -> list[_Path | None]:
             pairs = zip(parents[chosen].tolist(), words[chosen].tolist(), strict=True)
-            return [_Path(self._paths[parent], word, alpha_RS, parent) for parent, word in pairs]
+            return [
+                _Path(self._paths[parent], word, alpha_RS, parent, progress.get((parent, word)) if progress else None)
+                for parent, word in pairs
+            ]
 
         going = np.flatnonzero(~ends)
         goes_on_Q = (np.bincount(slots[going], minlength=Q) > 0) & (self._written_Q < self._longest_Q)
@@ -258,9 +292,7 @@ class Search:
                 if not len(unfinished):
                     # No further word is possible: the selected vocabulary holds only the two symbols, which are banned.
                     beam.end(self._paths[row], float(self._scores_R[row]), alpha_RS is not None)
-            query.found = best_first(
-                query.found, lambda found: self._ranking.score(found.score, len(found.words) + 1, found.alignment)
-            )
+            query.found = best_first(query.found, self._rank)
 
         kept = going[goes_on_Q[slots[going]]]
         self._paths = extended(kept)
@@ -290,6 +322,62 @@ class Search:
         rank_X = np.arange(len(best_X)) - W * first_rows[sentence_R[parents_X]]
         best = best_X[(rank_X < self._width_Q[slots_R[parents_X]]) & (totals_X[best_X] > -np.inf)]
         return best // W, words_RW.ravel()[best], totals_X[best]
+
+    def _rank(self, found: Hypothesis) -> float:
+        return self._ranking.score(found.score - DOUBLED * found.doubled, len(found.words) + 1, found.alignment)
+
+    def _best_with_terms(
+        self, prediction: Prediction, is_first_R: NDArray[np.bool_], alpha_RS: NDArray[np.float32] | None
+    ) -> tuple[Integers, Integers, NDArray[np.float64], dict[tuple[int, int], Progress]]:
+        """As `_best`, where sentences have terms; and the progress with these of each hypothesis and next word."""
+        slots_R, diversity = self._slots_R, self._config.diversity
+        banned_RX, forced, forced_words, forced_log_p = self._constrained(prediction)
+        has_terms_R = self._has_terms_Q[slots_R]
+        has_terms_R[forced] = False
+        steered: list[tuple[int, Terms, Progress]] = []
+        for row in np.flatnonzero(has_terms_R).tolist():
+            beam = self._beams[slots_R[row]]
+            assert beam.query.terms is not None
+            steered.append((row, beam.query.terms, beam.progress(self._paths[row])))
+        wanted = [(row, word) for row, terms, progress in steered for word in terms.wanted(progress)]
+        rows_G, words_G = np.array(wanted, np.int64).reshape(-1, 2).T.copy()
+        log_p_RW, words_RW, log_p_G = prediction.best_and_given(
+            int(self._width_Q[slots_R].max()), banned_RX, rows_G, words_G
+        )
+        if len(forced):
+            log_p_RW[forced], words_RW[forced] = -np.inf, 0
+            log_p_RW[forced, 0], words_RW[forced, 0] = forced_log_p, forced_words
+
+        log_p_of = dict(zip(wanted, log_p_G.tolist(), strict=True))
+        after: dict[tuple[int, int], Progress] = {}
+        candidates: list[tuple[int, int, float, int, int, int]] = []
+        for row, terms, progress in steered:
+            slot = slots_R[row]
+            alpha_S = None if alpha_RS is None else alpha_RS[row]
+            # As many words as its own beam is wide: those of other sentences do not matter.
+            best_W = slice(int(self._width_Q[slot]))
+            pairs = zip(words_RW[row, best_W].tolist(), log_p_RW[row, best_W].tolist(), strict=True)
+            best = {word: log_p for word, log_p in pairs if log_p > -np.inf}
+            left = int(self._longest_Q[slot] - self._written_Q[slot]) - 1
+            for rank, (word, then) in enumerate(terms.extensions(progress, list(best), alpha_S, left)):
+                log_p = best[word] if word in best else log_p_of[row, word]
+                candidates.append((row, word, log_p, rank, then.doubled, then.missing))
+                after[row, word] = then
+        log_p_RW[has_terms_R] = -np.inf
+        rows, ranks = np.nonzero(log_p_RW > -np.inf)
+        zeros = np.zeros(len(rows))
+        free = np.stack([rows, words_RW[rows, ranks], log_p_RW[rows, ranks], ranks, zeros, zeros])
+        steered_columns = np.array(candidates, np.float64).reshape(-1, len(free)).T
+        parents_X, words_X, log_p_X, ranks_X, doubled_X, missing_X = np.concatenate([free, steered_columns], 1)
+        parents_X, words_X = parents_X.astype(np.int64), words_X.astype(np.int64)
+        # Hypotheses that lack as many words compete; these banks take turns, beginning with the one that lacks fewest.
+        totals_X = self._scores_R[parents_X] + log_p_X
+        sentence_X = (np.cumsum(is_first_R) - 1)[parents_X]
+        order = np.lexsort((diversity * ranks_X + DOUBLED * doubled_X - totals_X, missing_X, sentence_X))
+        turn = _ranks(sentence_X[order], missing_X[order])
+        order = order[np.lexsort((missing_X[order], turn, sentence_X[order]))]
+        best_X = order[_ranks(sentence_X[order]) < self._width_Q[slots_R[parents_X[order]]]]
+        return parents_X[best_X], words_X[best_X], totals_X[best_X], after
 
     def _drawn(self, prediction: Prediction) -> tuple[Integers, Integers, NDArray[np.float64]]:
         """As `_best`, with one sampled word per hypothesis; the first word of a sentence is sampled `beam` times."""
@@ -323,3 +411,11 @@ class Search:
         forced, words_R = self._constraints.forced(self._slots_R, written_R)
         log_p = prediction.given(words_R)[forced] if len(forced) else np.empty(0)
         return banned_RX, forced, words_R[forced], log_p
+
+
+def _ranks(*keys: Integers) -> Integers:
+    """The place of each element among those with the same keys, which are adjacent."""
+    is_first = np.ones(len(keys[0]), np.bool_)
+    is_first[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    places = np.arange(len(is_first))
+    return places - np.maximum.accumulate(np.where(is_first, places, 0))

@@ -43,8 +43,9 @@ from rnnsearch.serve.protocol import (
     scored,
 )
 from rnnsearch.serve.search_process import SearchProcess
-from rnnsearch.serve.sentences import Passage, as_passage
 from rnnsearch.translation import Translation
+from rnnsearch.translation.markup import Markup
+from rnnsearch.translation.sentences import Passage, as_passage
 
 log = logging.getLogger("rnnsearch.serve")
 A = TypeVar("A", bound=Asked)
@@ -95,15 +96,19 @@ class Server:
         model, source = self._model(asked)
         texts = [asked.q] if isinstance(asked.q, str) else asked.q
         self._check_length([*texts, asked.prefix])
-        passages = [as_passage(text, source, asked.split_sentences) for text in texts]
+        read = Markup if asked.format == "html" else as_passage
+        passages = [read(text, source, asked.split_sentences) for text in texts]
         sentences = [sentence for passage in passages for sentence in passage.sentences]
         if asked.prefix and len(sentences) != 1:
             raise HTTPException(400, f"prefix: the text has {len(sentences)} sentences; a prefix needs a text of one")
+        streams = "text/event-stream" in request.headers.get("accept", "")
+        if streams and asked.format == "html":
+            raise HTTPException(400, "format: a stream of sentences has no markup; ask for JSON, or for the format text")
         if self._log_text:
             log.info("text %r", texts)
         self._check_sentences(len(sentences))
         work = self._translations(model, sentences, asked)
-        if "text/event-stream" in request.headers.get("accept", ""):
+        if streams:
             return StreamingResponse(_events(request, work, sentences, asked), media_type="text/event-stream")
         found = [translations async for translations in while_connected(request, work)]
         return _json(_answer(asked, passages, found, source))
@@ -205,7 +210,8 @@ class Server:
         """The translations of each sentence, in order, as they are found."""
         n = max(asked.n_best, asked.alternatives + 1)
         prefixes = [asked.prefix] if asked.prefix else ()
-        async with aclosing(self.search.translations(model, sentences, n, prefixes, asked.beam or None)) as found:
+        found_each = self.search.translations(model, sentences, n, prefixes, asked.beam or None, asked.terms)
+        async with aclosing(found_each) as found:
             async for translations in found:
                 self._sentences.inc()
                 yield translations
@@ -243,7 +249,7 @@ def make_app(server: Server, origins: Sequence[str] = ()) -> Starlette:
 
 
 def _answer(
-    asked: TranslateRequest, passages: Sequence[Passage], found: list[list[Translation]], source: str
+    asked: TranslateRequest, passages: Sequence[Passage | Markup], found: list[list[Translation]], source: str
 ) -> TranslateResponse:
     """The answer to a request, of the translations of all its sentences."""
     rest = iter(found)
@@ -251,7 +257,7 @@ def _answer(
     for passage in passages:
         n_best_lists = [next(rest) for _ in passage.sentences]
         ranks = range(min([asked.alternatives + 1, *map(len, n_best_lists)]) if n_best_lists else 1)
-        best, *others = [passage.joined([n_best[rank].text for n_best in n_best_lists]) for rank in ranks]
+        best, *others = [passage.joined([n_best[rank] for n_best in n_best_lists]) for rank in ranks]
         texts.append(best)
         alternatives.append(others)
         if asked.alignment:

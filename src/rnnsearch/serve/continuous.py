@@ -17,7 +17,7 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.search import Query, Search, slots
 from rnnsearch.translation import Translation, Translator
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
-from rnnsearch.translation.translator import Request
+from rnnsearch.translation.translator import GivenTerms, Request
 
 log = logging.getLogger("rnnsearch.serve")
 
@@ -70,8 +70,8 @@ class _Caller:
 class ContinuousTranslator:
     """A search that callers add lines to at any time; it proceeds step by step."""
 
-    def __init__(self, translator: Translator, **settings: object) -> None:
-        """`settings` are those of `Translator.translate`; `batch_sentences` is the number of slots.
+    def __init__(self, translator: Translator, terms: GivenTerms = None, **settings: object) -> None:
+        """`terms` and `settings` are those of `Translator.translate`; `batch_sentences` is the number of slots.
 
         Raises RnnsearchError for models of both directions, which are two searches.
         """
@@ -79,6 +79,7 @@ class ContinuousTranslator:
             raise RnnsearchError("L2R and R2L models together cannot be served; give one model")
         self.translator = translator
         self.settings: SearchConfig = translator.search_settings(settings)
+        self._glossary = translator.glossary(terms)
         self._backend = translator.backend(self.settings)
         self._search = self._new_search(POSITIONS)
         self._callers: dict[int, _Caller] = {}
@@ -97,13 +98,21 @@ class ContinuousTranslator:
         return bool(self._found or self._turns or self._search.busy)
 
     def add(
-        self, caller: int, lines: Sequence[str], n: int, prefixes: Sequence[str] = (), beam: int | None = None
+        self,
+        caller: int,
+        lines: Sequence[str],
+        n: int,
+        prefixes: Sequence[str] = (),
+        beam: int | None = None,
+        terms: GivenTerms = None,
     ) -> None:
         """Have the `n` best translations of these lines found, in order, for a new caller; see `Translator.requests`.
 
-        Raises RnnsearchError where they cannot be searched for.
+        Where the caller's `terms` and the search's own translate the same words, those of the caller decide. Raises
+        RnnsearchError where they cannot be searched for.
         """
-        requests = self.translator.requests(lines, n, prefixes, self.settings, beam)
+        glossary = self._glossary | self.translator.glossary(terms)
+        requests = self.translator.requests(lines, n, prefixes, self.settings, beam, glossary)
         if not requests:
             return
         asking = self._callers[caller] = _Caller(len(requests))

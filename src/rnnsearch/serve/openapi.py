@@ -53,8 +53,8 @@ def openapi(characters: int, keys: bool, pairs: Sequence[tuple[str, str]]) -> di
         _narrow(schemas["$defs"][model.__name__], characters, keys, pairs)
     paths: dict[str, Any] = {}
     for path, (summary, asked, answer) in _POSTS.items():
-        schema = {"schema": _reference(asked)}
-        content = {"application/json": schema, "application/x-www-form-urlencoded": schema}
+        form = {"schema": _without_objects(schemas["$defs"][asked.__name__])}
+        content = {"application/json": {"schema": _reference(asked)}, "application/x-www-form-urlencoded": form}
         found = _response("The answer.", _reference(answer))
         if path == "/translate":
             found["content"]["text/event-stream"] = {"schema": {"type": "string", "description": _EVENTS}}
@@ -99,6 +99,12 @@ def _narrow(schema: dict[str, Any], characters: int, keys: bool, pairs: Sequence
             text.get("items", text)["maxLength"] = characters
     if keys:
         schema["required"].append("api_key")
+
+
+def _without_objects(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a request as a form, which has only texts and lists of texts."""
+    fields = {name: field for name, field in schema["properties"].items() if field.get("type") != "object"}
+    return {**schema, "properties": fields}
 
 
 def _reference(model: type[BaseModel]) -> dict[str, str]:

@@ -6,6 +6,7 @@ The types validate what comes in, and the OpenAPI document is made of them.
 from __future__ import annotations
 
 import math
+from dataclasses import astuple
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -13,10 +14,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from rnnsearch.data.word_alignments import hard_alignment
 from rnnsearch.text.spans import spans
 from rnnsearch.translation import ScoredPair, Translation
+from rnnsearch.translation.glossary import MOST_CHARACTERS
 from rnnsearch.translation.translation import rounded, rounded_row
 
 MOST_TRANSLATIONS = 20
 """The largest `n_best`, `beam`, and number of alternatives and one."""
+
+MOST_TERMS = 200
+"""The most terms of a request."""
 
 
 def _whole(value: object) -> object:
@@ -26,6 +31,7 @@ def _whole(value: object) -> object:
 
 WHOLE = BeforeValidator(_whole)
 Key = Annotated[str, Field(description="An API key, where the server asks for one.")]
+Term = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS)]
 Language = Annotated[str, Field(max_length=20, examples=["en"])]
 
 
@@ -43,7 +49,7 @@ class TranslateRequest(Asked):
     """`POST /translate`."""
 
     q: Annotated[str | list[str], Field(description="A text, or a list of texts.", examples=["The man can no longer go."])]
-    format: Annotated[Literal["text"], Field(description="`text`: plain text.")] = "text"
+    format: Annotated[Literal["text", "html"], Field(description="`text`: plain text; `html`: with markup.")] = "text"
     alternatives: Annotated[
         int, Field(ge=0, lt=MOST_TRANSLATIONS, description="The number of further translations of each text."), WHOLE
     ] = 0
@@ -59,6 +65,10 @@ class TranslateRequest(Asked):
         WHOLE,
     ] = 0
     prefix: Annotated[str, Field(description="How the translation begins; for a text of one sentence.")] = ""
+    terms: Annotated[
+        dict[Term, Term],
+        Field(max_length=MOST_TERMS, description="Source terms and their translations, before those of the server."),
+    ] = {}
     split_sentences: Annotated[
         bool, Field(description="Whether to translate sentence by sentence; otherwise, line by line.")
     ] = True
@@ -114,6 +124,13 @@ class AlignedTranslation(BaseModel):
             "end. It says how sure the model is, and not whether it is right."
         ),
     ]
+    terms: Annotated[
+        list[tuple[int, int, int, int]] | None,
+        Field(
+            description="The terms: for each the positions of its first source token and of the one after its last, and "
+            "likewise of its target tokens. Left out where there are none."
+        ),
+    ] = None
     finished: Annotated[bool, Field(description="False if the translation was cut off at the length limit.")]
 
 
@@ -237,5 +254,6 @@ def _fields(translation: Translation) -> dict[str, object]:
         "links": None if translation.links is None else sorted(translation.links),
         "score": round(translation.score, 6),
         "confidence": confidence(translation.score, len(translation.tokens)),
+        "terms": [astuple(term) for term in translation.terms] or None,
         "finished": translation.finished,
     }

@@ -47,6 +47,7 @@ class _Translate:
     n: int
     prefixes: Sequence[str]
     beam: int | None
+    terms: Mapping[str, str] | None
 
 
 @dataclass(frozen=True)
@@ -84,15 +85,20 @@ class _Call:
 class SearchProcess:
     """The models in a process of their own, as seen from the server. Close it, or use it in a `with` statement."""
 
-    def __init__(self, make: Callable[[], Sequence[Translator]], settings: Mapping[str, object]) -> None:
-        """Start the process, which calls `make` for its models; `settings` are those of `Translator.translate`.
+    def __init__(
+        self,
+        make: Callable[[], Sequence[Translator]],
+        settings: Mapping[str, object],
+        terms: Mapping[str, str] | None = None,
+    ) -> None:
+        """Start the process, which calls `make` for its models; `settings` and `terms` are those of `Translator.translate`.
 
         Let the calling process have no threads yet, and not compute before. Raises RnnsearchError where a model cannot be
         loaded.
         """
         context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
         self._connection, other = context.Pipe()
-        arguments = other, self._connection, make, dict(settings), torch.get_num_threads()
+        arguments = other, self._connection, make, dict(settings), terms, torch.get_num_threads()
         self._process: Any = context.Process(target=_serve, args=arguments, name="search", daemon=True)  # type: ignore[attr-defined]
         self._calls: dict[int, _Call] = {}
         self._last = 0
@@ -149,14 +155,20 @@ class SearchProcess:
             self._process.join()
 
     async def translations(
-        self, model: int, lines: Sequence[str], n: int, prefixes: Sequence[str] = (), beam: int | None = None
+        self,
+        model: int,
+        lines: Sequence[str],
+        n: int,
+        prefixes: Sequence[str] = (),
+        beam: int | None = None,
+        terms: Mapping[str, str] | None = None,
     ) -> AsyncGenerator[list[Translation], None]:
         """The `n` best translations of each line, in order, as they are found. Closing the generator ends the search.
 
         Raises RnnsearchError where they cannot be searched for, and SearchFailed where the search breaks off.
         """
         found: dict[int, list[Translation]] = {}
-        number, call = self._ask(_Translate(model, lines, n, prefixes, beam), len(lines))
+        number, call = self._ask(_Translate(model, lines, n, prefixes, beam, terms), len(lines))
         try:
             for place in range(len(lines)):
                 while place not in found:
@@ -231,6 +243,7 @@ def _serve(
     other: Connection,
     make: Callable[[], Sequence[Translator]],
     settings: Mapping[str, object],
+    terms: Mapping[str, str] | None,
     threads: int,
 ) -> None:
     """What the process does, until nobody listens at the `other` end of its connection."""
@@ -241,7 +254,7 @@ def _serve(
     torch.set_num_threads(threads)
     with suppress(EOFError, OSError):  # nobody listens
         try:
-            engines = [ContinuousTranslator(translator, **settings) for translator in make()]
+            engines = [ContinuousTranslator(translator, terms, **settings) for translator in make()]
             for engine in engines:
                 _warm_up(engine)
         except RnnsearchError as error:
@@ -277,7 +290,7 @@ def _begun(engine: ContinuousTranslator, number: int, asked: _Asked) -> object:
     try:
         match asked:
             case _Translate():
-                engine.add(number, asked.lines, asked.n, asked.prefixes, asked.beam)
+                engine.add(number, asked.lines, asked.n, asked.prefixes, asked.beam, asked.terms)
             case _Cancel():
                 engine.cancel(number)
             case _Score():

@@ -15,6 +15,8 @@ import numpy as np
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.search import Ranking, best_first
+from rnnsearch.search.terms import ASTRAY, DOUBLED
+from rnnsearch.translation.glossary import Glossary
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.scoring import ScoredPair
 from rnnsearch.translation.translation import Translation
@@ -39,7 +41,7 @@ class BidirectionalTranslator(Translator):
         return f"{sum(1 + len(side.others) for side in self._sides)} {kind}, of both directions"
 
     def _n_best(
-        self, lines: list[str], n: int, prefixes: Sequence[str], settings: dict[str, object]
+        self, lines: list[str], n: int, prefixes: Sequence[str], glossary: Glossary, settings: dict[str, object]
     ) -> list[list[Translation]]:
         """See `Translator.n_best`: the best of the candidates that either direction found.
 
@@ -54,7 +56,7 @@ class BidirectionalTranslator(Translator):
             )
         wanted = {**settings, "minimum_bayes_risk": False}
         # R2L first: it refuses a prefix before anything is searched for.
-        found = [side.n_best(lines, max(n, search.beam), prefixes, **wanted) for side in reversed(self._sides)]
+        found = [side.n_best(lines, max(n, search.beam), prefixes, glossary, **wanted) for side in reversed(self._sides)]
         # Of every line, the candidates of both sides; a translation that both found is one candidate.
         candidates = [
             list({tuple(one.tokens): one for n_best in n_best_lists for one in n_best}.values())
@@ -65,7 +67,9 @@ class BidirectionalTranslator(Translator):
         results = []
         for translations in candidates:
             translations = [next(scored) for _ in translations]
-            translations = best_first(translations, lambda one: ranking.score(one.score, _length(one), one.alignment))
+            translations = best_first(
+                translations, lambda one: ranking.score(one.score - DOUBLED * _doubled(one), _length(one), one.alignment)
+            )
             results.append((rank_by_mbr(translations) if search.minimum_bayes_risk else translations)[:n])
         return results
 
@@ -106,6 +110,18 @@ class BidirectionalTranslator(Translator):
 def _length(translation: Translation) -> int:
     """The number of target words, end symbols included."""
     return len(translation.tokens) + len(translation.segments)
+
+
+def _doubled(translation: Translation) -> int:
+    """The number of terms whose source words have been translated by other words too; see `rnnsearch.search.terms`."""
+    if translation.alignment is None:
+        return 0
+    count = 0
+    for term in translation.terms:
+        attention_T = translation.alignment[:, term.source_start : term.source_stop].sum(1)
+        attention_T[term.target_start : term.target_stop] = 0
+        count += bool(attention_T.sum() > ASTRAY)
+    return count
 
 
 def _mean(pairs: Sequence[ScoredPair]) -> ScoredPair:

@@ -32,6 +32,16 @@ class Replacement:
 
 
 @dataclass(frozen=True)
+class PlacedTerm:
+    """A term of a glossary: its words in the line, and those of the translation that it was given; positions of words."""
+
+    source_start: int
+    source_stop: int
+    target_start: int
+    target_stop: int
+
+
+@dataclass(frozen=True)
 class Segment:
     """A part of a line that was translated by itself; nearly always the whole line."""
 
@@ -60,6 +70,8 @@ class Translation:
     """More than one where the line was longer than `search.max_segment` words."""
     replacements: Sequence[Replacement] = ()
     """The word that replaced each `[UNK]`, with `search.replace_unk`."""
+    terms: Sequence[PlacedTerm] = ()
+    """The given terms, in the order of the translation."""
 
     @property
     def tokens(self) -> list[str]:
@@ -125,6 +137,8 @@ class Translation:
         }
         if self.replacements:
             values["replacements"] = [asdict(replacement) for replacement in self.replacements]
+        if self.terms:
+            values["terms"] = [asdict(term) for term in self.terms]
         if len(self.segments) == 1:
             return values | {"alignment": rounded(self.alignment), "end_alignment": rounded_row(self.end_alignment)}
         return values | {

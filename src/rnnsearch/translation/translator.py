@@ -10,23 +10,47 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
 from rnnsearch.config import SearchConfig, from_dict, present_keys
-from rnnsearch.errors import RnnsearchError, RnnsearchWarning
+from rnnsearch.errors import RnnsearchError, RnnsearchWarning, shown
 from rnnsearch.model_folder import System
 from rnnsearch.ops.packed import int8_works
-from rnnsearch.search import Backend, Hypothesis, Query, VocabularySelection, choose_backend, next_words, search_all
+from rnnsearch.search import (
+    Backend,
+    Hypothesis,
+    Query,
+    Term,
+    Terms,
+    VocabularySelection,
+    choose_backend,
+    next_words,
+    search_all,
+)
 from rnnsearch.search.vocabulary_selection import LexicalSelection
 from rnnsearch.text.tokenize import Tokenizer
-from rnnsearch.text.vocabulary import END
+from rnnsearch.text.vocabulary import END, UNK
+from rnnsearch.translation.glossary import Glossary, Match
 from rnnsearch.translation.lexicon import LEXICON, Lexicon
+from rnnsearch.translation.markup import Markup
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
-from rnnsearch.translation.translation import Replacement, Segment, Translation, by_words, end_by_words, split_line
+from rnnsearch.translation.translation import (
+    PlacedTerm,
+    Replacement,
+    Segment,
+    Translation,
+    by_words,
+    end_by_words,
+    split_line,
+)
 from rnnsearch.translation.unknown_words import replace_unknown
+
+GivenTerms: TypeAlias = Mapping[str, str] | Glossary | None
+"""Source terms and their translations, as strings, or tokenised by `Translator.glossary`."""
+NO_TERMS = Glossary({})
 
 
 @dataclass(frozen=True)
@@ -39,6 +63,8 @@ class Request:
     """The source words of each segment."""
     prefix: list[list[str]]
     """The words that the translation of each segment begins with."""
+    matches: list[list[Match]]
+    """The terms in each segment."""
     queries: list[Query]
 
 
@@ -96,64 +122,101 @@ class Translator:
         return f"ensemble of {1 + len(self.others)} {kind}" if self.others else kind
 
     @overload
-    def translate(self, lines: str, *, prefix: str = "", **settings: object) -> Translation: ...
+    def translate(self, lines: str, *, prefix: str = "", terms: GivenTerms = None, **settings: object) -> Translation: ...
     @overload
     def translate(
-        self, lines: list[str] | tuple[str, ...], *, prefix: Sequence[str] = (), **settings: object
+        self, lines: list[str] | tuple[str, ...], *, prefix: Sequence[str] = (), terms: GivenTerms = None, **settings: object
     ) -> list[Translation]: ...
     def translate(
-        self, lines: str | list[str] | tuple[str, ...], *, prefix: str | Sequence[str] = "", **settings: object
+        self,
+        lines: str | list[str] | tuple[str, ...],
+        *,
+        prefix: str | Sequence[str] = "",
+        terms: GivenTerms = None,
+        **settings: object,
     ) -> Translation | list[Translation]:
         """The best translation of a line, or of each line of a list.
 
         `settings` are those of `SearchConfig` (`beam=12`, `forbid_unk=True`, …) where they differ from the model's. The
-        translation begins with the `prefix`, if there is one; a list of lines has a list of prefixes.
+        translation begins with the `prefix`, if there is one; a list of lines has a list of prefixes. `terms` are source
+        terms and their translations, {"house": "demeure"}: where one occurs in a line, its translation has the other, as it
+        is given.
         """
         if isinstance(lines, str):
-            return self.n_best(lines, 1, prefix, **settings)[0]
-        return [translations[0] for translations in self.n_best(lines, 1, prefix, **settings)]
+            return self.n_best(lines, 1, prefix, terms, **settings)[0]
+        return [translations[0] for translations in self.n_best(lines, 1, prefix, terms, **settings)]
+
+    def translate_html(self, document: str, *, terms: GivenTerms = None, **settings: object) -> str:
+        """The translation of an HTML document, or of a part of one, with its markup.
+
+        The sentences of its text are translated; each element is around the words that were read from its own, and tags,
+        attributes, comments and scripts stay as they are. `terms` and `settings` are those of `translate`.
+        """
+        if not isinstance(document, str):
+            raise RnnsearchError(f"translate_html: document = {shown(document)}; give a string")
+        markup = Markup(document, self.system.config.data.source_language)
+        found = self._n_best(markup.sentences, 1, (), self.glossary(terms), settings)
+        return markup.joined([translations[0] for translations in found])
 
     @overload
-    def n_best(self, lines: str, n: int, prefixes: str | Sequence[str] = "", **settings: object) -> list[Translation]: ...
+    def n_best(
+        self, lines: str, n: int, prefixes: str | Sequence[str] = "", terms: GivenTerms = None, **settings: object
+    ) -> list[Translation]: ...
     @overload
     def n_best(
-        self, lines: list[str] | tuple[str, ...], n: int, prefixes: str | Sequence[str] = (), **settings: object
+        self,
+        lines: list[str] | tuple[str, ...],
+        n: int,
+        prefixes: str | Sequence[str] = (),
+        terms: GivenTerms = None,
+        **settings: object,
     ) -> list[list[Translation]]: ...
     def n_best(
-        self, lines: str | list[str] | tuple[str, ...], n: int, prefixes: str | Sequence[str] = (), **settings: object
+        self,
+        lines: str | list[str] | tuple[str, ...],
+        n: int,
+        prefixes: str | Sequence[str] = (),
+        terms: GivenTerms = None,
+        **settings: object,
     ) -> list[Translation] | list[list[Translation]]:
         """The translations of a line, or of each line of a list, best first: at most `n`, and at most as many as the beam
         finished.
 
         The beam is at least `n` wide; with a temperature, `n` are drawn, or `beam` to choose from by minimum Bayes risk. A
         blank line, and a line so long that it is translated in segments, has one translation. If there are `prefixes`, one
-        for each line, the translations begin with them.
+        for each line, the translations begin with them. `terms` are as for `translate`.
         """
         if isinstance(n, bool) or not isinstance(n, int) or n < 1:
             raise RnnsearchError(f"n_best: n = {n!r}; give the number of translations, 1 or more")
         if isinstance(lines, str):
             prefix = [prefixes] if isinstance(prefixes, str) else as_lines(prefixes, "prefixes")
-            return self._n_best([lines], n, prefix, settings)[0]
+            return self._n_best([lines], n, prefix, self.glossary(terms), settings)[0]
         if isinstance(prefixes, str):
             if prefixes:
                 raise RnnsearchError(f"prefix {prefixes!r}: a list of lines has a list of prefixes, one for each line")
             prefixes = ()
-        return self._n_best(as_lines(lines, "lines"), n, as_lines(prefixes, "prefixes"), settings)
+        return self._n_best(as_lines(lines, "lines"), n, as_lines(prefixes, "prefixes"), self.glossary(terms), settings)
 
     def _n_best(
-        self, lines: list[str], n: int, prefixes: Sequence[str], settings: dict[str, object]
+        self, lines: list[str], n: int, prefixes: Sequence[str], glossary: Glossary, settings: dict[str, object]
     ) -> list[list[Translation]]:
         search = self.search_settings(settings)
-        requests = self.requests(lines, n, prefixes, search)
+        requests = self.requests(lines, n, prefixes, search, glossary=glossary)
         search_all(self.backend(search), [query for request in requests for query in request.queries], search)
         return [self.translations(request, search) for request in requests]
 
     def requests(
-        self, lines: Sequence[str], n: int, prefixes: Sequence[str], search: SearchConfig, beam: int | None = None
+        self,
+        lines: Sequence[str],
+        n: int,
+        prefixes: Sequence[str],
+        search: SearchConfig,
+        beam: int | None = None,
+        glossary: Glossary = NO_TERMS,
     ) -> list[Request]:
         """What is to be searched for to have the `n` best translations of each line; see `n_best`.
 
-        With `beam`, its width is not that of `search`.
+        With `beam`, its width is not that of `search`. `glossary` has the terms, tokenised.
         """
         beam = n if search.temperature and not search.minimum_bayes_risk else max(beam or search.beam, n)
         split_lines = [split_line(self.source_words(line), search.max_segment) for line in lines]
@@ -166,34 +229,70 @@ class Translator:
                 f"search.vocabulary_selection = {search.vocabulary_selection}: the words of a prefix need not be among "
                 "the selected ones; set it to 0"
             )
-        source, target = self.system.vocabularies
-        return [
-            Request(
-                n,
-                segments,
-                prefix,
-                [
-                    Query(source.encode(words), beam, target.encode(beginning))
-                    for words, beginning in zip(segments, prefix, strict=True)
-                ],
+        if glossary and search.temperature:
+            raise RnnsearchError(
+                f"search.temperature = {search.temperature:g}: terms are searched for, and cannot be sampled; set it to 0"
             )
+        if glossary and search.vocabulary_selection:
+            raise RnnsearchError(
+                f"search.vocabulary_selection = {search.vocabulary_selection}: the words of a term need not be among "
+                "the selected ones; set it to 0"
+            )
+        return [
+            self._request(n, beam, segments, prefix, glossary)
             for segments, prefix in zip(split_lines, prefix_words, strict=True)
         ]
+
+    def _request(
+        self, n: int, beam: int, segments: list[list[str]], prefixes: list[list[str]], glossary: Glossary
+    ) -> Request:
+        """What is to be searched for to translate these segments of a line."""
+        source, target = self.system.vocabularies
+        queries, matches = [], []
+        for words, prefix in zip(segments, prefixes, strict=True):
+            found = self._without_prefixed(glossary.matches(words), prefix)
+            terms = None
+            if found:
+                starts, stops = _id_ranges(source.word_ids(words), len(words))
+                terms = Terms(
+                    [Term(target.encode(match.target), starts[match.start], stops[match.stop - 1]) for match in found],
+                    target.continues,
+                )
+            queries.append(Query(source.encode(words), beam, target.encode(prefix), terms))
+            matches.append(found)
+        return Request(n, segments, prefixes, matches, queries)
+
+    def _without_prefixed(self, matches: list[Match], prefix: list[str]) -> list[Match]:
+        """The matches but those that the prefix contains and search cannot find in it, since they have unknown words."""
+        rest = list(prefix)
+        kept = []
+        for match in matches:
+            count = len(match.target)
+            places = [place for place in range(len(rest) - count + 1) if rest[place : place + count] == match.target]
+            if places and UNK in self.system.vocabularies.target.encode(match.target):
+                rest[places[0] : places[0] + count] = [""]
+            else:
+                kept.append(match)
+        return kept
 
     def translations(self, request: Request, search: SearchConfig) -> list[Translation]:
         """The translations of a line whose queries have been searched for, best first."""
         found = [query.found for query in request.queries]
         wanted = len(found[0]) if found and search.minimum_bayes_risk else request.n
         ranks = min(wanted, len(found[0])) if len(found) == 1 else 1
-        segments, prefix = request.segments, request.prefix
         translations = [
-            self._translation(segments, [hypotheses[rank] for hypotheses in found], prefix, search.replace_unk)
+            self._translation(request, [hypotheses[rank] for hypotheses in found], search.replace_unk)
             for rank in range(ranks)
         ]
         return rank_by_mbr(translations)[: request.n] if search.minimum_bayes_risk else translations
 
     def stream(
-        self, lines: Iterable[str], n: int = 1, prefixes: Iterable[str] | None = None, **settings: object
+        self,
+        lines: Iterable[str],
+        n: int = 1,
+        prefixes: Iterable[str] | None = None,
+        terms: GivenTerms = None,
+        **settings: object,
     ) -> Iterator[list[Translation]]:
         """`n_best` for a stream of lines of any length, in order, with as many `prefixes`, if there are any.
 
@@ -204,15 +303,15 @@ class Translator:
         for name, given in (("lines", lines), ("prefixes", prefixes)):
             if isinstance(given, str | bytes) or not isinstance(given, Iterable | None):
                 raise RnnsearchError(f"stream: {name} = {shown(given)}; give lines, as a list or an open file has them")
-        return self._stream(lines, n, prefixes, settings)
+        return self._stream(lines, n, prefixes, self.glossary(terms), settings)
 
     def _stream(
-        self, lines: Iterable[str], n: int, prefixes: Iterable[str] | None, settings: dict[str, object]
+        self, lines: Iterable[str], n: int, prefixes: Iterable[str] | None, glossary: Glossary, settings: dict[str, object]
     ) -> Iterator[list[Translation]]:
         given = None if prefixes is None else iter(prefixes)
         for group in _arriving(lines, 1000):
             group_prefixes = () if given is None else list(islice(given, len(group)))
-            yield from self.n_best(group, n, group_prefixes, **settings)
+            yield from self.n_best(group, n, group_prefixes, glossary, **settings)
         if given is not None and next(given, None) is not None:
             raise RnnsearchError("there are more prefixes than lines; give one for each, if empty")
 
@@ -292,6 +391,12 @@ class Translator:
         """The words of a target line."""
         return self._target.tokenize(line)
 
+    def glossary(self, terms: GivenTerms) -> Glossary:
+        """Source terms and their translations, tokenised once to be used many times; RnnsearchError if they are none."""
+        if terms is None:
+            return NO_TERMS
+        return terms if isinstance(terms, Glossary) else Glossary.tokenized(terms, self.source_words, self.target_words)
+
     def _prefix_words(self, prefixes: Sequence[str], split_lines: list[list[list[str]]]) -> list[list[list[str]]]:
         """For each line, the words that the translation of each of its segments begins with: only the first one has any."""
         if not prefixes:
@@ -350,19 +455,27 @@ class Translator:
             self._backends[key] = choose_backend(models, precision, selection)
         return self._backends[key]
 
-    def _translation(
-        self, sources: list[list[str]], hypotheses: list[Hypothesis], prefixes: list[list[str]], replace_unk: bool
-    ) -> Translation:
-        """The translation of a line: one hypothesis for each of its segments, whose source words are `sources`."""
+    def _translation(self, request: Request, hypotheses: list[Hypothesis], replace_unk: bool) -> Translation:
+        """The translation of a line: one hypothesis for each of its segments."""
         segments: list[Segment] = []
         replacements: list[Replacement] = []
+        terms: list[PlacedTerm] = []
         source_start = target_start = 0
-        for source, hypothesis, prefix in zip(sources, hypotheses, prefixes, strict=True):
+        of_segments = zip(request.segments, request.prefix, request.matches, request.queries, hypotheses, strict=True)
+        for source, prefix, matches, query, hypothesis in of_segments:
             tokens, word_ids = self.system.vocabularies.target.join(hypothesis.words)
             # The words of a prefix are written as they were given, even where the model does not know them.
             given = len(self.system.vocabularies.target.encode(prefix))
             if given and word_ids[given - 1] + 1 == len(prefix):
                 tokens[: len(prefix)] = prefix
+            for number, first in hypothesis.terms:
+                # So are the words of a term.
+                assert query.terms is not None
+                match = matches[number]
+                place = min(word_ids[first : first + len(query.terms.terms[number].words)])
+                tokens[place : place + len(match.target)] = match.target
+                start, stop = source_start + match.start, source_start + match.stop
+                terms.append(PlacedTerm(start, stop, target_start + place, target_start + place + len(match.target)))
             alignment, end_alignment = hypothesis.alignment, hypothesis.end_alignment
             source_word_ids = self.system.vocabularies.source.word_ids(source)
             if alignment is not None:
@@ -386,6 +499,7 @@ class Translator:
             finished=all(hypothesis.finished for hypothesis in hypotheses),
             segments=segments,
             replacements=replacements,
+            terms=sorted(terms, key=lambda term: term.target_start),
         )
 
 
@@ -400,10 +514,13 @@ def as_lines(given: object, name: str) -> list[str]:
     return lines
 
 
-def shown(value: object) -> str:
-    """A value for an error message, cut off where it is long."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"
+def _id_ranges(word_ids: Sequence[int], words: int) -> tuple[list[int], list[int]]:
+    """For each word, the position of its first id, and the one after its last."""
+    starts, stops = [0] * words, [0] * words
+    for position, word in reversed(list(enumerate(word_ids))):
+        starts[word] = position
+        stops[word] = max(stops[word], position + 1)
+    return starts, stops
 
 
 def _arriving(lines: Iterable[str], most: int) -> Iterator[list[str]]:

@@ -60,6 +60,17 @@ def test_translate_a_file(rnnsearch: Run, model_folder: Folders, tmp_path: Path)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["in.en", "out.fr"]
 
 
+def test_translate_with_terms(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    source, terms = tmp_path / "x.en", tmp_path / "terms.tsv"
+    source.write_text("the dog sees a cat .\n\n", encoding="utf-8")
+    terms.write_text("Dog\tZbigniew\n", encoding="utf-8")
+    done = rnnsearch("translate", "--model", model_folder("mlp"), source, "--terms", terms)
+    assert "Zbigniew" in done.out.splitlines()[0]
+    terms.write_text("dog\tchien\ndog\tchat\n", encoding="utf-8")
+    command = ("translate", "--model", model_folder("mlp"), source, "--terms", terms)
+    refused(rnnsearch(*command), f"{terms}:2: 'dog' has another translation on line 1")
+
+
 def test_translate_with_prefixes(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
     source, prefix = tmp_path / "in.en", tmp_path / "begin.fr"
     source.write_text("the dog sees a cat .\nthe dog sees a cat .\n")
@@ -168,6 +179,18 @@ def test_a_closed_pipe_is_no_error_to_speak_of(model_folder: Folders, tmp_path: 
     process.stdout.close()
     assert process.wait(120) == 1
     assert process.stderr.read() == b""
+
+
+def test_translate_html(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    (tmp_path / "in.html").write_bytes(b"\r\n<p>the <b>dog</b> sees a cat .\r\n</p><script>a < b</script>")
+    command = ("translate", "--model", model_folder("mlp"), "--html", tmp_path / "in.html")
+    done = rnnsearch(*command)
+    assert done.status == 0, done.err
+    assert re.fullmatch(r"\r\n<p>.*<b>.*</b>.*\r\n</p><script>a < b</script>", done.out)
+    assert rnnsearch(*command, "--output", tmp_path / "out.html").status == 0
+    assert (tmp_path / "out.html").read_bytes().decode() == done.out
+    for options in (("--n-best", 2), ("--format", "json"), ("--prefix", tmp_path / "in.html")):
+        refused(rnnsearch(*command, *options), "--html")
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,14 @@ def serve(trained: Callable[..., Translator]) -> Iterator[Serve]:
     with ExitStack() as stack:
 
         def start(
-            limits: Limits | None = None, keys: tuple[str, ...] = (), origins: tuple[str, ...] = (), **how: object
+            limits: Limits | None = None,
+            keys: tuple[str, ...] = (),
+            origins: tuple[str, ...] = (),
+            server_terms: dict[str, str] | None = None,
+            **how: object,
         ) -> TestClient:
             translator = Translator(trained("gated", "mlp").system)
-            search = stack.enter_context(SearchProcess(partial(list, [translator]), {"batch_sentences": 4}))
+            search = stack.enter_context(SearchProcess(partial(list, [translator]), {"batch_sentences": 4}, server_terms))
             app = make_app(Server(search, limits or Limits(), keys, **how), origins)  # type: ignore[arg-type]
             app.state.search = search
             return stack.enter_context(TestClient(app, raise_server_exceptions=False))

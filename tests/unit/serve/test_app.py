@@ -71,6 +71,21 @@ def test_alternatives(serve: Serve, translator: Translator) -> None:
     assert many["alternatives"] == [found["alternatives"]] * 2
 
 
+def test_html(serve: Serve, translator: Translator) -> None:
+    client, (best, other) = serve(), translator.n_best(ONE, 2)
+    page = "<p class='a'><b>{}</b><br>\n<script>a < b</script></p>"
+    found = post(client, q=page.format(ONE), source="en", format="html", alternatives=1, alignment=True)
+    assert (found["translatedText"], found["alternatives"]) == (page.format(best.text), [page.format(other.text)])
+    (sentence,) = found["sentences"]  # type: ignore[misc]
+    assert (sentence["source"], sentence["text"]) == (ONE, best.text)
+    many = post(client, q=[page.format(ONE), ONE, "<br>"], source="en", format="html")
+    assert many["translatedText"] == [page.format(best.text), best.text, "<br>"]
+    assert post(client, q="&lt;" + ONE, source="en", format="html")["translatedText"].count("<") == 0  # type: ignore[attr-defined]
+    asked = {"q": page.format(ONE), "target": "fr", "format": "html"}
+    refused(client.post("/translate", json=asked, headers={"accept": "text/event-stream"}), 400, "format", "stream")
+    refused(serve(Limits(characters=40)).post("/translate", json=asked), 413, "characters")
+
+
 def test_the_words_that_may_come_next(serve: Serve, translator: Translator) -> None:
     expected = translator.next_words(ONE, "le", 3)
     words = post(serve(), "/next-words", q=ONE, source="en", prefix="le", count=3)["words"]
@@ -100,6 +115,21 @@ def test_a_beginning_is_kept(serve: Serve, translator: Translator) -> None:
     expected = translator.translate(ONE, prefix="ce livre")
     assert post(serve(), q=ONE, source="en", prefix="ce livre") == {"translatedText": expected.text}
     refused(serve().post("/translate", json={"q": "a\nb", "target": "fr", "prefix": "un"}), 400, "prefix", "2 sentences")
+
+
+def test_terms(serve: Serve, translator: Translator) -> None:
+    word = ONE.split()[1]
+    given = {word: "arbre", ONE: "chat"}
+    for server_terms, terms in ((None, given), (given, {}), ({word: "homme"}, {word: "Zbigniew"})):
+        expected = translator.translate(ONE, terms=terms or server_terms)
+        client = serve(server_terms=server_terms)
+        (found,) = post(client, q=ONE, source="en", alignment=True, terms=terms)["sentences"]
+        assert found["text"] == expected.text
+        places = [list(place.values()) for place in expected.to_dict()["terms"]]  # type: ignore[attr-defined]
+        assert found["terms"] == places
+        assert places
+    for wrong in ({word: " "}, {word: 3}, {str(i): "x" for i in range(300)}, "word"):
+        refused(serve().post("/translate", json={"q": ONE, "target": "fr", "terms": wrong}), 400)
 
 
 @pytest.mark.parametrize("path", ["/score", "/align"])

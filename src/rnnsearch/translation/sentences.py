@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sentencex
+
+from rnnsearch.translation.translation import Translation
 
 
 @dataclass(frozen=True)
@@ -16,10 +19,10 @@ class Passage:
     sentences: list[str]
     spaces: list[str]
 
-    def joined(self, translations: list[str]) -> str:
-        """The text with these sentences instead of its own."""
+    def joined(self, translations: Sequence[Translation]) -> str:
+        """The text with these translations instead of its sentences."""
         pairs = zip(translations, self.spaces, strict=True)
-        return self.before + "".join(translation + space for translation, space in pairs)
+        return self.before + "".join(translation.text + space for translation, space in pairs)
 
 
 def as_passage(text: str, language: str, split: bool = True) -> Passage:

@@ -1,0 +1,172 @@
+"""Terms: words that the translations of a sentence have to contain, and how far a hypothesis has got with them.
+
+The attention tells which source words are being translated. A term begins where the attention is on its source words
+(compare Hasler et al. 2018), and a hypothesis that has read them for other words ranks lower. Since a term may be
+improbable, hypotheses compete only with those that lack as many words of terms; these banks share the beam (Post & Vilar
+2018). Where the attention never is on the source words of a term, it begins where the hypothesis would end otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rnnsearch.text.vocabulary import END, UNK
+
+ASTRAY = 0.9
+"""Source words of a term that had more attention than this, nearly that of one word, when other words were written have been
+translated by these."""
+DOUBLED = 6.0
+"""What a hypothesis loses, in nats, for each term whose source words have been translated by other words."""
+_NO_WORD = -1
+
+
+class Term(NamedTuple):
+    """Words that a translation has to contain, one after the other, and the source positions that they translate."""
+
+    words: Sequence[int]
+    """Word ids, at least one."""
+    start: int
+    stop: int
+
+
+class Progress(NamedTuple):
+    """How far a hypothesis has got with the terms; it depends on its words, and on the attention when they were written."""
+
+    open: tuple[int, ...]
+    """The numbers of the terms that it does not contain yet."""
+    missing: int
+    """The number of words that are still to be written, so that all terms are there."""
+    begun: tuple[int, ...]
+    """The open terms that its last `length` words begin; some of them may be complete."""
+    length: int
+    written: int
+    """The number of words of the hypothesis."""
+    placed: tuple[tuple[int, int], ...]
+    """The terms that it contains, each with the position of its first word."""
+    astray: tuple[float, ...]
+    """For each term, the attention on its source words when other words were written."""
+
+    @property
+    def doubled(self) -> int:
+        """The number of terms whose source words have been translated by other words."""
+        return sum(attention > ASTRAY for attention in self.astray)
+
+
+class Terms:
+    """The terms of one sentence."""
+
+    def __init__(self, terms: Sequence[Term], continues: Callable[[int], bool] = lambda word: False) -> None:
+        """`continues` says whether an id continues the word before it, as a subword may: a term ends where a word ends.
+
+        The first id of a term is not one that continues.
+        """
+        self.terms = terms
+        self._continues = continues
+        self.words = sum(len(term.words) for term in terms)
+        """The number of words of all terms together."""
+        self.start = Progress(tuple(range(len(terms))), self.words, (), 0, 0, (), (0.0,) * len(terms))
+
+    def after_prefix(self, prefix: Sequence[int]) -> Progress:
+        """The progress of a translation that has just this prefix. An unknown word of a prefix belongs to no term."""
+        progress = self.start
+        for word in prefix:
+            progress = self.after(progress, _NO_WORD if word == UNK else word, (), self.start.astray)
+        return progress
+
+    def wanted(self, progress: Progress, begins: Collection[int] | None = None) -> list[int]:
+        """The words that take a hypothesis further: those that go on with a begun term, or begin one of `begins`.
+
+        By default, any open term may begin.
+        """
+        partial = self._partial(progress)
+        if partial and len(partial) == len(progress.begun):
+            words = [self.terms[number].words[progress.length] for number in partial]
+        else:
+            words = [
+                self.terms[number].words[progress.length if number in partial else 0]
+                for number in self._ended(progress).open
+                if begins is None or number in begins
+            ]
+        return list(dict.fromkeys(words))
+
+    def extensions(
+        self, progress: Progress, best: Sequence[int], alpha_S: NDArray[np.float32] | None, left: int
+    ) -> list[tuple[int, Progress]]:
+        """The next words that a hypothesis may have, with the progress that it then has made.
+
+        These are the most probable words, `best`, and those that are wanted where a term may begin; but the end symbol only
+        if no word is missing, and only words after which there is room for what is missing, and for the end symbol, in
+        `left` words. Where there are no such words, any open term may begin.
+        """
+        if alpha_S is None:
+            return self._extensions(progress, best, progress.open, self.start.astray, left)
+        attention = tuple(float(alpha_S[term.start : term.stop].sum()) for term in self.terms)
+        found: list[tuple[int, Progress]] = []
+        if progress.missing < left and list(best[:1]) != [END]:
+            highest = float(alpha_S.max())
+            begins = [number for number in progress.open if attention[number] >= highest]
+            found = self._extensions(progress, best, begins, attention, left)
+        return found or self._extensions(progress, best, progress.open, attention, left)
+
+    def _extensions(
+        self, progress: Progress, best: Sequence[int], begins: Collection[int], attention: Sequence[float], left: int
+    ) -> list[tuple[int, Progress]]:
+        """See `extensions`; the terms that may begin are `begins`."""
+        of_terms = {*self.wanted(progress), *(self.terms[number].words[0] for number in progress.open)}
+        others: dict[bool, Progress] = {}
+        found = []
+        for word in dict.fromkeys((*best, *self.wanted(progress, begins))):
+            if word == END:
+                if not progress.missing:
+                    found.append((END, progress))
+                continue
+            if word in of_terms:
+                then = self.after(progress, word, begins, attention)
+            else:
+                continues = bool(progress.begun) and self._continues(word)
+                if continues not in others:
+                    others[continues] = self.after(progress, word, begins, attention)
+                then = others[continues]
+            if then.missing == 0 or then.missing < left:
+                found.append((word, then))
+        return found
+
+    def after(self, progress: Progress, word: int, begins: Collection[int], attention: Sequence[float]) -> Progress:
+        """The progress of the hypothesis with a further word; `attention` is that on the source words of each term.
+
+        Any open term may begin with this word; but with `[UNK]`, which can stand for any word, only one of `begins`.
+        """
+        begun = tuple(n for n in self._partial(progress) if self.terms[n].words[progress.length] == word)
+        if begun:
+            length = progress.length + 1
+        else:
+            progress = progress if self._continues(word) else self._ended(progress)
+            begun = tuple(n for n in progress.open if self.terms[n].words[0] == word and (word != UNK or n in begins))
+            length = 1 if begun else 0
+        astray = tuple(
+            before if number in begun else before + more
+            for number, (before, more) in enumerate(zip(progress.astray, attention, strict=True))
+        )
+        missing = sum(len(self.terms[number].words) for number in progress.open) - length
+        return Progress(progress.open, missing, begun, length, progress.written + 1, progress.placed, astray)
+
+    def placed(self, progress: Progress) -> tuple[tuple[int, int], ...]:
+        """The terms that the hypothesis contains if it ends here, each with the position of its first word."""
+        return self._ended(progress).placed
+
+    def _partial(self, progress: Progress) -> list[int]:
+        """The begun terms that are not complete."""
+        return [number for number in progress.begun if progress.length < len(self.terms[number].words)]
+
+    def _ended(self, progress: Progress) -> Progress:
+        """The progress where the last word is known to have ended: a complete term is then there."""
+        for number in progress.begun:
+            if len(self.terms[number].words) == progress.length:
+                rest = tuple(other for other in progress.open if other != number)
+                placed = (*progress.placed, (number, progress.written - progress.length))
+                return progress._replace(open=rest, begun=(), length=0, placed=placed)
+        return progress

@@ -1,0 +1,114 @@
+"""Glossaries: source terms, each with the target term that it is translated into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from rnnsearch.data.read import read_lines
+from rnnsearch.errors import RnnsearchError, shown
+
+MOST_MATCHES = 20
+"""The number of terms that are placed in the translation of one segment; those that come later are left to the model."""
+MOST_CHARACTERS = 200
+"""The longest source or target term."""
+
+
+class Match(NamedTuple):
+    """A source term in a sentence."""
+
+    start: int
+    """The position of its first word."""
+    stop: int
+    target: list[str]
+    """The words of the target term."""
+
+
+class Glossary:
+    """Source terms, as words, and the words of their translations."""
+
+    def __init__(self, entries: Mapping[tuple[str, ...], list[str]]) -> None:
+        self.entries = dict(entries)
+        self._folded: dict[tuple[str, ...], list[str]] = {}
+        for source, target in entries.items():
+            self._folded.setdefault(_folded(source), target)
+        self._longest = max(map(len, entries), default=0)
+
+    @classmethod
+    def tokenized(
+        cls, terms: Mapping[str, str], source_words: Callable[[str], list[str]], target_words: Callable[[str], list[str]]
+    ) -> Glossary:
+        """The glossary of these source terms and their translations; RnnsearchError for one that cannot be used."""
+        if not isinstance(terms, Mapping):
+            raise RnnsearchError(f"terms = {shown(terms)}; give a dictionary of source terms and their translations")
+        entries: dict[tuple[str, ...], list[str]] = {}
+        for source, target in terms.items():
+            _check(source, target)
+            words, translation = tuple(source_words(source)), target_words(target)
+            if not (words and translation):
+                raise RnnsearchError(f"the term {source!r}, translated by {target!r}: one of the two has no words")
+            if entries.setdefault(words, translation) != translation:
+                raise RnnsearchError(f"the term {source!r} has two translations, {target!r} being one; give one")
+        return cls(entries)
+
+    def __or__(self, other: Glossary) -> Glossary:
+        """Both glossaries; where both translate a term, `other` decides."""
+        if not (self.entries and other.entries):
+            return other if other.entries else self
+        return Glossary(other.entries | {words: self.entries[words] for words in self.entries.keys() - other.entries.keys()})
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def matches(self, words: Sequence[str]) -> list[Match]:
+        """The source terms among these words, without overlaps, in order: longer ones are preferred, then earlier ones.
+
+        Where no term has these words as they are written, the case of letters does not matter.
+        """
+        found: list[Match] = []
+        is_free = [True] * len(words)
+        for length in range(min(self._longest, len(words)), 0, -1):
+            for start in range(len(words) - length + 1):
+                stop = start + length
+                if all(is_free[start:stop]):
+                    here = tuple(words[start:stop])
+                    target = self.entries.get(here) or self._folded.get(_folded(here))
+                    if target:
+                        found.append(Match(start, stop, target))
+                        is_free[start:stop] = [False] * length
+        return sorted(found)[:MOST_MATCHES]
+
+
+def read_terms(path: Path) -> dict[str, str]:
+    """The terms of a file: on each line, a source term, a tab, and its translation; blank lines are ignored."""
+    terms: dict[str, str] = {}
+    first_line: dict[str, int] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        if not line.strip():
+            continue
+        columns = [column.strip() for column in line.split("\t")]
+        if len(columns) != 2 or not all(columns):
+            raise RnnsearchError(f"{path}:{number}: {shown(line)}; give a source term, a tab, and its translation")
+        source, target = columns
+        try:
+            _check(source, target)
+        except RnnsearchError as error:
+            raise RnnsearchError(f"{path}:{number}: {error}") from None
+        if terms.setdefault(source, target) != target:
+            before = first_line[source]
+            raise RnnsearchError(f"{path}:{number}: {source!r} has another translation on line {before}; give one")
+        first_line.setdefault(source, number)
+    return terms
+
+
+def _check(source: object, target: object) -> None:
+    for side in (source, target):
+        if not isinstance(side, str):
+            raise RnnsearchError(f"terms: {shown(side)} is no string; give source terms and their translations")
+        if len(side) > MOST_CHARACTERS:
+            raise RnnsearchError(f"the term {shown(side)} has {len(side):,} characters, and the limit is {MOST_CHARACTERS}")
+
+
+def _folded(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word.casefold() for word in words)
