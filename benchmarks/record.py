@@ -15,8 +15,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-import torch
-
 import rnnsearch
 from rnnsearch.atomic import write_json
 
@@ -33,6 +31,8 @@ T = TypeVar("T")
 
 def machine() -> dict[str, Any]:
     """The processor, its cores, the software, and how busy other programs keep the machine."""
+    import torch  # The processes of clients do not need it.
+
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
@@ -50,12 +50,12 @@ def machine() -> dict[str, Any]:
     }
 
 
-def peak_megabytes() -> int:
-    """The largest resident memory of this program so far, in MB.
+def peak_megabytes(process: int | str = "self") -> int:
+    """The largest resident memory of this program so far, or of another `process`, in MB.
 
     `getrusage` won't do: of a program that another one started, it tells the starter's memory if that was larger.
     """
-    status = Path("/proc/self/status").read_text()
+    status = Path(f"/proc/{process}/status").read_text()
     return round(int(status.split("VmHWM:")[1].split()[0]) / 1024)
 
 

@@ -14,11 +14,14 @@ import time
 from collections.abc import Callable
 
 
-def serve(translate: Callable[[list[str], int, int], int]) -> None:
-    """Answer requests until there are no more; `translate` takes sentences, steps and beam, and returns the words."""
+def serve(translate: Callable[[list[str], int, int], int], **about: str) -> None:
+    """Answer requests until there are no more; `translate` takes sentences, steps and beam, and returns the words.
+
+    The first line is no answer: it tells that the model is loaded, and what there is to say `about` it.
+    """
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a toolkit has to say is not an answer
-    print(json.dumps({"ready": True}), file=answers, flush=True)
+    print(json.dumps({"ready": True, **about}), file=answers, flush=True)
     for line in sys.stdin:
         request = json.loads(line)
         words = 0

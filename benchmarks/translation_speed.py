@@ -25,7 +25,7 @@ from typing import Any
 
 from contestants import Task, available, known_modes, train_peer
 from peers import python_of
-from record import BACKGROUND, Run, machine, undisturbed, write_speed
+from record import BACKGROUND, Run, machine, peak_megabytes, undisturbed, write_speed
 from speed_text import (
     BATCH,
     SIDE_BY_SIDE,
@@ -90,7 +90,7 @@ class Contestant:
             stderr=self._log,
             text=True,
         )
-        self._answer()
+        self.about = self._answer()
 
     def translate(self, job: Job, beam: int) -> float:
         """The seconds it takes."""
@@ -100,6 +100,10 @@ class Contestant:
         if answer["words"] != job.words:
             raise RuntimeError(f"{self._log.name}: it wrote {answer['words']} words, not {job.words}")
         return float(answer["seconds"])
+
+    def peak_megabytes(self) -> int:
+        """The largest resident memory that it has had."""
+        return peak_megabytes(self._process.pid)
 
     def close(self) -> None:
         """End it."""

@@ -6,7 +6,8 @@ import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
-from typing import TypeVar
+from functools import cached_property
+from typing import Any, TypeVar
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client import generate_latest as as_prometheus_text
@@ -94,7 +95,7 @@ class Server:
         asked = await self._reader.read(request, TranslateRequest)
         model, source = self._model(asked)
         texts = [asked.q] if isinstance(asked.q, str) else asked.q
-        self._check_length(texts)
+        self._check_length([*texts, asked.prefix])
         read = Markup if asked.format == "html" else as_passage
         passages = [read(text, source, asked.split_sentences) for text in texts]
         sentences = [sentence for passage in passages for sentence in passage.sentences]
@@ -174,7 +175,11 @@ class Server:
 
     async def openapi(self, request: Request) -> Response:
         """`GET /openapi.json`."""
-        return JSONResponse(openapi(self.limits.characters, self._keys))
+        return JSONResponse(self._document)
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        return openapi(self.limits.characters, self._keys, list(self.models))
 
     # How it is found
 
@@ -205,7 +210,7 @@ class Server:
         """The translations of each sentence, in order, as they are found."""
         n = max(asked.n_best, asked.alternatives + 1)
         prefixes = [asked.prefix] if asked.prefix else ()
-        found_each = self.search.translations(model, sentences, n, prefixes, asked.beam, asked.terms)
+        found_each = self.search.translations(model, sentences, n, prefixes, asked.beam or None, asked.terms)
         async with aclosing(found_each) as found:
             async for translations in found:
                 self._sentences.inc()

@@ -60,7 +60,7 @@ class Reader:
         body = await self._body(request)
         try:
             if content_type == "application/json":
-                asked = kind.model_validate_json(body)
+                asked = kind.model_validate_json(body, strict=True)  # a form has only text; JSON has types
             elif content_type in ("application/x-www-form-urlencoded", "") or not body:
                 fields = parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=1000)
                 asked = kind.model_validate(_with_lists([*request.query_params.multi_items(), *fields]))

@@ -16,23 +16,37 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.serve.incoming import ARRIVAL_SECONDS
 from rnnsearch.serve.search_process import SearchProcess
 
+READING_SECONDS = 60
+"""The time in which a client has to read what it is sent at once: an answer, or an event."""
 SHUTDOWN_SECONDS = 8
 """What is under way at SIGTERM has this long to end."""
 
 
-class _PromptHeaders(H11Protocol):
-    """Closes a connection on which no whole header arrives in time; uvicorn itself waits for ever."""
+class _PromptClients(H11Protocol):
+    """Closes a connection on which no whole header arrives in time, or whose answer is not read; uvicorn waits for ever."""
 
     _deadline: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        transport.set_write_buffer_limits(0)  # whatever the system does not take pauses writing
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
+        for timer in (self._deadline, self._unread):
+            if timer is not None:
+                timer.cancel()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread = self.loop.call_later(READING_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._unread is not None:
+            self._unread.cancel()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
@@ -60,7 +74,7 @@ def listen(app: ASGIApp, search: SearchProcess, host: str, port: int) -> None:
         app,
         host=host,
         port=port,
-        http=_PromptHeaders,
+        http=_PromptClients,
         ws="none",
         loop="asyncio",
         log_config=None,

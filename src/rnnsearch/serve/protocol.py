@@ -9,11 +9,12 @@ import math
 from dataclasses import astuple
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from rnnsearch.data.word_alignments import hard_alignment
 from rnnsearch.text.spans import spans
 from rnnsearch.translation import ScoredPair, Translation
+from rnnsearch.translation.glossary import MOST_CHARACTERS
 from rnnsearch.translation.translation import rounded, rounded_row
 
 MOST_TRANSLATIONS = 20
@@ -22,7 +23,15 @@ MOST_TRANSLATIONS = 20
 MOST_TERMS = 200
 """The most terms of a request."""
 
+
+def _whole(value: object) -> object:
+    """15.0 is an integer, to JSON Schema."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+WHOLE = BeforeValidator(_whole)
 Key = Annotated[str, Field(description="An API key, where the server asks for one.")]
+Term = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS)]
 Language = Annotated[str, Field(max_length=20, examples=["en"])]
 
 
@@ -42,20 +51,22 @@ class TranslateRequest(Asked):
     q: Annotated[str | list[str], Field(description="A text, or a list of texts.", examples=["The man can no longer go."])]
     format: Annotated[Literal["text", "html"], Field(description="`text`: plain text; `html`: with markup.")] = "text"
     alternatives: Annotated[
-        int, Field(ge=0, lt=MOST_TRANSLATIONS, description="The number of further translations of each text.")
+        int, Field(ge=0, lt=MOST_TRANSLATIONS, description="The number of further translations of each text."), WHOLE
     ] = 0
     alignment: Annotated[
         bool, Field(description="Whether to add `sentences`: each with its tokens, alignment, score and confidence.")
     ] = False
     n_best: Annotated[
-        int, Field(ge=1, le=MOST_TRANSLATIONS, description="The number of translations of each of the `sentences`.")
+        int, Field(ge=1, le=MOST_TRANSLATIONS, description="The number of translations of each of the `sentences`."), WHOLE
     ] = 1
     beam: Annotated[
-        int | None, Field(ge=1, le=MOST_TRANSLATIONS, description="The width of the beam; the model's own by default.")
-    ] = None
+        int,
+        Field(ge=0, le=MOST_TRANSLATIONS, description="The width of the beam; 0, the default, is the model's own."),
+        WHOLE,
+    ] = 0
     prefix: Annotated[str, Field(description="How the translation begins; for a text of one sentence.")] = ""
     terms: Annotated[
-        dict[str, str],
+        dict[Term, Term],
         Field(max_length=MOST_TERMS, description="Source terms and their translations, before those of the server."),
     ] = {}
     split_sentences: Annotated[
@@ -77,7 +88,7 @@ class NextWordsRequest(Asked):
 
     q: Annotated[str, Field(description="A sentence.", examples=["She sings."])]
     prefix: Annotated[str, Field(description="How its translation begins.")] = ""
-    count: Annotated[int, Field(ge=1, le=50, description="The number of words that may come next.")] = 8
+    count: Annotated[int, Field(ge=1, le=50, description="The number of words that may come next."), WHOLE] = 8
 
 
 class Detected(BaseModel):
@@ -88,23 +99,23 @@ class Detected(BaseModel):
 
 
 class AlignedTranslation(BaseModel):
-    """A translation of a sentence, and where each of its words was read from."""
+    """A translation of a sentence, and where each of its words was read from; what is None is left out."""
 
     text: str
     tokens: list[str]
     spans: Annotated[
         list[tuple[int, int]] | None,
         Field(description="Where each token stands in the text: its first character and the one after it, in code points."),
-    ]
+    ] = None
     weights: Annotated[
         list[list[float]] | None,
         Field(description="The attention of each target token to each source token, the end symbol of the source included."),
-    ]
-    end_weights: Annotated[list[float] | None, Field(description="The attention when the translation was ended.")]
+    ] = None
+    end_weights: Annotated[list[float] | None, Field(description="The attention when the translation was ended.")] = None
     links: Annotated[
         list[tuple[int, int]] | None,
         Field(description="Pairs of a source and a target position: for each target token the source token that it read."),
-    ]
+    ] = None
     score: Annotated[float, Field(description="The log-probability of the translation given the sentence, in nats.")]
     confidence: Annotated[
         float,
@@ -131,7 +142,7 @@ class AlignedSentence(AlignedTranslation):
     source_spans: Annotated[
         list[tuple[int, int]] | None,
         Field(description="Where each source token but the end symbol stands in `source`, as for `spans`."),
-    ]
+    ] = None
     n_best: Annotated[
         list[AlignedTranslation], Field(description="The further translations, best first, where they are asked for.")
     ]
@@ -156,9 +167,9 @@ class ScoredSentence(BaseModel):
     score: float
     word_scores: Annotated[list[float], Field(description="The log-probability of each token and of the end, in nats.")]
     confidence: float
-    weights: list[list[float]] | None
-    end_weights: list[float] | None
-    links: list[tuple[int, int]] | None
+    weights: list[list[float]] | None = None
+    end_weights: list[float] | None = None
+    links: list[tuple[int, int]] | None = None
 
 
 class PairResponse(BaseModel):

@@ -53,6 +53,7 @@ def test_a_text_and_a_list_of_texts(serve: Serve, translator: Translator) -> Non
     assert post(client, q=LINES, source="en") == {"translatedText": texts}
     assert post(client, q=[], source="en") == {"translatedText": []}
     assert post(client, q=" \n", source="en") == {"translatedText": " \n"}
+    assert post(client, q=ONE, source="en", beam=3.0) == {"translatedText": translator.translate(ONE, beam=3).text}
     assert post(client, q=ONE)["detectedLanguage"] == {"language": "en", "confidence": 0.0}
 
 
@@ -159,6 +160,7 @@ def test_events(serve: Serve, translator: Translator) -> None:
     answer = serve().post(
         "/translate", json={"q": "\n".join(LINES), "target": "fr"}, headers={"accept": "text/event-stream"}
     )
+    assert answer.headers["content-type"] == "text/event-stream; charset=utf-8"
     events = [event.split("\n") for event in answer.text.strip().split("\n\n")]
     assert [event[0] for event in events] == ["event: sentence"] * len(LINES) + ["event: done"]
     found = [json.loads(event[1].removeprefix("data: "))["text"] for event in events[:-1]]
@@ -175,12 +177,23 @@ def test_what_there_is(serve: Serve) -> None:
     settings = client.get("/frontend/settings").json()
     assert settings["keyRequired"] is True
     assert settings["language"]["target"] == {"code": "fr", "name": "French"}
-    document = client.get("/openapi.json").json()
-    assert set(document["paths"]) >= {"/translate", "/score", "/align", "/languages", "/health"}
     client.post("/translate", json={"q": ONE, "target": "fr", "api_key": "secret"})
     metrics = client.get("/metrics").text
     assert 'rnnsearch_requests_total{path="/translate",status="200"} 1.0' in metrics
     assert "rnnsearch_sentences_total 1.0" in metrics
+
+
+def test_the_document_tells_what_this_server_asks_for(serve: Serve) -> None:
+    with_keys, without = (serve(keys=keys).get("/openapi.json").json() for keys in (("secret",), ()))
+    fields = without["components"]["schemas"]["TranslateRequest"]["properties"]
+    assert (fields["source"]["enum"], fields["target"]["enum"]) == (["auto", "en"], ["fr"])
+    assert fields["prefix"]["maxLength"] == Limits().characters
+    for document, keys in ((with_keys, True), (without, False)):
+        assert ("api_key" in document["components"]["schemas"]["TranslateRequest"]["required"]) is keys
+        responses = document["paths"]["/translate"]["post"]["responses"]
+        assert ("403" in responses) is keys
+        assert "Retry-After" in responses["503"]["headers"]
+        assert set(responses["200"]["content"]) == {"application/json", "text/event-stream"}
 
 
 @pytest.mark.parametrize(
@@ -191,7 +204,9 @@ def test_what_there_is(serve: Serve) -> None:
         ({"json": {"q": "a"}}, 400, "target"),
         ({"json": {"q": "a", "target": "de"}}, 400, "auto to de is not translated here, but en to fr"),
         ({"json": {"q": "a", "source": "fr", "target": "fr"}}, 400, "fr to fr"),
-        ({"json": {"q": "a", "target": "fr", "beam": 0}}, 400, "beam"),
+        ({"json": {"q": "a", "target": "fr", "beam": -1}}, 400, "beam"),
+        ({"json": {"q": "a", "target": "fr", "beam": "3"}}, 400, "beam"),
+        ({"json": {"q": "a", "target": "fr", "alignment": 1}}, 400, "alignment"),
         ({"json": {"q": "a", "target": "fr", "alternatives": 10**9}}, 400, "alternatives"),
         ({"json": {"q": "a", "target": "fr", "format": "docx"}}, 400, "format"),
         ({"content": b"{", "headers": {"content-type": "application/json"}}, 400, "Invalid JSON"),
@@ -220,6 +235,7 @@ def test_too_much(serve: Serve) -> None:
     limits = Limits(characters=100, sentences=3, queue=2)
     client = serve(limits)
     refused(client.post("/translate", json={"q": ["x" * 60, "x" * 60], "target": "fr"}), 413, "120 characters", "100")
+    refused(client.post("/translate", json={"q": "x", "prefix": "x" * 100, "target": "fr"}), 413, "101 characters", "100")
     refused(client.post("/score", json={"q": "x" * 60, "translation": "x" * 60, "target": "fr"}), 413, "120 characters")
     refused(client.post("/translate", json={"q": "a\n" * 4, "target": "fr"}), 413, "4 sentences", "3")
     answer = client.post("/translate", json={"q": "a\n" * 3, "target": "fr"})
