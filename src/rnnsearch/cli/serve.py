@@ -72,5 +72,4 @@ def command(
             log.info("%s", one.description)
         limits = Limits(max_characters, max_sentences, max_queue, max_seconds)
         app = make_app(Server(search, limits, accepted, log_text), cors or ())
-        log.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
         listen(app, search, host, port)

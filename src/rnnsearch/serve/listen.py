@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
+import os
 import resource
 import socket
 from typing import Any
@@ -15,6 +17,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.serve.incoming import ARRIVAL_SECONDS
 from rnnsearch.serve.search_process import SearchProcess
+
+log = logging.getLogger("rnnsearch.serve")
 
 READING_SECONDS = 60
 """The time in which a client has to read what it is sent at once: an answer, or an event."""
@@ -90,6 +94,7 @@ def listen(app: ASGIApp, search: SearchProcess, host: str, port: int) -> None:
 
     search.when_lost = stop
     with _bound(host, port) as listening:
+        log.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
         server.run(sockets=[listening])
     if search.lost:
         raise RnnsearchError("the search process ended unexpectedly; was there enough memory? Start the server again")
@@ -100,5 +105,5 @@ def _bound(host: str, port: int) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family, backlog=2048)
     except OSError as error:
-        reason = f"cannot listen on {host}, port {port}: {error.strerror}"
-        raise RnnsearchError(f"{reason}; give another --host or --port") from None
+        told = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
+        raise RnnsearchError(f"cannot listen on {host}, port {port}: {told}; give another --host or --port") from None
