@@ -1,9 +1,9 @@
 """HTML as sentences to translate, and translations with the markup of their sentences.
 
-A document is cut into tags and text, and every tag stays as it is written: nothing is repaired or completed, and a fragment
-is as good as a document. Running text is what stands between two tags that are not of `WITHIN_TEXT`. Its sentences are
+Python's parser cuts a document into tags and text, and every tag stays: nothing is repaired or completed, and a fragment is
+as good as a document. Running text is what stands between two tags that are not of `WITHIN_TEXT`. Its sentences are
 translated, and each element in it is put around the words that were read from its own. All this takes linear time, whatever
-is given.
+is given; only the parser of some versions of Python needs quadratic time for markup that has no end.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ from __future__ import annotations
 import html
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from html.parser import HTMLParser
 from typing import Literal, NamedTuple
 
+from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.text.spans import Span, spans
 from rnnsearch.translation.sentences import as_passage
 from rnnsearch.translation.translation import Translation
@@ -37,35 +39,22 @@ VOID = frozenset({
 """Elements without content and without an end tag."""
 
 MOST_NESTED = 20
-"""So deep may elements be nested within running text; the tags of deeper ones end a sentence."""
+"""So deep may elements be nested within running text; the tags of those around them end a sentence."""
 
-_REST_OF_TAG = r"""(?: [^>=]++ | =\s*+ (?: "[^"]*+(?:"|\Z) | '[^']*+(?:'|\Z) | [^\s>]*+ ) )*+ (?:>|\Z)"""
-_MARKUP = re.compile(
-    rf"""
-      <!--(?: -?> | .*?(?:--!?>|\Z) )
-    | <!\[CDATA\[.*?(?:\]\]>|\Z)
-    | <(?P<raw>script|style|textarea)(?=[\s/>]) {_REST_OF_TAG} (?<!["'\s]/>) .*? (?:</(?P=raw)\s*>|\Z)
-    | <sup(?=[\s/>]) {_REST_OF_TAG} (?: [^<a-z]++ | <(?!/?sup)/?[a-z][^<>]*+> )*+ </sup\s*>
-    | <(?P<slash>/?)(?P<name>[a-z][^\s/>]*+) {_REST_OF_TAG}
-    | <[!?/][^>]*(?:>|\Z)
-    """,
-    re.ASCII | re.DOTALL | re.IGNORECASE | re.VERBOSE,
-)
-"""Markup that has no end goes on to the end of the document. Tags within a `raw` element are text. A `<sup>` without
-letters, such as the number of a footnote, is like one tag."""
-_NOT_TRANSLATED = re.compile(r"""\stranslate\s*=\s*["']?no\b""", re.ASCII | re.IGNORECASE)
-_CHARACTER_REFERENCE = re.compile(r"&(?:#\w{1,8}|\w{1,32});?", re.ASCII)
 _SPACES = str.maketrans("\t\n\f\r", "    ")
+_Kind = Literal["text", "start", "end", "alone", "verbatim", "break"]
 
 
 class _Piece(NamedTuple):
     """A part of a document."""
 
-    kind: Literal["text", "start", "end", "alone", "verbatim", "break"]
+    kind: _Kind
     """`start` and `end` are tags within running text; `alone` is what has no words, as a comment or an image; `verbatim` is
     an element in it that is not translated; `break` is markup that ends a sentence."""
     raw: str
     name: str = ""
+    text: str = ""
+    """The text in it, without markup."""
 
 
 @dataclass
@@ -106,11 +95,9 @@ class Markup:
     def __init__(self, document: str, language: str, split: bool = True) -> None:
         """`language` is its code. Running text is cut into sentences if it is to be `split`."""
         self._parts: list[str | _RunningText] = []
-        pieces = list(_pieces(document))
-        paired = _paired(pieces)
         running: list[_Piece] = []
-        for number, piece in enumerate([*pieces, _Piece("break", "")]):
-            if piece.kind == "break" or (piece.kind in ("start", "end") and number not in paired):
+        for piece in [*_pieces(document), _Piece("break", "")]:
+            if piece.kind == "break":
                 if running:
                     self._parts.append(_RunningText(running, language, split))
                     running = []
@@ -152,9 +139,8 @@ class _RunningText:
                 self._elements.append(_Element(piece.raw, len(self._inside), chain, piece.kind == "verbatim"))
                 current = list(chain)
             if piece.kind in ("text", "verbatim"):
-                text = _CHARACTER_REFERENCE.sub(lambda found: html.unescape(found[0]), _MARKUP.sub("", piece.raw))
-                texts.append(text)
-                self._inside += [current[-1]] * len(text)
+                texts.append(piece.text)
+                self._inside += [current[-1]] * len(piece.text)
             if piece.kind in ("alone", "verbatim"):
                 current.pop()
         self._text = "".join(texts)
@@ -273,60 +259,85 @@ class _RunningText:
         return [_Output(element.start, follows=follows), *_in_order(content), _Output(element.end + space, follows=True)]
 
 
-def _pieces(document: str) -> Iterator[_Piece]:
-    """The pieces of a document; together they are the document."""
-    found = _MARKUP.finditer(document)
-    end = 0
-    for markup in found:
-        start = markup.start()
-        if start > end:
-            yield _Piece("text", document[end:start])
-        end, name = markup.end(), (markup["name"] or markup["raw"] or "").lower()
-        alone = not name or name in VOID or markup[0].endswith("/>")
-        verbatim = not (alone or markup["slash"]) and (name in VERBATIM or _NOT_TRANSLATED.search(markup[0]) is not None)
-        finished = markup[0].endswith(">")
-        if verbatim and not markup["raw"]:
-            last = _end_tag(name, found)
-            end, finished = (len(document), False) if last is None else (last.end(), last[0].endswith(">"))
-        kind: Literal["start", "end", "alone", "verbatim", "break"]
-        if not finished or (name and name not in WITHIN_TEXT):
-            kind = "break"
-        elif alone:
-            kind = "alone"
-        elif verbatim:
-            kind = "verbatim"
-        else:
-            kind = "end" if markup["slash"] else "start"
-        yield _Piece(kind, document[start:end], name)
-    if end < len(document):
-        yield _Piece("text", document[end:])
+class _Parser(HTMLParser):
+    """The tags and the text of a document. A `verbatim` piece is only a start tag yet, and no tag is a `break`."""
+
+    def __init__(self, document: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.pieces: list[_Piece] = []
+        self._unparsed = ""  # the element, such as a script, whose content the parser gives as it is written
+        try:
+            self.feed(document)
+            self.close()
+            if self._unparsed:  # without an end tag, some versions of the parser lose the content
+                self.feed(f"</{self._unparsed}>")
+                self.pieces = self.pieces[:-1] if self.pieces[-1].kind == "end" else self.pieces
+        except (AssertionError, ValueError) as error:  # at <![x in some versions, and at a number of thousands of digits
+            found = shown(str(error))
+            raise RnnsearchError(f"the HTML cannot be parsed: {found}; write &lt; and &amp; for < and & in text") from None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in self.CDATA_CONTENT_ELEMENTS:
+            self._unparsed = tag
+        stays = tag in VERBATIM or tag == self._unparsed or (dict(attrs).get("translate") or "").lower() == "no"
+        self._add("verbatim" if stays else "start", self.get_starttag_text() or "", tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._add("alone", self.get_starttag_text() or "", tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._unparsed = ""
+        self._add("end", f"</{tag}>", tag)
+
+    def handle_data(self, data: str) -> None:
+        self._add("text", data if self._unparsed else _escaped(data), text=data)
+
+    def handle_comment(self, data: str) -> None:
+        self._add("alone", f"<!--{data}-->")
+
+    def handle_decl(self, decl: str) -> None:
+        self._add("alone", f"<!{decl}>")
+
+    def handle_pi(self, data: str) -> None:
+        self._add("alone", f"<?{data}>")
+
+    def unknown_decl(self, data: str) -> None:
+        self._add("alone", f"<![{data}]]>" if "[" in data else f"<![{data}]>")
+
+    def _add(self, kind: _Kind, raw: str, name: str = "", text: str = "") -> None:
+        self.pieces.append(_Piece("alone" if name in VOID else kind, raw, name, text))
 
 
-def _end_tag(name: str, found: Iterator[re.Match[str]]) -> re.Match[str] | None:
-    """The end tag of an element whose start tag was the last that was `found`."""
-    depth = 1
-    for markup in found:
-        if (markup["name"] or "").lower() == name and not markup[0].endswith("/>"):
-            depth += -1 if markup["slash"] else 1
-            if not depth:
-                return markup
-    return None
-
-
-def _paired(pieces: Sequence[_Piece]) -> set[int]:
-    """The tags of those elements that lie wholly within running text, well nested and not too deep."""
-    paired: set[int] = set()
+def _pieces(document: str) -> list[_Piece]:
+    """The pieces of a document. Tags are breaks but for those of an element that lies within running text, well nested."""
+    found: list[_Piece] = []
     opened: list[int] = []
-    for number, piece in enumerate(pieces):
-        if piece.kind == "start":
-            opened.append(number)
-        elif piece.kind == "end" and opened and pieces[opened[-1]].name == piece.name:
-            paired |= {opened.pop(), number}
-        elif piece.kind in ("end", "break"):
-            opened.clear()
-        if len(opened) > MOST_NESTED:
-            opened.clear()
-    return paired
+    verbatim = depth = 0  # where the element begins that is not translated, and how many of its name are open
+    for piece in _Parser(document).pieces:
+        within = not piece.name or piece.name in WITHIN_TEXT
+        found.append(piece if within and piece.kind in ("text", "alone") else piece._replace(kind="break"))
+        if depth or piece.kind == "verbatim":
+            verbatim = verbatim if depth else len(found) - 1
+            if piece.name == found[verbatim].name and piece.kind != "alone":
+                depth += -1 if piece.kind == "end" else 1
+            if not depth:
+                found[verbatim:] = [_joined("verbatim" if within else "break", found[verbatim:])]
+                opened = opened if within else []
+        elif not within or (piece.kind == "end" and not (opened and found[opened[-1]].name == piece.name)):
+            opened = []
+        elif piece.kind == "start":
+            opened = [*opened[1 - MOST_NESTED :], len(found) - 1]
+        elif piece.kind == "end":
+            start = opened.pop()
+            if piece.name == "sup" and not any(letter.isalpha() for inner in found[start:] for letter in inner.text):
+                found[start:] = [_joined("alone", found[start:])]
+            else:
+                found[start], found[-1] = found[start]._replace(kind="start"), piece
+    return [*found[:verbatim], _joined("break", found[verbatim:])] if depth else found
+
+
+def _joined(kind: _Kind, pieces: Sequence[_Piece]) -> _Piece:
+    return _Piece(kind, "".join(piece.raw for piece in pieces), text="".join(piece.text for piece in pieces))
 
 
 def _read_from(sentence: str, translation: Translation) -> list[tuple[Span, int]]:

@@ -150,7 +150,8 @@ class Translator:
         """The translation of an HTML document, or of a part of one, with its markup.
 
         The sentences of its text are translated; each element is around the words that were read from its own, and tags,
-        attributes, comments and scripts stay as they are. `terms` and `settings` are those of `translate`.
+        attributes, comments and scripts stay. `terms` and `settings` are those of `translate`. Raises RnnsearchError for
+        what Python's HTML parser cannot parse.
         """
         if not isinstance(document, str):
             raise RnnsearchError(f"translate_html: document = {shown(document)}; give a string")
