@@ -265,6 +265,7 @@ class _Parser(HTMLParser):
     def __init__(self, document: str) -> None:
         super().__init__(convert_charrefs=True)
         self.pieces: list[_Piece] = []
+        self._written: dict[str, str] = {}  # the names of tags, which the parser gives in small letters
         self._unparsed = ""  # the element, such as a script, whose content the parser gives as it is written
         try:
             self.feed(document)
@@ -277,17 +278,19 @@ class _Parser(HTMLParser):
             raise RnnsearchError(f"the HTML cannot be parsed: {found}; write &lt; and &amp; for < and & in text") from None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        raw = self.get_starttag_text() or ""
+        self._written[tag] = raw[1 : 1 + len(tag)]
         if tag in self.CDATA_CONTENT_ELEMENTS:
             self._unparsed = tag
         stays = tag in VERBATIM or tag == self._unparsed or (dict(attrs).get("translate") or "").lower() == "no"
-        self._add("verbatim" if stays else "start", self.get_starttag_text() or "", tag)
+        self._add("verbatim" if stays else "start", raw, tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._add("alone", self.get_starttag_text() or "", tag)
 
     def handle_endtag(self, tag: str) -> None:
         self._unparsed = ""
-        self._add("end", f"</{tag}>", tag)
+        self._add("end", f"</{self._written.get(tag, tag)}>", tag)
 
     def handle_data(self, data: str) -> None:
         self._add("text", data if self._unparsed else _escaped(data), text=data)

@@ -216,6 +216,11 @@ def test_what_has_no_letters_to_translate_is_written_as_it_was_parsed(document: 
     assert (markup.sentences, markup.joined([])) == ([], expected)
 
 
+def test_names_keep_their_case() -> None:
+    document = "<DIV><svg><linearGradient></linearGradient></svg> <B>12</B></DIV>"
+    assert Markup(document, "en").joined([]) == document
+
+
 def test_tags_that_are_not_paired_end_a_sentence() -> None:
     assert Markup("one <b>two<br>three</b> four <i>five</i>", "en").sentences == ["one", "two", "three", "four five"]
     assert Markup("one <b><i>two</b></i> three </b> <i>four</i>", "en").sentences == ["one", "two", "three", "four"]
