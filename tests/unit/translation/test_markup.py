@@ -64,7 +64,7 @@ def joined(document: str, *translations: tuple[str, str]) -> str:
          "<sup>B</sup> <b>A</b><sup id='>'><a>[1]</a></sup> X<sup>2</sup>"),
         ("<i translate=no>Big <b>M</b></i> sings", "M chante", "1 2", "<i translate=no>Big <b>M</b></i> chante"),
         ("AT&amp;T &lt;b> &nbsp;x", "x AT&T <b>", "2 0 1", "x AT&amp;T &lt;b&gt;"),
-        ("a <B>b</B\n> <br translate=no>", "B A", "1 0", "<B>B</b> A <br translate=no>"),
+        ("a <B>b</B\n> <br translate=no>", "B A", "1 0", "<B>B</B> A <br translate=no>"),
         ("a<sup>é</sup> b<sup>&#160;<code>1</code></sup>", "B AÉ", "1 0", "B<sup>&#160;<code>1</code></sup> AÉ<sup></sup>"),
         (" \n <p>\n\t<b>\n one\n two</b>\r\n</p>", "1 2", "0 1", " \n <p>\n\t\n <b>1 2</b>\r\n</p>"),
     ],
@@ -206,7 +206,7 @@ def test_markup_without_an_end(piece: str) -> None:
     [
         ("<p>&quot;1&quot; &gt; 0&nbsp;</p>", '<p>"1" &gt; 0&#160;</p>'),
         ("1 <?x y?> <![CDATA[x>]]> <!x>", "1 <?x y?> <![CDATA[x>]]> <!--x-->"),
-        ("<pre>&quot;a&quot; &lt;</PRE ><STYLE>a > b &amp;</STYLE>", '<pre>"a" &lt;</pre><STYLE>a > b &amp;</style>'),
+        ("<pre>&quot;a&quot; &lt;</PRE ><STYLE>a > b &amp;</STYLE>", '<pre>"a" &lt;</pre><STYLE>a > b &amp;</STYLE>'),
         ("<svg><style>a > b", "<svg><style>a > b"),
         ("<code>a<br>&lt;</b>", "<code>a<br>&lt;</b>"),
     ],
