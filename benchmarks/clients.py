@@ -65,10 +65,10 @@ class Served:
         return float(next(line.split()[1] for line in lines if line.split()[0] == name))
 
     def processes(self) -> dict[str, Path]:
-        """The folders in /proc of the server's process and, where it has started one, of the search process."""
+        """The folders in /proc of the server's process and of the search processes that it has started."""
         server = Path("/proc", str(self.process.pid))
         children = [child for task in server.glob("task/*/children") for child in task.read_text().split()]
-        return dict(zip(("server", "search"), [server, *(Path("/proc", child) for child in children)], strict=False))
+        return {"server": server, **{f"search {i}": Path("/proc", child) for i, child in enumerate(children, 1)}}
 
     def megabytes(self) -> dict[str, float]:
         """The resident memory of each process."""
@@ -79,9 +79,9 @@ class Served:
         server, *others = self.processes().values()
         if not others:
             return _megabytes(server / "status", "VmHWM")
-        # The search process was forked, so it has all that the two share; the server's own part hardly grows.
-        own = sum(_megabytes(server / "smaps_rollup", f"Private_{kind}") for kind in ("Clean", "Dirty"))
-        return round(own + sum(_megabytes(process / "status", "VmHWM") for process in others), 1)
+        # The search processes were forked, so each has all that they share with the server; its own part hardly grows.
+        own = sum(_private_megabytes(process) for process in (server, *others[1:]))
+        return round(own + _megabytes(others[0] / "status", "VmHWM"), 1)
 
     def state(self) -> dict[str, dict[str, float]]:
         """Of each process: memory before and after the C library gave back what is free, files and threads.
@@ -112,6 +112,10 @@ class Served:
     def __exit__(self, *_: object) -> None:
         self.process.terminate()
         self.process.wait()
+
+
+def _private_megabytes(process: Path) -> float:
+    return sum(_megabytes(process / "smaps_rollup", f"Private_{kind}") for kind in ("Clean", "Dirty"))
 
 
 def _megabytes(file: Path, figure: str) -> float:

@@ -64,7 +64,7 @@ def one_round(model: Path, log: Path) -> dict[str, Any]:
     healthy = time.perf_counter() - began
     asyncio.run(Client(server.port).translate(SENTENCE))
     answered = time.perf_counter() - began
-    server_ended = killed(server, "search")
+    server_ended = killed(server, "search 1")
     *_, told = log.read_text().splitlines()
     began = time.perf_counter()
     subprocess.run([sys.executable, "-c", "import torch"], check=True)

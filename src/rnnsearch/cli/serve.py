@@ -32,6 +32,10 @@ def command(
         Path | None,
         typer.Option("--terms", metavar="FILE", help="Source terms and the translations they get, with a tab between."),
     ] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option("--processes", min=1, help="Processes that search (2 by default); each has a copy of the models."),
+    ] = None,
     log_text: Annotated[bool, typer.Option("--log-text", help="Write the texts that are translated into the log.")] = False,
     beam: Beam = None,
     set_: SearchSet = None,
@@ -60,14 +64,14 @@ def command(
     from rnnsearch.serve.app import Server, make_app
     from rnnsearch.serve.incoming import Limits
     from rnnsearch.serve.listen import listen
-    from rnnsearch.serve.search_process import SearchProcess, load_each
+    from rnnsearch.serve.search_processes import SearchProcesses, load_each
     from rnnsearch.translation.glossary import read_terms
 
     given = None if terms is None else read_terms(terms)
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     log = logging.getLogger("rnnsearch.serve")
-    with SearchProcess(partial(load_each, models), settings, given) as search:
+    with SearchProcesses(partial(load_each, models), settings, given, processes) as search:
         for one in search.models:
             log.info("%s", one.description)
         limits = Limits(max_characters, max_sentences, max_queue, max_seconds)

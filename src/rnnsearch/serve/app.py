@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
@@ -42,7 +42,7 @@ from rnnsearch.serve.protocol import (
     aligned,
     scored,
 )
-from rnnsearch.serve.search_process import SearchProcess
+from rnnsearch.serve.search_processes import SearchProcesses
 from rnnsearch.translation import Translation
 from rnnsearch.translation.markup import Markup
 from rnnsearch.translation.sentences import Passage, as_passage
@@ -62,7 +62,7 @@ LANGUAGES = {
 class Server:
     """Answers requests by the models of its language pairs."""
 
-    def __init__(self, search: SearchProcess, limits: Limits, keys: Sequence[str] = (), log_text: bool = False) -> None:
+    def __init__(self, search: SearchProcesses, limits: Limits, keys: Sequence[str] = (), log_text: bool = False) -> None:
         """With `keys`, every request that costs time has to give one. `log_text` writes texts into the log."""
         self.search, self.limits = search, limits
         self.models: dict[tuple[str, str], int] = {}
@@ -76,7 +76,8 @@ class Server:
 
         self.registry = CollectorRegistry()
         ProcessCollector(registry=self.registry)
-        ProcessCollector("rnnsearch_search", pid=lambda: search.pid, registry=self.registry)
+        for number, pid in enumerate(search.pids, 1):
+            ProcessCollector(f"rnnsearch_search_{number}", pid=partial(int, pid), registry=self.registry)
         self._requests = Counter("rnnsearch_requests", "Requests answered.", ["path", "status"], registry=self.registry)
         self._seconds = Histogram("rnnsearch_request_seconds", "Time to the answer.", ["path"], registry=self.registry)
         self._sentences = Counter("rnnsearch_sentences", "Sentences translated.", registry=self.registry)

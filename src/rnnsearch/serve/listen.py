@@ -16,7 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.serve.incoming import ARRIVAL_SECONDS
-from rnnsearch.serve.search_process import SearchProcess
+from rnnsearch.serve.search_processes import SearchProcesses
 
 log = logging.getLogger("rnnsearch.serve")
 
@@ -66,10 +66,10 @@ class _PromptClients(H11Protocol):
             self.transport.close()
 
 
-def listen(app: ASGIApp, search: SearchProcess, host: str, port: int) -> None:
+def listen(app: ASGIApp, search: SearchProcesses, host: str, port: int) -> None:
     """Serve `app` until SIGINT or SIGTERM: then nothing more is accepted, and what is under way is finished.
 
-    Raises RnnsearchError where nobody can listen there, and where the search process has ended.
+    Raises RnnsearchError where nobody can listen there, and where a search process has ended.
     """
     with contextlib.suppress(ValueError, OSError):  # as many connections as the system allows
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -97,7 +97,7 @@ def listen(app: ASGIApp, search: SearchProcess, host: str, port: int) -> None:
         log.info("listening on http://%s:%d", f"[{host}]" if ":" in host else host, port)
         server.run(sockets=[listening])
     if search.lost:
-        raise RnnsearchError("the search process ended unexpectedly; was there enough memory? Start the server again")
+        raise RnnsearchError("a search process ended unexpectedly; was there enough memory? Start the server again")
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from rnnsearch.serve.app import Server, make_app
 from rnnsearch.serve.incoming import Limits
-from rnnsearch.serve.search_process import SearchProcess
+from rnnsearch.serve.search_processes import SearchProcesses
 from rnnsearch.translation import Translator
 
 Serve = Callable[..., TestClient]
@@ -28,7 +28,8 @@ def serve(trained: Callable[..., Translator]) -> Iterator[Serve]:
             **how: object,
         ) -> TestClient:
             translator = Translator(trained("gated", "mlp").system)
-            search = stack.enter_context(SearchProcess(partial(list, [translator]), {"batch_sentences": 4}, server_terms))
+            make = partial(list, [translator])
+            search = stack.enter_context(SearchProcesses(make, {"batch_sentences": 4}, server_terms, 2))
             app = make_app(Server(search, limits or Limits(), keys, **how), origins)  # type: ignore[arg-type]
             app.state.search = search
             return stack.enter_context(TestClient(app, raise_server_exceptions=False))

@@ -306,11 +306,11 @@ def test_a_failure_is_one_sentence(serve: Serve, translator: Translator, monkeyp
 def test_a_search_process_that_dies(serve: Serve) -> None:
     client = serve()
     found = client.get("/metrics").text
-    assert "rnnsearch_search_process_resident_memory_bytes" in found
+    assert "rnnsearch_search_1_process_resident_memory_bytes" in found
     search = client.app.state.search  # type: ignore[attr-defined]
     stopped = threading.Event()
     search.when_lost = stopped.set
-    os.kill(search.pid, signal.SIGKILL)
+    os.kill(search.pids[1], signal.SIGKILL)
     assert stopped.wait(30)
     refused(client.post("/translate", json={"q": ONE, "target": "fr"}), 500, "failed")
     assert search.lost

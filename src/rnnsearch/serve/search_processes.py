@@ -1,7 +1,8 @@
-"""The process that has the models. It searches and scores for the server, whose own process speaks HTTP.
+"""The processes that have the models. They search and score for the server, whose own process speaks HTTP.
 
-Two processes, because two threads of one would wait for Python's lock at every operation. This one has a single thread: it
-takes in what is asked, extends all searches by a word, sends what is done, and begins again.
+Threads of one process would wait for Python's lock at every operation. Each of these processes takes in what is asked,
+extends all its searches by a word, sends what is done, and begins again. Two of them, each with half of the threads, are
+faster than one: threads that share every small operation wait for each other, the longer the busier the machine is.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ PAIRS_AT_ONCE = 8
 
 @dataclass(frozen=True)
 class ServedModel:
-    """A model that the process has."""
+    """A model that the processes have."""
 
     source_language: str
     target_language: str
@@ -74,85 +75,120 @@ _Asked = _Translate | _Score | _NextWords | _Cancel
 
 
 @dataclass(eq=False)
+class _Process:
+    """A process, and the connection to it."""
+
+    process: Any
+    connection: Connection
+    sender: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="sender"))
+
+    def send(self, number: int, asked: _Asked) -> None:
+        # In a thread, for the process may be busy, and this one must go on taking answers.
+        self.sender.submit(self.connection.send, (number, asked))
+
+    def close(self) -> None:
+        self.sender.shutdown()
+        self.connection.close()
+
+    def end(self) -> None:
+        if self.process.pid is not None:
+            self.process.join(2)
+            self.process.kill()
+            self.process.join()
+
+
+@dataclass(eq=False)
 class _Call:
     """Something that has been asked for, and the answers that have arrived: each with its place, or an error."""
 
-    left: int
-    """The number of answers that have not arrived."""
+    places: dict[_Process, Sequence[int]]
+    """Which places each process has been asked for."""
+    left: dict[_Process, int]
+    """The number of answers of each process that have not arrived."""
     answers: asyncio.Queue[tuple[int, Any]] = field(default_factory=asyncio.Queue)
 
 
-class SearchProcess:
-    """The models in a process of their own, as seen from the server. Close it, or use it in a `with` statement."""
+class SearchProcesses:
+    """The models in processes of their own, as seen from the server. Close it, or use it in a `with` statement."""
 
     def __init__(
         self,
         make: Callable[[], Sequence[Translator]],
         settings: Mapping[str, object],
         terms: Mapping[str, str] | None = None,
+        count: int | None = None,
     ) -> None:
-        """Start the process, which calls `make` for its models; `settings` and `terms` are those of `Translator.translate`.
+        """Start so many processes; each calls `make` for its models, and has its share of PyTorch's threads.
 
-        Let the calling process have no threads yet, and not compute before. Raises RnnsearchError where a model cannot be
-        loaded.
+        By default there are two, or one where PyTorch has one thread. `settings` and `terms` are those of
+        `Translator.translate`. Let the calling process have no threads yet, and not compute before. Raises RnnsearchError
+        where a model cannot be loaded.
         """
-        context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-        self._connection, other = context.Pipe()
-        arguments = other, self._connection, make, dict(settings), terms, torch.get_num_threads()
-        self._process: Any = context.Process(target=_serve, args=arguments, name="search", daemon=True)  # type: ignore[attr-defined]
+        count = count or min(2, torch.get_num_threads())
+        threads = max(1, torch.get_num_threads() // count)
+        self._processes: list[_Process] = []
         self._calls: dict[int, _Call] = {}
         self._last = 0
-        self._sender = ThreadPoolExecutor(1, thread_name_prefix="sender")
         self.lost = False
-        """Whether the process has ended though nobody closed it."""
+        """Whether a process has ended though nobody closed it."""
         self.when_lost: Callable[[], None] = lambda: None
         try:
-            self._process.start()
-            other.close()
-            answer = self._connection.recv()
+            for _ in range(count):
+                self._start(make, dict(settings), terms, threads)
+            answers = [one.connection.recv() for one in self._processes]
         except EOFError:
             self.close()
-            raise RnnsearchError("the process that loads the models ended; was there enough memory?") from None
+            raise RnnsearchError("a process that loads the models ended; was there enough memory?") from None
         except BaseException:
             self.close()
             raise
-        if isinstance(answer, RnnsearchError):
+        if isinstance(answers[0], RnnsearchError):
             self.close()
-            raise answer
-        self.models: list[ServedModel] = answer
+            raise answers[0]
+        self.models: list[ServedModel] = answers[0]
 
-    def __enter__(self) -> SearchProcess:
+    def _start(self, *arguments: object) -> None:
+        context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+        own, other = context.Pipe()
+        # A process that is forked has the connections to itself and to those before it, too.
+        others = [own, *(one.connection for one in self._processes)]
+        process: Any = context.Process(target=_serve, args=(other, others, *arguments), name="search", daemon=True)  # type: ignore[attr-defined]
+        self._processes.append(_Process(process, own))
+        process.start()
+        other.close()
+
+    def __enter__(self) -> SearchProcesses:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     @property
-    def pid(self) -> int:
-        """The number of the process."""
-        return int(self._process.pid)
+    def pids(self) -> list[int]:
+        """The numbers of the processes."""
+        return [int(one.process.pid) for one in self._processes]
 
     @property
     def under_way(self) -> int:
         """The number of lines that are being translated or wait for it."""
-        return sum(call.left for call in self._calls.values())
+        return sum(sum(call.left.values()) for call in self._calls.values())
 
     def attach(self) -> None:
         """Take answers in the running event loop."""
-        asyncio.get_running_loop().add_reader(self._connection.fileno(), self._receive)
+        for one in self._processes:
+            asyncio.get_running_loop().add_reader(one.connection.fileno(), self._receive, one)
 
     def detach(self) -> None:
         """Take no more answers."""
-        asyncio.get_running_loop().remove_reader(self._connection.fileno())
+        for one in self._processes:
+            asyncio.get_running_loop().remove_reader(one.connection.fileno())
 
     def close(self) -> None:
-        """End the process, which is not told anything but that nobody listens any more."""
-        self._sender.shutdown()
-        self._connection.close()
-        if self._process.pid is not None:
-            self._process.join(2)
-            self._process.kill()
-            self._process.join()
+        """End the processes, which are not told anything but that nobody listens any more."""
+        for one in self._processes:
+            one.close()
+        for one in self._processes:
+            one.end()
 
     async def translations(
         self,
@@ -167,8 +203,12 @@ class SearchProcess:
 
         Raises RnnsearchError where they cannot be searched for, and SearchFailed where the search breaks off.
         """
+
+        def part(places: Sequence[int]) -> _Translate:
+            return _Translate(model, [lines[i] for i in places], n, [prefixes[i] for i in places if prefixes], beam, terms)
+
         found: dict[int, list[Translation]] = {}
-        number, call = self._ask(_Translate(model, lines, n, prefixes, beam, terms), len(lines))
+        number, call = self._ask(len(lines), part)
         try:
             for place in range(len(lines)):
                 while place not in found:
@@ -177,8 +217,9 @@ class SearchProcess:
                 yield found.pop(place)
         finally:
             del self._calls[number]
-            if call.left and not self.lost:
-                self._send(number, _Cancel(model))
+            for process, left in call.left.items():
+                if left and not self.lost:
+                    process.send(number, _Cancel(model))
 
     async def score(self, model: int, sources: Sequence[str], targets: Sequence[str]) -> list[ScoredPair]:
         """`Translator.score` of lists."""
@@ -194,18 +235,27 @@ class SearchProcess:
         return words
 
     async def _one_answer(self, asked: _Asked) -> Any:
-        number, call = self._ask(asked, 1)
+        number, call = self._ask(1, lambda places: asked)
         try:
             return (await self._answer(call))[1]
         finally:
             del self._calls[number]
 
-    def _ask(self, asked: _Asked, answers: int) -> tuple[int, _Call]:
+    def _ask(self, answers: int, part: Callable[[Sequence[int]], _Asked]) -> tuple[int, _Call]:
+        """Ask for so many answers, each from the process that has least to do; `part` is what to ask for some of them."""
         if self.lost:
             raise SearchFailed
+        busy = {one: sum(call.left.get(one, 0) for call in self._calls.values()) for one in self._processes}
+        places: dict[_Process, list[int]] = {}
+        for place in range(answers):
+            idlest = min(self._processes, key=busy.__getitem__)
+            busy[idlest] += 1
+            places.setdefault(idlest, []).append(place)
         self._last += 1
-        self._calls[self._last] = call = _Call(answers)
-        self._send(self._last, asked)
+        call = _Call(dict(places), {one: len(its) for one, its in places.items()})
+        self._calls[self._last] = call
+        for one, its in places.items():
+            one.send(self._last, part(its))
         return self._last, call
 
     async def _answer(self, call: _Call) -> tuple[int, Any]:
@@ -214,17 +264,14 @@ class SearchProcess:
             raise answer
         return place, answer
 
-    def _send(self, number: int, asked: _Asked) -> None:
-        # In a thread, for the process may be busy, and this one must go on taking answers.
-        self._sender.submit(self._connection.send, (number, asked))
-
-    def _receive(self) -> None:
+    def _receive(self, process: _Process) -> None:
         try:
-            while self._connection.poll():
-                number, place, answer = self._connection.recv()
+            while process.connection.poll():
+                number, place, answer = process.connection.recv()
                 if number in self._calls:
-                    self._calls[number].left -= 1
-                    self._calls[number].answers.put_nowait((place, answer))
+                    call = self._calls[number]
+                    call.left[process] -= 1
+                    call.answers.put_nowait((call.places[process][place], answer))
         except (EOFError, OSError):
             self.lost = True
             self.detach()
@@ -240,17 +287,18 @@ def load_each(models: Sequence[Path]) -> list[Translator]:
 
 def _serve(
     connection: Connection,
-    other: Connection,
+    others: Sequence[Connection],
     make: Callable[[], Sequence[Translator]],
     settings: Mapping[str, object],
     terms: Mapping[str, str] | None,
     threads: int,
 ) -> None:
-    """What the process does, until nobody listens at the `other` end of its connection."""
+    """What a process does, until nobody listens at the other end of its connection; it closes `others`."""
     # Signals are for the server, which finishes what is under way.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    other.close()
+    for other in others:
+        other.close()
     torch.set_num_threads(threads)
     with suppress(EOFError, OSError):  # nobody listens
         try:
