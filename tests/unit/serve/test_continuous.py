@@ -90,7 +90,7 @@ def test_callers_get_what_they_would_get_alone(
 def test_a_sentence_that_has_no_room_gets_a_search_of_its_own(translator: Translator) -> None:
     settings = {"batch_sentences": 4, "max_segment": 10 * POSITIONS}
     engine = ContinuousTranslator(translator, **settings)
-    long = " ".join(LINES * 4)
+    long = " ".join(LINES)
     assert len(long.split()) > POSITIONS
     lines = [*LINES[:3], long, *LINES[3:6]]
     engine.add(1, lines, 1)
