@@ -117,6 +117,12 @@ class TrainingConfig:
     """Number of sentence pairs in a minibatch."""
     accumulate: int = Field(default=1, ge=1)
     """Number of minibatches whose gradients are added for one update: large minibatches in the memory of small ones."""
+    shards: int = Field(default=1, ge=1, le=65536)
+    """Number of parts of a minibatch whose gradients are computed separately and added in a fixed order, by one process or
+    at most as many as there are parts. The weights depend on it, but not on the number of processes."""
+    reduction: Literal["exact", "fast"] = "exact"
+    """How processes add their gradients. `exact`: the same bits for any number of processes. `fast`: one shard for each
+    process, and sums that overlap with the computation (PyTorch's DistributedDataParallel)."""
     pool_batches: int = Field(default=20, ge=1)
     """Number of minibatches that are read and sorted by length together, so that minibatches contain little padding."""
     shuffle: Literal["once", "epoch"] = "once"

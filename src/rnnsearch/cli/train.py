@@ -42,6 +42,15 @@ def command(
     preset: Preset = "small",
     config: ConfigFile = None,
     set_: Set = None,
+    processes: Annotated[
+        int,
+        typer.Option(
+            "--processes",
+            min=1,
+            metavar="N",
+            help="Train in so many processes on this machine, which share its cores; see `training.shards`.",
+        ),
+    ] = 1,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the run in the output folder exactly where it stopped.")
     ] = False,
@@ -53,6 +62,9 @@ def command(
 
     Ctrl-C writes a checkpoint and stops; the same command with `--resume` continues. The output folder holds the best model
     so far at any time, ready for `translate`. To watch the curves, run `tensorboard --logdir OUTPUT/tensorboard`.
+
+    Several processes end at the same weights as one, bit for bit. For several machines, or as many GPUs, start the command
+    with `torchrun … -m rnnsearch train …`.
     """
     if data is not None and (source or target or links):
         raise RnnsearchError("give either --data, or --source and --target (and --links), not both")
@@ -74,9 +86,19 @@ def command(
 
     from rich.console import Console
 
+    from rnnsearch.training.processes import check_shards, rank, under_torchrun
+
+    if processes > 1 and not under_torchrun():
+        check_shards(wanted.training, processes)
+        import sys
+
+        from rnnsearch.training.launch import launch
+
+        raise typer.Exit(launch(processes, sys.argv[1:]))
+
     from rnnsearch.training.session import Interrupted, train
 
-    console = Console(stderr=True)
+    console = Console(stderr=True, quiet=rank() > 0)
     try:
         train(
             output,
@@ -95,6 +117,10 @@ def command(
     except Interrupted as stop:
         console.print(str(stop), highlight=False, markup=False)
         raise typer.Exit(130) from None
+    except RnnsearchError as error:
+        if rank() > 0:
+            raise RnnsearchError(f"training process {rank()}: {error}") from None
+        raise
     for step in (
         f"Try it:    echo 'a sentence' | rnnsearch translate --model {output}",
         f"Score it:  rnnsearch evaluate --model {output} --source test.source --reference test.target",

@@ -37,6 +37,18 @@ class Batch:
     """The alignment to be learned, where links are given: the row of a linked target position sums to 1, in equal parts on
     the source positions that it is linked to; all other rows are 0."""
 
+    def part(self, number: int, count: int) -> Batch:
+        """Every `count`-th sentence from sentence `number` on, with no more padding than these need."""
+        x_lengths_B, y_lengths_B = self.source_lengths_B[number::count], self.target_lengths_B[number::count]
+        S, T = _width(x_lengths_B), _width(y_lengths_B)
+        return Batch(
+            self.source_BS[number::count, :S],
+            x_lengths_B,
+            self.target_BT[number::count, :T],
+            y_lengths_B,
+            None if self.guide_BTS is None else self.guide_BTS[number::count, :T, :S],
+        )
+
 
 def make_batch(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Batch:
     """A minibatch of these (source ids, target ids), given without end symbols."""
@@ -56,10 +68,14 @@ def _batch(source: Sentences, target: Sentences) -> Batch:
 
 def _padded(sentences: Sentences) -> tuple[Integers, Integers]:
     lengths = sentences.lengths.astype(np.int64)
-    width = -(-(lengths.max() + 1) // WIDTH_MULTIPLE) * WIDTH_MULTIPLE
-    padded = np.full((len(lengths), width), END, dtype=np.int64)
+    padded = np.full((len(lengths), _width(lengths + 1)), END, dtype=np.int64)
     padded[np.arange(padded.shape[1]) < lengths[:, None]] = sentences.ids
     return padded, lengths + 1
+
+
+def _width(lengths: Integers) -> int:
+    """The number of positions for sentences of these lengths, end symbols included."""
+    return -(-int(lengths.max()) // WIDTH_MULTIPLE) * WIDTH_MULTIPLE
 
 
 class SubwordSampling:

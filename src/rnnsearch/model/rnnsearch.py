@@ -118,6 +118,11 @@ class RNNsearch(nn.Module):
         self.encoder.sparse_gradient = wanted
         self.decoder.sparse_gradient = wanted and not self.config.tied_embedding
 
+    @property
+    def embeddings_with_sparse_gradients(self) -> list[nn.Parameter]:
+        """The word embeddings whose gradients hold only the rows of words that occur."""
+        return [part.E for part in (self.encoder, self.decoder) if part.sparse_gradient]
+
     def recurrent_dropout(self, probability: float) -> None:
         """Set the probability of dropout on the recurrent matrices of all cells, which applies in training."""
         for module in self.modules():

@@ -28,7 +28,8 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import System, load_system, load_weights, new_system, save_settings
 from rnnsearch.training.card import model_card
 from rnnsearch.training.display import Display
-from rnnsearch.training.trainer import CHECKPOINT, Trainer
+from rnnsearch.training.processes import Processes, joined
+from rnnsearch.training.trainer import CHECKPOINT, Listener, Silent, Trainer
 from rnnsearch.training.validation import DevelopmentSet, negative_log_likelihood, validate
 from rnnsearch.translation.translator import Translator
 
@@ -73,6 +74,9 @@ def train(
     With `start`, the weights, the vocabularies and the settings of model and data are those of that model: fine-tuning.
     With `resume`, a run that was stopped or killed goes on from its last checkpoint to bit for bit the weights it would have
     had. SIGINT and SIGTERM make it write a checkpoint and raise `Interrupted`; a second SIGINT ends it at once.
+
+    Where `torchrun` has started several processes that call this function with the same arguments, they share the work. They
+    need a file system in common. If one of them is killed and `torchrun` starts them again, they resume.
     """
     console = console or Console(stderr=True)
     folder = Path(output)
@@ -81,14 +85,18 @@ def train(
     check_development_set(*valid, hold_out, data)
     check_readable(*text[0], *text[1], *text[2], *valid[0], *valid[1])
     development = read_development_set(*valid) if any(valid) else None
-    with _alone(folder):
-        resuming = _check_output(folder, resume, console)
+    with joined() as processes, _alone(folder) if processes.first else contextlib.nullcontext():
+        console = console if processes.first else Console(quiet=True)
+        again = resume or processes.restarted
+        resuming = processes.first_does(lambda: _check_output(folder, again, console))
         begun = None if start is None else load_system(start)
         if begun is not None:
             config = replace(config, data=begun.config.data, model=begun.config.model)
         if resuming:
             config = _resumed_settings(read_json(folder / CONFIG), config, folder, compare_data=data is None)
-        prepared = _data(folder, config, text, hold_out, data, resuming, begun, console)
+        prepared = open_prepared(
+            Path(processes.first_does(lambda: str(_data(folder, config, text, hold_out, data, resuming, begun, console))))
+        )
         if development is None:
             if not prepared.held_out:
                 raise RnnsearchError(f"{data}: no pairs were held out here, and so {NO_DEVELOPMENT_SET}")
@@ -99,26 +107,37 @@ def train(
         if begun is not None and start is not None:
             load_weights(Path(start) / WEIGHTS, system.model)
         system.model.to(default_device())
-        _describe(console, system, prepared)
+        _describe(console, system, prepared, processes)
 
-        trainer = Trainer(system, prepared.corpus, development, folder, prepared.links)
+        trainer = Trainer(system, prepared.corpus, development, folder, prepared.links, processes)
         if resuming:
             trainer.resume()
-        save_settings(folder, system)
-        if not resuming:
-            write_json(folder / TEXT, prepared.info)
-            trainer.save()  # from now on the folder holds a run
-        with Display(console, folder / "tensorboard", trainer) as display, _stopping(trainer, console):
-            progress = trainer.run(display)
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(_stopping(trainer, console))
+            processes.first_does(lambda: _begin(folder, system, None if resuming else prepared))
+            if not resuming:
+                trainer.save()  # from now on the folder holds a run
+            listener: Listener = Silent()
+            if processes.first:
+                listener = stack.enter_context(Display(console, folder / "tensorboard", trainer))
+            progress = trainer.run(listener)
         if not progress.finished:
             raise Interrupted(f"stopped at update {progress.update:,}; the same command with --resume goes on from there")
         console.print(f"Finished: {progress.finished}. The best model is that of update {progress.best_update:,}.")
         load_weights(folder / WEIGHTS, system.model)
         system.model.eval()
-        record = training_record(trainer, prepared)
-        write_json(folder / "training.json", record)
-        write_text(folder / "README.md", model_card(system, record))
+        if processes.first:
+            record = training_record(trainer, prepared)
+            write_json(folder / "training.json", record)
+            write_text(folder / "README.md", model_card(system, record))
         return Translator(system)
+
+
+def _begin(folder: Path, system: System, prepared: PreparedData | None) -> None:
+    """Write the settings of a run, and of a new one what its text was prepared from."""
+    save_settings(folder, system)
+    if prepared is not None:
+        write_json(folder / TEXT, prepared.info)
 
 
 def read_development_set(sources: Sequence[Path], targets: Sequence[Path]) -> DevelopmentSet:
@@ -240,8 +259,8 @@ def _data(
     resuming: bool,
     begun: System | None,
     console: Console,
-) -> PreparedData:
-    """The packed corpus: the one in `data`, or one that is prepared now, in the output folder."""
+) -> Path:
+    """The folder of the prepared text: `data`, or else one in the output folder, in which the text is prepared first."""
     vocabularies = None if begun is None else begun.vocabularies
     if data is not None:
         prepared = open_prepared(Path(data))
@@ -254,7 +273,7 @@ def _data(
             raise RnnsearchError(
                 f"{data}: this is not the text that the run in {folder} was started on; give that, or another --output"
             )
-        return prepared
+        return prepared.folder
     source_paths, target_paths, link_paths = text
     if resuming:
         prepared = open_prepared(folder / "data")
@@ -269,11 +288,11 @@ def _data(
                 f"{folder}: the run to resume was started with {prepared.held_out:,} pairs held out, not {hold_out:,}; give "
                 f"{f'--hold-out {prepared.held_out}' if prepared.held_out else 'no --hold-out'}, or another --output"
             )
-        return prepared
+        return prepared.folder
     if not source_paths:
         raise RnnsearchError("nothing to train on: give --source and --target, or --data")
     with console.status("preparing the text") as status:
-        return prepare(
+        prepare(
             source_paths,
             target_paths,
             folder / "data",
@@ -283,6 +302,7 @@ def _data(
             vocabularies=vocabularies,
             progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),
         )
+    return folder / "data"
 
 
 def _with_data_settings(config: Config, prepared: PreparedData) -> Config:
@@ -312,12 +332,13 @@ def _stopping(trainer: Trainer, console: Console) -> Iterator[None]:
         restore()
 
 
-def _describe(console: Console, system: System, prepared: PreparedData) -> None:
+def _describe(console: Console, system: System, prepared: PreparedData, processes: Processes) -> None:
     for line in prepared.summary():
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     kind = "RNNsearch" if system.model.aligns else "RNNencdec"
+    together = f", {processes.count} processes" if processes.count > 1 else ""
     console.print(
-        f"{kind}, {system.model.count_parameters() / 1e6:.1f} million parameters, on {device_name()}",
+        f"{kind}, {system.model.count_parameters() / 1e6:.1f} million parameters, on {device_name()}{together}",
         highlight=False,
         soft_wrap=True,
     )

@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Sequence
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
+from torch import nn
 
 from rnnsearch.config import WEIGHTS, TrainingConfig
-from rnnsearch.data.batches import Batch, BatchStream, Guide, SubwordSampling
+from rnnsearch.data.batches import BatchStream, Guide, SubwordSampling
 from rnnsearch.data.pack import PackedCorpus
 from rnnsearch.devices import batch_tensors, device_of
 from rnnsearch.model_folder import System, save_weights
@@ -21,14 +22,16 @@ from rnnsearch.ops import choose_recurrences, fast_products, kept_memory, precis
 from rnnsearch.training.average import WeightAverage
 from rnnsearch.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from rnnsearch.training.cost import cost_divisor, training_cost
+from rnnsearch.training.gradients import Shard, reduction, shards
 from rnnsearch.training.optimizer import gradient_norm, learning_rate, make_optimizer
+from rnnsearch.training.processes import Processes
 from rnnsearch.training.validation import DevelopmentSet, validate
 
 CHECKPOINT = Path("checkpoints") / "last.safetensors"
 
 
 class Listener(Protocol):
-    """Receives reports from a `Trainer`; implemented by `Display`."""
+    """Receives reports from a `Trainer`; implemented by `Display` and `Silent`."""
 
     def updated(self, progress: Progress, nll_per_word: float, words: int) -> None:
         """After every update: the minibatch's NLL in nats a target word, and its target words."""
@@ -40,10 +43,24 @@ class Listener(Protocol):
         """Something the user should know, in one line."""
 
 
+class Silent:
+    """The `Listener` of the processes that are not the first."""
+
+    def updated(self, progress: Progress, nll_per_word: float, words: int) -> None:
+        """Nothing."""
+
+    def validated(self, row: dict[str, Any], best: bool) -> None:
+        """Nothing."""
+
+    def notice(self, text: str) -> None:
+        """Nothing."""
+
+
 class Trainer:
     """One run: from a system and a packed corpus to the best weights in a folder.
 
-    After `resume`, `run` goes on exactly as an uninterrupted run would have.
+    After `resume`, `run` goes on exactly as an uninterrupted run would have. Of several processes, each has a trainer; they
+    share the work of every update, and the first validates and writes.
     """
 
     def __init__(
@@ -53,9 +70,11 @@ class Trainer:
         development: DevelopmentSet,
         folder: Path,
         links: PackedCorpus | None = None,
+        processes: Processes | None = None,
     ) -> None:
-        """`links` are word alignments of the pairs of the corpus, for guided alignment."""
+        """`links` are word alignments of the pairs of the corpus, for guided alignment; `processes`, this one by default."""
         self.system = system
+        self.processes = processes or Processes()
         self.development = development
         self.folder = folder
         self.stop_requested = False
@@ -69,6 +88,7 @@ class Trainer:
         # On a GPU, whole gradients are faster than sparse ones, and there is memory for them.
         system.model.sparse_gradients(device.type == "cpu")
         system.model.recurrent_dropout(self.settings.recurrent_dropout)
+        self._reduce = reduction(system.model, self.processes, self.settings)
         self.optimizer = make_optimizer(system.model.parameters(), self.settings)
         self.average = WeightAverage(system.model, self.settings.weight_average) if self.settings.weight_average else None
         sampling, alpha = None, self.settings.subword_sampling
@@ -108,7 +128,7 @@ class Trainer:
         self.progress.finished = ""
 
     def run(self, listener: Listener) -> Progress:
-        """Train until the run is finished, or until a stop is requested."""
+        """Train until the run is finished, or until a stop is requested of any process."""
         self.listener = listener
         self._tell_precision()
         with fast_products(), kept_memory():
@@ -120,19 +140,24 @@ class Trainer:
         progress.finished = self._reason_to_finish()
         if progress.finished:  # a run that goes on only to end: with a limit that it has passed
             self._validate()
-        while not progress.finished and not self.stop_requested:
-            first = progress.update * settings.accumulate
-            self._update([self.batches.batch(number) for number in range(first, first + settings.accumulate)])
-            progress.seconds = time.monotonic() - began
+        stopping, _ = self.processes.agree(self.stop_requested, progress.seconds)
+        while not progress.finished and not stopping:
+            self._update()
+            stopping = self._agree(began)
             progress.finished = self._reason_to_finish()
             if progress.update % settings.validate_every == 0 or progress.finished:
                 self._validate()
-                progress.seconds = time.monotonic() - began
+                stopping = self._agree(began)
                 progress.finished = progress.finished or self._reason_to_finish()
             if progress.update % settings.checkpoint_every == 0 and not progress.finished:
                 self.save()
         self.save()
         return progress
+
+    def _agree(self, began: float) -> bool:
+        """Take the time of the run, and see whether it is to stop; all processes find the same."""
+        stopping, self.progress.seconds = self.processes.agree(self.stop_requested, time.monotonic() - began)
+        return stopping
 
     def _tell_precision(self) -> None:
         """Report a precision that differs from the setting, or from the one that the run has had so far."""
@@ -149,29 +174,46 @@ class Trainer:
         self.progress.precision = now
 
     def save(self) -> None:
-        """Write the checkpoint."""
-        save_checkpoint(self.folder / CHECKPOINT, self.system.model, self.optimizer, self.average, self.progress)
+        """Write the checkpoint; all processes must have the same weights."""
+        if self.processes.count > 1:
+            self.processes.check_same(_checksum(self.system.model), f"the weights after update {self.progress.update:,}")
+        self.processes.first_does(
+            lambda: save_checkpoint(
+                self.folder / CHECKPOINT, self.system.model, self.optimizer, self.average, self.progress
+            )
+        )
 
-    def _update(self, batches: Sequence[Batch]) -> None:
-        """One update: cost and gradient of every minibatch, added up; clipping; step."""
+    def _update(self) -> None:
+        """One update: cost and gradient of every shard of every minibatch, added up; clipping; step."""
         progress, model, settings = self.progress, self.system.model, self.settings
         device = device_of(model)
+        first = progress.update * settings.accumulate
+        batches = [self.batches.batch(number) for number in range(first, first + settings.accumulate)]
         sentences = sum(len(batch.source_BS) for batch in batches)
         words = sum(int(batch.target_lengths_B.sum()) for batch in batches)
         readings = 2 if settings.consistency else 1
-        divisor, nll = cost_divisor(readings * sentences, readings * words, settings), 0.0
-        model.train()
-        for batch in batches:
-            with precision_of(device, settings.precision):
+        divisor = cost_divisor(readings * sentences, readings * words, settings)
+
+        def backward(model: nn.Module, shard: Shard, weight: float) -> float:
+            with shard.random(), precision_of(device, settings.precision):
                 output = model(
-                    *batch_tensors(batch, device, readings),
+                    *batch_tensors(shard.batch, device, readings),
                     dropout=settings.dropout,
                     word_dropout=settings.word_dropout,
                 )
-            guide = None if batch.guide_BTS is None else torch.from_numpy(batch.guide_BTS.repeat(readings, 0)).to(device)
-            cost, batch_nll = training_cost(output, divisor, settings, guide)
+            guide_BTS = shard.batch.guide_BTS
+            guide = None if guide_BTS is None else torch.from_numpy(guide_BTS.repeat(readings, 0)).to(device)
+            cost, nll = training_cost(output, divisor / weight if weight else math.inf, settings, guide)
             cost.backward()
-            nll += float(batch_nll) / readings
+            return float(nll) / readings
+
+        model.train()
+        count = self.processes.count if settings.reduction == "fast" else settings.shards
+        losses = self._reduce(
+            [shard for number, batch in enumerate(batches, first) for shard in shards(batch, number, count, settings.seed)],
+            backward,
+        )
+        nll = sum(losses)
         norm = gradient_norm(model.parameters())
 
         progress.update += 1
@@ -204,9 +246,8 @@ class Trainer:
     def _validate_weights(self) -> None:
         """Validate the weights that the model has now."""
         progress, settings = self.progress, self.settings
-        self.system.model.eval()
-        found = validate(self.system, self.development)
-        score = found.bleu if settings.validate_on == "bleu" else -found.nll.per_word
+        nll, nll_per_sentence, bleu = self.processes.first_does(self._scores)
+        score = bleu if settings.validate_on == "bleu" else -nll
         if math.isnan(score):
             score = -math.inf  # else no later score would count as better
         best = progress.best_score is None or score > progress.best_score
@@ -215,21 +256,27 @@ class Trainer:
             "epoch": round(self.epochs, 3),
             "hours": round(progress.seconds / 3600, 4),
             "train_nll": progress.interval_nll / max(1, progress.interval_words),
-            "valid_nll": found.nll.per_word,
-            "valid_nll_per_sentence": found.nll.per_sentence,
-            "valid_bleu": found.bleu,
+            "valid_nll": nll,
+            "valid_nll_per_sentence": nll_per_sentence,
+            "valid_bleu": bleu,
             "learning_rate": self.optimizer.param_groups[0]["lr"],
         }
         progress.validations.append(row)
         progress.interval_nll, progress.interval_words = 0.0, 0
         if best:
             progress.best_score, progress.best_update, progress.validations_without_gain = score, progress.update, 0
-            save_weights(self.folder / WEIGHTS, self.system.model)
+            self.processes.first_does(lambda: save_weights(self.folder / WEIGHTS, self.system.model))
         else:
             progress.validations_without_gain += 1
             if settings.decay == "plateau":
                 progress.plateau_factor /= 2
         self.listener.validated(row, best)
+
+    def _scores(self) -> tuple[float, float, float]:
+        """The development set's NLL in nats a target word and a sentence, and its BLEU."""
+        self.system.model.eval()
+        found = validate(self.system, self.development)
+        return found.nll.per_word, found.nll.per_sentence, found.bleu
 
     def _reason_to_finish(self) -> str:
         progress, settings = self.progress, self.settings
@@ -240,3 +287,11 @@ class Trainer:
         if settings.patience and progress.validations_without_gain >= settings.patience:
             return f"no better score for {settings.patience} validations"
         return ""
+
+
+def _checksum(model: nn.Module) -> int:
+    """A number that differs, most likely, if a bit of the weights does."""
+    checksum = 0
+    for parameter in model.parameters():
+        checksum = zlib.crc32(parameter.detach().cpu().contiguous().numpy().data, checksum)
+    return checksum
