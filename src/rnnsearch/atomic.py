@@ -13,6 +13,8 @@ from typing import Any
 
 from rnnsearch.errors import RnnsearchError
 
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -21,6 +23,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     If the body raises, or the process dies, `path` is as it was before. `RnnsearchError` where no file can be.
     """
     path = Path(path)
+    if not path.name:
+        raise RnnsearchError(f"{path}: this is not a file but a folder or a device; name a file")
     temporary = path.with_name(f".{path.name}.partial")  # a fixed name, so that the file of a killed writer is overwritten
     try:
         if path.exists() and not path.is_file():
@@ -39,7 +43,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         _sync_folder(path.parent)
     except Exception as error:
         # Writers in other languages report a full disk only in the text of the error.
-        if getattr(error, "errno", None) == errno.ENOSPC or f"(os error {errno.ENOSPC})" in str(error):
+        if any(getattr(error, "errno", None) == number or f"(os error {number})" in str(error) for number in _NO_SPACE):
             raise RnnsearchError(f"{path}: no space left on the disk; what was there before is as it was") from None
         raise
     finally:
@@ -47,9 +51,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write `text` to `path` as UTF-8 with LF line ends, whole or not at all."""
+    """Write `text` to `path` as UTF-8 with LF line ends, whole or not at all.
+
+    Names of files that are not UTF-8 may be in it: their odd bytes are written as `\\udcxx`.
+    """
     with atomic_write(path) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def write_json(path: str | os.PathLike[str], value: Any) -> None:

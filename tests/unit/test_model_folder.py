@@ -31,7 +31,7 @@ from toy import ALIGNMENTS, CELLS, toy_config, toy_system
 def folder(tmp_path: Path) -> Path:
     system = toy_system(toy_config())
     save_settings(tmp_path / "model", system)
-    save_weights(tmp_path / "model" / WEIGHTS, system.model)
+    save_weights(tmp_path / "model" / WEIGHTS, system)
     return tmp_path / "model"
 
 
@@ -49,7 +49,7 @@ def refused(folder: Path, told: str) -> str:
 def test_round_trip(tmp_path: Path, cell: str, alignment: str) -> None:
     system = toy_system(toy_config(model={"cell": cell, "alignment": alignment}))
     save_settings(tmp_path, system)
-    save_weights(tmp_path / WEIGHTS, system.model)
+    save_weights(tmp_path / WEIGHTS, system)
     loaded = load_system(tmp_path)
     assert loaded.config == system.config
     assert loaded.vocabularies.source.words == system.vocabularies.source.words
@@ -150,7 +150,7 @@ def test_a_config_that_is_garbage(folder: Path, text: str) -> None:
 def test_int8_weights_are_rounded_by_half_a_scale_and_to_the_same_integers_again(tmp_path: Path, cell: str) -> None:
     system = toy_system(toy_config(model={"cell": cell}))
     save_settings(tmp_path / "model", system)
-    save_weights(tmp_path / "model" / WEIGHTS, system.model)
+    save_weights(tmp_path / "model" / WEIGHTS, system)
     export_model(tmp_path / "model", tmp_path / "small", "int8")
     export_model(tmp_path / "small", tmp_path / "again", "int8")
     stored, again = (load_file(tmp_path / name / WEIGHTS) for name in ("small", "again"))

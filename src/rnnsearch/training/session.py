@@ -6,6 +6,7 @@ import contextlib
 import errno
 import json
 import os
+import shutil
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,7 +26,16 @@ from rnnsearch.data.prepare import PreparedData, open_prepared, prepare
 from rnnsearch.data.read import check_readable, read_pairs
 from rnnsearch.devices import default_device, device_name
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.model_folder import System, load_system, load_weights, new_system, save_settings
+from rnnsearch.model_folder import (
+    TRAINING_COPIES,
+    System,
+    check_memory,
+    check_name,
+    load_system,
+    load_weights,
+    new_system,
+    save_settings,
+)
 from rnnsearch.training.card import model_card
 from rnnsearch.training.display import Display
 from rnnsearch.training.trainer import CHECKPOINT, Trainer
@@ -36,6 +46,8 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """One file, or several that are read one after the other."""
 TEXT = CHECKPOINT.with_name("text.json")
 """The `prepare.json` of the text that a run was started on."""
+TEXT_FOLDER = "data"
+"""The folder that the text of a run is prepared in, if it is given raw."""
 LOCK = CHECKPOINT.with_name("lock")
 """Held by the process that trains."""
 NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)
@@ -88,6 +100,7 @@ def train(
             config = replace(config, data=begun.config.data, model=begun.config.model)
         if resuming:
             config = _resumed_settings(read_json(folder / CONFIG), config, folder, compare_data=data is None)
+        check_memory(config.model, 2, 2, TRAINING_COPIES)  # as far as can be told before there are vocabularies
         prepared = _data(folder, config, text, hold_out, data, resuming, begun, console)
         if development is None:
             if not prepared.held_out:
@@ -174,7 +187,8 @@ def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """Lock the folder, or raise RnnsearchError if another process trains in it; the lock of a killed process is released."""
-    lock, new = FileLock(folder / LOCK), not folder.exists()
+    check_name(folder)
+    lock, new, new_text = FileLock(folder / LOCK), not folder.exists(), not (folder / TEXT_FOLDER).exists()
     try:
         (folder / LOCK).parent.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)
@@ -192,6 +206,8 @@ def _alone(folder: Path) -> Iterator[None]:
             with contextlib.suppress(OSError):
                 (folder / LOCK).unlink()
                 (folder / LOCK).parent.rmdir()
+                if new_text:
+                    shutil.rmtree(folder / TEXT_FOLDER, ignore_errors=True)
                 if new:
                     folder.rmdir()
         lock.release()
@@ -250,14 +266,14 @@ def _data(
                 f"{data}: prepared with other vocabularies than those of the model to start from; prepare it with "
                 "`prepare --vocabulary-of MODEL`, or give raw text"
             )
-        if resuming and (folder / TEXT).exists() and json.loads((folder / TEXT).read_text("utf-8")) != prepared.info:
+        if resuming and (folder / TEXT).exists() and not prepared.has_info(json.loads((folder / TEXT).read_text("utf-8"))):
             raise RnnsearchError(
                 f"{data}: this is not the text that the run in {folder} was started on; give that, or another --output"
             )
         return prepared
     source_paths, target_paths, link_paths = text
     if resuming:
-        prepared = open_prepared(folder / "data")
+        prepared = open_prepared(folder / TEXT_FOLDER)
         if source_paths and not prepared.is_of(source_paths, target_paths, link_paths):
             names = ", ".join(path.name for path in source_paths + target_paths + link_paths)
             raise RnnsearchError(
@@ -276,7 +292,7 @@ def _data(
         return prepare(
             source_paths,
             target_paths,
-            folder / "data",
+            folder / TEXT_FOLDER,
             config.data,
             links=link_paths,
             hold_out=hold_out,

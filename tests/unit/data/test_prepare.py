@@ -178,6 +178,9 @@ def test_opening_what_is_not_there_or_does_not_fit_is_told(text: Path, tmp_path:
     (folder / "prepare.json").write_text(info)
     with (folder / "source.vocab").open("a") as file:
         file.write("more\n")
+    with pytest.raises(RnnsearchError, match=r"source\.vocab: damaged"):
+        open_prepared(folder)
+    (folder / "prepare.json").write_text(json.dumps({**json.loads(info), "crc32": {}}))  # as version 0.1 wrote it
     with pytest.raises(RnnsearchError, match="do not belong together"):
         open_prepared(folder)
     (folder / "source.vocab").unlink()
