@@ -15,10 +15,18 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 sys.path[0] = str(Path(__file__).parents[1])
 sys.path.insert(1, str(Path(__file__).parents[2] / "src"))
 
-from campaign.fuzz import fuzz
-from campaign.trial import Part
+from campaign.damage import damage  # noqa: E402
+from campaign.fuzz import fuzz  # noqa: E402
+from campaign.kills import kills  # noqa: E402
+from campaign.sharing import readers, stream, writers  # noqa: E402
+from campaign.trial import Part  # noqa: E402
 
 PARTS: dict[str, tuple[Callable[[int, Sequence[int]], Part], int, str]] = {
+    "kills": (kills, 200, "kill -9 at random moments, and the same command again"),
+    "damage": (damage, 500, "damaged models, checkpoints and prepared texts"),
+    "stream": (stream, 20_000, "lines through one `translate`, and its memory"),
+    "readers": (readers, 1000, "loads of a model while a training saves it"),
+    "writers": (writers, 10, "two trainings into one folder at once"),
     "fuzz": (fuzz, 2000, "commands with odd files, names, outputs and settings"),
 }
 """What a part runs, how many attempts it makes, and what it is."""

@@ -70,7 +70,7 @@ CONTENTS: dict[str, bytes] = {
     "endless abbreviations": b"a." * (LONG // 2) + b"\n",
     "endless spaces": b"the" + b" " * LONG + b"dog\n",
     "endless digits": b"1," * (LONG // 2) + b"\n",
-    "endless accents": "a".encode() + "́".encode() * (LONG // 2) + b"\n",
+    "endless accents": b"a" + "́".encode() * (LONG // 2) + b"\n",
     "endless Chinese": "中文".encode() * (LONG // 6) + b"\n",
     "endless pipes": b"|||" * (LONG // 3) + b"\n",
     "endless tabs": b"\t" * LONG + b"\n",
@@ -102,7 +102,8 @@ COMMANDS = (
     Command("translate --model {model} --html {html} --output? {file} --page? {page}"),
     Command("score --model {model} --source {source} --target {target} --format? {score-format}", 2),
     Command("align --model {model} --source {source} --target? {target} --plot? {folder} --page? {page} --gold? {gold}", 2),
-    Command("evaluate --model {model} --source {source} --reference {target} --json? {file} --output? {file} --set? {search}", 2),
+    Command("evaluate --model {model} --source {source} --reference {target} --json? {file} --output? {file} "
+            "--set? {search}", 2),
     Command("compare {target} {target} --reference {target}"),
     Command("rescore --model {model} --source {source} {n-best} --weight? {number}"),
     Command("examples --model {model} {examples} --output {page} --beam? {number}"),
@@ -112,8 +113,8 @@ COMMANDS = (
     Command("export --model {model} --output {folder}"),
     Command("models {model}"),
     Command("presets {word}", 0.3),
-    Command("prepare --source {train-source} --target {train-target} --output {folder} --hold-out? {number} --links? {links} "
-            "--vocabulary-of? {model} --set? {data}", 3),
+    Command("prepare --source {train-source} --target {train-target} --output {folder} --hold-out? {number} "
+            "--links? {links} --vocabulary-of? {model} --set? {data}", 3),
     Command("train --source {train-source} --target {train-target} --valid-source {source} --valid-target {target} "
             "--output {folder} --links? {links} --from? {model} --set? {setting} --set? {setting} {small}", 4),
     Command("train --data {prepared} --output {folder} --set? {training} {small}", 2),
@@ -267,7 +268,7 @@ def attempt(seed: int, number: int) -> tuple[str, str | None]:
             (folder / "mlp").unlink()
             shutil.copytree(world() / "mlp", folder / "mlp")
         for pipe in {*built.pipes}:
-            stack.enter_context(writing(pipe, (folder / "test.en").read_bytes()))
+            stack.enter_context(writing(pipe, folder / "test.en"))
         before = names(folder)
         ended = run(words, folder)
         failure = complaint(ended) or partial(folder)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -17,13 +18,16 @@ import forked
 from kept import kept
 from toy import ORDERS, make_trained, write_pairs
 
-LIMIT = 60.0
-"""Seconds that a command may take; none of those here has work for more than a few."""
+CPU_SECONDS = 40
+"""What a command may take; none of those here has work for more than a few seconds."""
+LIMIT = 6.0 * CPU_SECONDS
+"""Seconds that it may take in all, on a machine that has other work."""
 MEMORY = 8 << 30
 """Bytes of address space of a command: what asks for more gets none, and the machine stays usable."""
 PRELUDE = f"""
 import resource
 resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
+resource.setrlimit(resource.RLIMIT_CPU, ({CPU_SECONDS}, {CPU_SECONDS}))
 """
 MAIN = "from rnnsearch.cli import main\nmain()\n"
 SMALL = {
@@ -59,6 +63,8 @@ class Part:
     def attempt(self, name: str, failure: str | None) -> None:
         """Count one attempt; a failure is told at once."""
         self.attempts += 1
+        if self.attempts % 50 == 0:
+            print(f"  {self.attempts} attempts", file=sys.stderr, flush=True)
         if failure:
             self.failures.append(f"{name}: {failure}")
             print(f"  FAILED {self.failures[-1]}"[:1500].encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
@@ -78,11 +84,13 @@ def settings(values: Mapping[str, object]) -> list[str]:
     return [word for key, value in values.items() for word in ("--set", f"{key}={value}")]
 
 
-def start(arguments: Sequence[object], folder: Path, code: str = MAIN) -> subprocess.Popen[bytes]:
-    """A command that runs in `folder`; `code` is run after its limits are set."""
+def start(
+    arguments: Sequence[object], folder: Path, code: str = MAIN, endless: bool = False
+) -> subprocess.Popen[bytes]:
+    """A command that runs in `folder`; `code` is run after its limits are set. An `endless` one has none."""
     environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
     return forked.Popen(
-        [sys.executable, "-c", PRELUDE + code, *map(os.fspath, map(_text, arguments))],
+        [sys.executable, "-c", ("" if endless else PRELUDE) + code, *map(os.fspath, map(_text, arguments))],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -107,7 +115,7 @@ def complaint(ended: Ended, allowed: Sequence[int] = (0, 2)) -> str | None:
     """What is wrong with the end of a command: it must be done, or have refused with a clear sentence."""
     err = ended.err.decode("utf-8", "backslashreplace")
     last = " / ".join(err.strip().splitlines()[-4:])[-600:]
-    if ended.status is None:
+    if ended.status in (None, -signal.SIGXCPU, -signal.SIGKILL):
         return f"hangs; {last}"
     if "Traceback" in err or "Error ignored" in err or "Exception ignored" in err:
         return f"traceback; {last}"
@@ -126,7 +134,7 @@ def partial(folder: Path) -> str | None:
 
 def names(folder: Path) -> set[bytes]:
     """All files in a folder, but for those that mark a lock."""
-    found = {os.path.join(os.fsencode(place), os.fsencode(name)) for place, _, files in os.walk(folder) for name in files}
+    found = {os.fsencode(Path(place) / name) for place, _, files in os.walk(folder) for name in files}
     return {name for name in found if not name.endswith(b"/lock")}
 
 
@@ -175,22 +183,14 @@ def world() -> Path:
 
 
 @contextlib.contextmanager
-def writing(fifo: Path, text: bytes):
-    """A process that writes `text` into a named pipe whenever somebody reads it."""
-    child = os.fork()
-    if not child:
+def writing(fifo: Path, text: Path) -> Iterator[None]:
+    """A process that writes a text into a named pipe whenever somebody reads it."""
+    text.with_suffix(".again").write_text(f"while :; do cat {shlex.quote(str(text))} > {shlex.quote(str(fifo))}; done")
+    with subprocess.Popen(["sh", text.with_suffix(".again")], start_new_session=True) as process:
         try:
-            signal.alarm(int(LIMIT) + 5)
-            while True:
-                with contextlib.suppress(BrokenPipeError), fifo.open("wb") as file:
-                    file.write(text)
+            yield
         finally:
-            os._exit(0)
-    try:
-        yield
-    finally:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def chance(random: Random, probability: float) -> bool:

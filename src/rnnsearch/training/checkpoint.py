@@ -25,7 +25,7 @@ from rnnsearch.training.optimizer import Optimizer
 Count = Annotated[int, Field(ge=0, le=10**15)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
-Factor = Annotated[float, Field(gt=0, le=1)]
+Factor = Annotated[float, Field(ge=0, le=1)]
 
 
 _ROW = ("update", "epoch", "hours", "train_nll", "valid_nll", "valid_nll_per_sentence", "valid_bleu", "learning_rate")
