@@ -16,6 +16,7 @@ sys.path[0] = str(Path(__file__).parents[1])
 sys.path.insert(1, str(Path(__file__).parents[2] / "src"))
 
 from campaign.damage import damage  # noqa: E402
+from campaign.disk import full, library, lies  # noqa: E402
 from campaign.fuzz import fuzz  # noqa: E402
 from campaign.kills import kills  # noqa: E402
 from campaign.sharing import readers, stream, writers  # noqa: E402
@@ -24,6 +25,8 @@ from campaign.trial import Part  # noqa: E402
 PARTS: dict[str, tuple[Callable[[int, Sequence[int]], Part], int, str]] = {
     "kills": (kills, 200, "kill -9 at random moments, and the same command again"),
     "damage": (damage, 500, "damaged models, checkpoints and prepared texts"),
+    "disk": (full, 100_000, "a full disk, at every write and every new file of some commands"),
+    "lies": (lies, 100_000, "file systems that fail or lie about names and locks"),
     "stream": (stream, 20_000, "lines through one `translate`, and its memory"),
     "readers": (readers, 1000, "loads of a model while a training saves it"),
     "writers": (writers, 10, "two trainings into one folder at once"),
@@ -46,6 +49,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--output", type=Path, metavar="FILE.json", help="write the table of attempts and failures")
     given = parser.parse_args()
+    with library():
+        _run(given)
+
+
+def _run(given: argparse.Namespace) -> None:
     found: dict[str, object] = {}
     for name in given.part or PARTS:
         run, count, what = PARTS[name]
