@@ -40,6 +40,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
             os.fsync(file.fileno())
         temporary.chmod(0o666 & ~_umask())  # some writers make their files private
         temporary.replace(path)
+        if temporary.exists():
+            raise RnnsearchError(f"{path}: it has not got its name: the file system says that it renames, and does not")
         _sync_folder(path.parent)
     except Exception as error:
         # Writers in other languages report a full disk only in the text of the error.

@@ -97,7 +97,11 @@ def check_memory(config: ModelConfig, source_words: int, target_words: int, copi
     """Raise RnnsearchError where a model with these vocabularies, `copies` times, is larger than this computer's memory."""
     with torch.device("meta"):
         parameters = RNNsearch(config, source_words, target_words).count_parameters()
-    needed, there = 4 * parameters * copies, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # this system does not tell
+        return
+    needed = 4 * parameters * copies
     if needed > there:
         raise RnnsearchError(
             f"the model has {parameters / 1e6:,.0f} million parameters and takes {needed / 1e9:,.0f} GB; this computer has "

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
-from campaign.kills import difference
+from campaign.kills import LEFT_OUT, difference
 from campaign.trial import SMALL, Part, complaint, partial, run, same_files, settings, world
 
 FAULTS = ("none", "write", "create", "rename fails", "rename lies", "lock fails", "lock lies", "sync")
@@ -43,7 +43,7 @@ JOBS: dict[str, list[str]] = {
     "select": ["select", *PAIRS, "--in-domain-source", "test.en", "--in-domain-target", "test.fr", "--pairs", "9",
                "--output-source", "out/a.en", "--output-target", "out/a.fr", "--scores", "out/scores"],
     "translate": ["translate", "--model", "mlp", "test.en", "--output", "out/test.fr", "--page", "out/page.html"],
-    "evaluate": ["evaluate", *TEST, "--reference", "test.fr", "--output", "out/test.fr", "--json", "out/scores.json"],
+    "evaluate": ["evaluate", *TEST, "--reference", "test.fr", "--output", "out/test.fr", "--json", "out/times.json"],
     "align": ["align", *TEST, "--plot", "out", "--plots", "1", "--page", "out/page.html"],
     "export": ["export", "--model", "mlp", "--output", "out"],
     "average": ["average", "--model", "mlp", "--model", "mlp", "--output", "out"],
@@ -99,7 +99,7 @@ def _one(folder: Path, name: str, fault: str, first: int, whole: Path) -> str | 
         kept = Path(shutil.copytree(whole, folder / "whole"))
         for path in [path for path in kept.rglob("*") if path.is_file() and not (out / path.relative_to(kept)).exists()]:
             path.unlink()
-        failure = same_files(kept, out)
+        failure = same_files(kept, out, LEFT_OUT)
     again = run([*words, *(["--resume"] if name == "train" else [])], folder) if done.status else None
     if again is not None and failure is None:
         failure = complaint(again, allowed=[0]) or difference(whole, out)

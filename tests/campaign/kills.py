@@ -20,7 +20,7 @@ from campaign.trial import MAIN, SMALL, Part, complaint, partial, run, same_file
 from serving import serving
 from toy import timeless, toy_pairs, write_pairs
 
-LEFT_OUT = ("tensorboard", "training.json", "README.md", "checkpoints", "lock")
+LEFT_OUT = ("times.json", "tensorboard", "training.json", "README.md", "checkpoints", "lock")
 """What has times in it; what matters in it is compared by itself."""
 SERVED = """
 from rnnsearch.datasets import DATASETS, Archive, Dataset, ParallelText, Text

@@ -67,7 +67,22 @@ def test_a_name_that_is_not_utf8_in_a_page(rnnsearch: Run, model_folder: Folders
     shutil.copy("test.en", NOT_UTF8)
     done = rnnsearch("translate", "--model", model_folder("mlp"), NOT_UTF8, "--page", "page.html")
     assert done.status == 0, done.err
-    assert r"caf\udce9.en" in Path("page.html").read_text(encoding="utf-8")
+    assert "caf�.en" in Path("page.html").read_text(encoding="utf-8")
+
+
+def test_select_from_files_of_any_name(rnnsearch: Run) -> None:
+    shutil.copy("test.en", NOT_UTF8)
+    general = ("--source", NOT_UTF8, "--target", "test.fr", "--output-source", "a" + NOT_UTF8, "--output-target", "b")
+    done = rnnsearch("select", *general, "--in-domain-source", NOT_UTF8, "--in-domain-target", "test.fr", "--pairs", "2")
+    assert done.status == 0, done.err
+    assert len(Path("a" + NOT_UTF8).read_text().splitlines()) == 2
+
+
+def test_outputs_that_are_links_in_a_circle(rnnsearch: Run) -> None:
+    pairs = ("--source", "test.en", "--target", "test.fr", "--method", "random", "--pairs", "2")
+    refused(rnnsearch("select", *pairs, "--output-source", "loop.en/a", "--output-target", "b"), "loop.en")
+    rnnsearch("select", *pairs, "--output-source", "loop.en", "--output-target", "b")  # the loop is replaced
+    assert len(Path("loop.en").read_text().splitlines()) == 2
 
 
 def test_an_output_without_a_name(rnnsearch: Run, model_folder: Folders) -> None:
