@@ -63,7 +63,7 @@ class Part:
     def attempt(self, name: str, failure: str | None) -> None:
         """Count one attempt; a failure is told at once."""
         self.attempts += 1
-        if self.attempts % 50 == 0:
+        if self.attempts % 10 == 0:
             print(f"  {self.attempts} attempts", file=sys.stderr, flush=True)
         if failure:
             self.failures.append(f"{name}: {failure}")
