@@ -23,17 +23,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     If the body raises, or the process dies, `path` is as it was before. `RnnsearchError` where no file can be.
     """
     path = Path(path)
-    if not path.name:
-        raise RnnsearchError(f"{path}: this is not a file but a folder or a device; name a file")
-    temporary = path.with_name(f".{path.name}.partial")  # a fixed name, so that the file of a killed writer is overwritten
-    try:
-        if path.exists() and not path.is_file():
-            raise RnnsearchError(f"{path}: this is not a file but a folder or a device; name a file")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.touch()  # an unwritable place raises here, before the work is done
-        temporary.unlink()
-    except OSError as error:
-        raise RnnsearchError(f"{path}: cannot write it: {error.strerror}") from None
+    temporary = _writable(path)
     try:
         yield temporary
         with temporary.open("rb+") as file:
@@ -50,6 +40,29 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_writable(*paths: Path | None) -> None:
+    """Raise RnnsearchError for the first of these that cannot be written; for commands with something slow to do before."""
+    for path in paths:
+        if path is not None:
+            _writable(path)
+
+
+def _writable(path: Path) -> Path:
+    """The temporary path beside `path`, where a file can be written; RnnsearchError where none can."""
+    if not path.name:
+        raise RnnsearchError(f"{path}: this is not a file but a folder or a device; name a file")
+    temporary = path.with_name(f".{path.name}.partial")  # a fixed name, so that the file of a killed writer is overwritten
+    try:
+        if path.exists() and not path.is_file():
+            raise RnnsearchError(f"{path}: this is not a file but a folder or a device; name a file")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.touch()  # an unwritable place raises here, before the work is done
+        temporary.unlink()
+    except OSError as error:
+        raise RnnsearchError(f"{path}: cannot write it: {error.strerror}") from None
+    return temporary
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -80,10 +80,17 @@ def test_select_from_files_of_any_name(rnnsearch: Run) -> None:
 
 def test_outputs_that_are_links_in_a_circle(rnnsearch: Run) -> None:
     pairs = ("--source", "test.en", "--target", "test.fr", "--method", "random", "--pairs", "2")
-    done = rnnsearch("select", *pairs, "--output-source", "loop.en/a", "--output-target", "b")
-    assert (done.status, done.err.splitlines()[-1]) == (2, "rnnsearch: loop.en/a: cannot write it: File exists")
+    refused(rnnsearch("select", *pairs, "--output-source", "loop.en/a", "--output-target", "b"), "loop.en/a: cannot write")
     rnnsearch("select", *pairs, "--output-source", "loop.en", "--output-target", "b")  # the loop is replaced
     assert len(Path("loop.en").read_text().splitlines()) == 2
+
+
+def test_outputs_are_tried_before_the_work(rnnsearch: Run, model_folder: Folders) -> None:
+    model = model_folder("mlp")
+    refused(rnnsearch("translate", "--model", model, "test.en", "--output", "out", "--page", "/dev/null"), "/dev/null")
+    given = ("--source", "test.en", "--reference", "test.fr", "--json", "out", "--output", "test.en/below")
+    refused(rnnsearch("evaluate", "--model", model, *given), "test.en/below")
+    assert not Path("out").exists()
 
 
 def test_an_output_without_a_name(rnnsearch: Run, model_folder: Folders) -> None:
