@@ -59,7 +59,7 @@ def our_model(folder: Path, preset: str, words: int) -> int:
     system = new_system(config, Vocabularies(names, names))
     folder.mkdir()
     save_settings(folder, system)
-    save_weights(folder / WEIGHTS, system.model)
+    save_weights(folder / WEIGHTS, system)
     return system.model.count_parameters()
 
 

@@ -208,7 +208,7 @@ def _our_command(task: Task, folder: Path, mode: dict[str, str]) -> list[Any]:
     if not (folder / "rnnsearch" / WEIGHTS).exists():
         system, _ = text_system(task.text, task.size.config({"initialization": "glorot"}))
         save_settings(folder / "rnnsearch", system)
-        save_weights(folder / "rnnsearch" / WEIGHTS, system.model)
+        save_weights(folder / "rnnsearch" / WEIGHTS, system)
         _lexicon(system).save(folder / "rnnsearch")
     script = Path(__file__).parent / "search_rnnsearch.py"
     return [sys.executable, script, folder / "rnnsearch", *(f"{key}={value}" for key, value in mode.items())]

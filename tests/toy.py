@@ -196,7 +196,7 @@ def make_trained(folder: Path, cell: str, alignment: str, order: str) -> None:
         trainer = toy_trainer(Path(place), config, pairs=600)
         trainer.run(Recorder())
     save_settings(folder, trainer.system)
-    save_weights(folder / WEIGHTS, trainer.system.model)
+    save_weights(folder / WEIGHTS, trainer.system)
 
 
 def random_model(config: ModelConfig, source_words: int, target_words: int, seed: int, scale: float = 0.5) -> RNNsearch:

@@ -13,6 +13,8 @@ from typing import Any
 
 from rnnsearch.errors import RnnsearchError
 
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -21,6 +23,36 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     If the body raises, or the process dies, `path` is as it was before. `RnnsearchError` where no file can be.
     """
     path = Path(path)
+    temporary = _writable(path)
+    try:
+        yield temporary
+        with temporary.open("rb+") as file:
+            os.fsync(file.fileno())
+        temporary.chmod(0o666 & ~_umask())  # some writers make their files private
+        temporary.replace(path)
+        if temporary.exists():
+            raise RnnsearchError(f"{path}: it has not got its name: the file system says that it renames, and does not")
+        _sync_folder(path.parent)
+    except Exception as error:
+        # Writers in other languages report a full disk only in the text of the error.
+        if any(getattr(error, "errno", None) == number or f"(os error {number})" in str(error) for number in _NO_SPACE):
+            raise RnnsearchError(f"{path}: no space left on the disk; what was there before is as it was") from None
+        raise
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def check_writable(*paths: Path | None) -> None:
+    """Raise RnnsearchError for the first of these that cannot be written; for commands with something slow to do before."""
+    for path in paths:
+        if path is not None:
+            _writable(path)
+
+
+def _writable(path: Path) -> Path:
+    """The temporary path beside `path`, where a file can be written; RnnsearchError where none can."""
+    if not path.name:
+        raise RnnsearchError(f"{path}: this is not a file but a folder or a device; name a file")
     temporary = path.with_name(f".{path.name}.partial")  # a fixed name, so that the file of a killed writer is overwritten
     try:
         if path.exists() and not path.is_file():
@@ -30,26 +62,16 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.unlink()
     except OSError as error:
         raise RnnsearchError(f"{path}: cannot write it: {error.strerror}") from None
-    try:
-        yield temporary
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())  # some writers make their files private
-        temporary.replace(path)
-        _sync_folder(path.parent)
-    except Exception as error:
-        # Writers in other languages report a full disk only in the text of the error.
-        if getattr(error, "errno", None) == errno.ENOSPC or f"(os error {errno.ENOSPC})" in str(error):
-            raise RnnsearchError(f"{path}: no space left on the disk; what was there before is as it was") from None
-        raise
-    finally:
-        temporary.unlink(missing_ok=True)
+    return temporary
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write `text` to `path` as UTF-8 with LF line ends, whole or not at all."""
+    """Write `text` to `path` as UTF-8 with LF line ends, whole or not at all.
+
+    Names of files that are not UTF-8 may be in it: their odd bytes are written as `\\udcxx`.
+    """
     with atomic_write(path) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def write_json(path: str | os.PathLike[str], value: Any) -> None:

@@ -22,7 +22,12 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.presets import PRESETS
 
 _SETTINGS = ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+# Nobody needs more than these; a number that was mistyped would take all memory, or for ever.
 _LARGEST_SEED = 10**18
+_LARGEST_COUNT = 10**9
+_LARGEST_SIZE = 65_536
+LARGEST_BEAM = 1000
+"""Neither a beam nor the number of translations of a sentence is larger."""
 
 CONFIG = "config.json"
 """The file of a model's folder that holds its settings."""
@@ -44,27 +49,27 @@ class DataConfig:
     """Language code of the target, for Moses tokenisation."""
     tokenizer: Literal["moses", "whitespace"] = "moses"
     """`moses` tokenises running text. `whitespace` is for text that is already tokenised."""
-    source_words: int = Field(default=30000, ge=1)
+    source_words: int = Field(default=30000, ge=1, le=_LARGEST_COUNT)
     """Size of the source shortlist, the most frequent words. All other words are `[UNK]` (section 4.1 of the paper)."""
-    target_words: int = Field(default=30000, ge=1)
+    target_words: int = Field(default=30000, ge=1, le=_LARGEST_COUNT)
     """Size of the target shortlist."""
-    minimum_count: int = Field(default=1, ge=1)
+    minimum_count: int = Field(default=1, ge=1, le=_LARGEST_COUNT)
     """A word that occurs less often than this in the training text is not in the shortlist, whatever the shortlist's
     size."""
     subwords: Literal["none", "bpe", "unigram"] = "none"
     """Split words into subwords, so that none is unknown: byte-pair encoding (Sennrich et al. 2016) or unigram (Kudo
     2018)."""
-    subword_pieces: int = Field(default=8000, ge=50)
+    subword_pieces: int = Field(default=8000, ge=50, le=1_000_000)
     """Number of different subwords. With `subwords`, the shortlists are not used."""
     joint_subwords: bool = True
     """Learn the subwords of both languages together, so that names are split in the same way."""
     right_to_left: bool = False
     """Produce translations from right to left (R2L). Together, a model of each direction is better than two of the same
     direction (Liu et al. 2016)."""
-    max_length: int = Field(default=50, ge=1)
+    max_length: int = Field(default=50, ge=1, le=10_000)
     """Drop training pairs with more than this many words on either side (30 or 50 in the paper). With `subwords`, also drop
     pairs with more than twenty times as many letters."""
-    max_length_ratio: float = Field(default=9.0, ge=1)
+    max_length_ratio: float = Field(default=9.0, ge=1, le=10_000)
     """Drop training pairs whose lengths differ by more than this factor."""
     remove_duplicates: bool = True
     """Keep only the first of identical training pairs."""
@@ -76,13 +81,13 @@ class DataConfig:
 class ModelConfig:
     """Settings of the model (appendix A of the paper)."""
 
-    embedding_size: int = Field(default=620, ge=1)
+    embedding_size: int = Field(default=620, ge=1, le=_LARGEST_SIZE)
     """m, the size of the word embeddings."""
-    hidden_size: int = Field(default=1000, ge=1)
+    hidden_size: int = Field(default=1000, ge=1, le=_LARGEST_SIZE)
     """n, the number of hidden units of each recurrent network."""
-    alignment_size: int = Field(default=1000, ge=1)
+    alignment_size: int = Field(default=1000, ge=1, le=_LARGEST_SIZE)
     """n', the number of hidden units of the alignment model."""
-    maxout_size: int = Field(default=500, ge=1)
+    maxout_size: int = Field(default=500, ge=1, le=_LARGEST_SIZE)
     """l, the number of maxout units of the readout."""
     alignment: Literal["mlp", "none", "dot", "bilinear", "location", "monotonic"] = "mlp"
     """The alignment model a: `mlp` is RNNsearch, and `none` is the baseline RNNencdec with one fixed context vector. The
@@ -92,9 +97,9 @@ class ModelConfig:
     otherwise."""
     cell: Literal["gated", "lstm", "tanh"] = "gated"
     """The recurrent function f of encoder and decoder."""
-    encoder_layers: int = Field(default=1, ge=1)
+    encoder_layers: int = Field(default=1, ge=1, le=64)
     """Number of recurrent layers of the encoder. Extra layers have residual connections (Wu et al. 2016)."""
-    decoder_layers: int = Field(default=1, ge=1)
+    decoder_layers: int = Field(default=1, ge=1, le=64)
     """Number of recurrent layers of the decoder. Only the first computes the alignment."""
     layer_norm: bool = False
     """Layer normalisation of the annotations, the maxout layer, and the inputs of extra layers (Ba et al. 2016)."""
@@ -113,9 +118,9 @@ class ModelConfig:
 class TrainingConfig:
     """Settings of the training."""
 
-    batch_size: int = Field(default=80, ge=1)
+    batch_size: int = Field(default=80, ge=1, le=100_000)
     """Number of sentence pairs in a minibatch."""
-    accumulate: int = Field(default=1, ge=1)
+    accumulate: int = Field(default=1, ge=1, le=10_000)
     """Number of minibatches whose gradients are added for one update: large minibatches in the memory of small ones."""
     shards: int = Field(default=1, ge=1, le=65536)
     """Number of parts of a minibatch whose gradients are computed separately and added in a fixed order, by one process or
@@ -123,7 +128,7 @@ class TrainingConfig:
     reduction: Literal["exact", "fast"] = "exact"
     """How processes add their gradients. `exact`: the same bits for any number of processes. `fast`: one shard for each
     process, and sums that overlap with the computation (PyTorch's DistributedDataParallel)."""
-    pool_batches: int = Field(default=20, ge=1)
+    pool_batches: int = Field(default=20, ge=1, le=100_000)
     """Number of minibatches that are read and sorted by length together, so that minibatches contain little padding."""
     shuffle: Literal["once", "epoch"] = "once"
     """`once`: every epoch has the same order (the paper). `epoch`: pairs and minibatches are shuffled in each epoch."""
@@ -133,16 +138,16 @@ class TrainingConfig:
     """Adadelta needs no choice of a learning rate. Adam is faster with a well-chosen learning rate."""
     adadelta_rho: float = Field(default=0.95, gt=0, lt=1)
     """Adadelta's decay rate ρ."""
-    adadelta_epsilon: float = Field(default=1e-6, gt=0)
+    adadelta_epsilon: float = Field(default=1e-6, gt=0, le=1)
     """Adadelta's ε."""
-    learning_rate: float = Field(default=1.0, gt=0)
+    learning_rate: float = Field(default=1.0, gt=0, le=1000)
     """Learning rate: 1.0 with Adadelta, about 0.001 with Adam."""
-    warmup_updates: int = Field(default=0, ge=0)
+    warmup_updates: int = Field(default=0, ge=0, le=_LARGEST_COUNT)
     """Number of updates over which the learning rate rises from zero."""
     decay: Literal["none", "plateau", "linear"] = "none"
     """`plateau` halves the learning rate after each validation without improvement. `linear` lowers it to zero at the
     end."""
-    clip_norm: float = Field(default=1.0, ge=0)
+    clip_norm: float = Field(default=1.0, ge=0, le=1e9)
     """Largest L2 norm of the gradient, which is clipped to it. 0 is no limit."""
     loss_normalization: Literal["sum", "sentences", "tokens"] = "sum"
     """Divisor of the summed NLL of a minibatch. It determines how often the gradient is clipped."""
@@ -152,7 +157,7 @@ class TrainingConfig:
     """Probability of dropping the embeddings of whole words, on both sides (Gal & Ghahramani 2016)."""
     recurrent_dropout: float = Field(default=0.0, ge=0, lt=1)
     """Dropout probability of the recurrent matrices, one mask per sequence (DropConnect; Merity et al. 2018)."""
-    consistency: float = Field(default=0.0, ge=0)
+    consistency: float = Field(default=0.0, ge=0, le=1000)
     """Weight of the divergence between two passes over each pair with different dropout (R-Drop; Liang et al. 2021). An
     update takes twice as long. 0 is off; 5 is a common value."""
     label_smoothing: float = Field(default=0.0, ge=0, lt=1)
@@ -160,7 +165,7 @@ class TrainingConfig:
     subword_sampling: float = Field(default=0.0, ge=0, lt=1)
     """Segment the training words anew in every minibatch (with `data.subwords`). With `bpe`, this is the probability of
     leaving out a merge (BPE-dropout). With `unigram`, it is the exponent of a segmentation's probability."""
-    guided_alignment: float = Field(default=0.1, ge=0)
+    guided_alignment: float = Field(default=0.1, ge=0, le=1000)
     """Weight of the cross-entropy of the alignment with given links (`--links`; Chen et al. 2016)."""
     weight_average: float = Field(default=0.0, ge=0, lt=1)
     """Decay per update of a moving average of the weights, which is validated and saved instead of the weights. 0 is off."""
@@ -169,21 +174,21 @@ class TrainingConfig:
     precision: Literal["fp32", "bf16"] = "fp32"
     """Precision of the factors of matrix products. `bf16` is faster if the processor has instructions for it; a CPU without
     them uses `fp32`. Weights, sums and states stay float32."""
-    max_updates: int = Field(default=500_000, ge=1)
+    max_updates: int = Field(default=500_000, ge=1, le=_LARGEST_COUNT)
     """Stop after this many updates."""
-    max_epochs: int = Field(default=0, ge=0)
+    max_epochs: int = Field(default=0, ge=0, le=_LARGEST_COUNT)
     """Stop after this many passes over the corpus. 0 is no limit."""
-    max_minutes: float = Field(default=0.0, ge=0)
+    max_minutes: float = Field(default=0.0, ge=0, le=_LARGEST_COUNT)
     """Stop after this many minutes of training. 0 is no limit."""
-    validate_every: int = Field(default=1000, ge=1)
+    validate_every: int = Field(default=1000, ge=1, le=_LARGEST_COUNT)
     """Number of updates between validations, which compute dev NLL and dev BLEU and save the best model."""
-    validate_sentences: int = Field(default=1000, ge=1)
+    validate_sentences: int = Field(default=1000, ge=1, le=_LARGEST_COUNT)
     """Dev BLEU is computed on this many pairs at the beginning of the development set, dev NLL on all pairs."""
     validate_on: Literal["bleu", "nll"] = "bleu"
     """The development score by which the best model is chosen."""
-    patience: int = Field(default=10, ge=0)
+    patience: int = Field(default=10, ge=0, le=_LARGEST_COUNT)
     """Stop after this many validations without a better score. 0 never stops early."""
-    checkpoint_every: int = Field(default=500, ge=1)
+    checkpoint_every: int = Field(default=500, ge=1, le=_LARGEST_COUNT)
     """Number of updates between checkpoints, from which `--resume` continues."""
     seed: int = Field(default=1, ge=0, le=_LARGEST_SEED)
     """Random seed of the initial weights, the order of each epoch, and dropout."""
@@ -193,16 +198,16 @@ class TrainingConfig:
 class SearchConfig:
     """Settings of the search for a translation."""
 
-    beam: int = Field(default=5, ge=1)
+    beam: int = Field(default=5, ge=1, le=LARGEST_BEAM)
     """Number of hypotheses kept for each sentence."""
     length_normalization: float = Field(default=1.0, ge=0, le=100)
     """Exponent of the length by which log p is divided to rank finished hypotheses. 0 ranks by log p, as the paper does."""
-    coverage: float = Field(default=0.0, ge=0)
+    coverage: float = Field(default=0.0, ge=0, le=1000)
     """Weight of the coverage penalty, −log of each source word's total attention, at most 1 (Wu et al. 2016). 0 is off."""
-    diversity: float = Field(default=0.0, ge=0)
+    diversity: float = Field(default=0.0, ge=0, le=1000)
     """Penalty on the log-probability of the second-best continuation of a hypothesis; the third-best has twice this penalty,
     and so on. The beam then holds more different translations (Li et al. 2016)."""
-    temperature: float = Field(default=0.0, ge=0)
+    temperature: float = Field(default=0.0, ge=0, le=1000)
     """Above 0, words are sampled with probabilities proportional to p^(1/temperature) instead of searched for."""
     seed: int = Field(default=1, ge=0, le=_LARGEST_SEED)
     """Random seed of sampling. The sample for a sentence depends only on the sentence and the seed."""
@@ -211,22 +216,22 @@ class SearchConfig:
     replace_unk: bool = False
     """Replace each `[UNK]` by the lexicon's translation of the aligned source word, or by that word itself. It takes
     precedence over `forbid_unk`."""
-    minimum_length_ratio: float = Field(default=0.0, ge=0)
+    minimum_length_ratio: float = Field(default=0.0, ge=0, le=100)
     """Minimum length of a translation relative to the source, including the end symbol (the authors' code: 0.5)."""
-    maximum_length_ratio: float = Field(default=3.0, gt=0, le=1000)
+    maximum_length_ratio: float = Field(default=3.0, gt=0, le=100)
     """Maximum length of a translation relative to the source, including both end symbols."""
     minimum_bayes_risk: bool = False
     """Choose the hypothesis in the beam with the greatest expected chrF instead of the most probable one."""
-    batch_sentences: int = Field(default=32, ge=1)
+    batch_sentences: int = Field(default=32, ge=1, le=10_000)
     """Number of sentences in a batch of the search. The translations do not depend on it."""
     precision: Literal["fp32", "int8"] = "fp32"
     """`int8` rounds the weights to 8 bits, on a CPU. It is faster, needs a quarter of the memory and changes few
     translations."""
-    vocabulary_selection: int = Field(default=0, ge=0)
+    vocabulary_selection: int = Field(default=0, ge=0, le=_LARGEST_COUNT)
     """Search only among this many frequent words and the lexicon's translations. 0 is off."""
-    selection_candidates: int = Field(default=20, ge=1)
+    selection_candidates: int = Field(default=20, ge=1, le=_LARGEST_COUNT)
     """Vocabulary selection: the number of translations that the lexicon adds for each source word."""
-    max_segment: int = Field(default=100, ge=1)
+    max_segment: int = Field(default=100, ge=1, le=5000)
     """A line with more words than this is translated in segments, split after punctuation if possible."""
 
 

@@ -1,28 +1,50 @@
 """Model folders: `config.json`, `model.safetensors` and the two vocabularies.
 
-Reading a model folder never unpickles anything.
+Reading a model folder never unpickles anything. In the header of `model.safetensors` are a checksum of the tensors, and a
+hash of what they are of no use without: so a byte that has changed, and files of different models, are found.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor
 
 from rnnsearch.atomic import atomic_write, write_json
-from rnnsearch.config import CONFIG, SCALE, SHARED, WEIGHTS, Config, from_dict, read_model_config, to_dict
+from rnnsearch.config import (
+    CONFIG,
+    SCALE,
+    SHARED,
+    WEIGHTS,
+    Config,
+    DataConfig,
+    ModelConfig,
+    from_dict,
+    read_model_config,
+    to_dict,
+)
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import RNNsearch, present_name
 from rnnsearch.ops.packed import WeightPrecision, quantize
 from rnnsearch.text import Vocabularies
+
+TRAINING_COPIES = 4
+"""A training holds the weights, their gradient, and two averages of each."""
+_HEADER = "rnnsearch"
+"""The entry of a weight file's metadata that says of which model the weights are."""
+_OF_WORDS = ("source_language", "target_language", "tokenizer", "subwords", "right_to_left")
+"""The settings of the data that a translation depends on."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +54,20 @@ class System:
     config: Config
     vocabularies: Vocabularies
     model: RNNsearch
+
+    def fingerprint(self) -> str:
+        """A hash of all but the weights that a translation depends on; settings that have their defaults are left out."""
+        sections = {"model": vars(self.config.model), "data": {key: getattr(self.config.data, key) for key in _OF_WORDS}}
+        usual = {"model": vars(ModelConfig()), "data": vars(DataConfig())}
+        found = hashlib.sha256()
+        for section, values in sections.items():
+            own = {key: value for key, value in values.items() if not key.startswith("_")}
+            changed = {key: value for key, value in own.items() if value != usual[section][key]}
+            found.update(json.dumps(changed, sort_keys=True).encode())
+        for vocabulary in self.vocabularies:
+            found.update("\n".join(vocabulary.words).encode("utf-8", "surrogatepass"))
+            found.update(vocabulary.subwords.model if vocabulary.subwords else b"\0")
+        return found.hexdigest()
 
     def __reduce__(self) -> tuple[Callable[..., System], tuple[Any, ...]]:
         """A pickle, for another process, holds settings, vocabularies and weights, and needs no folder."""
@@ -50,10 +86,27 @@ def _unpickled(
 
 
 def new_system(config: Config, vocabularies: Vocabularies) -> System:
-    """A system with freshly initialised weights."""
+    """A system with freshly initialised weights; `RnnsearchError` if it is too large to be trained here."""
+    check_memory(config.model, len(vocabularies.source), len(vocabularies.target), TRAINING_COPIES)
     model = RNNsearch(config.model, *map(len, vocabularies))
     model.initialize(config.training.initialization, config.training.seed)
     return System(config, vocabularies, model)
+
+
+def check_memory(config: ModelConfig, source_words: int, target_words: int, copies: int = 1) -> None:
+    """Raise RnnsearchError where a model with these vocabularies, `copies` times, is larger than this computer's memory."""
+    with torch.device("meta"):
+        parameters = RNNsearch(config, source_words, target_words).count_parameters()
+    try:
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # this system does not tell
+        return
+    needed = 4 * parameters * copies
+    if needed > there:
+        raise RnnsearchError(
+            f"the model has {parameters / 1e6:,.0f} million parameters and takes {needed / 1e9:,.0f} GB; this computer has "
+            f"{there / 1e9:,.0f} GB of memory: give it smaller sizes or fewer layers (model.*), or smaller vocabularies"
+        )
 
 
 def save_settings(folder: Path, system: System) -> None:
@@ -62,18 +115,44 @@ def save_settings(folder: Path, system: System) -> None:
     write_json(folder / CONFIG, to_dict(system.config))
 
 
-def save_weights(path: Path, model: RNNsearch, precision: WeightPrecision = "fp32") -> None:
+def save_weights(path: Path, system: System, precision: WeightPrecision = "fp32") -> None:
     """Write the weights, under the names of `docs/reference/symbols.md`, whole or not at all.
 
     With `int8`, matrices are written as integers and scales (`rnnsearch.ops.packed.quantize`), vectors as float32.
     """
-    tensors = {name: tensor.detach().cpu() for name, tensor in model.named_parameters()}
+    tensors = {name: tensor.detach().cpu() for name, tensor in system.model.named_parameters()}
     if precision == "int8":
         for name, tensor in list(tensors.items()):
             if tensor.dim() == 2:
                 tensors[name], tensors[name + SCALE] = quantize(tensor)
+    # One entry: the order of several is not always the same.
+    header = {"crc32": checksum(tensors), "of": system.fingerprint()}
+    save_tensors(path, tensors, {_HEADER: json.dumps(header)})
+
+
+def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
+    """Write a safetensors file, whole or not at all. Raises RnnsearchError for a name that safetensors does not take."""
+    check_name(path)
     with atomic_write(path) as temporary:
-        save_file(tensors, temporary)
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary, dict(metadata))
+
+
+def check_name(path: Path) -> None:
+    """Raise RnnsearchError for a name that is not UTF-8: safetensors neither reads nor writes such a file."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise RnnsearchError(f"{path}: the name is not UTF-8, and so no model can be there; give another folder") from None
+
+
+def checksum(tensors: Mapping[str, Tensor], *texts: str) -> str:
+    """The CRC-32 of tensors, in the order of their names, and of texts, which finds every byte that has changed."""
+    found = 0
+    for _, tensor in sorted(tensors.items()):
+        found = zlib.crc32(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data, found)
+    for text in texts:
+        found = zlib.crc32(text.encode(), found)
+    return f"{found:08x}"
 
 
 def export_model(folder: Path, output: Path, precision: WeightPrecision) -> None:
@@ -88,7 +167,7 @@ def export_model(folder: Path, output: Path, precision: WeightPrecision) -> None
     for path in (path for pattern in SHARED for path in sorted(folder.glob(pattern)) if path.name != WEIGHTS):
         with atomic_write(output / path.name) as temporary:
             temporary.write_bytes(path.read_bytes())
-    save_weights(output / WEIGHTS, system.model, precision)
+    save_weights(output / WEIGHTS, system, precision)
 
 
 def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cpu") -> System:
@@ -96,13 +175,20 @@ def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cp
     folder = Path(folder)
     config = read_model_config(folder)
     vocabularies = Vocabularies.load(folder, config.data.subwords, config.data.right_to_left)
+    check_memory(config.model, len(vocabularies.source), len(vocabularies.target))
     model = RNNsearch(config.model, *map(len, vocabularies))
     if not (folder / WEIGHTS).exists():
         raise RnnsearchError(
             f"{folder}: no {WEIGHTS} yet; training writes it at its first validation (training.validate_every)"
         )
-    load_weights(folder / WEIGHTS, model)
-    return System(config, vocabularies, model.to(device).eval())
+    tensors, header = _read_weights(folder / WEIGHTS)
+    copy_weights(folder / WEIGHTS, tensors, model)
+    system = System(config, vocabularies, model.to(device).eval())
+    if "of" in header and header["of"] != system.fingerprint():
+        raise RnnsearchError(
+            f"{folder}: {WEIGHTS} is not of this {CONFIG} and these vocabularies; copy all files of the model together"
+        )
+    return system
 
 
 def load_systems(folders: Sequence[str | os.PathLike[str]], device: str | torch.device = "cpu") -> list[System]:
@@ -122,22 +208,43 @@ def load_systems(folders: Sequence[str | os.PathLike[str]], device: str | torch.
 
 def load_weights(path: Path, model: RNNsearch) -> None:
     """Read weights into `model`."""
-    copy_weights(path, read_tensors(path), model)
+    copy_weights(path, _read_weights(path)[0], model)
 
 
-def read_tensors(path: Path) -> dict[str, Tensor]:
-    """The tensors of a safetensors file, those of version 0.1 under the names that they have now, int8 as float32."""
+def _read_weights(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors of a weight file, and what its header says of them: nothing in a file of version 0.1."""
+    tensors, metadata = read_tensors(path)
     try:
-        tensors = load_file(path)
+        header = json.loads(metadata.get(_HEADER, "{}"))
+        intact = isinstance(header, dict) and ("crc32" not in header or header["crc32"] == checksum(tensors))
+    except ValueError:
+        intact = False
+    if not intact:
+        raise RnnsearchError(f"{path}: damaged: these are not the weights that were written; copy the file again")
+    return _as_floats(path, tensors), header
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors of a safetensors file, under the names that they have now, and its metadata: both of one moment."""
+    check_name(path)
+    try:
+        with safe_open(path, "pt") as file:
+            tensors = {present_name(name): file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (it is no mapping)
+            return tensors, dict(file.metadata() or {})
     except (SafetensorError, OSError, ValueError) as error:
         raise RnnsearchError(f"{path}: not a whole safetensors file ({error})") from None
+
+
+def _as_floats(path: Path, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors, int8 ones as float32."""
+    tensors = dict(tensors)
     for name, tensor in list(tensors.items()):
         if tensor.dtype == torch.int8:
             scale = tensors.pop(name + SCALE, None)
             if scale is None or scale.shape != tensor.shape[:1] or not scale.is_floating_point():
                 raise RnnsearchError(f"{path}: {name} is int8, but {name + SCALE} has not one scale for each row")
             tensors[name] = tensor.float() * scale.float().unsqueeze(1)
-    return {present_name(name): tensor for name, tensor in tensors.items()}
+    return tensors
 
 
 def copy_weights(path: Path, tensors: dict[str, Tensor], model: RNNsearch) -> None:

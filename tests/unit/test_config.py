@@ -207,9 +207,9 @@ def values_of(section: str, key: str) -> st.SearchStrategy[Any]:
     if isinstance(default, bool):
         return st.booleans()
     if isinstance(default, int):
-        return st.integers(50, 10**6)  # the highest of their lower limits is 50
+        return st.integers(50, 64)  # the highest of their lower limits, and the lowest of their upper ones
     if isinstance(default, float):
-        return st.floats(1.0, 1e6) if key == "max_length_ratio" else st.floats(1e-12, 0.999)
+        return st.floats(1.0, 1e4) if key == "max_length_ratio" else st.floats(1e-12, 0.999)
     return st.just(default)
 
 

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 import torch
@@ -19,19 +20,21 @@ from rnnsearch.model_folder import (
     CONFIG,
     SCALE,
     WEIGHTS,
+    System,
     export_model,
     load_system,
     save_settings,
     save_weights,
 )
-from toy import ALIGNMENTS, CELLS, toy_config, toy_system
+from rnnsearch.text import Vocabularies, Vocabulary
+from toy import ALIGNMENTS, CELLS, toy_config, toy_system, toy_vocabularies
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     system = toy_system(toy_config())
     save_settings(tmp_path / "model", system)
-    save_weights(tmp_path / "model" / WEIGHTS, system.model)
+    save_weights(tmp_path / "model" / WEIGHTS, system)
     return tmp_path / "model"
 
 
@@ -49,7 +52,7 @@ def refused(folder: Path, told: str) -> str:
 def test_round_trip(tmp_path: Path, cell: str, alignment: str) -> None:
     system = toy_system(toy_config(model={"cell": cell, "alignment": alignment}))
     save_settings(tmp_path, system)
-    save_weights(tmp_path / WEIGHTS, system.model)
+    save_weights(tmp_path / WEIGHTS, system)
     loaded = load_system(tmp_path)
     assert loaded.config == system.config
     assert loaded.vocabularies.source.words == system.vocabularies.source.words
@@ -150,7 +153,7 @@ def test_a_config_that_is_garbage(folder: Path, text: str) -> None:
 def test_int8_weights_are_rounded_by_half_a_scale_and_to_the_same_integers_again(tmp_path: Path, cell: str) -> None:
     system = toy_system(toy_config(model={"cell": cell}))
     save_settings(tmp_path / "model", system)
-    save_weights(tmp_path / "model" / WEIGHTS, system.model)
+    save_weights(tmp_path / "model" / WEIGHTS, system)
     export_model(tmp_path / "model", tmp_path / "small", "int8")
     export_model(tmp_path / "small", tmp_path / "again", "int8")
     stored, again = (load_file(tmp_path / name / WEIGHTS) for name in ("small", "again"))
@@ -194,3 +197,40 @@ def test_int8_without_scales_is_refused(folder: Path, damage: str) -> None:
         tensors[name + SCALE] = scale.int() if damage == "of integers" else scale
     save_file(tensors, folder / WEIGHTS)
     refused(folder, r"readout\.W_o is int8, but readout\.W_o\.scale has not one scale for each row")
+
+
+def test_every_byte_of_the_weights_that_changes_is_found(folder: Path) -> None:
+    whole, random = (folder / WEIGHTS).read_bytes(), Random(1)
+    for _ in range(60):
+        damaged = bytearray(whole)
+        damaged[random.randrange(len(whole))] ^= random.randrange(1, 256)
+        (folder / WEIGHTS).write_bytes(damaged)
+        with pytest.raises(RnnsearchError):
+            load_system(folder)
+
+
+def test_files_of_different_models_are_not_mixed(folder: Path, tmp_path: Path) -> None:
+    """Though all shapes are the same."""
+    config = toy_config(model={"decoder_order": "look-update-generate"})
+    turned = Vocabularies(*(Vocabulary(side.words[:1:-1]) for side in toy_vocabularies()))
+    other = System(config, turned, toy_system(config).model)
+    save_settings(tmp_path / "other", other)
+    for name in (CONFIG, "source.vocab", "target.vocab"):
+        whole = (folder / name).read_bytes()
+        shutil.copy(tmp_path / "other" / name, folder / name)
+        refused(folder, "is not of this config.json and these vocabularies")
+        (folder / name).write_bytes(whole)
+    load_system(folder)
+
+
+def test_weights_of_version_0_1_say_nothing_of_themselves(folder: Path) -> None:
+    save_file(load_file(folder / WEIGHTS), folder / WEIGHTS)
+    load_system(folder)
+
+
+def test_the_search_may_be_set_in_the_file(folder: Path) -> None:
+    """What does not change the meaning of the weights may be edited."""
+    config = json.loads((folder / CONFIG).read_text())
+    config["search"]["beam"] = 7
+    (folder / CONFIG).write_text(json.dumps(config))
+    assert load_system(folder).config.search.beam == 7

@@ -13,7 +13,7 @@ import io
 import os
 import sys
 import warnings
-from typing import Annotated, TextIO
+from typing import Annotated, NoReturn, TextIO
 
 import typer
 
@@ -102,6 +102,18 @@ def _exit_quickly() -> None:
         gc.freeze()
 
 
+def _refuse(reason: str) -> NoReturn:
+    """End with one line that says why; a name in it may hold a line feed."""
+    reason = reason.replace("\n", "\\n")
+    print(f"rnnsearch: {reason}", file=sys.stderr)
+    raise SystemExit(2) from None
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """Whether memory could not be had: PyTorch reports that by an error of a general kind."""
+    return isinstance(error, MemoryError) or "allocate memory" in str(error) or "out of memory" in str(error)
+
+
 def main() -> None:
     """Run a command. An error that the user can put right is one line on standard error, with exit status 2."""
     # OpenMP's threads wait for each other in a busy loop, which slows them down many times if another program needs a core.
@@ -112,9 +124,9 @@ def main() -> None:
     # Imports make many objects and hardly any garbage: looking for it as often as Python does takes 5% of a cold start.
     gc.set_threshold(50_000)
     atexit.register(_exit_quickly)
-    for stream in (sys.stdout, sys.stderr):  # what is read and written is UTF-8, whatever the locale
+    for stream in (sys.stdout, sys.stderr):  # what is read and written is UTF-8, whatever the locale; names need not be
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8")
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     warnings.showwarning = _show_warning
     try:
         try:
@@ -122,17 +134,25 @@ def main() -> None:
         finally:
             sys.stdout.flush()
     except RnnsearchError as error:
-        print(f"rnnsearch: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
+        _refuse(str(error))
     except BrokenPipeError:
         # The reader of the output has gone (`| head`), which is no error.
         sys.stderr.close()
         raise SystemExit(1) from None
     except OSError as error:
-        if error.errno != errno.ENOSPC:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT) and error.filename is None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what is left to be written at exit
+            _refuse("the disk is full and the output is incomplete; make room and run it again")
+        if error.errno is None:
             raise
-        print("rnnsearch: the disk is full and the output is incomplete; make room and run it again", file=sys.stderr)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what is left to be written at exit
-        raise SystemExit(2) from None
+        place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
+        _refuse(f"{place}{os.strerror(error.errno)}")
+    except (MemoryError, RuntimeError) as error:
+        if not _is_out_of_memory(error):
+            raise
+        _refuse(
+            "out of memory; smaller minibatches (training.batch_size), sizes (model.*), beams (search.beam) or groups of "
+            "sentences (search.batch_sentences) need less"
+        )
     except KeyboardInterrupt:
         raise SystemExit(130) from None

@@ -54,7 +54,7 @@ def command(
         raise RnnsearchError("--gold and --tokenized need given pairs: give --target too")
     if reverse_model is not None and (target is None or format_ == "json"):
         raise RnnsearchError("--reverse-model combines the links of given pairs: give --target too, and no --format json")
-    check_inputs(source, target, gold, models=[model, reverse_model])
+    check_inputs(source, target, gold, models=[model, reverse_model], outputs=[page])
 
     import sys
     from collections.abc import Iterable

@@ -35,7 +35,7 @@ def command(
     scale of the paper's numbers; it can be compared with other scores only if their tokenisation is the same.
     """
     settings = search_settings(paper, beam, set_)
-    check_inputs(source, reference, models=model)
+    check_inputs(source, reference, models=model, outputs=[json_, output])
 
     from rich.console import Console
     from rich.table import Table

@@ -31,7 +31,7 @@ def command(
     translations in the table, such as those that a paper prints. The page is one file without links to others.
     """
     settings = search_settings(paper, beam, set_)
-    check_inputs(file, models=model)
+    check_inputs(file, models=model, outputs=[output])
 
     from rnnsearch.data.examples import read_examples
     from rnnsearch.report.page import Sample, write_page

@@ -114,8 +114,14 @@ Tokenized = Annotated[
 ]
 
 
-def check_inputs(*files: Path | str | None, models: Iterable[Path | None] = ()) -> None:
-    """Raise RnnsearchError for a file that cannot be read, or a folder without a model, before seconds go into loading."""
+def check_inputs(
+    *files: Path | str | None, models: Iterable[Path | None] = (), outputs: Iterable[Path | None] = ()
+) -> None:
+    """Raise RnnsearchError for a file that cannot be read, a folder without a model, or an output that cannot be written.
+
+    This comes before seconds go into loading, and hours into work.
+    """
+    from rnnsearch.atomic import check_writable
     from rnnsearch.config import read_model_config
     from rnnsearch.data.read import check_readable
 
@@ -123,6 +129,7 @@ def check_inputs(*files: Path | str | None, models: Iterable[Path | None] = ()) 
         if model is not None:
             read_model_config(model)
     check_readable(*(file for file in files if file is not None))
+    check_writable(*outputs)
 
 
 def settings(preset: str, config_file: Path | None, assignments: Sequence[str] | None) -> Config:

@@ -54,7 +54,8 @@ def command(
     """
     from rnnsearch.cli.options import check_inputs
 
-    check_inputs(*source, *target, in_domain_source, in_domain_target)
+    outputs = [output_source, output_target, scores]
+    check_inputs(*source, *target, in_domain_source, in_domain_target, outputs=outputs)
 
     from rich.console import Console
     from rich.progress import (

@@ -74,12 +74,12 @@ def command(
 
     from rnnsearch.config import from_dict, read_model_config
     from rnnsearch.data.development import check_development_set
-    from rnnsearch.data.prepare import open_prepared
+    from rnnsearch.data.prepare import prepared_info
 
     check_development_set(valid_source or [], valid_target or [], hold_out, data)
     check_inputs(*(source or []), *(target or []), *(links or []), *(valid_source or []), *(valid_target or []))
     if data is not None:
-        prepared_with = from_dict({"data": open_prepared(data).info["data"]})
+        prepared_with = from_dict({"data": prepared_info(data)["data"]})
         refuse_settings(config, set_, wanted, prepared_with, ["data"], f"--data {data}, which `prepare` has written,")
     if start is not None:
         refuse_settings(config, set_, wanted, read_model_config(start), ["data", "model"], f"--from {start}")

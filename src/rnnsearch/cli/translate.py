@@ -55,7 +55,7 @@ def command(
     if not model:
         model = [default_model()]
         print("rnnsearch: translating English into French with the installed model; --model names another", file=sys.stderr)
-    check_inputs(file, prefix, terms, models=model)
+    check_inputs(file, prefix, terms, models=model, outputs=[output, page])
 
     from contextlib import ExitStack
 

@@ -7,6 +7,7 @@ minibatch gathers pairs from all over the corpus.
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,7 @@ def write_packed(
     schema = pa.schema([(side, pa.list_(pa.int32())) for side in _SIDES], metadata=sizes)
     with (
         atomic_write(path) as temporary,
-        pa.OSFile(str(temporary), "wb") as file,
+        temporary.open("wb") as file,
         pa.ipc.new_file(file, schema) as writer,
     ):
         for block in blocks:
@@ -59,6 +60,14 @@ def _list_array(sentences: Sentences) -> Any:
     offsets = np.zeros(len(sentences.lengths) + 1, dtype=np.int32)
     np.cumsum(sentences.lengths, out=offsets[1:])
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(sentences.ids))
+
+
+def _mapped(path: Path) -> Any:
+    """The bytes of a file, mapped into memory. Arrow's own way to it does not take every name."""
+    import pyarrow as pa
+
+    with path.open("rb") as file:
+        return pa.py_buffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 class PackedCorpus:
@@ -76,7 +85,7 @@ class PackedCorpus:
 
         path = Path(path)
         try:
-            file = pa.memory_map(str(path)).read_buffer()
+            file = _mapped(path)
             reader = pa.ipc.open_file(file)
             blocks = [reader.get_batch(number) for number in range(reader.num_record_batches)]
             sides = [_Side(side, file, reader.schema, blocks) for side in _SIDES]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rnnsearch.atomic import write_json, write_text
-from rnnsearch.config import DataConfig
+from rnnsearch.config import DataConfig, from_dict
 from rnnsearch.data.clean import Cleaner, CleaningReport
 from rnnsearch.data.development import HELD_OUT, HeldOut, choose_held_out
 from rnnsearch.data.pack import BLOCK_PAIRS, PackedCorpus, Positions, Sentences, write_packed
@@ -39,6 +40,8 @@ _LINKS = "links.arrow"
 _INFO = "prepare.json"
 _OPTIONAL = (*VOCABULARY_FILES, _LINKS, *HELD_OUT)
 _FORMAT = 1
+SUMS = "crc32"
+"""The entry of `prepare.json` that has the CRC-32 of every other file, which finds a byte that has changed."""
 
 _BLOCK_WORDS = 1 << 22
 _PROGRESS_PAIRS = 1000
@@ -73,6 +76,12 @@ class PreparedData:
         """Whether it was prepared from these files, as far as their names and sizes tell."""
         files = self.info["source_files"], self.info["target_files"], self.info.get("link_files", [])
         return files == (_describe(sources), _describe(targets), _describe(links))
+
+    def has_info(self, other: dict[str, Any]) -> bool:
+        """Whether `other` is the `prepare.json` of this text; one of version 0.1 has no checksums."""
+        if SUMS in other and SUMS in self.info:
+            return other == self.info
+        return {**other, SUMS: None} == {**self.info, SUMS: None}
 
     def summary(self) -> list[str]:
         """What was read and dropped, and what share of the running words each shortlist covers, for a reader."""
@@ -168,6 +177,7 @@ def prepare(
             "source": source.info,
             "target": target.info,
         }
+        info[SUMS] = {path.name: _checksum(path) for path in sorted(staging.iterdir()) if path.name in (_CORPUS, *_OPTIONAL)}
         if held_out:
             info["held_out"] = {"pairs": len(held_out.pairs), "lines": len(kept) - cleaner.report.read}
         write_json(staging / _INFO, info)
@@ -175,19 +185,24 @@ def prepare(
 
 
 def open_prepared(folder: Path) -> PreparedData:
-    """Open a folder that `prepare` wrote."""
+    """Open a folder that `prepare` wrote; RnnsearchError where a byte of it has changed since.
+
+    All files are read once for that, some 2 GB a second where they are in memory.
+    """
     folder = Path(folder)
-    if not (folder / _INFO).is_file():
-        raise RnnsearchError(f"{folder}: no prepared data here ({_INFO} is missing); run `rnnsearch prepare`")
+    info = prepared_info(folder)
     corpus = PackedCorpus.open(folder / _CORPUS)
     try:
-        info = json.loads((folder / _INFO).read_text(encoding="utf-8"))
         languages = info["data"]["source_language"], info["data"]["target_language"]
         stated = info["pairs"], info["source"]["vocabulary"], info["target"]["vocabulary"]
         kind = info["data"].get("subwords", "none")
         right_to_left = info["data"].get("right_to_left", False)
-    except (OSError, ValueError, KeyError, TypeError):
+        sums = dict(info.get(SUMS, {}))
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise RnnsearchError(f"{folder / _INFO}: damaged; prepare the data again") from None
+    for name, stated_sum in sums.items():
+        if name in (_CORPUS, *_OPTIONAL) and _checksum(folder / name) != stated_sum:
+            raise RnnsearchError(f"{folder / name}: damaged: its checksum is not that in {_INFO}; prepare the data again")
     vocabularies = Vocabularies.load(folder, kind, right_to_left)
     found = (len(corpus), *map(len, vocabularies))
     if stated != found:
@@ -199,6 +214,31 @@ def open_prepared(folder: Path) -> PreparedData:
     if links is not None and len(links) != len(corpus):
         raise RnnsearchError(f"{folder / _LINKS}: of {len(links)} pairs, not {len(corpus)}; prepare the data again")
     return PreparedData(folder, vocabularies, corpus, links, info, *languages)
+
+
+def prepared_info(folder: Path) -> dict[str, Any]:
+    """The `prepare.json` of a folder that `prepare` wrote; none of its other files is read."""
+    path = Path(folder) / _INFO
+    if not path.is_file():
+        raise RnnsearchError(f"{folder}: no prepared data here ({_INFO} is missing); run `rnnsearch prepare`")
+    try:
+        info = json.loads(path.read_text(encoding="utf-8"))
+        from_dict({"data": info["data"]}, str(path))
+        return dict(info)
+    except (OSError, ValueError, KeyError, TypeError, RnnsearchError):
+        raise RnnsearchError(f"{path}: damaged; prepare the data again") from None
+
+
+def _checksum(path: Path) -> str:
+    """The CRC-32 of a file, or nothing where there is none."""
+    found = 0
+    try:
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                found = zlib.crc32(block, found)
+    except OSError:
+        return ""
+    return f"{found:08x}"
 
 
 def _language(side: Literal["source", "target"], files: Sequence[Path], setting: str, tokenizer: str) -> str:

@@ -18,6 +18,8 @@ from rnnsearch.errors import RnnsearchError
 
 _READERS = {".gz": "gzip -dc", ".xz": "xz -dc"}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+LONGEST_LINE = 1 << 24
+"""No line of text has more bytes than this; a device, or what is no text, may have no line ends at all."""
 
 
 def read_lines(path: Path | str) -> Iterator[str]:
@@ -40,7 +42,9 @@ def _lines(path: Path | str) -> Iterator[str]:
     number = 0
     try:
         with _open(path) as file:
-            for number, raw in enumerate(file, 1):
+            for number, raw in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
+                if len(raw) > LONGEST_LINE:
+                    raise RnnsearchError(f"{path}:{number}: the line has more than {LONGEST_LINE:,} bytes; is this a text?")
                 if number == 1:
                     raw = raw.removeprefix(_BYTE_ORDER_MARK)
                 yield _decode(raw, path, number)

@@ -20,6 +20,7 @@ memory is taken for some forty bytes a pair.
 
 from __future__ import annotations
 
+import os
 import re
 from array import array
 from collections import Counter
@@ -329,8 +330,8 @@ def _must_be_a_file(path: Path) -> None:
 
 def _must_not_be_read(written: Sequence[Path], read: Sequence[Path]) -> None:
     """Each file is read again after the first was written: none may be both, and no two the same."""
-    taken = {path.resolve() for path in read}
+    taken = {os.path.realpath(path) for path in read}
     for path in written:
-        if path.resolve() in taken:
+        if os.path.realpath(path) in taken:
             raise RnnsearchError(f"{path}: is used already, as a text to read or to write; name another file")
-        taken.add(path.resolve())
+        taken.add(os.path.realpath(path))

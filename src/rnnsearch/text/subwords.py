@@ -22,6 +22,8 @@ SubwordKind = Literal["bpe", "unigram"]
 
 BEGIN = "▁"
 """The first subword of every word begins with it."""
+LONGEST_WORD = 500
+"""A word of more letters is not segmented: it is unknown. Each of its letters might otherwise be a subword to translate."""
 
 
 class Subwords:
@@ -47,9 +49,10 @@ class Subwords:
         from sentencepiece import SentencePieceTrainer
 
         model = io.BytesIO()
+        known = ((word, count) for word, count in counts.items() if len(word) <= LONGEST_WORD)
         try:
             SentencePieceTrainer.train(
-                sentence_iterator=(f"{_plain(word)}\t{count}" for word, count in counts.items()),
+                sentence_iterator=(f"{_plain(word)}\t{count}" for word, count in known),
                 input_format="tsv",
                 model_writer=model,
                 model_type=kind,
@@ -113,7 +116,9 @@ class Subwords:
         return bool(self._processor.piece_to_id(subword) != self._processor.unk_id())
 
     def _segment(self, word: str) -> tuple[str, ...]:
-        """The subwords of a word; a letter never seen in training is a subword that no vocabulary has."""
+        """The subwords of a word; a letter never seen in training, or an endless word, is one that no vocabulary has."""
+        if len(word) > LONGEST_WORD:
+            return (BEGIN + word,)
         subwords: list[str] = self._processor.encode(_plain(word), out_type=str)
         return tuple(subwords) if subwords else (BEGIN + word,)
 

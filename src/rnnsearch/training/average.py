@@ -75,4 +75,4 @@ def average_models(folders: Sequence[Path], output: Path) -> None:
     for name, mean in parameters[0].items():
         mean.copy_(torch.stack([weights[name].double() for weights in parameters]).mean(0))
     save_settings(output, first)
-    save_weights(output / WEIGHTS, first.model)
+    save_weights(output / WEIGHTS, first)

@@ -10,43 +10,59 @@ import contextlib
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, ClassVar, Literal
 
 import torch
-from safetensors import safe_open
-from safetensors.torch import save_file
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from torch import Tensor
 
-from rnnsearch.atomic import atomic_write
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import RNNsearch
-from rnnsearch.model_folder import copy_weights, read_tensors
+from rnnsearch.model_folder import checksum, copy_weights, read_tensors, save_tensors
 from rnnsearch.training.average import WeightAverage
+from rnnsearch.training.optimizer import Optimizer
+
+Count = Annotated[int, Field(ge=0, le=10**15)]
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Factor = Annotated[float, Field(ge=0, le=1)]
+
+
+_ROW = ("update", "epoch", "hours", "train_nll", "valid_nll", "valid_nll_per_sentence", "valid_bleu", "learning_rate")
+
+
+def _whole(row: dict[str, int | float]) -> dict[str, int | float]:
+    missing = [name for name in _ROW if name not in row]
+    if missing or not isinstance(row["update"], int):
+        raise ValueError(f"no {', '.join(missing) or 'whole update'}")
+    return row
 
 
 @dataclass
 class Progress:
-    """The state of a run, except for its tensors."""
+    """The state of a run, except for its tensors; what is read is checked."""
 
-    update: int = 0
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
+
+    update: Count = 0
     """Updates so far, skipped ones included; also the number of the next minibatch."""
-    seconds: float = 0.0
+    seconds: Seconds = 0.0
     """Time spent in training, validation included, over all parts of an interrupted run."""
-    target_words: int = 0
+    target_words: Count = 0
     """Target words read so far, end symbols included."""
-    skipped: int = 0
+    skipped: Count = 0
     """Updates that were not applied because the gradient was not finite."""
-    precision: str = ""
+    precision: Literal["", "fp32", "bf16"] = ""
     """The precision of matrix products so far, `fp32` or `bf16`; empty before the first update."""
-    plateau_factor: float = 1.0
+    plateau_factor: Factor = 1.0
     """The factor by which `decay = plateau` has lowered the learning rate."""
     best_score: float | None = None
-    best_update: int = 0
-    validations_without_gain: int = 0
-    interval_nll: float = 0.0
+    best_update: Count = 0
+    validations_without_gain: Count = 0
+    interval_nll: Finite = 0.0
     """Training NLL summed since the last validation, over `interval_words` words."""
-    interval_words: int = 0
-    validations: list[dict[str, Any]] = field(default_factory=list)
+    interval_words: Count = 0
+    validations: list[Annotated[dict[str, int | float], AfterValidator(_whole)]] = field(default_factory=list)
     """One row a validation, as `training.json` shows them."""
     finished: str = ""
     """Why the run ended, once it has."""
@@ -69,26 +85,27 @@ def save_checkpoint(
             tensors[f"average/{name}"] = average.weights[name]
         for key, value in optimizer.state.get(parameter, {}).items():
             tensors[f"optimizer/{name}/{key}"] = value
-    with atomic_write(path) as temporary:
-        save_file(
-            {key: tensor.cpu().contiguous() for key, tensor in tensors.items()},
-            temporary,
-            metadata={"progress": json.dumps(asdict(progress)), "optimizer": type(optimizer).__name__},
-        )
+    tensors = {key: tensor.cpu() for key, tensor in tensors.items()}
+    metadata = {"progress": json.dumps(asdict(progress)), "optimizer": type(optimizer).__name__}
+    save_tensors(path, tensors, metadata | {"crc32": checksum(tensors, *metadata.values())})
 
 
 def load_checkpoint(
-    path: Path, model: RNNsearch, optimizer: torch.optim.Optimizer, average: WeightAverage | None
+    path: Path, model: RNNsearch, optimizer: Optimizer, average: WeightAverage | None
 ) -> Progress:
     """Restore model, optimizer, average and random state from a checkpoint, and return the progress."""
-    tensors = read_tensors(path)
+    tensors, metadata = read_tensors(path)
     try:
-        with safe_open(path, "pt") as file:
-            metadata = file.metadata()
-        progress = Progress(**json.loads(metadata["progress"]))
-        saved_optimizer = metadata["optimizer"]
+        stated, saved_optimizer = metadata["progress"], metadata["optimizer"]
+        if "crc32" in metadata and metadata["crc32"] != checksum(tensors, stated, saved_optimizer):
+            raise ValueError("its bytes are not those that were written")
+        progress = TypeAdapter(Progress).validate_json(stated)
         random = tensors["random"]
         torch.Generator().set_state(random)  # a damaged state raises here, before anything is changed
+    except ValidationError as error:
+        first = error.errors()[0]
+        reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        raise RnnsearchError(f"{path}: not a checkpoint that this version can read ({reason})") from None
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
         raise RnnsearchError(f"{path}: not a checkpoint that this version can read ({error!r})") from None
     if saved_optimizer != type(optimizer).__name__:
@@ -108,7 +125,10 @@ def load_checkpoint(
     for index, (name, parameter) in enumerate(model.named_parameters()):
         prefix = f"optimizer/{name}/"
         state = {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
-        if any(value.shape not in (parameter.shape, parameter.shape[:1], torch.Size([])) for value in state.values()):
+        shapes = {"step": torch.Size([]), "row_step": parameter.shape[:1]}
+        shapes.update((key, parameter.shape) for key in optimizer.averages)
+        fits = all(value.shape == shapes.get(key) and value.is_floating_point() for key, value in state.items())
+        if state and not (fits and state.keys() >= shapes.keys() - {"row_step"}):
             raise RnnsearchError(f"{path}: the optimizer's state of {name} does not fit the model")
         if state:
             states[index] = state

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -21,12 +23,10 @@ class Display:
     """Listens to a `Trainer`: shows progress on the console, and writes curves for TensorBoard."""
 
     def __init__(self, console: Console, tensorboard: Path, trainer: Trainer) -> None:
-        from torch.utils.tensorboard import SummaryWriter  # slow to import
-
         self._console = console
         resumed_at = trainer.progress.update
         # What a killed run wrote after its checkpoint is hidden, not shown twice.
-        self._curves = SummaryWriter(str(tensorboard), purge_step=resumed_at + 1 if resumed_at else None)
+        self._curves = _Curves(tensorboard, resumed_at + 1 if resumed_at else None, self.notice)
         columns: list[ProgressColumn] = [
             TextColumn("[bold]training"),
             BarColumn(),
@@ -50,7 +50,7 @@ class Display:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._bar.stop()
-        self._curves.close()
+        self._curves.do("close")
 
     def updated(self, progress: Progress, nll_per_word: float, words: int) -> None:
         """Move the bar; the loss shown is a running mean over about fifty updates."""
@@ -75,7 +75,7 @@ class Display:
         """Print a validation, and add it to the curves."""
         for key in ("valid_nll", "valid_bleu", "learning_rate"):
             self._scalar(key.replace("valid_", "valid/"), row[key], row["update"])
-        self._curves.flush()
+        self._curves.do("flush")
         self._console.print(
             f"validation at update {row['update']:,} (epoch {row['epoch']:.2f}): train NLL {row['train_nll']:.3f}, "
             f"dev NLL {row['valid_nll']:.3f} a word, dev BLEU {row['valid_bleu']:.2f}" + (" (best)" if best else ""),
@@ -89,4 +89,38 @@ class Display:
         self._console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     def _scalar(self, name: str, value: float, update: int) -> None:
-        self._curves.add_scalar(name, value, update)
+        self._curves.do("add_scalar", name, value, update)
+
+
+class _Curves:
+    """A writer for TensorBoard that gives up where it cannot write: a training is worth more than its curves."""
+
+    def __init__(self, folder: Path, purge_step: int | None, notice: Callable[[str], None]) -> None:
+        from torch.utils.tensorboard import SummaryWriter  # slow to import
+
+        self._notice = notice
+        self._writer: SummaryWriter | None = None
+        # It writes in a thread, whose errors come back with the next call, and would be printed as well.
+        self._hook, threading.excepthook = threading.excepthook, self._thread_failed
+        try:
+            self._writer = SummaryWriter(str(folder), purge_step=purge_step)
+        except OSError as error:
+            self._give_up(error)
+
+    def do(self, method: str, *arguments: object) -> None:
+        """Call a method of the writer, if there still is one."""
+        if self._writer is not None:
+            try:
+                getattr(self._writer, method)(*arguments)
+            except OSError as error:
+                self._give_up(error)
+        if method == "close":
+            threading.excepthook = self._hook
+
+    def _give_up(self, error: OSError) -> None:
+        self._writer = None
+        self._notice(f"the curves for TensorBoard cannot be written ({error.strerror or error}): it goes on without")
+
+    def _thread_failed(self, failed: threading.ExceptHookArgs) -> None:
+        if not isinstance(failed.exc_value, OSError):
+            self._hook(failed)

@@ -6,8 +6,9 @@ import contextlib
 import errno
 import json
 import os
+import shutil
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +26,16 @@ from rnnsearch.data.prepare import PreparedData, open_prepared, prepare
 from rnnsearch.data.read import check_readable, read_pairs
 from rnnsearch.devices import default_device, device_name
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.model_folder import System, load_system, load_weights, new_system, save_settings
+from rnnsearch.model_folder import (
+    TRAINING_COPIES,
+    System,
+    check_memory,
+    check_name,
+    load_system,
+    load_weights,
+    new_system,
+    save_settings,
+)
 from rnnsearch.training.card import model_card
 from rnnsearch.training.display import Display
 from rnnsearch.training.processes import Processes, joined
@@ -37,6 +47,8 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """One file, or several that are read one after the other."""
 TEXT = CHECKPOINT.with_name("text.json")
 """The `prepare.json` of the text that a run was started on."""
+TEXT_FOLDER = "data"
+"""The folder that the text of a run is prepared in, if it is given raw."""
 LOCK = CHECKPOINT.with_name("lock")
 """Held by the process that trains."""
 NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)
@@ -94,8 +106,9 @@ def train(
             config = replace(config, data=begun.config.data, model=begun.config.model)
         if resuming:
             config = _resumed_settings(read_json(folder / CONFIG), config, folder, compare_data=data is None)
-        prepared = open_prepared(
-            Path(processes.first_does(lambda: str(_data(folder, config, text, hold_out, data, resuming, begun, console))))
+        check_memory(config.model, 2, 2, TRAINING_COPIES)  # as far as can be told before there are vocabularies
+        prepared = _from_first(
+            processes, lambda: _data(folder, config, text, hold_out, data, resuming, begun, console)
         )
         if development is None:
             if not prepared.held_out:
@@ -193,7 +206,8 @@ def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
 @contextlib.contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """Lock the folder, or raise RnnsearchError if another process trains in it; the lock of a killed process is released."""
-    lock, new = FileLock(folder / LOCK), not folder.exists()
+    check_name(folder)
+    lock, new, new_text = FileLock(folder / LOCK), not folder.exists(), not (folder / TEXT_FOLDER).exists()
     try:
         (folder / LOCK).parent.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)
@@ -211,6 +225,8 @@ def _alone(folder: Path) -> Iterator[None]:
             with contextlib.suppress(OSError):
                 (folder / LOCK).unlink()
                 (folder / LOCK).parent.rmdir()
+                if new_text:
+                    shutil.rmtree(folder / TEXT_FOLDER, ignore_errors=True)
                 if new:
                     folder.rmdir()
         lock.release()
@@ -250,6 +266,18 @@ def _resumed_settings(saved: Config, asked: Config, folder: Path, compare_data: 
     return from_dict({**now, "data": before["data"]})
 
 
+def _from_first(processes: Processes, work: Callable[[], PreparedData]) -> PreparedData:
+    """The text that the first process opens or prepares; the others open it afterwards."""
+    opened: list[PreparedData] = []
+
+    def first() -> str:
+        opened.append(work())
+        return str(opened[0].folder)
+
+    folder = processes.first_does(first)
+    return opened[0] if opened else open_prepared(Path(folder))
+
+
 def _data(
     folder: Path,
     config: Config,
@@ -259,8 +287,8 @@ def _data(
     resuming: bool,
     begun: System | None,
     console: Console,
-) -> Path:
-    """The folder of the prepared text: `data`, or else one in the output folder, in which the text is prepared first."""
+) -> PreparedData:
+    """The packed corpus: the one in `data`, or one that is prepared now, in the output folder."""
     vocabularies = None if begun is None else begun.vocabularies
     if data is not None:
         prepared = open_prepared(Path(data))
@@ -269,14 +297,14 @@ def _data(
                 f"{data}: prepared with other vocabularies than those of the model to start from; prepare it with "
                 "`prepare --vocabulary-of MODEL`, or give raw text"
             )
-        if resuming and (folder / TEXT).exists() and json.loads((folder / TEXT).read_text("utf-8")) != prepared.info:
+        if resuming and (folder / TEXT).exists() and not prepared.has_info(json.loads((folder / TEXT).read_text("utf-8"))):
             raise RnnsearchError(
                 f"{data}: this is not the text that the run in {folder} was started on; give that, or another --output"
             )
-        return prepared.folder
+        return prepared
     source_paths, target_paths, link_paths = text
     if resuming:
-        prepared = open_prepared(folder / "data")
+        prepared = open_prepared(folder / TEXT_FOLDER)
         if source_paths and not prepared.is_of(source_paths, target_paths, link_paths):
             names = ", ".join(path.name for path in source_paths + target_paths + link_paths)
             raise RnnsearchError(
@@ -288,21 +316,20 @@ def _data(
                 f"{folder}: the run to resume was started with {prepared.held_out:,} pairs held out, not {hold_out:,}; give "
                 f"{f'--hold-out {prepared.held_out}' if prepared.held_out else 'no --hold-out'}, or another --output"
             )
-        return prepared.folder
+        return prepared
     if not source_paths:
         raise RnnsearchError("nothing to train on: give --source and --target, or --data")
     with console.status("preparing the text") as status:
-        prepare(
+        return prepare(
             source_paths,
             target_paths,
-            folder / "data",
+            folder / TEXT_FOLDER,
             config.data,
             links=link_paths,
             hold_out=hold_out,
             vocabularies=vocabularies,
             progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),
         )
-    return folder / "data"
 
 
 def _with_data_settings(config: Config, prepared: PreparedData) -> Config:

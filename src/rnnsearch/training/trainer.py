@@ -265,7 +265,7 @@ class Trainer:
         progress.interval_nll, progress.interval_words = 0.0, 0
         if best:
             progress.best_score, progress.best_update, progress.validations_without_gain = score, progress.update, 0
-            self.processes.first_does(lambda: save_weights(self.folder / WEIGHTS, self.system.model))
+            self.processes.first_does(lambda: save_weights(self.folder / WEIGHTS, self.system))
         else:
             progress.validations_without_gain += 1
             if settings.decay == "plateau":

@@ -21,7 +21,7 @@ from rnnsearch.translation.notebook import as_html
 from rnnsearch.translation.translation import Alignment, by_words, end_by_words, rounded, rounded_row, with_end
 
 LONGEST = 5000
-"""A given pair is read whole, so its alignment has to fit in memory: no side may have more words than this."""
+"""A given pair is read whole, so its alignment has to fit in memory: no side may have more words, or subwords, than this."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,12 +82,6 @@ def score_pairs(
     """
     if len(sources) != len(targets):
         raise RnnsearchError(f"{len(sources)} source lines but {len(targets)} target lines; line n translates line n")
-    for line, (source, target) in enumerate(zip(sources, targets, strict=True), first_line):
-        if max(len(source), len(target)) > LONGEST:
-            raise RnnsearchError(
-                f"line {line}: {len(source)} and {len(target)} words; a pair to be scored or aligned has at most "
-                f"{LONGEST} on each side, so split it"
-            )
     models = [member.model for member in (system, *others)]
     device = device_of(system.model)
     scored: list[ScoredPair | None] = [None] * len(sources)
@@ -95,6 +89,13 @@ def score_pairs(
         system.vocabularies.encode(source, target)
         for source, target in zip(sources, targets, strict=True)
     ]
+    unit = "subwords" if system.vocabularies.source.subwords else "words"
+    for line, (x, y) in enumerate(ids, first_line):
+        if max(len(x), len(y)) > LONGEST:
+            raise RnnsearchError(
+                f"line {line}: {len(x)} and {len(y)} {unit}; a pair to be scored or aligned has at most {LONGEST} on each "
+                "side, so split it"
+            )
     for indices in by_length([max(len(x), len(y)) + 1 for x, y in ids], system.config.training.batch_size):
         batch = make_batch([ids[i] for i in indices])
         tensors = batch_tensors(batch, device)

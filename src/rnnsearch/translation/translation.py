@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -11,10 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.data.word_alignments import Links, hard_alignment
+from rnnsearch.text import Subwords, Vocabulary
 from rnnsearch.text.vocabulary import END_SYMBOL
 from rnnsearch.translation.notebook import as_html
 
 Alignment = NDArray[np.float32]
+SUBWORDS_A_WORD = 4
+"""A segment has at most this many times as many subwords as it may have words."""
 
 
 @dataclass(frozen=True)
@@ -220,11 +223,12 @@ def end_by_words(end_alignment: Alignment, source_word_ids: Sequence[int]) -> Al
     return row
 
 
-def split_line(tokens: list[str], longest: int) -> list[list[str]]:
+def split_line(tokens: list[str], longest: int, vocabulary: Vocabulary | None = None) -> list[list[str]]:
     """Split a line into segments of at most `longest` tokens.
 
     A segment ends after the last end of a sentence in its second half, or else after the last end of a clause there, or else
-    after `longest` tokens.
+    after `longest` tokens. With a vocabulary of subwords, it also ends where it would have more than `SUBWORDS_A_WORD` times
+    as many of them, as text has that consists of names, of numbers or of nothing.
     """
     segments = []
     while len(tokens) > longest:
@@ -236,4 +240,19 @@ def split_line(tokens: list[str], longest: int) -> list[list[str]]:
                 break
         segments.append(tokens[:end])
         tokens = tokens[end:]
-    return [*segments, tokens] if tokens else segments
+    segments = [*segments, tokens] if tokens else segments
+    if vocabulary is None or vocabulary.subwords is None:
+        return segments
+    return [part for segment in segments for part in _by_subwords(segment, SUBWORDS_A_WORD * longest, vocabulary.subwords)]
+
+
+def _by_subwords(tokens: list[str], most: int, subwords: Subwords) -> Iterator[list[str]]:
+    """The tokens in segments of at most `most` subwords, but of one token at least."""
+    first = count = 0
+    for place, token in enumerate(tokens):
+        size = len(subwords.segment(token))
+        if place > first and count + size > most:
+            yield tokens[first:place]
+            first, count = place, 0
+        count += size
+    yield tokens[first:]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
-from rnnsearch.config import SearchConfig, from_dict, present_keys
+from rnnsearch.config import LARGEST_BEAM, SearchConfig, from_dict, present_keys
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning, shown
 from rnnsearch.model_folder import System
 from rnnsearch.ops.packed import int8_works
@@ -187,8 +187,8 @@ class Translator:
         blank line, and a line so long that it is translated in segments, has one translation. If there are `prefixes`, one
         for each line, the translations begin with them. `terms` are as for `translate`.
         """
-        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-            raise RnnsearchError(f"n_best: n = {n!r}; give the number of translations, 1 or more")
+        if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= LARGEST_BEAM:
+            raise RnnsearchError(f"n_best: n = {n!r}; give the number of translations, from 1 to {LARGEST_BEAM:,}")
         if isinstance(lines, str):
             prefix = [prefixes] if isinstance(prefixes, str) else as_lines(prefixes, "prefixes")
             return self._n_best([lines], n, prefix, self.glossary(terms), settings)[0]
@@ -220,7 +220,8 @@ class Translator:
         With `beam`, its width is not that of `search`. `glossary` has the terms, tokenised.
         """
         beam = n if search.temperature and not search.minimum_bayes_risk else max(beam or search.beam, n)
-        split_lines = [split_line(self.source_words(line), search.max_segment) for line in lines]
+        vocabulary = self.system.vocabularies.source
+        split_lines = [split_line(self.source_words(line), search.max_segment, vocabulary) for line in lines]
         prefix_words = self._prefix_words(prefixes, split_lines)
         has_prefix = any(words for segments in prefix_words for words in segments)
         if has_prefix and self.system.config.data.right_to_left:

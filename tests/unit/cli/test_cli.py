@@ -296,7 +296,7 @@ def test_align_by_both_directions(rnnsearch: Run, model_folder: Folders, tmp_pat
     data = {"tokenizer": "whitespace", "source_language": "fr", "target_language": "en"}
     other = new_system(toy_config(data=data), Vocabularies(*reversed(toy_vocabularies())))
     save_settings(tmp_path, other)
-    save_weights(tmp_path / WEIGHTS, other.model)
+    save_weights(tmp_path / WEIGHTS, other)
     command = ("align", "--model", model_folder("mlp"), "--source", source, "--target", target)
     found: dict[str, list[set[str]]] = {
         name: [set(line.split()) for line in rnnsearch(*command, *more).out.splitlines()]

@@ -178,6 +178,9 @@ def test_opening_what_is_not_there_or_does_not_fit_is_told(text: Path, tmp_path:
     (folder / "prepare.json").write_text(info)
     with (folder / "source.vocab").open("a") as file:
         file.write("more\n")
+    with pytest.raises(RnnsearchError, match=r"source\.vocab: damaged"):
+        open_prepared(folder)
+    (folder / "prepare.json").write_text(json.dumps({**json.loads(info), "crc32": {}}))  # as version 0.1 wrote it
     with pytest.raises(RnnsearchError, match="do not belong together"):
         open_prepared(folder)
     (folder / "source.vocab").unlink()
@@ -302,3 +305,26 @@ def test_links_that_do_not_fit_are_told(tmp_path: Path, lines: list[str], messag
     with pytest.raises(RnnsearchError, match=message):
         prepare(sources, targets, tmp_path / "data", DataConfig(tokenizer="whitespace"), links=[links])
     assert not (tmp_path / "data").exists()
+
+
+def test_every_byte_that_changes_is_found(text: Path, tmp_path: Path) -> None:
+    """In any file, and at any place, before anything is made of it."""
+    folder, chance = tmp_path / "data", random.Random(3)
+    few = [tmp_path / name for name in ("few.en", "few.fr")]
+    for path, whole in zip(few, ("train.en", "train.fr"), strict=True):
+        path.write_text("".join((text / whole).read_text().splitlines(keepends=True)[:300]))
+    prepare([few[0]], [few[1]], folder, CONFIG, hold_out=3)
+    names = [path.name for path in folder.iterdir() if path.name != "prepare.json"]
+    assert len(names) == 5
+    for name in names * 30:
+        whole = (folder / name).read_bytes()
+        damaged = bytearray(whole)
+        damaged[chance.randrange(len(whole))] ^= chance.randrange(1, 256)
+        (folder / name).write_bytes(damaged)
+        with pytest.raises(RnnsearchError, match="damaged"):
+            open_prepared(folder)
+        (folder / name).write_bytes(whole)
+    info = json.loads((folder / "prepare.json").read_text())
+    del info["crc32"]
+    (folder / "prepare.json").write_text(json.dumps(info))  # as version 0.1 wrote it
+    assert open_prepared(folder).has_info({**info, "crc32": {"train.arrow": "0"}})

@@ -73,7 +73,7 @@ def vars_of(config: SearchConfig) -> dict[str, object]:
 def test_what_is_cancelled_leaves_its_slot_at_once() -> None:
     sizes = {"embedding_size": 3, "hidden_size": 4, "alignment_size": 3, "maxout_size": 3}
     model = random_model(ModelConfig(**sizes), 6, WORDS, 5, 0.8).eval()
-    search = Search(PlainBackend(model), SearchConfig(beam=2, maximum_length_ratio=1000), 1, 8)
+    search = Search(PlainBackend(model), SearchConfig(beam=2, maximum_length_ratio=100), 1, 8)
     model.readout.b_w.data[0] = -1e9  # nothing ends
     long, other = Query([1, 2], 2), Query([3], 2)
     search.add([long, other])

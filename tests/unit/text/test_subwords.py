@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -138,3 +139,21 @@ def test_more_letters_than_subwords() -> None:
     counts = {chr(0x4E00 + i): 1 for i in range(200)}
     with pytest.raises(RnnsearchError, match=r"data.subword_pieces = 50: these words cannot be segmented into so few"):
         Subwords.train(counts, "unigram", 50)
+
+
+def test_an_endless_word_is_unknown(subwords: Subwords) -> None:
+    """Not a hundred thousand subwords, each of which would be a word to translate."""
+    vocabulary = Vocabulary(subwords.inventory, subwords)
+    assert UNK not in vocabulary.encode(["a" * 500])
+    assert vocabulary.encode(["a" * 501]) == [UNK]
+    assert vocabulary.word_ids(["a", "a" * 100_000]) == [0] * len(vocabulary.encode(["a"])) + [1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_words_make_the_same_file_anywhere(kind: SubwordKind, tmp_path: Path) -> None:
+    train = f"Subwords.train({dict(COUNTS)!r}, {kind!r}, 60)"
+    code = f"import sys; from rnnsearch.text import Subwords; sys.stdout.buffer.write({train}.model)"
+    elsewhere = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=tmp_path, env=elsewhere)
+    assert done.stdout == Subwords.train(COUNTS, kind, 60).model
+    assert str(tmp_path).encode() not in done.stdout

@@ -52,7 +52,7 @@ def write_model(folder: Path, seed: int = 1, **model: object) -> Path:
     system.model.initialize("glorot", seed)
     folder.mkdir()
     save_settings(folder, system)
-    save_weights(folder / WEIGHTS, system.model)
+    save_weights(folder / WEIGHTS, system)
     return folder
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import asdict
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -60,6 +63,8 @@ def test_round_trip(tmp_path: Path, optimizer: str, decay: float) -> None:
 
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
+names = ("train_nll", "valid_nll", "valid_nll_per_sentence", "valid_bleu", "learning_rate", "epoch", "hours")
+rows = st.fixed_dictionaries({"update": st.integers(0, 10**9), **dict.fromkeys(names, numbers)})
 
 
 @settings(max_examples=20)
@@ -67,11 +72,11 @@ numbers = st.floats(allow_nan=False, allow_infinity=False)
     progress=st.builds(
         Progress,
         update=st.integers(0, 10**9),
-        seconds=numbers,
-        plateau_factor=numbers,
+        seconds=st.floats(0, allow_infinity=False),
+        plateau_factor=st.floats(0, 1),
         best_score=st.none() | numbers,
         interval_nll=numbers,
-        validations=st.lists(st.dictionaries(st.text(), numbers | st.integers() | st.text(), max_size=3), max_size=3),
+        validations=st.lists(rows, max_size=3),
         finished=st.text(),
     )
 )
@@ -156,6 +161,7 @@ def change(folder: Path, checkpoint: bytes, edit: Any) -> None:
     path = write_checkpoint(folder, checkpoint)
     with safe_open(path, "pt") as file:
         metadata = file.metadata()
+    del metadata["crc32"]  # so that what is wrong with the tensors is found, not only that they have changed
     tensors = load_file(path)
     edit(tensors)
     save_file(tensors, path, metadata=metadata)
@@ -185,8 +191,49 @@ def test_a_failed_write_leaves_the_last_checkpoint(
         filename.write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("rnnsearch.training.checkpoint.save_file", disk_full)
+    monkeypatch.setattr("rnnsearch.model_folder.save_file", disk_full)
     with pytest.raises(RnnsearchError, match="no space left"):
         save_checkpoint(path, system.model, optimizer, None, Progress())
     assert path.read_bytes() == checkpoint
     assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("update", "5"), ("update", -1), ("update", 2.5), ("update", True), ("update", 10**30), ("seconds", math.nan),
+        ("seconds", -1.0), ("precision", "fp64"), ("plateau_factor", 2.0), ("plateau_factor", None), ("best_score", "x"),
+        ("best_score", []), ("validations", {}), ("validations", [1]), ("validations", [{}]), ("finished", None),
+        ("validations", [{"update": "x"}]), ("interval_nll", math.inf), ("odd", 1),
+    ],
+)  # fmt: skip
+def test_with_odd_values(tmp_path: Path, checkpoint: bytes, name: str, value: object) -> None:
+    """One line that names the value, whatever was done to the JSON."""
+    path = write_checkpoint(tmp_path, checkpoint)
+    with safe_open(path, "pt") as file:
+        metadata = file.metadata()
+    progress = json.dumps({**json.loads(metadata["progress"]), name: value})
+    save_file(load_file(path), path, {**metadata, "progress": progress})
+    with pytest.raises(RnnsearchError, match="its bytes are not those that were written"):
+        resume(tmp_path)
+    save_file(load_file(path), path, {"progress": progress, "optimizer": metadata["optimizer"]})  # of version 0.1
+    with pytest.raises(RnnsearchError, match=f"not a checkpoint.*{name}") as raised:
+        resume(tmp_path)
+    assert "\n" not in str(raised.value)
+
+
+def test_without_a_part_of_the_state(tmp_path: Path, checkpoint: bytes) -> None:
+    change(tmp_path, checkpoint, lambda tensors: tensors.pop("optimizer/decoder.W_s/exp_avg"))
+    with pytest.raises(RnnsearchError, match=r"the optimizer's state of decoder\.W_s does not fit"):
+        resume(tmp_path)
+
+
+def test_every_byte_that_changes_is_found(tmp_path: Path, checkpoint: bytes) -> None:
+    path, random = write_checkpoint(tmp_path, checkpoint), Random(1)
+    trainer = toy_trainer(tmp_path, toy_config(training={**SETTINGS, "max_updates": 5}), pairs=40)
+    for _ in range(60):
+        damaged = bytearray(checkpoint)
+        damaged[random.randrange(len(checkpoint))] ^= random.randrange(1, 256)
+        path.write_bytes(damaged)
+        with pytest.raises(RnnsearchError):
+            trainer.resume()

@@ -13,9 +13,11 @@ import rnnsearch
 from kept import kept
 from rnnsearch.config import from_dict
 from rnnsearch.data.batches import make_batch
+from rnnsearch.errors import RnnsearchError
 from rnnsearch.text.subwords import BEGIN
 from rnnsearch.training.session import train
 from rnnsearch.translation import Translator
+from rnnsearch.translation.translation import split_line
 from toy import toy_pairs, write_pairs
 
 LINES = [source for source, _ in toy_pairs(12, seed=9)]
@@ -112,3 +114,17 @@ def test_several_models_agree_on_pieces(translator: Translator) -> None:
     assert pair.score == pytest.approx(np.log(np.mean(p_of_pieces, axis=0)).sum(), abs=1e-4)
     of_words = [system.score(line, line)[0].word_scores for system in map(Translator, systems)]
     assert pair.score != pytest.approx(np.log(np.mean(np.exp(of_words), axis=0)).sum(), abs=1e-2)
+
+
+def test_endless_words_and_lines_are_cut(translator: Translator) -> None:
+    """A segment has a bounded number of subwords, so that neither time nor memory grow with the square of a line."""
+    vocabulary = translator.system.vocabularies.source
+    words = ["Name123456" * 20] * 30 + ["dog"] * 5
+    segments = split_line(words, 10, vocabulary)
+    assert [word for segment in segments for word in segment] == words
+    sizes = [len(vocabulary.encode(segment)) for segment in segments]
+    assert all(size <= 40 or len(segment) == 1 for size, segment in zip(sizes, segments, strict=True))
+    assert split_line(["dog"] * 10, 10, vocabulary) == [["dog"] * 10]
+    assert translator.translate("a" * 100_000).finished
+    with pytest.raises(RnnsearchError, match=r"line 1: .* subwords; a pair to be scored"):
+        translator.score(" ".join(["Name123456" * 20] * 60), "chien")

@@ -1,0 +1,72 @@
+"""Run the campaign, or parts of it: `python tests/campaign --seed 1`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+sys.path[0] = str(Path(__file__).parents[1])
+sys.path.insert(1, str(Path(__file__).parents[2] / "src"))
+
+from campaign.damage import damage  # noqa: E402
+from campaign.disk import full, library, lies  # noqa: E402
+from campaign.fuzz import fuzz  # noqa: E402
+from campaign.kills import kills  # noqa: E402
+from campaign.sharing import readers, stream, writers  # noqa: E402
+from campaign.trial import Part  # noqa: E402
+
+PARTS: dict[str, tuple[Callable[[int, Sequence[int]], Part], int, str]] = {
+    "kills": (kills, 200, "kill -9 at random moments, and the same command again"),
+    "damage": (damage, 500, "damaged models, checkpoints and prepared texts"),
+    "disk": (full, 100_000, "a full disk, at every write and every new file of some commands"),
+    "lies": (lies, 100_000, "file systems that fail or lie about names and locks"),
+    "stream": (stream, 20_000, "lines through one `translate`, and its memory"),
+    "readers": (readers, 1000, "loads of a model while a training saves it"),
+    "writers": (writers, 10, "two trainings into one folder at once"),
+    "fuzz": (fuzz, 2000, "commands with odd files, names, outputs and settings"),
+}
+"""What a part runs, how many attempts it makes, and what it is."""
+
+
+def main() -> None:
+    """Run the parts that are asked for, and write what came of them."""
+    described = "\n".join(f"  {name:10} {count:6,} {what}" for name, (_, count, what) in PARTS.items())
+    parser = argparse.ArgumentParser(
+        prog="python tests/campaign",
+        description=f"Attack the command line. The parts, and how many attempts each makes:\n{described}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--part", action="append", choices=PARTS, help="only this part; may be repeated")
+    parser.add_argument("--count", type=int, help="so many attempts")
+    parser.add_argument("--only", type=int, metavar="N", help="only attempt N, which has failed")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--output", type=Path, metavar="FILE.json", help="write the table of attempts and failures")
+    given = parser.parse_args()
+    with library():
+        _run(given)
+
+
+def _run(given: argparse.Namespace) -> None:
+    found: dict[str, object] = {}
+    for name in given.part or PARTS:
+        run, count, what = PARTS[name]
+        began = time.monotonic()
+        part = run(given.seed, range(given.count or count) if given.only is None else [given.only])
+        seconds = round(time.monotonic() - began)
+        found[name] = {"what": what, **asdict(part), "failed": len(part.failures), "seconds": seconds}
+        print(f"{name:10} {part.attempts:6,} attempts  {len(part.failures):4,} failures  {seconds:6,} s  {what}", flush=True)
+    if given.output:
+        text = json.dumps({"seed": given.seed, "parts": found}, indent=2, ensure_ascii=True)
+        given.output.write_text(text + "\n", encoding="utf-8")
+    sys.exit(any(row["failed"] for row in found.values()))  # type: ignore[index]
+
+
+if __name__ == "__main__":
+    main()
