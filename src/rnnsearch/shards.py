@@ -4,7 +4,7 @@ A shard has a fixed number of lines, whatever the number of processes, and what 
 results are the same, to the last bit, in any number of processes. A shard and its result are plain values of JSON.
 
 The processes are forked where the system can do that, and so they share the memory of what the work holds: a model that was
-loaded before is there once. `Kept` holds the results of finished shards in files, for a run that goes on after it was killed.
+loaded before is there once. `Kept` has the results of finished shards in files, for a run that goes on after it was killed.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Kept:
             self._lock.acquire(timeout=_PATIENCE)
         except Timeout:
             raise RnnsearchError(
-                f"{self._output}: another run is writing it (its parts are in {self.folder}); wait for it or name another file"
+                f"{self._output}: another run is writing it, with its parts in {self.folder}; wait for it, or name another"
             ) from None
         except OSError as error:
             raise RnnsearchError(f"{self._output}: cannot write beside it: {error.strerror}") from None
@@ -92,8 +92,8 @@ class Kept:
             parts = list(self.folder.glob("*.part"))
             if parts:
                 warnings.warn(
-                    f"{self.folder}: what is kept there is of another run, with other settings or another model, so this one "
-                    "begins anew",
+                    f"{self.folder}: what is kept there is of another run, with other settings or another model, so this "
+                    "run begins anew",
                     RnnsearchWarning,
                     stacklevel=2,
                 )
@@ -256,8 +256,8 @@ class _Process:
         except (EOFError, OSError):
             self._process.join()
             raise RnnsearchError(
-                f"a process has ended ({_how_it_ended(self._process.exitcode)}); if memory ran out, give fewer --jobs. What is "
-                "finished is kept beside the output file, if there is one: run the same command again"
+                f"a process has ended ({_how_it_ended(self._process.exitcode)}); if memory ran out, give fewer --jobs. What "
+                "is finished is kept beside the output file, if there is one: run the same command again"
             ) from None
         if error is not None:
             raise error

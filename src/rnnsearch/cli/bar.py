@@ -9,10 +9,12 @@ from pathlib import Path
 
 
 @contextmanager
-def bar(what: str, *files: Path | str | None, wanted: bool = True) -> Iterator[Callable[[int], None]]:
+def bar(
+    what: str, file: Path | str | None = None, total: int | None = None, wanted: bool = True
+) -> Iterator[Callable[[int], None]]:
     """A bar on standard error with lines done, a rate and the time left; call what it yields for so many more lines.
 
-    Only on a terminal, and if `wanted`. `files` are counted for it; where one is a pipe, the end is not known.
+    Only on a terminal, and if `wanted`. There are `total` lines, or those of a file; of a pipe, the end is not known.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -26,7 +28,7 @@ def bar(what: str, *files: Path | str | None, wanted: bool = True) -> Iterator[C
         TimeRemainingColumn(), TextColumn("left"),
     )  # fmt: skip
     with Progress(*columns, console=console) as progress:
-        task = progress.add_task(what, total=_lines(files), rate="")
+        task = progress.add_task(what, total=_lines(file) if total is None else total, rate="")
 
         def advance(count: int) -> None:
             progress.advance(task, count)
@@ -41,13 +43,9 @@ def beside_output(output: Path | None) -> bool:
     return output is not None or not sys.stdout.isatty()
 
 
-def _lines(files: tuple[Path | str | None, ...]) -> int | None:
-    """How many lines these files have in all; None where one is a pipe."""
+def _lines(file: Path | str | None) -> int | None:
     from rnnsearch.data.read import read_lines
 
-    total = 0
-    for file in files:
-        if file is None or str(file) == "-" or not Path(file).is_file():
-            return None
-        total += sum(1 for _ in read_lines(file))
-    return total
+    if file is None or not Path(file).is_file():
+        return None
+    return sum(1 for _ in read_lines(file))

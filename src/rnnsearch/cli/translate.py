@@ -116,7 +116,8 @@ def command(
         out = sys.stdout
         if output is not None:
             out = stack.enter_context(stack.enter_context(atomic_write(output)).open("w", encoding="utf-8", newline="\n"))
-        advance = stack.enter_context(bar("translating", None if html else file, wanted=beside_output(output)))
+        total = None if document is None else len(document.sentences)
+        advance = stack.enter_context(bar("translating", file, total, beside_output(output)))
         # Who types a line wants its translation at once.
         groups = arriving(lines) if file == "-" and output is None else cut(lines)
         for result in processes.results(work.shards(groups, prefixes, whole, settings), kept):

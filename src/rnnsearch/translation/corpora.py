@@ -97,7 +97,11 @@ def translations_of(result: Plain) -> list[list[Translation]]:
 
 
 def translate_all(
-    processes: Processes, work: TranslateLines, lines: Sequence[str], kept: Kept | None = None, **settings: object
+    processes: Processes,
+    work: TranslateLines,
+    lines: Sequence[str],
+    settings: Mapping[str, object],
+    kept: Kept | None = None,
 ) -> Iterator[list[Translation]]:
     """The best translation of each of these lines, by `processes` that do this `work`; a list for each shard."""
     shards = work.shards(cut(lines), whole=len(lines), settings=settings)
