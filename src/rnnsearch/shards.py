@@ -76,6 +76,7 @@ class Kept:
         from filelock import FileLock, Timeout
 
         new = not self.folder.exists()
+        self._made = [place for place in (self.folder, *self.folder.parents) if not place.exists()]
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._lock = FileLock(self.folder / ".lock")
@@ -89,16 +90,14 @@ class Kept:
         manifest = self.folder / "run.json"
         wanted = json.dumps(self._run, indent=1, sort_keys=True) + "\n"
         if not new and _text(manifest) != wanted:
-            parts = list(self.folder.glob("*.part"))
-            if parts:
+            if any(self.folder.glob("*.part")):
                 warnings.warn(
                     f"{self.folder}: what is kept there is of another run, with other settings or another model, so this "
                     "run begins anew",
                     RnnsearchWarning,
                     stacklevel=2,
                 )
-            for part in parts:
-                part.unlink()
+            self.clear()
         self._write(manifest, wanted.encode())
         return self
 
@@ -107,7 +106,15 @@ class Kept:
     ) -> None:
         if kind is None or not any(self.folder.glob("*.part")):
             shutil.rmtree(self.folder, ignore_errors=True)
+            with suppress(OSError):  # not empty: the output is there
+                for place in self._made[1:]:
+                    place.rmdir()
         self._lock.release()
+
+    def clear(self) -> None:
+        """Keep nothing of what has been kept so far."""
+        for part in self.folder.glob("*.part"):
+            part.unlink()
 
     def get(self, shard: Plain) -> Plain | None:
         """The result of this shard, if it is kept."""
@@ -203,12 +210,21 @@ class Processes:
                 yield found
             return
         ahead: deque[Future[Plain]] = deque()
-        for shard in shards:
+        rest, failure = iter(shards), None
+        while True:
+            try:
+                shard = next(rest)
+            except StopIteration:
+                break
+            except Exception as error:  # it comes after the results of the shards before it
+                failure = error
+                break
             ahead.append(self._threads.submit(self._result, shard, kept))
-            if len(ahead) > AHEAD * self._jobs:
+            if len(ahead) >= AHEAD * self._jobs:
                 yield ahead.popleft().result()
-        while ahead:
-            yield ahead.popleft().result()
+        yield from (future.result() for future in ahead)
+        if failure is not None:
+            raise failure
 
     def _result(self, shard: Plain, kept: Kept | None) -> Plain:
         found = None if kept is None else kept.get(shard)

@@ -76,14 +76,15 @@ def test_an_error_of_the_work_comes_in_its_place(jobs: int) -> None:
     with Processes(double, jobs) as processes:
         results = processes.results([1, "error", 2])
         assert next(results)[0] == 2
-        with pytest.raises(RnnsearchError, match="^x:1: no$"):
+        with pytest.raises(RnnsearchError, match=r"^x:1: no$"):
             next(results)
     assert all(gone(pid) for pid in processes.pids)
 
 
 def test_a_fault_of_the_work_keeps_its_traceback() -> None:
-    with Processes(double, 2) as processes, pytest.raises(RuntimeError, match=r"test_shards.py.*\n(.*\n)*KeyError: 'a fault'"):
+    with Processes(double, 2) as processes, pytest.raises(RuntimeError, match=r"KeyError: 'a fault'") as raised:
         list(processes.results(["fault"]))
+    assert "test_shards.py" in str(raised.value)
 
 
 def test_a_process_that_is_killed_is_an_error() -> None:

@@ -13,6 +13,8 @@ One detail differs from the paper. A model assigns far too low a cross-entropy H
 so these sentences would never be selected. There are therefore two samples and two models O: the sentences of the first
 sample are scored by the model of the second, and all others by the model of the first.
 
+The corpus is scored in shards of some thousand pairs, in one process or in many (`rnnsearch.shards`).
+
 For these models words are lowercased runs of letters and digits, or single other characters; elsewhere in this module a word
 is what stands between spaces. The corpus is read from its files, a block at a time, and never held: besides the models,
 memory is taken for some forty bytes a pair.
@@ -26,6 +28,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -38,6 +41,7 @@ from rnnsearch.data.pack import Ids, Sentences
 from rnnsearch.data.read import read_lines, read_pairs
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.selection.language_model import Floats, LanguageModel
+from rnnsearch.shards import Kept, Plain, Processes, digest_of
 from rnnsearch.text import Vocabulary
 
 Method = Literal["axelrod", "moore-lewis", "random"]
@@ -73,20 +77,23 @@ class GeneralCorpus:
     sources: Sequence[Path]
     targets: Sequence[Path]
     words: Mapping[Side, Ids]
+    digest: str
+    """Of all lines."""
 
     @classmethod
     def measure(cls, sources: Sequence[Path], targets: Sequence[Path], progress: Progress) -> GeneralCorpus:
         """Read the files once."""
         for path in (*sources, *targets):
             _must_be_a_file(path)
-        lengths = [array("i"), array("i")]
+        lengths, digest = [array("i"), array("i")], blake2b(digest_size=16)
         for done, pair in enumerate(read_pairs(sources, targets)):
             if done % _BLOCK == 0:
                 progress("counting", done, None)
             for side, line in zip(lengths, pair, strict=True):
                 side.append(len(line.split()))
+                digest.update(f"{line}\n".encode())
         words = (np.array(side, dtype=np.int32) for side in lengths)
-        return cls(sources, targets, dict(zip(SIDES, words, strict=True)))
+        return cls(sources, targets, dict(zip(SIDES, words, strict=True)), digest.hexdigest())
 
     def __len__(self) -> int:
         """The number of pairs."""
@@ -120,6 +127,7 @@ def select(
     scores: Path | None = None,
     seed: int = 1,
     progress: Progress | None = None,
+    jobs: int = 1,
 ) -> Selection:
     """Write the best pairs of `sources` and `targets`, one or more files each, to the files of `output`, in their order.
 
@@ -127,6 +135,8 @@ def select(
     kind, which need not be parallel: for both sides, or for the `side` that `moore-lewis` looks at. Of pairs with equal
     scores the first is the better one; a pair with an empty side is never chosen. `scores` gets a line a pair: its score,
     the lower the better. `seed` draws the sample that the general models are trained on, or, by `random`, the pairs.
+    So many `jobs` are processes that score. Until the output is written, finished scores are kept beside its source side, in
+    `OUTPUT.parts`: after this process was killed, the same call reads and learns again, and goes on scoring where it was.
     """
     report = progress or (lambda stage, done, total: None)
     if (pairs is None) == (words is None):
@@ -136,15 +146,19 @@ def select(
     wanted = _wanted_sides(method, side, in_domain or {})
     _must_not_be_read([*output, *([scores] if scores else [])], [*sources, *targets, *wanted.values()])
     corpus = GeneralCorpus.measure(sources, targets, report)
-    if method == "random":
-        values = random_scores(corpus, seed)
-    else:
-        values = cross_entropy_differences(corpus, wanted, seed, report)
-        if scores is not None:
-            with atomic_write(scores) as temporary, temporary.open("w", encoding="utf-8") as file:
-                file.writelines(f"{value:.6f}\n" for value in values)
-    kept = best(corpus, values, pairs=pairs, words=words)
-    _write(corpus, kept, output, report)
+    with ExitStack() as stack:
+        if method == "random":
+            values = random_scores(corpus, seed)
+        else:
+            texts = {name: digest_of(path) for name, path in wanted.items()}
+            run = {"command": "select", "corpus": corpus.digest, "in_domain": texts, "seed": seed}
+            finished = stack.enter_context(Kept(output[0], run))
+            values = cross_entropy_differences(corpus, wanted, seed, report, jobs=jobs, finished=finished)
+            if scores is not None:
+                with atomic_write(scores) as temporary, temporary.open("w", encoding="utf-8") as file:
+                    file.writelines(f"{value:.6f}\n" for value in values)
+        kept = best(corpus, values, pairs=pairs, words=words)
+        _write(corpus, kept, output, report)
     return Selection(
         read=len(corpus),
         kept=int(kept.sum()),
@@ -155,26 +169,28 @@ def select(
 
 
 def cross_entropy_differences(
-    corpus: GeneralCorpus, in_domain: Mapping[Side, Path], seed: int, progress: Progress, block: int = _BLOCK
+    corpus: GeneralCorpus,
+    in_domain: Mapping[Side, Path],
+    seed: int,
+    progress: Progress,
+    block: int = _BLOCK,
+    jobs: int = 1,
+    finished: Kept | None = None,
 ) -> Floats:
     """The score of each pair: H_I − H_O, summed over the sides that there is in-domain text for; ∞ where a side is empty.
 
-    `block` pairs are scored at a time; that does not change the scores.
+    `block` pairs are scored at a time, by so many processes (`jobs`); that does not change the scores. Those that have been
+    `finished` before are not computed again.
     """
     order = np.random.default_rng(seed).permutation(len(corpus))
     specific = {side: _in_domain_model(path, block, progress) for side, path in in_domain.items()}
     samples = {side: _samples(corpus.words[side], order, specific[side].words) for side in in_domain}
     general = _general_models(corpus, specific, samples, block, progress)
     scores = np.where(corpus.whole, 0.0, np.inf)
-    for start, lines in corpus.blocks("scoring", progress, block):
-        for side, model in specific.items():
-            sentences = _encode(lines[side], model.vocabulary)
-            first, second = general[side]
-            entropies = first.cross_entropies(sentences)
-            seen = np.flatnonzero(samples[side][start : start + block] == 0)
-            again = _encode([lines[side][number] for number in seen], model.vocabulary)
-            entropies[seen] = second.cross_entropies(again)
-            scores[start : start + block] += model.model.cross_entropies(sentences) - entropies
+    with Processes(_Scoring(specific, samples, general), jobs) as processes:
+        shards = ([start, lines] for start, lines in corpus.blocks("scoring", progress, block))
+        for number, found in enumerate(processes.results(shards, finished)):
+            scores[number * block : (number + 1) * block] += found
     return scores
 
 
@@ -218,6 +234,29 @@ class _InDomain:
     model: LanguageModel
     vocabulary: Vocabulary
     words: int
+
+
+@dataclass(frozen=True)
+class _Scoring:
+    """Scores the pairs of a shard: the number of the first one, and the lines of both sides."""
+
+    specific: Mapping[Side, _InDomain]
+    samples: Mapping[Side, NDArray[np.int8]]
+    general: Mapping[Side, tuple[LanguageModel, LanguageModel]]
+
+    def __call__(self, shard: Plain) -> list[float]:
+        start, lines = shard
+        scores = np.zeros(len(lines["source"]))
+        for side, model in self.specific.items():
+            sentences = _encode(lines[side], model.vocabulary)
+            first, second = self.general[side]
+            entropies = first.cross_entropies(sentences)
+            seen = np.flatnonzero(self.samples[side][start : start + len(scores)] == 0)
+            again = _encode([lines[side][number] for number in seen], model.vocabulary)
+            entropies[seen] = second.cross_entropies(again)
+            scores += model.model.cross_entropies(sentences) - entropies
+        found: list[float] = scores.tolist()
+        return found
 
 
 def model_words(line: str) -> list[str]:
