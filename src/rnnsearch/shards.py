@@ -86,7 +86,7 @@ class Kept:
                 f"{self._output}: another run is writing it, with its parts in {self.folder}; wait for it, or name another"
             ) from None
         except OSError as error:
-            raise RnnsearchError(f"{self._output}: cannot write beside it: {error.strerror}") from None
+            raise RnnsearchError(f"cannot write to {self.folder}: {error.strerror}") from None
         manifest = self.folder / "run.json"
         wanted = json.dumps(self._run, indent=1, sort_keys=True) + "\n"
         if not new and _text(manifest) != wanted:

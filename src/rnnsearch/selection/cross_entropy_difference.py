@@ -153,7 +153,7 @@ def select(
             texts = {name: digest_of(path) for name, path in wanted.items()}
             run = {"command": "select", "corpus": corpus.digest, "in_domain": texts, "seed": seed}
             finished = stack.enter_context(Kept(output[0], run))
-            values = cross_entropy_differences(corpus, wanted, seed, report, jobs=jobs, finished=finished)
+            values = cross_entropy_differences(corpus, wanted, seed, report, _BLOCK, jobs, finished)
             if scores is not None:
                 with atomic_write(scores) as temporary, temporary.open("w", encoding="utf-8") as file:
                     file.writelines(f"{value:.6f}\n" for value in values)

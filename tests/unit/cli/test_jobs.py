@@ -330,3 +330,94 @@ def test_refusals(rnnsearch: Run, model_folder: Folders, texts: tuple[Path, Path
         rnnsearch("translate", "--model", model_folder("none"), texts[0], "--jobs", 2, "--set", "search.coverage=1"),
         "search.coverage",
     )
+
+
+# Text -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Pairs of which many are repeated, and some dropped for other reasons; and their links."""
+    folder = tmp_path_factory.mktemp("corpus")
+    pairs = toy_pairs(120, seed=8)
+    pairs = [*pairs[:70], ("", "x"), *pairs[20:50], ("a " * 60, "b"), *pairs]
+    for side, name in enumerate(("a.en", "a.fr")):
+        (folder / name).write_text("".join(pair[side] + "\n" for pair in pairs), encoding="utf-8")
+    return folder / "a.en", folder / "a.fr"
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize(
+    "options", [(), ("--hold-out", 9), ("--set", "data.remove_duplicates=false"), ("--set", "data.subwords=bpe")]
+)
+def test_prepare(
+    rnnsearch: Run,
+    corpus: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[object, ...],
+) -> None:
+    monkeypatch.setattr("rnnsearch.data.prepare._FEW", 4)
+    text = ("--source", corpus[0], "--target", corpus[1], "--set", "data.subword_pieces=60")
+
+    def run(jobs: int) -> dict[str, bytes]:
+        done = rnnsearch("prepare", *text, "--output", tmp_path / "data", *options, "--jobs", jobs)
+        assert done.status == 0, done.err
+        return files_of(tmp_path / "data")
+
+    same_for_any_jobs(run)
+    expected = run(1)
+    monkeypatch.setattr("rnnsearch.data.repetitions.IN_MEMORY", 5)
+    assert run(2) == expected
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+def test_prepare_goes_on(rnnsearch: Run, corpus: tuple[Path, Path], tmp_path: Path) -> None:
+    text = ("prepare", "--source", corpus[0], "--target", corpus[1], "--output")
+    assert rnnsearch(*text, tmp_path / "whole").status == 0
+    shards_done(5, *text, tmp_path / "data")
+    assert not (tmp_path / "data" / "prepare.json").exists()
+    assert shards_done(0, *text, tmp_path / "data", "--jobs", 2) == 27
+    assert files_of(tmp_path / "data") == files_of(tmp_path / "whole")
+    shards_done(5, *text, tmp_path / "other")
+    done = rnnsearch(*text, tmp_path / "other", "--set", "data.max_length=9")
+    assert "other.parts: what is kept there is of another run" in done.err
+    assert rnnsearch(*text, tmp_path / "short", "--set", "data.max_length=9").status == 0
+    assert files_of(tmp_path / "other") == files_of(tmp_path / "short")
+
+
+@pytest.mark.parametrize("options", [(), ("--method", "moore-lewis", "--side", "target")])
+def test_select(
+    rnnsearch: Run,
+    corpus: tuple[Path, Path],
+    texts: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[object, ...],
+) -> None:
+    block = "rnnsearch.selection.cross_entropy_difference._BLOCK"
+    command = (
+        "select", "--source", corpus[0], "--target", corpus[1],
+        "--in-domain-source", texts[0], "--in-domain-target", texts[1], *options,
+        "--output-source", tmp_path / "out.en", "--output-target", tmp_path / "out.fr", "--scores", tmp_path / "scores",
+    )  # fmt: skip
+
+    def run(jobs: int) -> dict[str, bytes]:
+        assert rnnsearch(*command, "--pairs", 40, "--jobs", jobs).status == 0
+        return files_of(tmp_path)
+
+    expected = run(1)  # in one block
+    monkeypatch.setattr(block, 16)
+    same_for_any_jobs(run)
+    assert run(1) == expected
+    for output in tmp_path.iterdir():
+        output.unlink()
+    refused(rnnsearch(*command, "--pairs", 4000, "--jobs", 2), "4,000 pairs cannot be selected")
+    parts = tmp_path / "out.en.parts"
+    assert len(list(parts.glob("*.part"))) == 14
+    for part in sorted(parts.glob("*.part"))[:5]:
+        part.unlink()
+    assert run(2) == expected
