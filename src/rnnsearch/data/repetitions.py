@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,6 +83,8 @@ class Fingerprints:
         return first
 
     def _first_on_disk(self) -> NDArray[np.bool_]:
+        import pyarrow.parquet as pq
+
         try:
             import duckdb
         except ImportError:
@@ -97,13 +98,19 @@ class Fingerprints:
         settings: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": _MEMORY, "temp_directory": str(spilled), "preserve_insertion_order": False, "threads": 2,
         }  # fmt: skip
-        query = "SELECT min(pair) AS pair FROM read_parquet(?) GROUP BY fingerprint"
+        found = spilled / "first.parquet"
+        query = f"SELECT min(pair) FROM read_parquet({_quoted(self._path)}) GROUP BY fingerprint"
         try:
             with duckdb.connect(config=settings) as connection:
-                batches: Any = connection.execute(query, [str(self._path)]).to_arrow_reader(_BATCH)
-                for batch in batches:
-                    first[batch.column(0).to_numpy()] = True
+                connection.execute(f"COPY ({query}) TO {_quoted(found)} (FORMAT parquet)")
         except duckdb.Error as error:
             reason = str(error).splitlines()[0]
             raise RnnsearchError(f"{spilled}: DuckDB cannot find the repeated pairs: {reason}") from None
+        for batch in pq.ParquetFile(str(found)).iter_batches(_BATCH):
+            first[batch.column(0).to_numpy()] = True
         return first
+
+
+def _quoted(path: Path) -> str:
+    """A path as SQL has it: statements that copy take no parameters."""
+    return "'" + str(path).replace("'", "''") + "'"

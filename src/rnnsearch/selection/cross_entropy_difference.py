@@ -340,7 +340,7 @@ def _general_models(
 def _write(corpus: GeneralCorpus, kept: NDArray[np.bool_], output: tuple[Path, Path], progress: Progress) -> None:
     with ExitStack() as stack:
         files = [stack.enter_context(stack.enter_context(atomic_write(path)).open("wb")) for path in output]
-        for start, lines in corpus.blocks("writing", progress):
+        for start, lines in corpus.blocks("writing", progress, _BLOCK):
             chosen = np.flatnonzero(kept[start : start + _BLOCK])
             for side, file in zip(SIDES, files, strict=True):
                 file.writelines(lines[side][number].encode() + b"\n" for number in chosen)
