@@ -2,9 +2,9 @@
 
     python benchmarks/jobs.py --model MODEL --source train.en --target train.fr [--lines 4000] [--rounds 3] [--jobs 2]
 
-Every round runs, one after the other: `translate` with one process of one thread, with one process of a thread for each core,
-and with `--jobs`; and `prepare` with one process and with `--jobs`. The order is turned around from round to round. Times are
-those of the whole programs, their start included. Every output must be the same to the byte.
+Every round runs, one after the other: `translate` with one process of one thread, with one process of a thread for each
+core, and with `--jobs`; and `prepare` with one process and with `--jobs`. The order is turned around from round to round.
+Times are those of the whole programs, their start included. Every output must be the same to the byte.
 """
 
 from __future__ import annotations

@@ -45,6 +45,9 @@ LINES = 1000
 AHEAD = 2
 """For each process, this many shards are under way or wait for those before them: more are not read."""
 
+MOST_BY_DEFAULT = 16
+"""Processes: what one process has to do itself keeps no more than these busy."""
+_FORKED = sys.platform == "linux"
 _PATIENCE = 5.0
 """Seconds until the processes of a run that was killed must have ended."""
 
@@ -54,6 +57,14 @@ def cut(rows: Iterable[T], size: int | None = None) -> Iterator[list[T]]:
     rows = iter(rows)
     while shard := list(islice(rows, size or LINES)):
         yield shard
+
+
+def default_jobs() -> int:
+    """The number of processes for work that is not done by threads: one a core, and one where processes are not forked.
+
+    There, a process runs the caller's script anew, which has to be made for it.
+    """
+    return min(os.cpu_count() or 1, MOST_BY_DEFAULT) if _FORKED else 1
 
 
 class Kept:
@@ -248,7 +259,7 @@ class _Process:
     """A process that does the work, and the connection to it."""
 
     def __init__(self, work: Work, threads: int, others: list[Connection]) -> None:
-        context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+        context: Any = multiprocessing.get_context("fork" if _FORKED else "spawn")
         self.connection, its = context.Pipe()
         # A process that is forked has the connections to itself and to those before it, too.
         self._process = context.Process(

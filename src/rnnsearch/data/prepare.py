@@ -31,7 +31,7 @@ from rnnsearch.data.repetitions import Fingerprints
 from rnnsearch.data.word_alignments import parse_gold
 from rnnsearch.data.word_encoder import WordEncoder, word_encoders
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.shards import Kept, Plain, Processes, cut, digest_of
+from rnnsearch.shards import Kept, Plain, Processes, cut, default_jobs, digest_of
 from rnnsearch.text import Tokenizer, Vocabularies, language_of
 from rnnsearch.text.vocabularies import FILES as VOCABULARY_FILES
 
@@ -45,7 +45,6 @@ _FORMAT = 1
 
 _FEW = 4000
 """Fewer pairs than this are tokenised before a process would have started."""
-_MOST_PROCESSES = 16
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,7 @@ def prepare(
     The same text and settings give the same files, byte for byte. If it fails or is interrupted, `folder` is as it was
     before; what has been tokenised is kept beside it, in `FOLDER.parts`, and the same call goes on from there. `progress` is
     called now and then with the stage ("read", then "write") and the pairs done so far. `processes` tokenise and clean (by
-    default one a core, and sixteen at most).
+    default, one a core, and sixteen at most; where the system cannot fork them, only one).
     """
     sources, targets, folder = [*map(Path, sources)], [*map(Path, targets)], Path(folder)
     config = replace(
@@ -127,7 +126,7 @@ def prepare(
     report = progress or (lambda stage, pairs: None)
     if links and len(links) != len(sources):
         raise RnnsearchError(f"{len(links)} files of links for {len(sources)} of text; give one for each, in the same order")
-    processes = processes or min(os.cpu_count() or 1, _MOST_PROCESSES)
+    processes = processes or default_jobs()
     run = {"command": "prepare", "data": asdict(config), "hold_out": hold_out}
     if hold_out:
         run["held_out_of"] = digest_of(*sources, *targets)
