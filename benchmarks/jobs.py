@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from record import machine, undisturbed, write_speed
+from record import BACKGROUND, machine, undisturbed, write_speed
 
 
 def attempt(command: list[str], outputs: Path, threads: int | None) -> tuple[float, str]:
@@ -51,6 +51,7 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=4000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--background", type=float, default=BACKGROUND, help="cores that other programs may keep busy")
     parser.add_argument("--no-record", action="store_true", help="only print")
     asked = parser.parse_args()
     with TemporaryDirectory() as place:
@@ -78,7 +79,7 @@ def main() -> None:
                 command, threads = ways[way]
                 outputs = folder / f"out-{number}-{list(ways).index(way)}"
 
-                run = undisturbed(partial(attempt, command, outputs, threads))
+                run = undisturbed(partial(attempt, command, outputs, threads), asked.background)
                 seconds[way].append(run.found[0])
                 written.setdefault(command[0], set()).add(run.found[1])
                 loads.append({"way": way, **run.load()})

@@ -324,7 +324,7 @@ class _Numbering:
         self.report = CleaningReport()
         self.kept = bytearray()
         """For each pair of the text, 1 where it is kept; until `rows` is called, also where it is repeated."""
-        self._fingerprints = Fingerprints(staging / "fingerprints.parquet")
+        self._fingerprints = Fingerprints(staging / "fingerprints")
         self._config, self._progress = config, report
 
     def blocks(self, shards: Iterable[Plain]) -> Iterator[tuple[Sentences, Sentences]]:

@@ -7,7 +7,6 @@ within a limit of memory, and on disk beyond it.
 from __future__ import annotations
 
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from rnnsearch.errors import RnnsearchError
 
 IN_MEMORY = 20_000_000
-"""So many fingerprints are sorted in memory, which takes 24 bytes for each."""
+"""So many fingerprints are sorted in memory, which takes some 30 bytes for each."""
 _MEMORY = "1GB"
 """The memory that DuckDB takes at most."""
 _BATCH = 1 << 20
@@ -30,40 +29,16 @@ class Fingerprints:
         self._count = 0
 
     def __enter__(self) -> Fingerprints:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        self._schema = pa.schema([("pair", pa.int64()), ("fingerprint", pa.uint64())])
-        self._writer = pq.ParquetWriter(str(self._path), self._schema, compression="none", use_dictionary=False)
-        self._waiting: list[NDArray[np.uint64]] = []
+        self._file = self._path.open("wb")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None:
-            self._write()
-        self._writer.close()
-
-    def __len__(self) -> int:
-        return self._count + sum(map(len, self._waiting))
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
 
     def add(self, fingerprints: NDArray[np.uint64]) -> None:
         """Those of the next pairs."""
-        self._waiting.append(fingerprints)
-        if sum(map(len, self._waiting)) >= _BATCH:
-            self._write()
-
-    def _write(self) -> None:
-        import pyarrow as pa
-
-        if not self._waiting:
-            return
-        joined = np.concatenate(self._waiting)
-        pairs = np.arange(self._count, self._count + len(joined))
-        self._writer.write_table(pa.table({"pair": pairs, "fingerprint": joined}, schema=self._schema))
-        self._count += len(joined)
-        self._waiting = []
+        self._file.write(fingerprints.astype(np.uint64).tobytes())
+        self._count += len(fingerprints)
 
     def first(self) -> NDArray[np.bool_]:
         """For each pair, whether none before it has the same fingerprint.
@@ -73,16 +48,15 @@ class Fingerprints:
         return self._first_in_memory() if self._count <= IN_MEMORY else self._first_on_disk()
 
     def _first_in_memory(self) -> NDArray[np.bool_]:
-        import pyarrow.parquet as pq
-
-        fingerprints = pq.read_table(str(self._path), columns=["fingerprint"]).column(0).to_numpy()
+        fingerprints = np.fromfile(self._path, dtype=np.uint64)
         order = np.argsort(fingerprints, kind="stable")
         first = np.ones(self._count, dtype=bool)
-        ordered = fingerprints[order]
-        first[order[1:][ordered[1:] == ordered[:-1]]] = False
+        fingerprints = fingerprints[order]
+        first[order[np.flatnonzero(fingerprints[1:] == fingerprints[:-1]) + 1]] = False
         return first
 
     def _first_on_disk(self) -> NDArray[np.bool_]:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         try:
@@ -98,8 +72,15 @@ class Fingerprints:
         settings: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": _MEMORY, "temp_directory": str(spilled), "preserve_insertion_order": False, "threads": 2,
         }  # fmt: skip
-        found = spilled / "first.parquet"
-        query = f"SELECT min(pair) FROM read_parquet({_quoted(self._path)}) GROUP BY fingerprint"
+        given, found = spilled / "fingerprints.parquet", spilled / "first.parquet"
+        fingerprints = np.memmap(self._path, dtype=np.uint64, mode="r")
+        schema = pa.schema([("pair", pa.int64()), ("fingerprint", pa.uint64())])
+        with pq.ParquetWriter(str(given), schema, compression="none", use_dictionary=False) as writer:
+            for start in range(0, self._count, _BATCH):
+                batch = np.array(fingerprints[start : start + _BATCH])
+                pairs = np.arange(start, start + len(batch))
+                writer.write_table(pa.table({"pair": pairs, "fingerprint": batch}, schema=schema))
+        query = f"SELECT min(pair) FROM read_parquet({_quoted(given)}) GROUP BY fingerprint"
         try:
             with duckdb.connect(config=settings) as connection:
                 connection.execute(f"COPY ({query}) TO {_quoted(found)} (FORMAT parquet)")
