@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rnnsearch.errors import RnnsearchError
 
 IN_MEMORY = 20_000_000
-"""So many fingerprints are sorted in memory, which takes some 30 bytes for each."""
+"""So many fingerprints are sorted in memory, which takes 24 bytes for each."""
 _MEMORY = "1GB"
 """The memory that DuckDB takes at most."""
 _BATCH = 1 << 20
