@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from rnnsearch.atomic import atomic_write
 from rnnsearch.data.pack import Ids, Sentences
-from rnnsearch.data.read import read_lines, read_pairs
+from rnnsearch.data.read import check_readable, read_lines, read_pairs
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.selection.language_model import Floats, LanguageModel
 from rnnsearch.shards import Kept, Plain, Processes, digest_of
@@ -145,7 +145,11 @@ def select(
         raise RnnsearchError(f"{scores}: random selection has no scores to write; leave --scores out")
     wanted = _wanted_sides(method, side, in_domain or {})
     _must_not_be_read([*output, *([scores] if scores else [])], [*sources, *targets, *wanted.values()])
+    for path in wanted.values():
+        _must_be_a_file(path)
+    check_readable(*wanted.values())
     corpus = GeneralCorpus.measure(sources, targets, report)
+    _must_have(corpus, pairs, words)
     with ExitStack() as stack:
         if method == "random":
             values = random_scores(corpus, seed)
@@ -204,19 +208,26 @@ def best(
     corpus: GeneralCorpus, scores: Floats, *, pairs: int | None = None, words: int | None = None
 ) -> NDArray[np.bool_]:
     """For each pair, whether it is kept: the `pairs` with the lowest scores, or as many as have `words` words at most."""
+    _must_have(corpus, pairs, words)
     order = np.argsort(scores, kind="stable")[: np.isfinite(scores).sum()]
     if words is None:
         count = pairs or 0
-        _must_be_there(count, len(order), "pairs")
     else:
         totals = np.cumsum(corpus.words["target"][order], dtype=np.int64)
-        _must_be_there(words, int(totals[-1:].sum()), "words")
         count = int(np.searchsorted(totals, words, side="right"))
         if not count:
             raise RnnsearchError(f"{words:,} words are fewer than the best pair has ({totals[0]:,}); ask for more")
     kept = np.zeros(len(scores), dtype=bool)
     kept[order[:count]] = True
     return kept
+
+
+def _must_have(corpus: GeneralCorpus, pairs: int | None, words: int | None) -> None:
+    """Raise RnnsearchError where more is to be kept than there is."""
+    if words is None:
+        _must_be_there(pairs or 0, int(corpus.whole.sum()), "pairs")
+    else:
+        _must_be_there(words, int(corpus.words["target"][corpus.whole].sum(dtype=np.int64)), "words")
 
 
 def _must_be_there(asked: int, there: int, unit: str) -> None:

@@ -415,9 +415,9 @@ def test_select(
     assert run(1) == expected
     for output in tmp_path.iterdir():
         output.unlink()
-    done = rnnsearch(*command, "--pairs", 4000, "--jobs", 2)
+    done = rnnsearch(*command, "--words", 1, "--jobs", 2)  # which is told when all is scored
     assert done.status == 2
-    assert "4,000 pairs cannot be selected" in done.err
+    assert "1 words are fewer than the best pair has" in done.err
     parts = tmp_path / "out.en.parts"
     assert len(list(parts.glob("*.part"))) == 14
     for part in sorted(parts.glob("*.part"))[:5]:
