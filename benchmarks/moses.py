@@ -19,7 +19,7 @@ import argparse
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +28,8 @@ from rnnsearch.config import DataConfig
 from rnnsearch.data.clean import Cleaner
 from rnnsearch.data.read import read_lines, read_pairs
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.text import Tokenizer, language_of, tokenize_lines, tokenize_pairs
+from rnnsearch.shards import Workers, cut
+from rnnsearch.text import Tokenizer, language_of
 
 MAX_LENGTH = 80
 """Words of the longest training sentences."""
@@ -129,9 +130,9 @@ def run_moses(moses: Installation, text: Text, folder: Path, output: Path) -> No
     threads = str(os.cpu_count() or 1)
     if not train_target.exists():
         print("Tokenising")
-        _write_lines(folder / "test.source", tokenize_lines(source, read_lines(text.test_source)))
-        _write_lines(dev_source, tokenize_lines(source, read_lines(text.valid_source)))
-        _write_lines(dev_target, tokenize_lines(target, read_lines(text.valid_target)))
+        _write_lines(folder / "test.source", _tokenized([source], ((line,) for line in read_lines(text.test_source))))
+        _write_lines(dev_source, _tokenized([source], ((line,) for line in read_lines(text.valid_source))))
+        _write_lines(dev_target, _tokenized([target], ((line,) for line in read_lines(text.valid_target))))
         _write_pairs(train_source, train_target, source, target, text)
     lm = folder / "lm.bin"
     if not lm.exists():
@@ -172,6 +173,17 @@ def _tokenizer(file: Path) -> Tokenizer:
     return Tokenizer("moses", language)
 
 
+def _tokenized(tokenizers: Sequence[Tokenizer], rows: Iterable[tuple[str, ...]]) -> Iterator[list[list[str]]]:
+    """The words of each line of each row, from a process for each core."""
+
+    def tokenize(shard: list[list[str]]) -> list[list[list[str]]]:
+        return [[one.tokenize(line) for one, line in zip(tokenizers, row, strict=True)] for row in shard]
+
+    with Workers(tokenize, os.cpu_count() or 1) as processes:
+        for shard in processes.results(cut(rows)):
+            yield from shard
+
+
 def _write_pairs(
     source_path: Path, target_path: Path, source: Tokenizer, target: Tokenizer, text: Text
 ) -> None:
@@ -183,14 +195,14 @@ def _write_pairs(
         source_part.open("w", encoding="utf-8", newline="\n") as source_file,
         target_part.open("w", encoding="utf-8", newline="\n") as target_file,
     ):
-        for source_words, target_words in tokenize_pairs(source, target, read_pairs(text.source, text.target)):
+        for source_words, target_words in _tokenized([source, target], read_pairs(text.source, text.target)):
             if cleaner.keep(source_words, target_words):
                 source_file.write(_escaped(source_words))
                 target_file.write(_escaped(target_words))
 
 
-def _write_lines(path: Path, lines: Iterable[list[str]]) -> None:
-    write_text(path, "".join(map(_escaped, lines)))
+def _write_lines(path: Path, rows: Iterable[list[list[str]]]) -> None:
+    write_text(path, "".join(_escaped(words) for (words,) in rows))
 
 
 def _escaped(words: Sequence[str]) -> str:

@@ -112,6 +112,8 @@ def main() -> None:
             differences += found["differences"]
             state = server.state()
             named = {f"{name} {what}": value for name, figures in state.items() for what, value in figures.items()}
+            for what in ("megabytes", "trimmed_megabytes"):
+                named[f"all {what}"] = round(sum(figures[what] for figures in state.values()), 1)
             rows.append({"requests": done, "requests_per_second": rate, **named})
             print(rows[-1], flush=True)
     growth = {name: round(rows[-1][name] / rows[0][name] - 1, 4) for name in named if name.endswith("megabytes")}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rnnsearch.config import Config, from_preset
     from rnnsearch.errors import RnnsearchError
     from rnnsearch.training.session import Interrupted, train
-    from rnnsearch.translation import ScoredPair, Translation, Translator, load
+    from rnnsearch.translation import ScoredPair, Translation, Translator, load, translate_file
 
 __all__ = [
     "Config",
@@ -32,6 +32,7 @@ __all__ = [
     "load",
     "nn",
     "train",
+    "translate_file",
 ]
 
 _HOMES = {
@@ -44,6 +45,7 @@ _HOMES = {
     "from_preset": "rnnsearch.config",
     "load": "rnnsearch.translation",
     "train": "rnnsearch.training.session",
+    "translate_file": "rnnsearch.translation",
 }
 
 

@@ -1,4 +1,4 @@
-"""Atomic writes: a file is written under a temporary name, flushed to disk, and renamed."""
+"""Atomic writes: a file is written under a temporary name, flushed to disk, and renamed. What file systems cannot do."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from typing import Any
 
 from rnnsearch.errors import RnnsearchError
 
+NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)
+"""Errors of file systems without locks, such as some network file systems; there, a second writer is not detected."""
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 

@@ -96,9 +96,9 @@ _show_python_warning = warnings.showwarning
 def _exit_quickly() -> None:
     """Spare Python the look through all objects at exit, which takes half a second of a process that has imported PyTorch.
 
-    Triton's objects have to be freed: its library reports those that are left.
+    The objects of Triton and of DuckDB have to be freed: their library reports those that are left.
     """
-    if "triton" not in sys.modules:
+    if sys.modules.keys().isdisjoint(("triton", "duckdb")):
         gc.freeze()
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from rnnsearch.cli.options import Model, PageFile, Tokenized, check_inputs
+from rnnsearch.cli.options import Jobs, Model, PageFile, Tokenized, check_inputs
 from rnnsearch.errors import RnnsearchError
 
 
@@ -21,6 +21,9 @@ def command(
     format_: Annotated[
         Literal["pharaoh", "json"], typer.Option("--format", help="`pharaoh`: links between words; `json`: all weights.")
     ] = "pharaoh",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file, not to standard output.")
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FOLDER", help="Draw the alignments into this folder, as in Figure 3.")
     ] = None,
@@ -44,11 +47,13 @@ def command(
     ] = "grow-diag",
     reverse_gold: Annotated[bool, typer.Option("--reverse-gold", help="The gold links are written target-source.")] = False,
     tokenized: Tokenized = False,
+    jobs: Jobs = 1,
 ) -> None:
     """Align the words of sentence pairs.
 
     The output says which source words each target word attends to, in a given translation or in the model's own. Gold links
-    number the words of tokenised text; give `--tokenized` if the files are tokenised as the gold alignments are.
+    number the words of tokenised text; give `--tokenized` if the files are tokenised as the gold alignments are. With
+    --output, a run that was killed goes on where it was.
     """
     if target is None and (tokenized or gold is not None):
         raise RnnsearchError("--gold and --tokenized need given pairs: give --target too")
@@ -57,13 +62,17 @@ def command(
     check_inputs(source, target, gold, models=[model, reverse_model], outputs=[page])
 
     import sys
-    from collections.abc import Iterable
+    from collections.abc import Iterator
+    from contextlib import ExitStack
 
-    from rnnsearch.data.read import read_lines
-    from rnnsearch.data.word_alignments import hard_alignment, read_gold, symmetrize, to_pharaoh
+    from rnnsearch.atomic import atomic_write
+    from rnnsearch.cli.bar import bar, beside_output
+    from rnnsearch.data.read import read_lines, read_pairs
+    from rnnsearch.data.word_alignments import Links, read_gold
     from rnnsearch.evaluation.aer import alignment_error_rate
-    from rnnsearch.translation import ScoredPair, Translation, load, score_files
-    from rnnsearch.translation.formats import pair_as_json
+    from rnnsearch.shards import Kept, cut
+    from rnnsearch.translation import load
+    from rnnsearch.translation.corpora import AlignPairs, in_processes, model_digest, pairs_of
 
     translator = load(model)
     reverse = None if reverse_model is None else load(reverse_model)
@@ -78,38 +87,49 @@ def command(
                 f"of {model} is {ours.target_language} to {ours.source_language}"
             )
     gold_links = read_gold(gold, reverse=reverse_gold) if gold is not None else []
-    predicted = []
-    pairs: Iterable[ScoredPair | Translation] = (
-        (translation for translation, *_ in translator.stream(read_lines(source)))
-        if target is None
-        else score_files(translator, source, target, tokenized, with_alignment=True)
+    predicted: list[Links] = []
+    work = AlignPairs(translator, reverse, symmetry, tokenized, format_ == "json")
+    pairs: Iterator[tuple[str, str | None]] = (
+        ((line, None) for line in read_lines(source)) if target is None else iter(read_pairs([source], [target]))
     )
-    backward = iter([]) if reverse is None or target is None else score_files(reverse, target, source, tokenized, True)
-    sentences = None
+    sentences, whole = None, plots if plot is not None else 0
     if page is not None:
-        from rnnsearch.report.page import SentencePage
+        from rnnsearch.report.page import MOST_SAMPLES, SentencePage
 
-        sentences = SentencePage()
-    for number, pair in enumerate(pairs):
-        assert pair.alignment is not None
-        links = hard_alignment(pair.alignment)
-        if reverse is not None:
-            turned = next(backward).alignment
-            assert turned is not None
-            links = symmetrize(links, frozenset((s, t) for t, s in hard_alignment(turned)), symmetry)
-        predicted.append(links)
-        print(to_pharaoh(links) if format_ == "pharaoh" else pair_as_json(pair, number))
-        if sentences is not None:
-            sentences.add(pair)
-        if plot is not None and number < plots and pair.tokens:
-            from rnnsearch.report.heatmap import MAX_WORDS, plot_alignment
+        sentences, whole = SentencePage(), max(whole, MOST_SAMPLES)
+    number = 0
+    with ExitStack() as stack:
+        kept = None
+        if output is not None:
+            models = model_digest(model, *([] if reverse_model is None else [reverse_model]))
+            how = {"symmetrize": symmetry, "tokenized": tokenized, "format": format_}
+            kept = stack.enter_context(Kept(output, {"command": "align", "models": models, **how}))
+        processes = stack.enter_context(in_processes(work, translator, jobs))
+        out = sys.stdout
+        if output is not None:
+            out = stack.enter_context(stack.enter_context(atomic_write(output)).open("w", encoding="utf-8", newline="\n"))
+        advance = stack.enter_context(bar("aligning", source, wanted=beside_output(output)))
+        for result in processes.results(work.shards(cut(pairs), whole), kept):
+            out.writelines(line + "\n" for line in result["written"])
+            if gold is not None:
+                predicted += [frozenset((s, t) for s, t in links) for links in result["links"]]
+            found = pairs_of(result)
+            for pair in found:
+                if sentences is not None:
+                    sentences.add(pair)
+                if plot is not None and number < plots and pair.tokens:
+                    from rnnsearch.report.heatmap import MAX_WORDS, plot_alignment
 
-            tokens, alignment = pair.with_end()
-            if alignment is not None and max(alignment.shape) <= MAX_WORDS:
-                plot_alignment(alignment, pair.source_tokens, tokens, plot / f"{number + 1:04d}.png")
-            else:
-                reason = f"more than {MAX_WORDS} words on a side"
-                print(f"rnnsearch: pair {number + 1}: {reason}, so it is not drawn", file=sys.stderr)
+                    tokens, alignment = pair.with_end()
+                    if alignment is not None and max(alignment.shape) <= MAX_WORDS:
+                        plot_alignment(alignment, pair.source_tokens, tokens, plot / f"{number + 1:04d}.png")
+                    else:
+                        reason = f"more than {MAX_WORDS} words on a side"
+                        print(f"rnnsearch: pair {number + 1}: {reason}, so it is not drawn", file=sys.stderr)
+                number += 1
+            if sentences is not None:
+                sentences.pass_over(len(result["written"]) - len(found))
+            advance(len(result["written"]))
     if page is not None and sentences is not None:
         sentences.write(page, f"Alignments of {source.name}", translator)
     if gold is not None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rnnsearch.cli.options import Beam, Models, PaperSearch, SearchSet, check_inputs, search_settings
+from rnnsearch.cli.options import Beam, Jobs, Models, PaperSearch, SearchSet, check_inputs, search_settings
 
 
 def command(
@@ -25,6 +25,7 @@ def command(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the translations to this file.")
     ] = None,
     beam: Beam = None,
+    jobs: Jobs = 1,
     paper: PaperSearch = False,
     set_: SearchSet = None,
 ) -> None:
@@ -32,27 +33,54 @@ def command(
 
     The scores are sacreBLEU's. BLEU is also printed by sentence length, and for the paper's No UNK subset: the sentences
     without unknown words in source and reference, translated with `[UNK]` forbidden. The BLEU of tokenised text is on the
-    scale of the paper's numbers; it can be compared with other scores only if their tokenisation is the same.
+    scale of the paper's numbers; it can be compared with other scores only if their tokenisation is the same. With --output,
+    a run that was killed goes on where it was.
     """
     settings = search_settings(paper, beam, set_)
     check_inputs(source, reference, models=model, outputs=[json_, output])
 
+    from contextlib import ExitStack
+    from typing import Any
+
     from rich.console import Console
     from rich.table import Table
 
-    from rnnsearch.atomic import write_json, write_text
+    from rnnsearch.atomic import atomic_write, write_json
+    from rnnsearch.cli.bar import bar
     from rnnsearch.data.read import read_pairs
     from rnnsearch.errors import RnnsearchError
     from rnnsearch.evaluation.system import evaluate
-    from rnnsearch.translation import load
+    from rnnsearch.shards import Kept
+    from rnnsearch.translation import Translation, load
+    from rnnsearch.translation.corpora import TranslateLines, in_processes, translate_all, translation_run
 
     pairs = list(read_pairs([source], [reference]))
     if not pairs:
         raise RnnsearchError(f"{source}: no sentences to evaluate on")
     console = Console(highlight=False)
     translator = load(*model)
-    with Console(stderr=True).status(f"translating {len(pairs):,} sentences"):
-        result = evaluate(translator, [s for s, _ in pairs], [r for _, r in pairs], **settings)
+    work = TranslateLines(translator)
+    work.warm_up(settings)
+    with ExitStack() as stack:
+        kept = None
+        if output is not None:
+            kept = stack.enter_context(Kept(output, {**translation_run(work, model, settings), "command": "evaluate"}))
+        processes = stack.enter_context(in_processes(work, translator, jobs))
+        file = None
+        if output is not None:
+            file = stack.enter_context(stack.enter_context(atomic_write(output)).open("w", encoding="utf-8", newline="\n"))
+
+        def translate(lines: list[str], **how: Any) -> list[Translation]:
+            found: list[Translation] = []
+            with bar("translating", total=len(lines)) as advance:
+                for translations in translate_all(processes, work, lines, how, kept):
+                    found += translations
+                    advance(len(translations))
+            return found
+
+        result = evaluate(translator, [s for s, _ in pairs], [r for _, r in pairs], translate, **settings)
+        if file is not None:
+            file.writelines(t.text + "\n" for t in result.translations)
 
     table = Table("", "sentences", "BLEU", "chrF", "brevity penalty", "length ratio")
     for name, score in (("All", result.all), ("No UNK", result.no_unk)):
@@ -82,5 +110,3 @@ def command(
     if json_ is not None:
         names = " ".join(map(str, model))
         write_json(json_, {"model": names, "source": str(source), "settings": settings, **result.to_dict()})
-    if output is not None:
-        write_text(output, "".join(t.text + "\n" for t in result.translations))

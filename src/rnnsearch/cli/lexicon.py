@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rnnsearch.cli.options import Model, SearchSet, check_inputs, search_settings
+from rnnsearch.cli.options import Jobs, Model, SearchSet, check_inputs, search_settings
 from rnnsearch.errors import RnnsearchError
 
 
@@ -27,13 +27,15 @@ def command(
     check_reference: Annotated[
         Path | None, typer.Option("--check-reference", metavar="FILE", help="Its reference translations.")
     ] = None,
+    jobs: Jobs = 1,
     set_: SearchSet = None,
 ) -> None:
     """Learn a lexicon of word translations from the attention.
 
     The lexicon is written into the model folder as `lexicon.tsv`. Vocabulary selection (`search.vocabulary_selection`)
     restricts the search to the most frequent target words and to the lexicon's translations of the source words. With
-    development text, the command prints how many translations change because of that.
+    development text, the command prints how many translations change because of that. A run that was killed goes on where it
+    was.
     """
     settings = search_settings(False, None, set_)
     if (source is None) != (target is None) or (check_source is None) != (check_reference is None):
@@ -42,25 +44,36 @@ def command(
         raise RnnsearchError("there is nothing to do: give --source and --target, or --check-source and --check-reference")
     check_inputs(source, target, check_source, check_reference, models=[model])
 
-    import itertools
+    from collections import Counter
 
+    from rnnsearch.cli.bar import bar
     from rnnsearch.data.read import read_pairs
     from rnnsearch.evaluation.bleu import bleu
+    from rnnsearch.shards import Kept, cut
     from rnnsearch.translation import load
-    from rnnsearch.translation.lexicon import LEXICON, Lexicon, LinkCounter
+    from rnnsearch.translation.corpora import CountLinks, TranslateLines, in_processes, model_digest, translate_all
+    from rnnsearch.translation.lexicon import LEXICON, Lexicon
 
     translator = load(model)
     if source is not None and target is not None:
-        counter, pairs, read = LinkCounter(translator.system), read_pairs([source], [target]), 0
-        while group := list(itertools.islice(pairs, 2000)):
-            read += len(group)
-            counter.add(
-                [translator.source_words(line) for line, _ in group], [translator.target_words(line) for _, line in group]
-            )
-        if not counter.counts:
+        counting, read = CountLinks(translator), 0
+        counts: dict[str, Counter[str]] = {}
+        run = {"command": "lexicon", "models": model_digest(model)}
+        with (
+            Kept(model / LEXICON, run) as kept,
+            in_processes(counting, translator, jobs) as processes,
+            bar("counting links", source) as advance,
+        ):
+            for result in processes.results(counting.shards(cut(read_pairs([source], [target]))), kept):
+                read += result["pairs"]
+                for word, linked in result["counts"].items():
+                    counts.setdefault(word, Counter()).update(linked)
+                advance(result["pairs"])
+            lexicon = Lexicon.from_counts(counts)
+            if counts:
+                lexicon.save(model)
+        if not counts:
             raise RnnsearchError(f"{source}, {target}: none of the {read} pairs can be learned from")
-        lexicon = Lexicon.from_counts(counter.counts)
-        lexicon.save(model)
         print(f"{model / LEXICON}: {len(lexicon.translations):,} source words, learned from {read:,} pairs")
     if check_source is not None and check_reference is not None:
         checked = list(read_pairs([check_source], [check_reference]))
@@ -69,8 +82,19 @@ def command(
         lines, references = [line for line, _ in checked], [line for _, line in checked]
         words = translator.system.config.search.vocabulary_selection or 1000
         settings = {"vocabulary_selection": words} | settings
-        without = [t.text for t in translator.translate(lines, **settings | {"vocabulary_selection": 0})]
-        with_it = [t.text for t in translator.translate(lines, **settings)]
+        translating = TranslateLines(translator)
+        translating.warm_up(settings)
+        with in_processes(translating, translator, jobs) as processes, bar("translating", total=2 * len(lines)) as advance:
+
+            def translations(**how: object) -> list[str]:
+                texts: list[str] = []
+                for found in translate_all(processes, translating, lines, how):
+                    texts += [translation.text for translation in found]
+                    advance(len(found))
+                return texts
+
+            without = translations(**settings | {"vocabulary_selection": 0})
+            with_it = translations(**settings)
         changed = sum(one != other for one, other in zip(without, with_it, strict=True))
         print(
             f"search.vocabulary_selection={settings['vocabulary_selection']} changes {changed:,} of {len(lines):,} "

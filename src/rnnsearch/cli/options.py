@@ -109,6 +109,10 @@ PageFile = Annotated[
     Path | None,
     typer.Option("--page", metavar="FILE.html", help="Also write a page with the alignments of up to 1,000 sentences."),
 ]
+Jobs = Annotated[
+    int,
+    typer.Option("--jobs", "-j", metavar="N", min=1, help="Number of processes; the output does not depend on it."),
+]
 Tokenized = Annotated[
     bool, typer.Option("--tokenized", help="The files are already tokenised: words are separated by spaces.")
 ]

@@ -28,6 +28,16 @@ def command(
         Path | None,
         typer.Option("--vocabulary-of", metavar="FOLDER", help="A trained model to fine-tune: use its vocabularies."),
     ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            "-j",
+            metavar="N",
+            min=1,
+            help="Number of processes; the output does not depend on it. By default one for each core, 16 at most.",
+        ),
+    ] = None,
     preset: Preset = "small",
     config: ConfigFile = None,
     set_: Set = None,
@@ -35,7 +45,8 @@ def command(
     """Tokenise, clean and pack parallel text for `train --data`.
 
     Files may be plain, .gz or .xz, in UTF-8. `train` does all of this itself when it is given raw text; prepare the text
-    beforehand to use it in several trainings. The settings `data.*` say what counts as clean.
+    beforehand to use it in several trainings. The settings `data.*` say what counts as clean. A run that was killed goes on
+    where it was.
     """
     asked = settings(preset, config, set_)
     check_inputs(*source, *target, *(links or []), models=[vocabulary_of])
@@ -64,6 +75,7 @@ def command(
             links=links or [],
             hold_out=hold_out,
             vocabularies=vocabularies,
+            processes=jobs,
             progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),
         )
     for line in prepared.summary():

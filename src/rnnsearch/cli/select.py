@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from rnnsearch.cli.options import Jobs
+
 
 def command(
     source: Annotated[
@@ -45,12 +47,14 @@ def command(
     scores: Annotated[
         Path | None, typer.Option("--scores", metavar="FILE", help="Write the score of every pair to this file.")
     ] = None,
+    jobs: Jobs = 1,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random sample, or of the random selection.")] = 1,
 ) -> None:
     """Select the pairs of a corpus that are like in-domain text.
 
     Pairs are ranked by the cross-entropy difference (Axelrod, He and Gao 2011) of n-gram models of the in-domain text and of
     a sample of the corpus. Files may be plain, .gz or .xz, in UTF-8, not tokenised. The selected pairs stay in order.
+    A run that was killed goes on scoring where it was.
     """
     from rnnsearch.cli.options import check_inputs
 
@@ -98,6 +102,7 @@ def command(
             scores=scores,
             seed=seed,
             progress=show,
+            jobs=jobs,
         )
     console.print(f"{found.read:>12,} pairs read")
     console.print(f"{found.kept:>12,} kept: {found.source_words:,} source words, {found.target_words:,} target words")

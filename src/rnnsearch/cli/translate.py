@@ -9,7 +9,16 @@ from typing import Annotated, Literal
 
 import typer
 
-from rnnsearch.cli.options import Beam, InstalledOrModels, PageFile, PaperSearch, SearchSet, check_inputs, search_settings
+from rnnsearch.cli.options import (
+    Beam,
+    InstalledOrModels,
+    Jobs,
+    PageFile,
+    PaperSearch,
+    SearchSet,
+    check_inputs,
+    search_settings,
+)
 from rnnsearch.errors import RnnsearchError
 
 
@@ -39,13 +48,14 @@ def command(
     ] = "text",
     html: Annotated[bool, typer.Option("--html", help="FILE is an HTML document; so is what is written.")] = False,
     page: PageFile = None,
+    jobs: Jobs = 1,
     paper: PaperSearch = False,
     set_: SearchSet = None,
 ) -> None:
     """Translate a file, or standard input, line by line.
 
     Blank lines stay blank. A line longer than `search.max_segment` words is translated in segments. The translation of a
-    sentence does not depend on the sentences around it.
+    sentence does not depend on the sentences around it. With --output, a run that was killed goes on where it was.
     """
     from rnnsearch.model_catalog import default_model
 
@@ -60,10 +70,14 @@ def command(
     from contextlib import ExitStack
 
     from rnnsearch.atomic import atomic_write
+    from rnnsearch.cli.bar import bar, beside_output
     from rnnsearch.data.read import read_lines, read_text
-    from rnnsearch.translation import FORMATS, Translation, load
+    from rnnsearch.shards import Kept, cut
+    from rnnsearch.translation import Translation, load
+    from rnnsearch.translation.corpora import TranslateLines, in_processes, translation_run, translations_of
     from rnnsearch.translation.glossary import read_terms
     from rnnsearch.translation.markup import Markup
+    from rnnsearch.translation.translator import arriving
 
     translator = load(*model)
     if format_ == "pharaoh" and not translator.system.model.aligns:
@@ -78,35 +92,49 @@ def command(
                 f"`rnnsearch lexicon --model {model[0]} --source TEXT --target TEXT` learns one",
                 file=sys.stderr,
             )
-    write = FORMATS[format_]
     prefixes = None if prefix is None else read_lines(prefix)
-    given = None if terms is None else read_terms(terms)
+    work = TranslateLines(translator, n_best, format_, translator.glossary(None if terms is None else read_terms(terms)))
+    work.warm_up(settings)
     document = Markup(read_text(file), translator.system.config.data.source_language) if html else None
     lines = read_lines(file) if document is None else iter(document.sentences)
     best: list[Translation] = []
-    sentences = None
+    sentences, whole = None, 0
+    if document is not None:
+        whole = len(document.sentences)
     if page is not None:
-        from rnnsearch.report.page import SentencePage
+        from rnnsearch.report.page import MOST_SAMPLES, SentencePage
 
-        sentences = SentencePage()
+        sentences, whole = SentencePage(), max(whole, MOST_SAMPLES)
         lines = sentences.reading(lines)
     unfinished = 0
     replaced: Counter[str] = Counter()
     with ExitStack() as stack:
+        kept = None
+        if output is not None:
+            kept = stack.enter_context(Kept(output, translation_run(work, model, settings)))
+        processes = stack.enter_context(in_processes(work, translator, jobs))
         out = sys.stdout
         if output is not None:
             out = stack.enter_context(stack.enter_context(atomic_write(output)).open("w", encoding="utf-8", newline="\n"))
-        for number, translations in enumerate(translator.stream(lines, n_best, prefixes, given, **settings)):
+        total = None if document is None else len(document.sentences)
+        advance = stack.enter_context(bar("translating", file, total, beside_output(output)))
+        # Who types a line wants its translation at once.
+        groups = arriving(lines) if file == "-" and output is None else cut(lines)
+        for result in processes.results(work.shards(groups, prefixes, whole, settings), kept):
+            found = translations_of(result)
             if document is not None:
-                best.append(translations[0])
+                best += [translations[0] for translations in found]
             else:
-                out.write(write(translations, number, n_best > 1) + "\n")
+                out.writelines(line + "\n" for line in result["written"])
                 if output is None:
                     out.flush()
-            unfinished += not translations[0].finished
-            replaced.update(replacement.by for replacement in translations[0].replacements)
+            unfinished += result["unfinished"]
+            replaced.update(result["replaced"])
             if sentences is not None:
-                sentences.add(translations[0], translations[1:])
+                for translations in found:
+                    sentences.add(translations[0], translations[1:])
+                sentences.pass_over(len(result["written"]) - len(found))
+            advance(len(result["written"]))
         if document is not None:
             out.write(document.joined(best))
     if page is not None and sentences is not None:

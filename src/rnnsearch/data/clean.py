@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import Literal, TypeAlias
 
 from rnnsearch.config import DataConfig
+
+Reason: TypeAlias = Literal["empty", "too_long", "ratio"]
+"""A rule that drops a pair whatever the pairs before it."""
 
 LETTERS_A_WORD = 20
 """With `subwords`, a side may have this many letters for every word of `max_length`: a subword can be as short as a letter,
@@ -24,6 +28,10 @@ class CleaningReport:
     duplicate: int = 0
     kept: int = 0
 
+    def count(self, what: str, pairs: int = 1) -> None:
+        """Count pairs that were dropped by a rule, or kept."""
+        setattr(self, what, getattr(self, what) + pairs)
+
     def lines(self) -> list[str]:
         """The report for a reader, a line for each count."""
         return [
@@ -39,41 +47,50 @@ class CleaningReport:
 class Cleaner:
     """Drops empty, over-long, lopsided and repeated pairs, and counts what it drops in `report`.
 
-    Repeated pairs are known by a hash of 8 bytes; remembering them takes about 90 MB for a million pairs.
+    Repeated pairs are known by their `fingerprint`; remembering them takes about 90 MB for a million pairs.
     """
 
     def __init__(self, config: DataConfig) -> None:
         self.report = CleaningReport()
         self._config = config
-        self._seen: set[bytes] = set()
+        self._seen: set[int] = set()
 
     def keep(self, source: Sequence[str], target: Sequence[str]) -> bool:
         """Whether to train on this pair of tokenised sentences."""
-        report = self.report
-        report.read += 1
-        shorter, longer = sorted((len(source), len(target)))
-        if shorter == 0:
-            report.empty += 1
-        elif longer > self._config.max_length or self._has_endless_words(source, target):
-            report.too_long += 1
-        elif longer > shorter * self._config.max_length_ratio:
-            report.ratio += 1
-        elif self._config.remove_duplicates and self._is_repeated(source, target):
-            report.duplicate += 1
-        else:
-            report.kept += 1
-            return True
-        return False
-
-    def _has_endless_words(self, source: Sequence[str], target: Sequence[str]) -> bool:
-        if self._config.subwords == "none":
-            return False
-        return max(sum(map(len, source)), sum(map(len, target))) > LETTERS_A_WORD * self._config.max_length
+        self.report.read += 1
+        reason: Reason | Literal["duplicate"] | None = reason_to_drop(self._config, source, target)
+        if reason is None and self._config.remove_duplicates and self._is_repeated(source, target):
+            reason = "duplicate"
+        self.report.count(reason or "kept")
+        return reason is None
 
     def _is_repeated(self, source: Sequence[str], target: Sequence[str]) -> bool:
-        text = " ".join(source) + "\n" + " ".join(target)
-        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        digest = fingerprint(source, target)
         if digest in self._seen:
             return True
         self._seen.add(digest)
         return False
+
+
+def reason_to_drop(config: DataConfig, source: Sequence[str], target: Sequence[str]) -> Reason | None:
+    """The first rule that drops this pair of tokenised sentences, whatever the pairs before it; None where it is kept."""
+    shorter, longer = sorted((len(source), len(target)))
+    if shorter == 0:
+        return "empty"
+    if longer > config.max_length or _has_endless_words(config, source, target):
+        return "too_long"
+    if longer > shorter * config.max_length_ratio:
+        return "ratio"
+    return None
+
+
+def fingerprint(source: Sequence[str], target: Sequence[str]) -> int:
+    """64 bits that stand for a pair of tokenised sentences."""
+    text = " ".join(source) + "\n" + " ".join(target)
+    return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+def _has_endless_words(config: DataConfig, source: Sequence[str], target: Sequence[str]) -> bool:
+    if config.subwords == "none":
+        return False
+    return max(sum(map(len, source)), sum(map(len, target))) > LETTERS_A_WORD * config.max_length

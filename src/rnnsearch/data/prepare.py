@@ -15,6 +15,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, Literal
@@ -23,14 +24,16 @@ import numpy as np
 
 from rnnsearch.atomic import write_json, write_text
 from rnnsearch.config import DataConfig, from_dict
-from rnnsearch.data.clean import Cleaner, CleaningReport
+from rnnsearch.data.clean import CleaningReport, fingerprint, reason_to_drop
 from rnnsearch.data.development import HELD_OUT, HeldOut, choose_held_out
-from rnnsearch.data.pack import BLOCK_PAIRS, PackedCorpus, Positions, Sentences, write_packed
+from rnnsearch.data.pack import BLOCK_PAIRS, Ids, PackedCorpus, Positions, Sentences, write_packed
 from rnnsearch.data.read import read_lines, read_pairs
+from rnnsearch.data.repetitions import Fingerprints
 from rnnsearch.data.word_alignments import parse_gold
 from rnnsearch.data.word_encoder import WordEncoder, word_encoders
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.text import Tokenizer, Vocabularies, language_of, tokenize_pairs
+from rnnsearch.shards import Kept, Plain, Workers, cut, default_jobs
+from rnnsearch.text import Tokenizer, Vocabularies, language_of
 from rnnsearch.text.vocabularies import FILES as VOCABULARY_FILES
 
 Progress = Callable[[str, int], None]
@@ -43,8 +46,8 @@ _FORMAT = 1
 SUMS = "crc32"
 """The entry of `prepare.json` that has the CRC-32 of every other file, which finds a byte that has changed."""
 
-_BLOCK_WORDS = 1 << 22
-_PROGRESS_PAIRS = 1000
+_FEW = 4000
+"""Fewer pairs than this are tokenised before a process would have started."""
 
 
 @dataclass(frozen=True)
@@ -116,9 +119,10 @@ def prepare(
     `links`, if given, are as many files of word alignments (`0-0 1-2 …`, source–target, by the tokenised words). With
     `hold_out`, so many pairs are drawn by `data.seed` for a development set; neither they nor their repetitions are trained
     on. With `vocabularies`, those of a trained model, the text is written in them; else they are learned from it.
-    The same text and settings give the same files, byte for byte. If it fails or is interrupted, `folder` is as
-    it was before. `progress` is called now and then with the stage ("read", then "write") and the pairs done
-    so far. `processes` tokenise (by default one a core).
+    The same text and settings give the same files, byte for byte. If it fails or is interrupted, `folder` is as it was
+    before; what has been tokenised is kept beside it, in `FOLDER.parts`, and the same call goes on from there. `progress` is
+    called now and then with the stage ("read", then "write") and the pairs done so far. `processes` tokenise and clean (by
+    default, one a core, and sixteen at most; where the system cannot fork them, only one).
     """
     sources, targets, folder = [*map(Path, sources)], [*map(Path, targets)], Path(folder)
     config = replace(
@@ -131,39 +135,46 @@ def prepare(
     report = progress or (lambda stage, pairs: None)
     if links and len(links) != len(sources):
         raise RnnsearchError(f"{len(links)} files of links for {len(sources)} of text; give one for each, in the same order")
-    with _staging(folder) as staging:
-        cleaner, kept = Cleaner(config), bytearray()
-        source_words, target_words = _Numbering(), _Numbering()
-        held_out = None
-        if hold_out:
-            held_out = choose_held_out(sources, targets, hold_out, config, (source_tokenizer, target_tokenizer))
+    processes = processes or default_jobs()
+    held_out = None
+    if hold_out:
+        held_out = choose_held_out(sources, targets, hold_out, config, (source_tokenizer, target_tokenizer))
+    run = {"command": "prepare", "data": asdict(config), "held_out": held_out and held_out.pairs}
+    with Kept(folder, run) as finished, _staging(folder) as staging:
+        if held_out:
             for name, lines in zip(HELD_OUT, zip(*held_out.pairs, strict=True), strict=True):
                 write_text(staging / name, "".join(f"{line}\n" for line in lines))
-        pairs = tokenize_pairs(source_tokenizer, target_tokenizer, read_pairs(sources, targets), processes=processes)
-        blocks = _number(pairs, held_out, cleaner, kept, source_words, target_words, report)
+        numbering = _Numbering(config, staging, report)
+        work = _Tokenizing(source_tokenizer, target_tokenizer, config, held_out)
         numbered = staging / "numbered.arrow"
         no_limit = np.iinfo(np.int32).max
-        write_packed(numbered, blocks, source_size=no_limit, target_size=no_limit)
-        if not cleaner.report.kept:
-            raise RnnsearchError(_nothing_left(sources, targets, cleaner, config))
+        pairs = read_pairs(sources, targets)
+        head = list(islice(pairs, _FEW))
+        with Workers(work, processes if len(head) == _FEW else 1) as running:
+            blocks = numbering.blocks(running.results(cut(chain(head, pairs)), finished))
+            write_packed(numbered, blocks, source_size=no_limit, target_size=no_limit)
+        rows, cleaned = numbering.rows(), numbering.report
+        if not cleaned.kept:
+            finished.clear()
+            raise RnnsearchError(_nothing_left(sources, targets, cleaned, config))
 
         corpus = PackedCorpus.open(numbered)
-        source, target = word_encoders(corpus, source_words, target_words, config, vocabularies)
+        source, target = word_encoders(corpus, rows, numbering.source, numbering.target, config, vocabularies)
         Vocabularies(source.vocabulary, target.vocabulary).save(staging)
+        order = np.random.Generator(np.random.PCG64(config.seed)).permutation(len(rows))
         write_packed(
             staging / _CORPUS,
-            _shuffle(corpus, source, target, config.seed, report),
+            _encoded(corpus, rows[order], source, target, report),
             source_size=len(source.vocabulary),
             target_size=len(target.vocabulary),
         )
         found = 0
         if links:
-            write_packed(
-                staging / "in-order.arrow", _read_links(links, kept, corpus), source_size=no_limit, target_size=no_limit
-            )
+            blocks = _read_links(links, numbering.kept, corpus.lengths(rows))
+            write_packed(staging / "in-order.arrow", blocks, source_size=no_limit, target_size=no_limit)
             in_order = PackedCorpus.open(staging / "in-order.arrow")
             found = int(in_order.lengths()[0].sum())
-            blocks = in_order.in_blocks(_order(corpus, config.seed))
+            blocks = in_order.in_blocks(order)
             write_packed(staging / _LINKS, blocks, source_size=no_limit, target_size=no_limit)
         info: dict[str, Any] = {
             "format": _FORMAT,
@@ -172,14 +183,14 @@ def prepare(
             "target_files": _describe(targets),
             "link_files": _describe(links),
             "links": found,
-            "cleaning": asdict(cleaner.report),
-            "pairs": len(corpus),
+            "cleaning": asdict(cleaned),
+            "pairs": len(rows),
             "source": source.info,
             "target": target.info,
         }
         info[SUMS] = {path.name: _checksum(path) for path in sorted(staging.iterdir()) if path.name in (_CORPUS, *_OPTIONAL)}
         if held_out:
-            info["held_out"] = {"pairs": len(held_out.pairs), "lines": len(kept) - cleaner.report.read}
+            info["held_out"] = {"pairs": len(held_out.pairs), "lines": len(numbering.kept) - cleaned.read}
         write_json(staging / _INFO, info)
     return open_prepared(folder)
 
@@ -286,14 +297,6 @@ def _staging(folder: Path) -> Iterator[Path]:
                 break
 
 
-class _Numbering(dict[str, int]):
-    """Words to numbers in the order in which they first appear."""
-
-    def __missing__(self, word: str) -> int:
-        number = self[word] = len(self)
-        return number
-
-
 class _Growing:
     """Sentences as they come in."""
 
@@ -309,39 +312,104 @@ class _Growing:
         return Sentences(np.array(self.ids, dtype=np.int32), np.array(self.lengths, dtype=np.int32))
 
 
-def _number(
-    pairs: Iterable[tuple[list[str], list[str]]],
-    held_out: HeldOut | None,
-    cleaner: Cleaner,
-    kept: bytearray,
-    source_words: _Numbering,
-    target_words: _Numbering,
-    report: Progress,
-) -> Iterator[tuple[Sentences, Sentences]]:
-    """The pairs that the cleaner keeps, in blocks, by the numbers of their words; `kept` gets a 1 for each, 0 for others.
+class _Words(dict[str, int]):
+    """Words to numbers in the order in which they first appear."""
 
-    Pairs that are held out are not even shown to the cleaner.
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self)
+        return number
+
+
+@dataclass(frozen=True)
+class _Tokenizing:
+    """Tokenises and cleans the pairs of a shard, and numbers the words of those that no rule drops.
+
+    Its result says for each pair why it is dropped, or None; of the others, it has fingerprints and words. Pairs that are
+    held out are "held_out", whatever else is wrong with them.
     """
-    source, target = _Growing(), _Growing()
-    for count, (source_sentence, target_sentence) in enumerate(pairs, 1):
-        is_held_out = held_out is not None and (source_sentence, target_sentence) in held_out
-        kept.append(not is_held_out and cleaner.keep(source_sentence, target_sentence))
-        if kept[-1]:
-            source.add(map(source_words.__getitem__, source_sentence))
-            target.add(map(target_words.__getitem__, target_sentence))
-            if len(source.lengths) == BLOCK_PAIRS or max(len(source.ids), len(target.ids)) > _BLOCK_WORDS:
-                yield source.sentences(), target.sentences()
-                source, target = _Growing(), _Growing()
-        if count % _PROGRESS_PAIRS == 0:
-            report("read", count)
-    report("read", len(kept))
-    if source.lengths:
-        yield source.sentences(), target.sentences()
+
+    source: Tokenizer
+    target: Tokenizer
+    config: DataConfig
+    held_out: HeldOut | None
+
+    def __call__(self, shard: Plain) -> Plain:
+        words, sides = (_Words(), _Words()), (_Growing(), _Growing())
+        dropped: list[str | None] = []
+        fingerprints = []
+        for lines in shard:
+            pair = self.source.tokenize(lines[0]), self.target.tokenize(lines[1])
+            is_held_out = self.held_out is not None and pair in self.held_out
+            reason = "held_out" if is_held_out else reason_to_drop(self.config, *pair)
+            dropped.append(reason)
+            if reason is None:
+                fingerprints.append(fingerprint(*pair))
+                for numbers, side, sentence in zip(words, sides, pair, strict=True):
+                    side.add(map(numbers.__getitem__, sentence))
+        return {
+            "dropped": dropped,
+            "fingerprints": fingerprints,
+            "words": [list(numbers) for numbers in words],
+            "ids": [side.ids.tolist() for side in sides],
+            "lengths": [side.lengths.tolist() for side in sides],
+        }
 
 
-def _read_links(files: Sequence[Path], kept: bytearray, corpus: PackedCorpus) -> Iterator[tuple[Sentences, Sentences]]:
-    """The links of the pairs that were kept, in blocks: their source words' places, and their target words'."""
-    source_lengths, target_lengths = corpus.lengths()
+class _Numbering:
+    """Joins the shards of `_Tokenizing`: numbers the words of the whole text, and finds the pairs that are repeated."""
+
+    def __init__(self, config: DataConfig, staging: Path, report: Progress) -> None:
+        self.source, self.target = _Words(), _Words()
+        self.report = CleaningReport()
+        self.kept = bytearray()
+        """For each pair of the text, 1 where it is kept; until `rows` is called, also where it is repeated."""
+        self._fingerprints = Fingerprints(staging / "fingerprints")
+        self._config, self._progress = config, report
+
+    def blocks(self, shards: Iterable[Plain]) -> Iterator[tuple[Sentences, Sentences]]:
+        """The pairs that no rule drops, by the numbers of their words, in blocks; repeated ones are among them."""
+        with self._fingerprints:
+            for shard in shards:
+                for reason in shard["dropped"]:
+                    self.kept.append(reason is None)
+                    if reason != "held_out":
+                        self.report.count("read")
+                        self.report.count(reason or "kept")
+                self._progress("read", len(self.kept))
+                if shard["fingerprints"]:
+                    self._fingerprints.add(np.array(shard["fingerprints"], dtype=np.uint64))
+                    source, target = (
+                        Sentences(
+                            np.array([numbers[word] for word in words], dtype=np.int32)[np.array(ids)],
+                            np.array(lengths, dtype=np.int32),
+                        )
+                        for numbers, words, ids, lengths in zip(
+                            (self.source, self.target), shard["words"], shard["ids"], shard["lengths"], strict=True
+                        )
+                    )
+                    yield source, target
+        self._progress("read", len(self.kept))
+
+    def rows(self) -> Positions:
+        """Which pairs of `blocks` are kept: all, or the first of each that is repeated."""
+        if not self._config.remove_duplicates:
+            return np.arange(self.report.kept)
+        first = self._fingerprints.first()
+        kept = np.frombuffer(self.kept, dtype=np.uint8)
+        kept[np.flatnonzero(kept)] = first
+        self.report.duplicate = int(len(first) - first.sum())
+        self.report.kept -= self.report.duplicate
+        return np.flatnonzero(first)
+
+
+def _read_links(
+    files: Sequence[Path], kept: bytearray, words: tuple[Ids, Ids]
+) -> Iterator[tuple[Sentences, Sentences]]:
+    """The links of the pairs that were kept, in blocks: their source words' places, and their target words'.
+
+    `words` are the numbers of words of these pairs.
+    """
+    source_lengths, target_lengths = words
     ends = _Growing(), _Growing()
     read = pair = 0
     for file in files:
@@ -374,19 +442,15 @@ def _read_links(files: Sequence[Path], kept: bytearray, corpus: PackedCorpus) ->
         yield ends[0].sentences(), ends[1].sentences()
 
 
-def _shuffle(
-    corpus: PackedCorpus, source: WordEncoder, target: WordEncoder, seed: int, report: Progress
+def _encoded(
+    corpus: PackedCorpus, rows: Positions, source: WordEncoder, target: WordEncoder, report: Progress
 ) -> Iterator[tuple[Sentences, Sentences]]:
-    """The numbered pairs in the order that every training reads them in, with their words' ids."""
+    """These pairs of numbered words, in this order, with their words' ids."""
     written = 0
-    for sources, targets in corpus.in_blocks(_order(corpus, seed)):
+    for sources, targets in corpus.in_blocks(rows):
         yield source.encode(sources), target.encode(targets)
         written += len(sources.lengths)
         report("write", written)
-
-
-def _order(corpus: PackedCorpus, seed: int) -> Positions:
-    return np.random.Generator(np.random.PCG64(seed)).permutation(len(corpus))
 
 
 def _describe(files: Sequence[Path]) -> list[dict[str, Any]]:
@@ -398,9 +462,10 @@ def _written(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _nothing_left(sources: Sequence[Path], targets: Sequence[Path], cleaner: Cleaner, config: DataConfig) -> str:
+def _nothing_left(
+    sources: Sequence[Path], targets: Sequence[Path], report: CleaningReport, config: DataConfig
+) -> str:
     names = ", ".join(f"{source}/{target}" for source, target in zip(sources, targets, strict=True))
-    report = cleaner.report
     return (
         f"{names}: no pair is left to train on: of {report.read} read, {report.empty} have an empty side, "
         f"{report.too_long} have more than {config.max_length} words (data.max_length), "

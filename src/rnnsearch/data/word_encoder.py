@@ -41,17 +41,19 @@ class WordEncoder:
 
 def word_encoders(
     corpus: PackedCorpus,
+    rows: Positions,
     source_words: Collection[str],
     target_words: Collection[str],
     config: DataConfig,
     vocabularies: Vocabularies | None,
 ) -> tuple[WordEncoder, WordEncoder]:
-    """The encoders of both sides of a corpus of word numbers: with these vocabularies, or with ones learned from it.
+    """The encoders of both sides of these pairs of a corpus of word numbers: with these vocabularies, or with ones learned
+    from the pairs.
 
     `source_words` and `target_words` hold the words in the order of their numbers.
     """
     totals = [np.zeros(len(words), dtype=np.int64) for words in (source_words, target_words)]
-    for sides in corpus.in_blocks(np.arange(len(corpus))):
+    for sides in corpus.in_blocks(rows):
         for total, sentences in zip(totals, sides, strict=True):
             numbers, times = np.unique(sentences.ids, return_counts=True)
             total[numbers] += times

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from rnnsearch.evaluation.bleu import CorpusScore, LengthBin, bleu_by_length, corpus_score, no_unk_subset, tokenized_bleu
 from rnnsearch.translation import Translation, Translator
+
+Translate = Callable[..., list[Translation]]
+"""As `Translator.translate` of a list of lines."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +39,20 @@ class Evaluation:
 
 
 def evaluate(
-    translator: Translator, sources: list[str], references: list[str], **settings: Any
+    translator: Translator,
+    sources: list[str],
+    references: list[str],
+    translate: Translate | None = None,
+    **settings: Any,
 ) -> Evaluation:
     """Translate `sources` and score the translations against `references`; both are raw lines.
 
-    `settings` are those of `Translator.translate`. Raises RnnsearchError where sources and references differ in number, or
-    where there are none.
+    `settings` are those of `Translator.translate`, which `translate` may stand in for: one in many processes, say. Raises
+    RnnsearchError where sources and references differ in number, or where there are none.
     """
+    translate = translate or translator.translate
     began = time.monotonic()
-    translations = translator.translate(sources, **settings)
+    translations = translate(sources, **settings)
     seconds = time.monotonic() - began
     hypotheses = [translation.text for translation in translations]
     source_words = [translator.source_words(line) for line in sources]
@@ -52,7 +61,7 @@ def evaluate(
     no_unk = None
     if known:
         forbidden = {**settings, "forbid_unk": True, "replace_unk": False}
-        free = translator.translate([sources[i] for i in known], **forbidden)
+        free = translate([sources[i] for i in known], **forbidden)
         no_unk = corpus_score([t.text for t in free], [references[i] for i in known])
     return Evaluation(
         all=corpus_score(hypotheses, references),

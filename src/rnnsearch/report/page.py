@@ -129,6 +129,10 @@ class SentencePage:
             )
         )
 
+    def pass_over(self, count: int) -> None:
+        """Count so many further sentences, beyond the first `MOST_SAMPLES`."""
+        self._count += count
+
     def write(self, path: str | os.PathLike[str], title: str, translator: Translator) -> None:
         """Write the page to `path`, whole or not at all; says on standard error where there were too many sentences."""
         data = translator.system.config.data

@@ -13,6 +13,8 @@ One detail differs from the paper. A model assigns far too low a cross-entropy H
 so these sentences would never be selected. There are therefore two samples and two models O: the sentences of the first
 sample are scored by the model of the second, and all others by the model of the first.
 
+The corpus is scored in shards of some thousand pairs, in one process or in many (`rnnsearch.shards`).
+
 For these models words are lowercased runs of letters and digits, or single other characters; elsewhere in this module a word
 is what stands between spaces. The corpus is read from its files, a block at a time, and never held: besides the models,
 memory is taken for some forty bytes a pair.
@@ -27,6 +29,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -36,9 +39,10 @@ from numpy.typing import NDArray
 
 from rnnsearch.atomic import atomic_write
 from rnnsearch.data.pack import Ids, Sentences
-from rnnsearch.data.read import read_lines, read_pairs
+from rnnsearch.data.read import check_readable, read_lines, read_pairs
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.selection.language_model import Floats, LanguageModel
+from rnnsearch.shards import Kept, Plain, Workers, digest_of
 from rnnsearch.text import Vocabulary
 
 Method = Literal["axelrod", "moore-lewis", "random"]
@@ -74,20 +78,23 @@ class GeneralCorpus:
     sources: Sequence[Path]
     targets: Sequence[Path]
     words: Mapping[Side, Ids]
+    digest: str
+    """Of all lines."""
 
     @classmethod
     def measure(cls, sources: Sequence[Path], targets: Sequence[Path], progress: Progress) -> GeneralCorpus:
         """Read the files once."""
         for path in (*sources, *targets):
             _must_be_a_file(path)
-        lengths = [array("i"), array("i")]
+        lengths, digest = [array("i"), array("i")], blake2b(digest_size=16)
         for done, pair in enumerate(read_pairs(sources, targets)):
             if done % _BLOCK == 0:
                 progress("counting", done, None)
             for side, line in zip(lengths, pair, strict=True):
                 side.append(len(line.split()))
+                digest.update(f"{line}\n".encode())
         words = (np.array(side, dtype=np.int32) for side in lengths)
-        return cls(sources, targets, dict(zip(SIDES, words, strict=True)))
+        return cls(sources, targets, dict(zip(SIDES, words, strict=True)), digest.hexdigest())
 
     def __len__(self) -> int:
         """The number of pairs."""
@@ -121,6 +128,7 @@ def select(
     scores: Path | None = None,
     seed: int = 1,
     progress: Progress | None = None,
+    jobs: int = 1,
 ) -> Selection:
     """Write the best pairs of `sources` and `targets`, one or more files each, to the files of `output`, in their order.
 
@@ -128,6 +136,8 @@ def select(
     kind, which need not be parallel: for both sides, or for the `side` that `moore-lewis` looks at. Of pairs with equal
     scores the first is the better one; a pair with an empty side is never chosen. `scores` gets a line a pair: its score,
     the lower the better. `seed` draws the sample that the general models are trained on, or, by `random`, the pairs.
+    So many `jobs` are processes that score. Until the output is written, finished scores are kept beside its source side, in
+    `OUTPUT.parts`: after this process was killed, the same call reads and learns again, and goes on scoring where it was.
     """
     report = progress or (lambda stage, done, total: None)
     if (pairs is None) == (words is None):
@@ -136,16 +146,24 @@ def select(
         raise RnnsearchError(f"{scores}: random selection has no scores to write; leave --scores out")
     wanted = _wanted_sides(method, side, in_domain or {})
     _must_not_be_read([*output, *([scores] if scores else [])], [*sources, *targets, *wanted.values()])
+    for path in wanted.values():
+        _must_be_a_file(path)
+    check_readable(*wanted.values())
     corpus = GeneralCorpus.measure(sources, targets, report)
-    if method == "random":
-        values = random_scores(corpus, seed)
-    else:
-        values = cross_entropy_differences(corpus, wanted, seed, report)
-        if scores is not None:
-            with atomic_write(scores) as temporary, temporary.open("w", encoding="utf-8") as file:
-                file.writelines(f"{value:.6f}\n" for value in values)
-    kept = best(corpus, values, pairs=pairs, words=words)
-    _write(corpus, kept, output, report)
+    _must_have(corpus, pairs, words)
+    with ExitStack() as stack:
+        if method == "random":
+            values = random_scores(corpus, seed)
+        else:
+            texts = {name: digest_of(path) for name, path in wanted.items()}
+            run = {"command": "select", "corpus": corpus.digest, "in_domain": texts, "seed": seed}
+            finished = stack.enter_context(Kept(output[0], run))
+            values = cross_entropy_differences(corpus, wanted, seed, report, _BLOCK, jobs, finished)
+            if scores is not None:
+                with atomic_write(scores) as temporary, temporary.open("w", encoding="utf-8") as file:
+                    file.writelines(f"{value:.6f}\n" for value in values)
+        kept = best(corpus, values, pairs=pairs, words=words)
+        _write(corpus, kept, output, report)
     return Selection(
         read=len(corpus),
         kept=int(kept.sum()),
@@ -156,26 +174,28 @@ def select(
 
 
 def cross_entropy_differences(
-    corpus: GeneralCorpus, in_domain: Mapping[Side, Path], seed: int, progress: Progress, block: int = _BLOCK
+    corpus: GeneralCorpus,
+    in_domain: Mapping[Side, Path],
+    seed: int,
+    progress: Progress,
+    block: int = _BLOCK,
+    jobs: int = 1,
+    finished: Kept | None = None,
 ) -> Floats:
     """The score of each pair: H_I − H_O, summed over the sides that there is in-domain text for; ∞ where a side is empty.
 
-    `block` pairs are scored at a time; that does not change the scores.
+    `block` pairs are scored at a time, by so many processes (`jobs`); that does not change the scores. Those that have been
+    `finished` before are not computed again.
     """
     order = np.random.default_rng(seed).permutation(len(corpus))
     specific = {side: _in_domain_model(path, block, progress) for side, path in in_domain.items()}
     samples = {side: _samples(corpus.words[side], order, specific[side].words) for side in in_domain}
     general = _general_models(corpus, specific, samples, block, progress)
     scores = np.where(corpus.whole, 0.0, np.inf)
-    for start, lines in corpus.blocks("scoring", progress, block):
-        for side, model in specific.items():
-            sentences = _encode(lines[side], model.vocabulary)
-            first, second = general[side]
-            entropies = first.cross_entropies(sentences)
-            seen = np.flatnonzero(samples[side][start : start + block] == 0)
-            again = _encode([lines[side][number] for number in seen], model.vocabulary)
-            entropies[seen] = second.cross_entropies(again)
-            scores[start : start + block] += model.model.cross_entropies(sentences) - entropies
+    with Workers(_Scoring(specific, samples, general), jobs) as processes:
+        shards = ([start, lines] for start, lines in corpus.blocks("scoring", progress, block))
+        for number, found in enumerate(processes.results(shards, finished)):
+            scores[number * block : (number + 1) * block] += found
     return scores
 
 
@@ -189,19 +209,26 @@ def best(
     corpus: GeneralCorpus, scores: Floats, *, pairs: int | None = None, words: int | None = None
 ) -> NDArray[np.bool_]:
     """For each pair, whether it is kept: the `pairs` with the lowest scores, or as many as have `words` words at most."""
+    _must_have(corpus, pairs, words)
     order = np.argsort(scores, kind="stable")[: np.isfinite(scores).sum()]
     if words is None:
         count = pairs or 0
-        _must_be_there(count, len(order), "pairs")
     else:
         totals = np.cumsum(corpus.words["target"][order], dtype=np.int64)
-        _must_be_there(words, int(totals[-1:].sum()), "words")
         count = int(np.searchsorted(totals, words, side="right"))
         if not count:
             raise RnnsearchError(f"{words:,} words are fewer than the best pair has ({totals[0]:,}); ask for more")
     kept = np.zeros(len(scores), dtype=bool)
     kept[order[:count]] = True
     return kept
+
+
+def _must_have(corpus: GeneralCorpus, pairs: int | None, words: int | None) -> None:
+    """Raise RnnsearchError where more is to be kept than there is."""
+    if words is None:
+        _must_be_there(pairs or 0, int(corpus.whole.sum()), "pairs")
+    else:
+        _must_be_there(words, int(corpus.words["target"][corpus.whole].sum(dtype=np.int64)), "words")
 
 
 def _must_be_there(asked: int, there: int, unit: str) -> None:
@@ -219,6 +246,29 @@ class _InDomain:
     model: LanguageModel
     vocabulary: Vocabulary
     words: int
+
+
+@dataclass(frozen=True)
+class _Scoring:
+    """Scores the pairs of a shard: the number of the first one, and the lines of both sides."""
+
+    specific: Mapping[Side, _InDomain]
+    samples: Mapping[Side, NDArray[np.int8]]
+    general: Mapping[Side, tuple[LanguageModel, LanguageModel]]
+
+    def __call__(self, shard: Plain) -> list[float]:
+        start, lines = shard
+        scores = np.zeros(len(lines["source"]))
+        for side, model in self.specific.items():
+            sentences = _encode(lines[side], model.vocabulary)
+            first, second = self.general[side]
+            entropies = first.cross_entropies(sentences)
+            seen = np.flatnonzero(self.samples[side][start : start + len(scores)] == 0)
+            again = _encode([lines[side][number] for number in seen], model.vocabulary)
+            entropies[seen] = second.cross_entropies(again)
+            scores += model.model.cross_entropies(sentences) - entropies
+        found: list[float] = scores.tolist()
+        return found
 
 
 def model_words(line: str) -> list[str]:
@@ -302,7 +352,7 @@ def _general_models(
 def _write(corpus: GeneralCorpus, kept: NDArray[np.bool_], output: tuple[Path, Path], progress: Progress) -> None:
     with ExitStack() as stack:
         files = [stack.enter_context(stack.enter_context(atomic_write(path)).open("wb")) for path in output]
-        for start, lines in corpus.blocks("writing", progress):
+        for start, lines in corpus.blocks("writing", progress, _BLOCK):
             chosen = np.flatnonzero(kept[start : start + _BLOCK])
             for side, file in zip(SIDES, files, strict=True):
                 file.writelines(lines[side][number].encode() + b"\n" for number in chosen)

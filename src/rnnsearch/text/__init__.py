@@ -1,7 +1,7 @@
 """From text to words and back: Moses tokenisation, the shortlist of words that a model knows, or subwords."""
 
 from rnnsearch.text.subwords import Subwords
-from rnnsearch.text.tokenize import Tokenizer, language_of, tokenize_lines, tokenize_pairs
+from rnnsearch.text.tokenize import Tokenizer, language_of
 from rnnsearch.text.vocabularies import Vocabularies
 from rnnsearch.text.vocabulary import END, END_SYMBOL, UNK, UNK_SYMBOL, Vocabulary
 
@@ -15,6 +15,4 @@ __all__ = [
     "Vocabularies",
     "Vocabulary",
     "language_of",
-    "tokenize_lines",
-    "tokenize_pairs",
 ]

@@ -1,19 +1,13 @@
-"""Running text to words and back again, as the Moses scripts do it; on many lines, in many processes."""
+"""Running text to words and back again, as the Moses scripts do it."""
 
 from __future__ import annotations
 
 import functools
-import json
 import os
 import re
-import subprocess
-import sys
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import chain, islice
+from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any, Literal
 
 from rnnsearch.errors import RnnsearchError
@@ -114,111 +108,3 @@ def language_of(path: str | os.PathLike[str]) -> str | None:
     path = Path(path)
     code = (path.with_suffix("") if path.suffix in (".gz", ".xz") else path).suffix.removeprefix(".")
     return code if len(code) == 2 and code in NonbreakingPrefixes().available_langs else None
-
-
-_CHUNK = 500  # lines that a process is sent at a time
-_FEW = 4000  # fewer lines than this are tokenised before a process would have started
-_MOST_PROCESSES = 16
-
-
-def tokenize_lines(tokenizer: Tokenizer, lines: Iterable[str], *, processes: int | None = None) -> Iterator[list[str]]:
-    """The words of each line, in order, from `processes` processes (by default one a core).
-
-    Reads only a little ahead of what it yields, so that a stream of any length takes bounded memory.
-    """
-    for (words,) in _tokenize_rows([tokenizer], ((line,) for line in lines), processes):
-        yield words
-
-
-def tokenize_pairs(
-    source: Tokenizer, target: Tokenizer, pairs: Iterable[tuple[str, str]], *, processes: int | None = None
-) -> Iterator[tuple[list[str], list[str]]]:
-    """The words of both sides of each pair, likewise."""
-    for source_words, target_words in _tokenize_rows([source, target], pairs, processes):  # noqa: UP028
-        yield source_words, target_words
-
-
-def _tokenize_rows(
-    tokenizers: Sequence[Tokenizer], rows: Iterable[Sequence[str]], processes: int | None
-) -> Iterator[list[list[str]]]:
-    processes = processes or min(os.cpu_count() or 1, _MOST_PROCESSES)
-    rows = iter(rows)
-    head = list(islice(rows, _FEW))
-    if processes == 1 or len(head) < _FEW:
-        for row in chain(head, rows):
-            yield [tokenizer.tokenize(line) for tokenizer, line in zip(tokenizers, row, strict=True)]
-        return
-    rows = chain(head, rows)
-    chunks = iter(lambda: list(islice(rows, _CHUNK)), [])
-    workers: list[_Worker] = []
-    threads = ThreadPoolExecutor(processes)
-    try:
-        idle: SimpleQueue[_Worker] = SimpleQueue()
-        for _ in range(processes):
-            workers.append(_Worker(tokenizers))
-            idle.put(workers[-1])
-
-        def tokenize(chunk: list[Sequence[str]]) -> list[list[list[str]]]:
-            worker = idle.get()
-            try:
-                return worker.tokenize(chunk)
-            finally:
-                idle.put(worker)
-
-        ahead: deque[Future[list[list[list[str]]]]] = deque()
-        for chunk in chunks:
-            ahead.append(threads.submit(tokenize, chunk))
-            if len(ahead) > 2 * processes:
-                yield from ahead.popleft().result()
-        while ahead:
-            yield from ahead.popleft().result()
-    finally:
-        # Also when the consumer stops early, or Ctrl-C comes: a thread whose process is gone waits no longer.
-        for worker in workers:
-            worker.kill()
-        threads.shutdown(cancel_futures=True)
-        for worker in workers:
-            worker.close()
-
-
-class _Worker:
-    """A process that runs `rnnsearch.text.worker`.
-
-    Not multiprocessing: its fork is unsafe beside the threads of a tensor library, and its other methods run
-    the caller's script again unless that guards its main part.
-    """
-
-    def __init__(self, tokenizers: Sequence[Tokenizer]) -> None:
-        specification = json.dumps([[tokenizer.kind, tokenizer.language] for tokenizer in tokenizers])
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "rnnsearch.text.worker", specification],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)},
-            start_new_session=True,  # Ctrl-C is the parent's to handle
-        )
-
-    def tokenize(self, rows: list[Sequence[str]]) -> list[list[list[str]]]:
-        """The words of each line of each row."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        try:
-            self._process.stdin.write(json.dumps(rows).encode() + b"\n")
-            self._process.stdin.flush()
-            answer = self._process.stdout.readline()
-        except BrokenPipeError:
-            answer = b""
-        if not answer.endswith(b"\n"):
-            raise RnnsearchError(
-                f"a tokenising process ended early (exit status {self._process.wait()}); "
-                "if memory ran out, use fewer processes"
-            )
-        return [[words.split() for words in row] for row in json.loads(answer)]
-
-    def kill(self) -> None:
-        """End the process at once; it has nothing to lose."""
-        self._process.kill()
-
-    def close(self) -> None:
-        """Wait for the end of a killed process, and close its pipes."""
-        self._process.communicate()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import shutil
@@ -19,7 +18,7 @@ import torch
 from filelock import FileLock, Timeout
 from rich.console import Console
 
-from rnnsearch.atomic import write_json, write_text
+from rnnsearch.atomic import NO_LOCKS, write_json, write_text
 from rnnsearch.config import CONFIG, WEIGHTS, Config, from_dict, read_json, to_dict
 from rnnsearch.data.development import NO_DEVELOPMENT_SET, check_development_set
 from rnnsearch.data.prepare import PreparedData, open_prepared, prepare
@@ -51,8 +50,6 @@ TEXT_FOLDER = "data"
 """The folder that the text of a run is prepared in, if it is given raw."""
 LOCK = CHECKPOINT.with_name("lock")
 """Held by the process that trains."""
-NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)
-"""Errors of file systems without locks, such as some network file systems; there, a second training is not detected."""
 
 
 class Interrupted(Exception):

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
+from pathlib import Path
 
+from rnnsearch.atomic import atomic_write
+from rnnsearch.data.read import check_readable, read_lines
 from rnnsearch.devices import default_device
 from rnnsearch.model_catalog import default_model, model_folder
 from rnnsearch.model_folder import load_systems
+from rnnsearch.shards import Kept, cut
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
+from rnnsearch.translation.corpora import Format, TranslateLines, in_processes, translation_run
 from rnnsearch.translation.formats import FORMATS
 from rnnsearch.translation.pair_files import score_files
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
 from rnnsearch.translation.translation import Translation
-from rnnsearch.translation.translator import NextWord, Translator
+from rnnsearch.translation.translator import GivenTerms, NextWord, Translator
 
-__all__ = ["FORMATS", "NextWord", "ScoredPair", "Translation", "Translator", "load", "score_files", "score_pairs"]
+__all__ = [
+    "FORMATS",
+    "NextWord",
+    "ScoredPair",
+    "Translation",
+    "Translator",
+    "load",
+    "score_files",
+    "score_pairs",
+    "translate_file",
+]
 
 
 def load(*models: str | os.PathLike[str]) -> Translator:
@@ -35,3 +51,34 @@ def load(*models: str | os.PathLike[str]) -> Translator:
         for _, places in sorted(directions.items())
     ]
     return BidirectionalTranslator(sides) if len(sides) > 1 else sides[0]
+
+
+def translate_file(
+    source: str | os.PathLike[str],
+    output: str | os.PathLike[str],
+    *models: str | os.PathLike[str],
+    jobs: int = 1,
+    n: int = 1,
+    format: Format = "text",
+    terms: GivenTerms = None,
+    **settings: object,
+) -> None:
+    """Translate a file of any size, line by line, into another, in so many processes, as `rnnsearch translate` does.
+
+    `models` are those of `load`, `format` is that of the command, and `n`, `terms` and `settings` are those of
+    `Translator.n_best`. The output does not depend on `jobs`; it is written whole or not at all. Until then, what is
+    finished is kept in the folder `OUTPUT.parts`: after this process was killed, the same call goes on from there. On
+    systems other than Linux, call this below `if __name__ == "__main__":`.
+    """
+    folders = [model_folder(model) for model in models] or [default_model()]
+    check_readable(Path(source))
+    translator = load(*folders)
+    work = TranslateLines(translator, n, format, translator.glossary(terms))
+    output = Path(output)
+    with ExitStack() as stack:
+        work.warm_up(settings)
+        kept = stack.enter_context(Kept(output, translation_run(work, folders, settings)))
+        processes = stack.enter_context(in_processes(work, translator, jobs))
+        file = stack.enter_context(stack.enter_context(atomic_write(output)).open("w", encoding="utf-8", newline="\n"))
+        for result in processes.results(work.shards(cut(read_lines(Path(source))), settings=settings), kept):
+            file.writelines(line + "\n" for line in result["written"])

@@ -311,7 +311,7 @@ class Translator:
         self, lines: Iterable[str], n: int, prefixes: Iterable[str] | None, glossary: Glossary, settings: dict[str, object]
     ) -> Iterator[list[Translation]]:
         given = None if prefixes is None else iter(prefixes)
-        for group in _arriving(lines, 1000):
+        for group in arriving(lines):
             group_prefixes = () if given is None else list(islice(given, len(group)))
             yield from self.n_best(group, n, group_prefixes, glossary, **settings)
         if given is not None and next(given, None) is not None:
@@ -525,7 +525,7 @@ def _id_ranges(word_ids: Sequence[int], words: int) -> tuple[list[int], list[int
     return starts, stops
 
 
-def _arriving(lines: Iterable[str], most: int) -> Iterator[list[str]]:
+def arriving(lines: Iterable[str], most: int = 1000) -> Iterator[list[str]]:
     """Lines in groups of at most `most`: whatever is there when the last group is done, but at least one."""
     arrived: queue.Queue[str | BaseException | None] = queue.Queue(maxsize=2 * most)
 

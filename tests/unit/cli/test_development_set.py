@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ import torch
 import rnnsearch as package
 from command_line import Run, refused
 from rnnsearch.cli.options import settings
-from rnnsearch.data.batches import Batch
 from rnnsearch.training.session import train
 from rnnsearch.training.trainer import Trainer
 from toy import timeless, toy_config, toy_pairs, write_pairs
@@ -100,8 +98,8 @@ def test_a_run_with_pairs_held_out_is_resumed_to_the_same_weights(
     command = ["train", *text, "--hold-out", 10, *TINY]
     assert rnnsearch(*command, "--output", tmp_path / "whole").status == 0
 
-    def stop_after_three(self: Trainer, batches: Sequence[Batch]) -> None:
-        update(self, batches)
+    def stop_after_three(self: Trainer) -> None:
+        update(self)
         self.stop_requested = self.progress.update == 3
 
     update = Trainer._update
@@ -182,8 +180,8 @@ def test_a_validation_that_is_not_a_number_is_null_in_the_record(
 ) -> None:
     """JSON has no NaN, and strict readers refuse it."""
 
-    def diverge(self: Trainer, batches: Sequence[Batch]) -> None:
-        update(self, batches)
+    def diverge(self: Trainer) -> None:
+        update(self)
         with torch.no_grad():
             for parameter in self.system.model.parameters():
                 parameter.fill_(float("nan"))

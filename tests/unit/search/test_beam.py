@@ -323,15 +323,20 @@ def test_what_is_drawn_depends_on_nothing_but_sentence_and_seed(
 @pytest.mark.parametrize("temperature", [pytest.param(0.5, marks=pytest.mark.slow), 1.0])
 def test_words_are_drawn_as_often_as_they_are_probable(temperature: float) -> None:
     model, draws = model_of(1), 20_000
-    config = replace(PLAIN, beam=draws, temperature=temperature, forbid_unk=True)
-    (found,) = search(model, [[2, 3, 4]], config, steps=1)
+
+    def drawn(**settings: float) -> list[Hypothesis]:
+        config = replace(PLAIN, beam=1000, temperature=temperature, forbid_unk=True, **settings)
+        seeds = range(draws // config.beam)
+        return [found for seed in seeds for found in search(model, [[2, 3, 4]], replace(config, seed=seed), steps=1)[0]]
+
+    found = drawn()
     p = np.exp(next_log_p(model, [2, 3, 4], [])[0] / temperature)
     p[UNK] = 0
     p /= p.sum()
     # What ends at once has no words; what goes on is cut off after one, and is only there if nothing has ended.
     ended = sum(hypothesis.finished for hypothesis in found)
     assert ended / draws == pytest.approx(p[END], abs=4 * (p[END] / draws) ** 0.5)
-    (found,) = search(model, [[2, 3, 4]], replace(config, minimum_length_ratio=1.0), steps=1)
+    found = drawn(minimum_length_ratio=1.0)
     times = np.bincount([hypothesis.words[0] for hypothesis in found], minlength=len(p))
     p[END] = 0
     np.testing.assert_allclose(times / draws, p / p.sum(), rtol=0, atol=0.02)

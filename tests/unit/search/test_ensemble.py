@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import rnnsearch
+from rnnsearch.config import WEIGHTS
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.model_folder import load_system, save_settings, save_weights
+from rnnsearch.text import Vocabularies
 from rnnsearch.text.vocabulary import Vocabulary
 from rnnsearch.translation import Translator
 from toy import ORDERS, toy_pairs
@@ -58,10 +62,11 @@ def test_an_encoder_decoder_may_be_a_member(trained: Trained, members: list[Tran
 
 def test_other_vocabularies_are_refused(model_folder: Callable[[str], Path], tmp_path: Path) -> None:
     first = model_folder("mlp")
-    for file in first.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    vocabulary = Vocabulary.load(first / "target.vocab")
-    Vocabulary(vocabulary.words[2:][::-1]).save(tmp_path / "target.vocab")
+    system = load_system(first)
+    source, target = system.vocabularies
+    other = replace(system, vocabularies=Vocabularies(source, Vocabulary(target.words[2:][::-1])))
+    save_settings(tmp_path, other)
+    save_weights(tmp_path / WEIGHTS, other)
     with pytest.raises(RnnsearchError, match="its target vocabulary is not that of"):
         rnnsearch.load(first, tmp_path)
     assert rnnsearch.load(first, first).translate(LINES[0]).text

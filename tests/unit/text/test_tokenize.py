@@ -1,13 +1,10 @@
-"""Moses tokenisation and back, and many processes that give what one gives."""
+"""Moses tokenisation and back."""
 
 from __future__ import annotations
 
 import gzip
 import os
-import shutil
-import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.text import Tokenizer, language_of, tokenize_lines, tokenize_pairs
+from rnnsearch.text import Tokenizer, language_of
 
 DATA = Path(os.environ.get("RNNSEARCH_DATA", Path(__file__).parents[4] / "shared" / "data"))
 
@@ -121,65 +118,3 @@ def test_moses_needs_a_language_code(language: str) -> None:
 )
 def test_language_of(name: str, language: str | None) -> None:
     assert language_of(name) == language
-
-
-def numbered_lines(count: int) -> list[str]:
-    return [f"Line {number}: it’s l'heure, isn't it?" if number % 5 else "" for number in range(count)]
-
-
-def test_processes_give_what_one_gives_in_order() -> None:
-    lines = numbered_lines(6000)
-    assert list(tokenize_lines(ENGLISH, lines, processes=2)) == list(map(ENGLISH.tokenize, lines))
-
-
-def test_the_sides_of_pairs_have_each_their_tokeniser() -> None:
-    lines = numbered_lines(4500)
-    pairs = list(tokenize_pairs(ENGLISH, FRENCH, zip(lines, lines, strict=True), processes=2))
-    assert pairs == [(ENGLISH.tokenize(line), FRENCH.tokenize(line)) for line in lines]
-
-
-def test_an_endless_stream_is_read_only_a_little_ahead() -> None:
-    read = 0
-
-    def endless() -> Iterator[str]:
-        nonlocal read
-        while True:
-            read += 1
-            yield "one more line."
-
-    stream = tokenize_lines(ENGLISH, endless(), processes=2)
-    for _ in range(5000):
-        assert next(stream) == ["one", "more", "line", "."]
-    assert read < 15_000
-    stream.close()  # type: ignore[attr-defined]
-    assert not children()
-
-
-def test_a_process_that_dies_is_an_error_and_not_a_hang(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", shutil.which("false"))
-    with pytest.raises(RnnsearchError, match="ended early \\(exit status 1\\)"):
-        list(tokenize_lines(ENGLISH, numbered_lines(9000), processes=2))
-    assert not children()
-
-
-def test_an_error_in_the_lines_ends_the_processes() -> None:
-    def broken() -> Iterator[str]:
-        yield from numbered_lines(5000)
-        raise RnnsearchError("x.fr:5001: broken")
-
-    with pytest.raises(RnnsearchError, match=r"x.fr:5001"):
-        list(tokenize_lines(ENGLISH, broken(), processes=2))
-    assert not children()
-
-
-def children() -> list[int]:
-    """The living tokenising processes of this one."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = int((process / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == os.getpid() and "rnnsearch.text.worker" in (process / "cmdline").read_text():
-                found.append(int(process.name))
-        except OSError:
-            continue
-    return found

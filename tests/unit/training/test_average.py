@@ -60,7 +60,7 @@ def test_the_mean_of_models(tmp_path: Path) -> None:
     folders = [write_model(tmp_path / f"{seed}", seed) for seed in (1, 2, 3)]
     average_models(folders, tmp_path / "mean")
     found = dict(load_system(tmp_path / "mean").model.named_parameters())
-    parts = [read_tensors(folder / WEIGHTS) for folder in folders]
+    parts = [read_tensors(folder / WEIGHTS)[0] for folder in folders]
     for name, mean in found.items():
         assert torch.allclose(mean, sum(part[name] for part in parts) / 3, atol=1e-7)
     assert any(not torch.equal(found[name], parts[0][name]) for name in found)

@@ -244,13 +244,13 @@ def test_a_wrong_setting_is_named(translator: Translator, setting: str, value: o
 
 def test_a_stream_keeps_order(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     sources = [source for source, _ in toy_pairs(40, seed=6)]
-    monkeypatch.setattr(translator_module, "_arriving", lambda lines, most: ARRIVING(lines, 7))
+    monkeypatch.setattr(translator_module, "arriving", lambda lines: ARRIVING(lines, 7))
     streamed = list(translator.stream(iter(sources)))
     assert [n_best[0].source_tokens[:-1] for n_best in streamed] == [source.split() for source in sources]
     assert [n_best[0].text for n_best in streamed] == [t.text for t in translator.translate(sources)]
 
 
-ARRIVING = translator_module._arriving
+ARRIVING = translator_module.arriving
 
 
 @given(count=st.integers(0, 50), most=st.integers(1, 9))

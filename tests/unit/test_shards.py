@@ -1,0 +1,189 @@
+"""Shards: the same results in any number of processes; what is kept; and processes that end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import forked
+from rnnsearch import shards
+from rnnsearch.errors import RnnsearchError, RnnsearchWarning
+from rnnsearch.shards import Kept, Workers, cut
+
+
+def double(shard: Any) -> Any:
+    if shard == "error":
+        raise RnnsearchError("x:1: no")
+    if shard == "fault":
+        raise KeyError("a fault")
+    if shard == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return [2 * shard, os.getpid()]
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_results_come_in_order(jobs: int) -> None:
+    with Workers(double, jobs) as processes:
+        found = list(processes.results(range(50)))
+        again = list(processes.results([7]))
+    assert [value for value, _ in found] == [2 * number for number in range(50)]
+    assert again[0][0] == 14
+    if jobs > 1:
+        assert os.getpid() not in {pid for _, pid in found}
+        assert {pid for _, pid in found} <= set(processes.pids)
+
+
+@settings(max_examples=10)
+@given(values=st.lists(st.one_of(st.floats(), st.text(), st.none(), st.lists(st.integers())), max_size=6))
+def test_values_come_through_whole(values: list[Any]) -> None:
+    def work(shard: Any) -> Any:
+        return {"values": shard}
+
+    with Workers(work, 1) as one, Workers(work, 2) as two:
+        found = list(one.results([values, [""]])), list(two.results([values, [""]]))
+    assert repr(found[0]) == repr(found[1]) == repr([{"values": values}, {"values": [""]}])
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_shards_are_read_only_a_little_ahead(jobs: int) -> None:
+    read = 0
+
+    def endless() -> Iterator[int]:
+        nonlocal read
+        while True:
+            read += 1
+            yield read
+
+    with Workers(double, jobs) as processes:
+        for done, _ in enumerate(processes.results(endless()), 1):
+            assert read <= done + shards.AHEAD * jobs
+            if done == 100:
+                break
+    assert all(gone(pid) for pid in processes.pids)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_error_of_the_work_comes_in_its_place(jobs: int) -> None:
+    with Workers(double, jobs) as processes:
+        results = processes.results([1, "error", 2])
+        assert next(results)[0] == 2
+        with pytest.raises(RnnsearchError, match=r"^x:1: no$"):
+            next(results)
+    assert all(gone(pid) for pid in processes.pids)
+
+
+def test_a_fault_of_the_work_keeps_its_traceback() -> None:
+    with Workers(double, 2) as processes, pytest.raises(RuntimeError, match=r"KeyError: 'a fault'") as raised:
+        list(processes.results(["fault"]))
+    assert "test_shards.py" in str(raised.value)
+
+
+def test_a_process_that_is_killed_is_an_error() -> None:
+    with Workers(double, 2) as processes, pytest.raises(RnnsearchError, match=r"a process has ended \(signal 9\).*--jobs"):
+        list(processes.results([1, 2, "die", 3]))
+    with Workers(double, 2) as processes:
+        os.kill(processes.pids[0], signal.SIGKILL)
+        with pytest.raises(RnnsearchError, match="signal 9"):
+            list(processes.results(range(100)))
+    assert all(gone(pid) for pid in processes.pids)
+
+
+def test_a_number_of_processes_that_cannot_be() -> None:
+    with pytest.raises(RnnsearchError, match="jobs = 0"):
+        Workers(double, 0)
+
+
+WAITING = """
+import os, sys, time
+from rnnsearch.shards import Workers
+with Workers(lambda shard: time.sleep(100), int(sys.argv[1])) as processes:
+    print(*processes.pids, flush=True)
+    list(processes.results(range(10)))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_none_is_left_when_the_program_ends(number: signal.Signals) -> None:
+    process = forked.Popen([sys.executable, "-c", WAITING, "3"], stdout=-1, stderr=-1)
+    assert process.stdout is not None
+    pids = list(map(int, process.stdout.readline().split()))
+    assert len(pids) == 3
+    time.sleep(0.2)
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == -number
+    deadline = time.monotonic() + 10
+    while not all(map(gone, pids)):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def gone(pid: int) -> bool:
+    """Whether a process has ended, though nobody may have asked for its status yet."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def test_what_is_kept(tmp_path: Path) -> None:
+    done: list[int] = []
+
+    def work(shard: int) -> list[int]:
+        done.append(shard)
+        if shard == 3:
+            raise KeyboardInterrupt
+        return [shard]
+
+    def run(until: int, **settings: object) -> list[int]:
+        done.clear()
+        with Kept(tmp_path / "out", settings) as kept, Workers(work) as processes:
+            return [value for (value,) in processes.results(range(until), kept)]
+
+    with pytest.raises(KeyboardInterrupt):
+        run(5, beam=2)
+    assert (tmp_path / "out.parts").is_dir()
+    with pytest.raises(KeyboardInterrupt):
+        run(5, beam=2)
+    assert done == [3]
+    damaged = sorted((tmp_path / "out.parts").glob("*.part"))[0]
+    damaged.write_bytes(b"[")
+    assert run(3, beam=2) == [0, 1, 2]
+    assert len(done) == 1
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(KeyboardInterrupt):
+        run(5, beam=2)
+    with pytest.warns(RnnsearchWarning, match="out.parts: what is kept there is of another run"):
+        assert run(2, beam=3) == [0, 1]
+    assert done == [0, 1]
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_runs_do_not_write_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards, "_PATIENCE", 0.1)
+    with (
+        Kept(tmp_path / "out", {}),
+        pytest.raises(RnnsearchError, match="another run is writing it"),
+        Kept(tmp_path / "out", {}),
+    ):
+        pass
+    (tmp_path / "file").touch()
+    with pytest.raises(RnnsearchError, match=r"cannot write to .*file"), Kept(tmp_path / "file" / "out", {}):
+        pass
+
+
+@given(count=st.integers(0, 30), size=st.integers(1, 9))
+def test_cut(count: int, size: int) -> None:
+    found = list(cut(range(count), size))
+    assert [one for shard in found for one in shard] == list(range(count))
+    assert all(len(shard) == size for shard in found[:-1])
+    assert all(found)
