@@ -36,7 +36,7 @@ SHARDED = {
 IMPATIENT = """
 from datetime import timedelta
 from rnnsearch.training import processes
-processes.PATIENCE = timedelta(seconds=5)
+processes.PATIENCE = timedelta(seconds=3)
 from rnnsearch.cli import main
 main()
 """
@@ -87,19 +87,36 @@ def end(processes: Sequence[subprocess.Popen[Any]]) -> list[tuple[int, str]]:
     return [(process.returncode, error) for process, error in zip(processes, errors, strict=True)]
 
 
+MORE = {
+    "accumulated": {
+        "training.shards": 5,
+        "training.accumulate": 2,
+        "training.optimizer": "adadelta",
+        "training.learning_rate": 1.0,
+    },
+    "subwords": {
+        "data.subwords": "bpe",
+        "data.subword_pieces": 60,
+        "training.subword_sampling": 0.1,
+        "training.consistency": 1.0,
+        "model.tied_embedding": True,
+        "model.maxout_size": 16,
+    },
+}
+
+
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "counts"),
     [
-        {},
-        {"training.shards": 5, "training.accumulate": 2, "training.optimizer": "adadelta", "training.learning_rate": 1.0},
-        {"data.subwords": "bpe", "data.subword_pieces": 60, "training.subword_sampling": 0.1,
-         "model.tied_embedding": True, "model.maxout_size": 16, "training.consistency": 1.0, "training.max_updates": 12},
+        pytest.param({"training.max_updates": 12}, (2, 3), id="modern"),
+        *(pytest.param(more, (2, 3, 4), id=name, marks=pytest.mark.slow) for name, more in MORE.items()),
     ],
-    ids=["modern", "accumulated", "subwords"],
-)  # fmt: skip
-def test_any_number_of_processes_ends_at_the_same_bits(texts: list[str], tmp_path: Path, settings: dict[str, Any]) -> None:
+)
+def test_any_number_of_processes_ends_at_the_same_bits(
+    texts: list[str], tmp_path: Path, settings: dict[str, Any], counts: tuple[int, ...]
+) -> None:
     rnnsearch(*command(texts, tmp_path / "1", **settings))
-    for count in (2, 3, 4):
+    for count in counts:
         results = end(together(count, command(texts, tmp_path / str(count), **settings)))
         assert [status for status, _ in results] == [0] * count, results
         assert "Traceback" not in "".join(error for _, error in results)
@@ -154,7 +171,7 @@ def test_a_process_that_hangs_is_named(texts: list[str], tmp_path: Path) -> None
     finally:
         processes[2].kill()
     assert processes[0].returncode == 2
-    assert "rnnsearch: training process 2 has not answered for 5 seconds; --resume goes on" in error
+    assert "rnnsearch: training process 2 has not answered for 3 seconds; --resume goes on" in error
     end(processes[1:])
 
 

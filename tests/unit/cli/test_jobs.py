@@ -71,7 +71,13 @@ TRANSLATE: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize("options", TRANSLATE.values(), ids=TRANSLATE)
+QUICK = ("text", "json")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [pytest.param(TRANSLATE[name], id=name, marks=() if name in QUICK else pytest.mark.slow) for name in TRANSLATE],
+)
 def test_translate(
     rnnsearch: Run, model_folder: Folders, texts: tuple[Path, Path], tmp_path: Path, options: tuple[str, ...]
 ) -> None:
@@ -167,9 +173,9 @@ def test_evaluate(rnnsearch: Run, model_folder: Folders, texts: tuple[Path, Path
     "options",
     [
         (),
-        ("--target",),
-        ("--target", "--format", "json"),
-        ("--target", "--tokenized", "--gold"),
+        pytest.param(("--target",), marks=pytest.mark.slow),
+        pytest.param(("--target", "--format", "json"), marks=pytest.mark.slow),
+        pytest.param(("--target", "--tokenized", "--gold"), marks=pytest.mark.slow),
         ("--target", "--reverse-model"),
     ],
 )
@@ -288,6 +294,7 @@ def test_parts_of_another_run_are_not_mixed_in(
     assert output.read_text(encoding="utf-8") == rnnsearch("translate", "-m", ours, source).out
 
 
+@pytest.mark.slow
 def test_the_others_go_on(rnnsearch: Run, model_folder: Folders, texts: tuple[Path, Path], tmp_path: Path) -> None:
     model = Path(shutil.copytree(model_folder("mlp"), tmp_path / "model"))
     output = tmp_path / "out"
@@ -351,7 +358,13 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(
-    "options", [(), ("--hold-out", 9), ("--set", "data.remove_duplicates=false"), ("--set", "data.subwords=bpe")]
+    "options",
+    [
+        ("--hold-out", 9),
+        pytest.param((), marks=pytest.mark.slow),
+        pytest.param(("--set", "data.remove_duplicates=false"), marks=pytest.mark.slow),
+        pytest.param(("--set", "data.subwords=bpe"), marks=pytest.mark.slow),
+    ],
 )
 def test_prepare(
     rnnsearch: Run,

@@ -322,7 +322,7 @@ def test_what_is_drawn_depends_on_nothing_but_sentence_and_seed(
 
 @pytest.mark.parametrize("temperature", [pytest.param(0.5, marks=pytest.mark.slow), 1.0])
 def test_words_are_drawn_as_often_as_they_are_probable(temperature: float) -> None:
-    model, draws = model_of(1), 20_000
+    model, draws = model_of(1), 10_000
 
     def drawn(**settings: float) -> list[Hypothesis]:
         config = replace(PLAIN, beam=1000, temperature=temperature, forbid_unk=True, **settings)
