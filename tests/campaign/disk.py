@@ -99,7 +99,7 @@ def _one(folder: Path, name: str, fault: str, first: int, whole: Path) -> str | 
         kept = Path(shutil.copytree(whole, folder / "whole"))
         for path in [path for path in kept.rglob("*") if path.is_file() and not (out / path.relative_to(kept)).exists()]:
             path.unlink()
-        failure = same_files(kept, out, LEFT_OUT)
+        failure = same_files(kept, out, (*LEFT_OUT, ".parts/"))  # what is finished is kept there for the run that goes on
     again = run([*words, *(["--resume"] if name == "train" else [])], folder) if done.status else None
     if again is not None and failure is None:
         # Where the folder alone could not be flushed, a model is there, and is whole.
