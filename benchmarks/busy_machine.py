@@ -48,7 +48,7 @@ def train(data: Path) -> None:
     import torch
 
     from rnnsearch.config import from_preset
-    from rnnsearch.data.prepare import open_prepared
+    from rnnsearch.data.prepared import open_prepared
     from rnnsearch.model_folder import new_system
     from rnnsearch.training.checkpoint import Progress
     from rnnsearch.training.trainer import Trainer

@@ -16,7 +16,8 @@ import numpy as np
 from rnnsearch.atomic import write_text
 from rnnsearch.config import Config, DataConfig, from_preset
 from rnnsearch.data.pack import Ids, PackedCorpus, Sentences, write_packed
-from rnnsearch.data.prepare import PreparedData, open_prepared, prepare
+from rnnsearch.data.prepare import prepare
+from rnnsearch.data.prepared import PreparedData, open_prepared
 from rnnsearch.data.read import read_lines
 from rnnsearch.model_folder import System, new_system
 from rnnsearch.text import Vocabularies

@@ -1,4 +1,4 @@
-"""Atomic writes: a file is written under a temporary name, flushed to disk, and renamed. What file systems cannot do."""
+"""Atomic writes: a file is written under a temporary name, flushed to disk, and renamed. Locks: one writer at a time."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rnnsearch.errors import RnnsearchError
 
-NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)
-"""Errors of file systems without locks, such as some network file systems; there, a second writer is not detected."""
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+_NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)
+"""Errors of file systems without locks, such as some network file systems."""
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -65,6 +68,23 @@ def _writable(path: Path) -> Path:
     except OSError as error:
         raise RnnsearchError(f"{path}: cannot write it: {error.strerror}") from None
     return temporary
+
+
+def acquire_lock(path: Path, timeout: float = 0) -> BaseFileLock:
+    """The lock of this file, whose folder is made if need be; that of a killed process is free.
+
+    A file system without locks gives it to everyone. Raises TimeoutError while another process has it, and other OSErrors.
+    """
+    from filelock import FileLock
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=timeout)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+    return lock
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

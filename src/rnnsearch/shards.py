@@ -30,7 +30,7 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, TypeAlias, TypeVar
 
-from rnnsearch.atomic import NO_LOCKS, atomic_write
+from rnnsearch.atomic import acquire_lock, atomic_write
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.version import __version__
 
@@ -84,21 +84,16 @@ class Kept:
 
     def __enter__(self) -> Kept:
         """Raises RnnsearchError where another run is at work beside this output, or where nothing can be written."""
-        from filelock import FileLock, Timeout
-
         new = not self.folder.exists()
         self._made = [place for place in (self.folder, *self.folder.parents) if not place.exists()]
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._lock = FileLock(self.folder / ".lock")
-            self._lock.acquire(timeout=_PATIENCE)
-        except Timeout:
+            self._lock = acquire_lock(self.folder / ".lock", _PATIENCE)
+        except TimeoutError:
             raise RnnsearchError(
                 f"{self._output}: another run is writing it, with its parts in {self.folder}; wait for it, or name another"
             ) from None
         except OSError as error:
-            if error.errno not in NO_LOCKS:
-                raise RnnsearchError(f"cannot write to {self.folder}: {error.strerror}") from None
+            raise RnnsearchError(f"cannot write to {self.folder}: {error.strerror}") from None
         manifest = self.folder / "run.json"
         wanted = json.dumps(self._run, indent=1, sort_keys=True) + "\n"
         if not new and _text(manifest) != wanted:

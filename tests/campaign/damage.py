@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save_file
 
 from campaign.trial import SMALL, Part, run, settings, world
 from rnnsearch.data.development import HELD_OUT
-from rnnsearch.data.prepare import open_prepared
+from rnnsearch.data.prepared import open_prepared
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import load_system, new_system
 from rnnsearch.training.checkpoint import Progress, load_checkpoint

@@ -272,7 +272,8 @@ def attempt(seed: int, number: int) -> tuple[str, str | None]:
         before = names(folder)
         ended = run(words, folder)
         failure = complaint(ended) or partial(folder)
-        new = names(folder) - before
+        # What was finished before a line that is refused stays beside the output, for the run on the mended file.
+        new = {name for name in names(folder) - before if b".parts" not in name}
         if failure is None and ended.status == 2 and new:
             failure = f"refuses, and leaves {sorted(new)[:3]}; {ended.err[-300:]!r}"
     return f"{number}: {' '.join(repr(word)[:80] for word in words if word not in usual)}", failure

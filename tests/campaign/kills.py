@@ -98,7 +98,7 @@ def kills(seed: int, numbers: Sequence[int]) -> Part:
             ended[f"{name}, killed" if killed else f"{name}, had ended"] += 1
             failure = None
             if killed and name in ("select", "translate"):
-                written = [path for path in (folder / "out").glob("*") if path.name[0] != "."]
+                written = [path for path in (folder / "out").glob("*") if path.is_file() and path.name[0] != "."]
                 if any(path.read_bytes() != (undisturbed / path.name).read_bytes() for path in written):
                     failure = "a part of a file has its name"
             if killed or not job.again:

@@ -74,7 +74,7 @@ def command(
 
     from rnnsearch.config import from_dict, read_model_config
     from rnnsearch.data.development import check_development_set
-    from rnnsearch.data.prepare import prepared_info
+    from rnnsearch.data.prepared import prepared_info
 
     check_development_set(valid_source or [], valid_target or [], hold_out, data)
     check_inputs(*(source or []), *(target or []), *(links or []), *(valid_source or []), *(valid_target or []))

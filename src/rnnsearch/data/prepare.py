@@ -1,16 +1,8 @@
-"""Parallel text to a prepared folder: tokenised, cleaned, shuffled once, cut to two shortlists, packed.
-
-The folder holds `train.arrow`, `source.vocab`, `target.vocab`, where words are segmented `source.subwords` and
-`target.subwords`, where links were given `links.arrow`, where pairs were held out `held-out.source` and `held-out.target`,
-and, written last, `prepare.json`.
-"""
+"""Parallel text to a prepared folder: tokenised, cleaned, shuffled once, cut to two shortlists, packed (see `prepared`)."""
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,10 +15,22 @@ from typing import Any, Literal
 import numpy as np
 
 from rnnsearch.atomic import write_json, write_text
-from rnnsearch.config import DataConfig, from_dict
+from rnnsearch.config import DataConfig
 from rnnsearch.data.clean import CleaningReport, fingerprint, reason_to_drop
 from rnnsearch.data.development import HELD_OUT, HeldOut, choose_held_out
 from rnnsearch.data.pack import BLOCK_PAIRS, Ids, PackedCorpus, Positions, Sentences, write_packed
+from rnnsearch.data.prepared import (
+    CORPUS,
+    FORMAT,
+    INFO,
+    LINKS,
+    OPTIONAL,
+    SUMS,
+    PreparedData,
+    describe,
+    file_checksum,
+    open_prepared,
+)
 from rnnsearch.data.read import read_lines, read_pairs
 from rnnsearch.data.repetitions import Fingerprints
 from rnnsearch.data.word_alignments import parse_gold
@@ -34,72 +38,11 @@ from rnnsearch.data.word_encoder import WordEncoder, word_encoders
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.shards import Kept, Plain, Workers, cut, default_jobs
 from rnnsearch.text import Tokenizer, Vocabularies, language_of
-from rnnsearch.text.vocabularies import FILES as VOCABULARY_FILES
 
 Progress = Callable[[str, int], None]
 
-_CORPUS = "train.arrow"
-_LINKS = "links.arrow"
-_INFO = "prepare.json"
-_OPTIONAL = (*VOCABULARY_FILES, _LINKS, *HELD_OUT)
-_FORMAT = 1
-SUMS = "crc32"
-"""The entry of `prepare.json` that has the CRC-32 of every other file, which finds a byte that has changed."""
-
 _FEW = 4000
 """Fewer pairs than this are tokenised before a process would have started."""
-
-
-@dataclass(frozen=True)
-class PreparedData:
-    """A prepared folder, opened."""
-
-    folder: Path
-    vocabularies: Vocabularies
-    corpus: PackedCorpus
-    links: PackedCorpus | None
-    """Word alignments, where some were given: for every pair, the source and the target words that are linked, by place."""
-    info: dict[str, Any]
-    """`prepare.json`: the settings, what was read and dropped, and how many words the shortlists cover."""
-    source_language: str
-    target_language: str
-
-    @property
-    def held_out(self) -> int:
-        """The number of pairs held out for a development set; they are in `development_files`."""
-        pairs: int = self.info.get("held_out", {}).get("pairs", 0)
-        return pairs
-
-    @property
-    def development_files(self) -> tuple[Path, Path]:
-        """The source and the target side of the pairs that were held out."""
-        return self.folder / HELD_OUT[0], self.folder / HELD_OUT[1]
-
-    def is_of(self, sources: Sequence[Path], targets: Sequence[Path], links: Sequence[Path] = ()) -> bool:
-        """Whether it was prepared from these files, as far as their names and sizes tell."""
-        files = self.info["source_files"], self.info["target_files"], self.info.get("link_files", [])
-        return files == (_describe(sources), _describe(targets), _describe(links))
-
-    def has_info(self, other: dict[str, Any]) -> bool:
-        """Whether `other` is the `prepare.json` of this text; one of version 0.1 has no checksums."""
-        if SUMS in other and SUMS in self.info:
-            return other == self.info
-        return {**other, SUMS: None} == {**self.info, SUMS: None}
-
-    def summary(self) -> list[str]:
-        """What was read and dropped, and what share of the running words each shortlist covers, for a reader."""
-        lines = CleaningReport(**self.info["cleaning"]).lines()
-        if self.held_out:
-            lines.append(f"{self.held_out:>12,} held out, in {self.info['held_out']['lines']:,} lines")
-        for side, language in (("source", self.source_language), ("target", self.target_language)):
-            words = self.info[side]
-            known = f"the shortlist of {words['vocabulary']:,} covers {words['coverage_percent']:.2f}%"
-            if "pieces" in words:
-                known = f"segmented into {words['pieces']:,} subwords, {words['vocabulary']:,} distinct"
-            lines.append(f"{side} ({language}): {words['words']:,} words, {words['distinct_words']:,} distinct; {known}")
-        if self.links is not None:
-            lines.append(f"{self.info['links']:,} links of words")
-        return lines
 
 
 def prepare(
@@ -163,7 +106,7 @@ def prepare(
         Vocabularies(source.vocabulary, target.vocabulary).save(staging)
         order = np.random.Generator(np.random.PCG64(config.seed)).permutation(len(rows))
         write_packed(
-            staging / _CORPUS,
+            staging / CORPUS,
             _encoded(corpus, rows[order], source, target, report),
             source_size=len(source.vocabulary),
             target_size=len(target.vocabulary),
@@ -175,81 +118,25 @@ def prepare(
             in_order = PackedCorpus.open(staging / "in-order.arrow")
             found = int(in_order.lengths()[0].sum())
             blocks = in_order.in_blocks(order)
-            write_packed(staging / _LINKS, blocks, source_size=no_limit, target_size=no_limit)
+            write_packed(staging / LINKS, blocks, source_size=no_limit, target_size=no_limit)
         info: dict[str, Any] = {
-            "format": _FORMAT,
+            "format": FORMAT,
             "data": asdict(config),
-            "source_files": _describe(sources),
-            "target_files": _describe(targets),
-            "link_files": _describe(links),
+            "source_files": describe(sources),
+            "target_files": describe(targets),
+            "link_files": describe(links),
             "links": found,
             "cleaning": asdict(cleaned),
             "pairs": len(rows),
             "source": source.info,
             "target": target.info,
         }
-        info[SUMS] = {path.name: _checksum(path) for path in sorted(staging.iterdir()) if path.name in (_CORPUS, *_OPTIONAL)}
+        written = (path for path in sorted(staging.iterdir()) if path.name in (CORPUS, *OPTIONAL))
+        info[SUMS] = {path.name: file_checksum(path) for path in written}
         if held_out:
             info["held_out"] = {"pairs": len(held_out.pairs), "lines": len(numbering.kept) - cleaned.read}
-        write_json(staging / _INFO, info)
+        write_json(staging / INFO, info)
     return open_prepared(folder)
-
-
-def open_prepared(folder: Path) -> PreparedData:
-    """Open a folder that `prepare` wrote; RnnsearchError where a byte of it has changed since.
-
-    All files are read once for that, some 2 GB a second where they are in memory.
-    """
-    folder = Path(folder)
-    info = prepared_info(folder)
-    corpus = PackedCorpus.open(folder / _CORPUS)
-    try:
-        languages = info["data"]["source_language"], info["data"]["target_language"]
-        stated = info["pairs"], info["source"]["vocabulary"], info["target"]["vocabulary"]
-        kind = info["data"].get("subwords", "none")
-        right_to_left = info["data"].get("right_to_left", False)
-        sums = dict(info.get(SUMS, {}))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise RnnsearchError(f"{folder / _INFO}: damaged; prepare the data again") from None
-    for name, stated_sum in sums.items():
-        if name in (_CORPUS, *_OPTIONAL) and _checksum(folder / name) != stated_sum:
-            raise RnnsearchError(f"{folder / name}: damaged: its checksum is not that in {_INFO}; prepare the data again")
-    vocabularies = Vocabularies.load(folder, kind, right_to_left)
-    found = (len(corpus), *map(len, vocabularies))
-    if stated != found:
-        raise RnnsearchError(
-            f"{folder}: pairs and vocabulary sizes are {found}, but {_INFO} says {stated}: "
-            "its files do not belong together; prepare the data again"
-        )
-    links = PackedCorpus.open(folder / _LINKS) if (folder / _LINKS).exists() else None
-    if links is not None and len(links) != len(corpus):
-        raise RnnsearchError(f"{folder / _LINKS}: of {len(links)} pairs, not {len(corpus)}; prepare the data again")
-    return PreparedData(folder, vocabularies, corpus, links, info, *languages)
-
-
-def prepared_info(folder: Path) -> dict[str, Any]:
-    """The `prepare.json` of a folder that `prepare` wrote; none of its other files is read."""
-    path = Path(folder) / _INFO
-    if not path.is_file():
-        raise RnnsearchError(f"{folder}: no prepared data here ({_INFO} is missing); run `rnnsearch prepare`")
-    try:
-        info = json.loads(path.read_text(encoding="utf-8"))
-        from_dict({"data": info["data"]}, str(path))
-        return dict(info)
-    except (OSError, ValueError, KeyError, TypeError, RnnsearchError):
-        raise RnnsearchError(f"{path}: damaged; prepare the data again") from None
-
-
-def _checksum(path: Path) -> str:
-    """The CRC-32 of a file, or nothing where there is none."""
-    found = 0
-    try:
-        with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                found = zlib.crc32(block, found)
-    except OSError:
-        return ""
-    return f"{found:08x}"
 
 
 def _language(side: Literal["source", "target"], files: Sequence[Path], setting: str, tokenizer: str) -> str:
@@ -279,10 +166,10 @@ def _staging(folder: Path) -> Iterator[Path]:
         staging = Path(mkdtemp(prefix=".preparing-", dir=folder))
         yield staging
         # From here until it is back, the folder counts as incomplete.
-        (folder / _INFO).unlink(missing_ok=True)
-        for name in _OPTIONAL:
+        (folder / INFO).unlink(missing_ok=True)
+        for name in OPTIONAL:
             (folder / name).unlink(missing_ok=True)
-        for name in (_CORPUS, *_OPTIONAL, _INFO):
+        for name in (CORPUS, *OPTIONAL, INFO):
             if (staging / name).exists():
                 (staging / name).replace(folder / name)
     except OSError as error:
@@ -451,15 +338,6 @@ def _encoded(
         yield source.encode(sources), target.encode(targets)
         written += len(sources.lengths)
         report("write", written)
-
-
-def _describe(files: Sequence[Path]) -> list[dict[str, Any]]:
-    return [{"name": _written(path.name), "bytes": path.stat().st_size if path.is_file() else None} for path in files]
-
-
-def _written(name: str) -> str:
-    """A file's name as text, which it need not be."""
-    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _nothing_left(

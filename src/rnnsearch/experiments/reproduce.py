@@ -13,7 +13,8 @@ from rich.markup import escape
 
 from rnnsearch.atomic import atomic_write, write_json
 from rnnsearch.config import CONFIG, WEIGHTS, from_dict, to_dict
-from rnnsearch.data.prepare import open_prepared, prepare
+from rnnsearch.data.prepare import prepare
+from rnnsearch.data.prepared import open_prepared
 from rnnsearch.data.read import read_lines
 from rnnsearch.datasets.builtin import write_corpus
 from rnnsearch.datasets.catalog import WMT14

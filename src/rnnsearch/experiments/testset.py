@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 from rnnsearch.atomic import write_json, write_text
-from rnnsearch.data.prepare import PreparedData
+from rnnsearch.data.prepared import PreparedData
 from rnnsearch.data.read import read_pairs
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.evaluation.bleu import no_unk_subset

@@ -130,16 +130,19 @@ def _set_gradients(parameters: Sequence[nn.Parameter], flat: Tensor) -> None:
 
 def _gather_rows(E: nn.Parameter, processes: Processes) -> list[Tensor]:
     """The sparse gradient of E in every process, each row once; without rows in a process where E has none."""
-    mine = E.detach()[:0].to_sparse(1) if E.grad is None else E.grad.coalesce()
-    if processes.count == 1:
-        return [mine]
-    counts = processes.gather(torch.tensor([len(mine.values())])).flatten().tolist()
-    ids, values = torch.zeros(max(counts), dtype=torch.int64), E.new_zeros(max(counts), E.shape[1])
+    ids, values = torch.zeros(0, dtype=torch.int64), E.detach()[:0]
     if E.grad is not None:
-        ids[: len(mine.values())], values[: len(mine.values())] = mine.indices()[0], mine.values()
+        mine = E.grad.coalesce()
+        if processes.count == 1:
+            return [mine]
+        ids, values = mine.indices()[0], mine.values()
+    counts = processes.gather(torch.tensor([len(ids)])).flatten().tolist()
+    padding = max(counts) - len(ids)
+    all_ids = processes.gather(nn.functional.pad(ids, (0, padding)))
+    all_values = processes.gather(nn.functional.pad(values, (0, 0, 0, padding)))
     return [
         torch.sparse_coo_tensor(ids[None, :count], values[:count], E.shape, is_coalesced=True, check_invariants=False)
-        for ids, values, count in zip(processes.gather(ids), processes.gather(values), counts, strict=True)
+        for ids, values, count in zip(all_ids, all_values, counts, strict=True)
     ]
 
 
@@ -174,7 +177,7 @@ class FastReduction:
         for turn in range(rounds):
             # All of them compute in every round; what one that has no shard left computes does not count.
             number, weight = (mine[turn], 1.0) if turn < len(mine) else (0, 0.0)
-            with contextlib.nullcontext() if turn == rounds - 1 else self._model.no_sync():
+            with self._processes.reached(), contextlib.nullcontext() if turn == rounds - 1 else self._model.no_sync():
                 loss = backward(self._model, shards[number], weight)
             if weight:
                 losses[number] = loss

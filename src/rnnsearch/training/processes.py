@@ -29,6 +29,8 @@ T = TypeVar("T")
 
 PATIENCE = timedelta(seconds=60)
 """The longest that a process waits for another one that gives no sign of life."""
+_ROLL_CALL = 5.0
+"""Seconds that those who are left wait for each other, when they find out who is missing."""
 _BEAT = 5.0
 """Seconds between the signs of life that the first process gives while it works alone."""
 _LOOK = 0.05
@@ -45,8 +47,8 @@ class Processes:
         self._store = store
         self._tasks = 0
         self._parent = os.getppid()
-        # Waiting and small things go through gloo on a GPU as well: only gloo tells which process is missing.
-        self._control = dist.new_group(backend="gloo", timeout=PATIENCE) if count > 1 else None
+        # Numbers on the CPU go through gloo on a GPU as well.
+        self._numbers = dist.new_group(backend="gloo", timeout=PATIENCE) if count > 1 else None
 
     @property
     def first(self) -> bool:
@@ -80,7 +82,7 @@ class Processes:
                 with contextlib.suppress(RuntimeError):
                     self._store.set(done, json.dumps({"failed": True}))
                 raise
-        with _named_failures():
+        with self.reached():
             self._store.set(done, json.dumps({"result": result}))
         return result
 
@@ -103,7 +105,7 @@ class Processes:
 
     def _wait_for_first(self, done: str) -> dict[str, Any]:
         beats, heard = -1, time.monotonic()
-        with _named_failures():
+        with self.reached():
             while not self._store.check([done]):
                 now = self._store.add(f"{done}/beat", 0)
                 if now != beats:
@@ -118,9 +120,8 @@ class Processes:
         """Send row r to process r, for all r. Returns what all of them have sent to this one, a row each."""
         if self.count == 1:
             return x_NX
-        self._meet()
         received_NX = torch.empty_like(x_NX)
-        with _named_failures():
+        with self.reached():
             dist.all_to_all_single(received_NX, x_NX)
         return received_NX
 
@@ -132,9 +133,8 @@ class Processes:
     def add(self, x: Tensor) -> Tensor:
         """The sum over all processes of a small tensor on the CPU, in place."""
         if self.count > 1:
-            self._meet()
-            with _named_failures():
-                dist.all_reduce(x, group=self._control)
+            with self.reached():
+                dist.all_reduce(x, group=self._numbers)
         return x
 
     def agree(self, stop: bool, seconds: float) -> tuple[bool, float]:
@@ -170,16 +170,31 @@ class Processes:
                 time.sleep(_LOOK)
         dist.destroy_process_group()
 
-    def _meet(self) -> None:
-        """Wait for all processes, or raise RnnsearchError naming those that do not come."""
+    @contextlib.contextmanager
+    def reached(self) -> Iterator[None]:
+        """A context in which a failure of the communication is an error of one line, which names who has not answered."""
         began = time.monotonic()
         try:
-            dist.monitored_barrier(group=self._control, timeout=PATIENCE, wait_all_ranks=True)
+            yield
         except RuntimeError as error:
-            missing = str(error).partition("Ranks ")[2].partition(" failed to pass monitoredBarrier")[0]
-            if missing and time.monotonic() - began > 0.9 * PATIENCE.total_seconds():
-                raise RnnsearchError(_no_answer(missing)) from None
-            raise RnnsearchError(_lost(error)) from None
+            if not _is_of_communication(error):
+                raise
+            # Where a connection is closed, others may still wait for what this one has not sent: they would seem missing.
+            waited = time.monotonic() - began > 0.9 * PATIENCE.total_seconds()
+            missing = self._missing() if waited else ""
+            raise RnnsearchError(_no_answer(missing) if missing else _lost(error)) from None
+
+    def _missing(self) -> str:
+        """Who does not come when all are called; all others come, for they have waited as long for the same ones."""
+        missing, until = list[str](), time.monotonic() + _ROLL_CALL
+        with contextlib.suppress(RuntimeError):  # of a store that ended with its process
+            self._store.set(f"present/{self.rank}", "")
+            while True:
+                missing = [str(rank) for rank in range(self.count) if not self._store.check([f"present/{rank}"])]
+                if not missing or time.monotonic() > until:
+                    break
+                time.sleep(_LOOK)
+        return ", ".join(missing)
 
 
 @contextlib.contextmanager
@@ -191,12 +206,14 @@ def joined() -> Iterator[Processes]:
     on_gpu = torch.cuda.is_available()
     if on_gpu:
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
-    with _named_failures():
+    try:
         store, rank, count = next(rendezvous("env://"))
         dist.init_process_group(
             "nccl" if on_gpu else "gloo", store=store, rank=rank, world_size=count, timeout=PATIENCE
         )
-    processes = Processes(rank, count, store)
+        processes = Processes(rank, count, store)
+    except RuntimeError as error:  # those of torch.distributed are its subclasses
+        raise RnnsearchError(_lost(error)) from None
     try:
         yield processes
     finally:
@@ -223,13 +240,9 @@ def rank() -> int:
     return int(os.environ.get("RANK", "0"))
 
 
-@contextlib.contextmanager
-def _named_failures() -> Iterator[None]:
-    """A context in which a failure of the communication is an error of one line."""
-    try:
-        yield
-    except RuntimeError as error:  # those of torch.distributed are its subclasses
-        raise RnnsearchError(_lost(error)) from None
+def _is_of_communication(error: RuntimeError) -> bool:
+    """gloo's own errors have no class of their own; nor has a lack of memory, which is another matter."""
+    return isinstance(error, dist.DistError) or bool(re.search("gloo|connection|timed out|recv", str(error), re.IGNORECASE))
 
 
 def _lost(error: RuntimeError) -> str:

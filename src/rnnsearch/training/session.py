@@ -15,13 +15,13 @@ from types import FrameType
 from typing import Any
 
 import torch
-from filelock import FileLock, Timeout
 from rich.console import Console
 
-from rnnsearch.atomic import NO_LOCKS, write_json, write_text
+from rnnsearch.atomic import acquire_lock, write_json, write_text
 from rnnsearch.config import CONFIG, WEIGHTS, Config, from_dict, read_json, to_dict
 from rnnsearch.data.development import NO_DEVELOPMENT_SET, check_development_set
-from rnnsearch.data.prepare import PreparedData, open_prepared, prepare
+from rnnsearch.data.prepare import prepare
+from rnnsearch.data.prepared import PreparedData, open_prepared
 from rnnsearch.data.read import check_readable, read_pairs
 from rnnsearch.devices import default_device, device_name
 from rnnsearch.errors import RnnsearchError
@@ -204,17 +204,15 @@ def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
 def _alone(folder: Path) -> Iterator[None]:
     """Lock the folder, or raise RnnsearchError if another process trains in it; the lock of a killed process is released."""
     check_name(folder)
-    lock, new, new_text = FileLock(folder / LOCK), not folder.exists(), not (folder / TEXT_FOLDER).exists()
+    new, new_text = not folder.exists(), not (folder / TEXT_FOLDER).exists()
     try:
-        (folder / LOCK).parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire(timeout=0)
-    except Timeout:
+        lock = acquire_lock(folder / LOCK)
+    except TimeoutError:
         raise RnnsearchError(
             f"{folder}: another training is at work there; wait for it or stop it, or give another --output"
         ) from None
     except OSError as error:
-        if error.errno not in NO_LOCKS:
-            raise RnnsearchError(f"{folder}: cannot train there: {error.strerror}") from None
+        raise RnnsearchError(f"{folder}: cannot train there: {error.strerror}") from None
     try:
         yield
     finally:

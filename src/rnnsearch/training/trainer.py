@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,7 +16,7 @@ from rnnsearch.config import WEIGHTS, TrainingConfig
 from rnnsearch.data.batches import BatchStream, Guide, SubwordSampling
 from rnnsearch.data.pack import PackedCorpus
 from rnnsearch.devices import batch_tensors, device_of
-from rnnsearch.model_folder import System, save_weights
+from rnnsearch.model_folder import System, checksum, save_weights
 from rnnsearch.ops import choose_recurrences, fast_products, kept_memory, precision_of, usable_precision
 from rnnsearch.training.average import WeightAverage
 from rnnsearch.training.checkpoint import Progress, load_checkpoint, save_checkpoint
@@ -176,7 +175,8 @@ class Trainer:
     def save(self) -> None:
         """Write the checkpoint; all processes must have the same weights."""
         if self.processes.count > 1:
-            self.processes.check_same(_checksum(self.system.model), f"the weights after update {self.progress.update:,}")
+            weights = int(checksum(dict(self.system.model.named_parameters())), 16)
+            self.processes.check_same(weights, f"the weights after update {self.progress.update:,}")
         self.processes.first_does(
             lambda: save_checkpoint(
                 self.folder / CHECKPOINT, self.system.model, self.optimizer, self.average, self.progress
@@ -287,11 +287,3 @@ class Trainer:
         if settings.patience and progress.validations_without_gain >= settings.patience:
             return f"no better score for {settings.patience} validations"
         return ""
-
-
-def _checksum(model: nn.Module) -> int:
-    """A number that differs, most likely, if a bit of the weights does."""
-    checksum = 0
-    for parameter in model.parameters():
-        checksum = zlib.crc32(parameter.detach().cpu().contiguous().numpy().data, checksum)
-    return checksum

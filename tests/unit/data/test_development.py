@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from rnnsearch.config import DataConfig
 from rnnsearch.data.development import HELD_OUT, choose_held_out
-from rnnsearch.data.prepare import open_prepared, prepare
+from rnnsearch.data.prepare import prepare
+from rnnsearch.data.prepared import open_prepared
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text import Tokenizer
 

@@ -18,7 +18,8 @@ from typing import Literal
 import pytest
 
 from rnnsearch.config import DataConfig
-from rnnsearch.data.prepare import open_prepared, prepare
+from rnnsearch.data.prepare import prepare
+from rnnsearch.data.prepared import open_prepared
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text import UNK
 

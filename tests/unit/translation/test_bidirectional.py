@@ -14,7 +14,7 @@ from rich.console import Console
 
 import rnnsearch
 from kept import kept
-from rnnsearch.data.prepare import open_prepared
+from rnnsearch.data.prepared import open_prepared
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import System
 from rnnsearch.search import Ranking

@@ -1,0 +1,151 @@
+"""A prepared folder: what is in it, how it is read, and how damage is found.
+
+The folder holds `train.arrow`, `source.vocab`, `target.vocab`, where words are segmented `source.subwords` and
+`target.subwords`, where links were given `links.arrow`, where pairs were held out `held-out.source` and `held-out.target`,
+and, written last, `prepare.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rnnsearch.config import from_dict
+from rnnsearch.data.clean import CleaningReport
+from rnnsearch.data.development import HELD_OUT
+from rnnsearch.data.pack import PackedCorpus
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.text import Vocabularies
+from rnnsearch.text.vocabularies import FILES as VOCABULARY_FILES
+
+CORPUS = "train.arrow"
+LINKS = "links.arrow"
+INFO = "prepare.json"
+OPTIONAL = (*VOCABULARY_FILES, LINKS, *HELD_OUT)
+FORMAT = 1
+SUMS = "crc32"
+"""The entry of `prepare.json` that has the CRC-32 of every other file, which finds a byte that has changed."""
+
+
+@dataclass(frozen=True)
+class PreparedData:
+    """A prepared folder, opened."""
+
+    folder: Path
+    vocabularies: Vocabularies
+    corpus: PackedCorpus
+    links: PackedCorpus | None
+    """Word alignments, where some were given: for every pair, the source and the target words that are linked, by place."""
+    info: dict[str, Any]
+    """`prepare.json`: the settings, what was read and dropped, and how many words the shortlists cover."""
+    source_language: str
+    target_language: str
+
+    @property
+    def held_out(self) -> int:
+        """The number of pairs held out for a development set; they are in `development_files`."""
+        pairs: int = self.info.get("held_out", {}).get("pairs", 0)
+        return pairs
+
+    @property
+    def development_files(self) -> tuple[Path, Path]:
+        """The source and the target side of the pairs that were held out."""
+        return self.folder / HELD_OUT[0], self.folder / HELD_OUT[1]
+
+    def is_of(self, sources: Sequence[Path], targets: Sequence[Path], links: Sequence[Path] = ()) -> bool:
+        """Whether it was prepared from these files, as far as their names and sizes tell."""
+        files = self.info["source_files"], self.info["target_files"], self.info.get("link_files", [])
+        return files == (describe(sources), describe(targets), describe(links))
+
+    def has_info(self, other: dict[str, Any]) -> bool:
+        """Whether `other` is the `prepare.json` of this text; one of version 0.1 has no checksums."""
+        if SUMS in other and SUMS in self.info:
+            return other == self.info
+        return {**other, SUMS: None} == {**self.info, SUMS: None}
+
+    def summary(self) -> list[str]:
+        """What was read and dropped, and what share of the running words each shortlist covers, for a reader."""
+        lines = CleaningReport(**self.info["cleaning"]).lines()
+        if self.held_out:
+            lines.append(f"{self.held_out:>12,} held out, in {self.info['held_out']['lines']:,} lines")
+        for side, language in (("source", self.source_language), ("target", self.target_language)):
+            words = self.info[side]
+            known = f"the shortlist of {words['vocabulary']:,} covers {words['coverage_percent']:.2f}%"
+            if "pieces" in words:
+                known = f"segmented into {words['pieces']:,} subwords, {words['vocabulary']:,} distinct"
+            lines.append(f"{side} ({language}): {words['words']:,} words, {words['distinct_words']:,} distinct; {known}")
+        if self.links is not None:
+            lines.append(f"{self.info['links']:,} links of words")
+        return lines
+
+
+def open_prepared(folder: Path) -> PreparedData:
+    """Open a folder that `prepare` wrote; RnnsearchError where a byte of it has changed since.
+
+    All files are read once for that, some 2 GB a second where they are in memory.
+    """
+    folder = Path(folder)
+    info = prepared_info(folder)
+    corpus = PackedCorpus.open(folder / CORPUS)
+    try:
+        languages = info["data"]["source_language"], info["data"]["target_language"]
+        stated = info["pairs"], info["source"]["vocabulary"], info["target"]["vocabulary"]
+        kind = info["data"].get("subwords", "none")
+        right_to_left = info["data"].get("right_to_left", False)
+        sums = dict(info.get(SUMS, {}))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise RnnsearchError(f"{folder / INFO}: damaged; prepare the data again") from None
+    for name, stated_sum in sums.items():
+        if name in (CORPUS, *OPTIONAL) and file_checksum(folder / name) != stated_sum:
+            raise RnnsearchError(f"{folder / name}: damaged: its checksum is not that in {INFO}; prepare the data again")
+    vocabularies = Vocabularies.load(folder, kind, right_to_left)
+    found = (len(corpus), *map(len, vocabularies))
+    if stated != found:
+        raise RnnsearchError(
+            f"{folder}: pairs and vocabulary sizes are {found}, but {INFO} says {stated}: "
+            "its files do not belong together; prepare the data again"
+        )
+    links = PackedCorpus.open(folder / LINKS) if (folder / LINKS).exists() else None
+    if links is not None and len(links) != len(corpus):
+        raise RnnsearchError(f"{folder / LINKS}: of {len(links)} pairs, not {len(corpus)}; prepare the data again")
+    return PreparedData(folder, vocabularies, corpus, links, info, *languages)
+
+
+def prepared_info(folder: Path) -> dict[str, Any]:
+    """The `prepare.json` of a folder that `prepare` wrote; none of its other files is read."""
+    path = Path(folder) / INFO
+    if not path.is_file():
+        raise RnnsearchError(f"{folder}: no prepared data here ({INFO} is missing); run `rnnsearch prepare`")
+    try:
+        info = json.loads(path.read_text(encoding="utf-8"))
+        from_dict({"data": info["data"]}, str(path))
+        return dict(info)
+    except (OSError, ValueError, KeyError, TypeError, RnnsearchError):
+        raise RnnsearchError(f"{path}: damaged; prepare the data again") from None
+
+
+def file_checksum(path: Path) -> str:
+    """The CRC-32 of a file, or nothing where there is none."""
+    found = 0
+    try:
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                found = zlib.crc32(block, found)
+    except OSError:
+        return ""
+    return f"{found:08x}"
+
+
+def describe(files: Sequence[Path]) -> list[dict[str, Any]]:
+    """The names and sizes of text files, by which they are known again."""
+    return [{"name": _written(path.name), "bytes": path.stat().st_size if path.is_file() else None} for path in files]
+
+
+def _written(name: str) -> str:
+    """A file's name as text, which it need not be."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
