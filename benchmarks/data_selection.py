@@ -28,7 +28,7 @@ from record import machine, write_result
 from rnnsearch.data.read import read_lines
 from rnnsearch.selection.cross_entropy_difference import (
     SIDES,
-    GeneralCorpus,
+    CorpusFiles,
     Side,
     best,
     cross_entropy_differences,
@@ -68,7 +68,7 @@ def main() -> None:
     on = machine()
     with TemporaryDirectory() as folder:
         whole = concatenated(arguments.data / "europarl", Path(folder), arguments.lines)
-        corpus = GeneralCorpus.measure([whole["source"]], [whole["target"]], quiet)
+        corpus = CorpusFiles.measure([whole["source"]], [whole["target"]], quiet)
         costs = [cost(whole, Path(folder), share * len(corpus) // 4, arguments.data) for share in (1, 2, 4)]
         kept = [count for count in KEPT if count < len(corpus)] or [len(corpus) // 10]
         found = perplexities(corpus, news, arguments.data / "wmt", kept)
@@ -103,7 +103,7 @@ def concatenated(europarl: Path, folder: Path, lines: int) -> dict[Side, Path]:
 
 
 def perplexities(
-    corpus: GeneralCorpus, news: Mapping[Side, Path], wmt: Path, kept: Sequence[int]
+    corpus: CorpusFiles, news: Mapping[Side, Path], wmt: Path, kept: Sequence[int]
 ) -> dict[str, list[dict[str, Any]]]:
     """Of newstest2012 and 2013 together, by models of the pairs that each method keeps; a row a side and number of pairs."""
     scores = {

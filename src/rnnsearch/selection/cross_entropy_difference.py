@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import os
 import re
+from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -72,17 +73,39 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class GeneralCorpus:
-    """The files to select from, and how many words stand on each side of each pair."""
+class GeneralCorpus(ABC):
+    """The pairs to select from, wherever they are."""
+
+    words: Mapping[Side, Ids]
+    """How many stand on each side of each pair."""
+
+    def __len__(self) -> int:
+        """The number of pairs."""
+        return len(self.words["source"])
+
+    @property
+    def whole(self) -> NDArray[np.bool_]:
+        """For each pair, whether neither side is empty."""
+        return (self.words["source"] > 0) & (self.words["target"] > 0)
+
+    @abstractmethod
+    def some(
+        self, wanted: NDArray[np.bool_], progress: Progress, block: int = _BLOCK
+    ) -> Iterator[tuple[NDArray[np.int64], Mapping[Side, Sequence[str]]]]:
+        """The numbers and the lines of the pairs that are `wanted`, in order, at most `block` at a time."""
+
+
+@dataclass(frozen=True)
+class CorpusFiles(GeneralCorpus):
+    """Files to select from."""
 
     sources: Sequence[Path]
     targets: Sequence[Path]
-    words: Mapping[Side, Ids]
     digest: str
     """Of all lines."""
 
     @classmethod
-    def measure(cls, sources: Sequence[Path], targets: Sequence[Path], progress: Progress) -> GeneralCorpus:
+    def measure(cls, sources: Sequence[Path], targets: Sequence[Path], progress: Progress) -> CorpusFiles:
         """Read the files once."""
         for path in (*sources, *targets):
             _must_be_a_file(path)
@@ -94,16 +117,7 @@ class GeneralCorpus:
                 side.append(len(line.split()))
                 digest.update(f"{line}\n".encode())
         words = (np.array(side, dtype=np.int32) for side in lengths)
-        return cls(sources, targets, dict(zip(SIDES, words, strict=True)), digest.hexdigest())
-
-    def __len__(self) -> int:
-        """The number of pairs."""
-        return len(self.words["source"])
-
-    @property
-    def whole(self) -> NDArray[np.bool_]:
-        """For each pair, whether neither side is empty."""
-        return (self.words["source"] > 0) & (self.words["target"] > 0)
+        return cls(dict(zip(SIDES, words, strict=True)), sources, targets, digest.hexdigest())
 
     def blocks(self, stage: str, progress: Progress, block: int = _BLOCK) -> Iterator[tuple[int, dict[Side, list[str]]]]:
         """The lines of both sides, `block` pairs at a time, with the number of the first."""
@@ -113,6 +127,14 @@ class GeneralCorpus:
             chunk = list(islice(pairs, block))
             yield start, {"source": [pair[0] for pair in chunk], "target": [pair[1] for pair in chunk]}
         progress(stage, len(self), len(self))
+
+    def some(
+        self, wanted: NDArray[np.bool_], progress: Progress, block: int = _BLOCK
+    ) -> Iterator[tuple[NDArray[np.int64], Mapping[Side, Sequence[str]]]]:
+        """By reading all of them."""
+        for start, lines in self.blocks("sampling", progress, block):
+            chosen = np.flatnonzero(wanted[start : start + block])
+            yield start + chosen, {side: [lines[side][place] for place in chosen] for side in SIDES}
 
 
 def select(
@@ -149,7 +171,7 @@ def select(
     for path in wanted.values():
         _must_be_a_file(path)
     check_readable(*wanted.values())
-    corpus = GeneralCorpus.measure(sources, targets, report)
+    corpus = CorpusFiles.measure(sources, targets, report)
     _must_have(corpus, pairs, words)
     with ExitStack() as stack:
         if method == "random":
@@ -174,7 +196,7 @@ def select(
 
 
 def cross_entropy_differences(
-    corpus: GeneralCorpus,
+    corpus: CorpusFiles,
     in_domain: Mapping[Side, Path],
     seed: int,
     progress: Progress,
@@ -187,16 +209,23 @@ def cross_entropy_differences(
     `block` pairs are scored at a time, by so many processes (`jobs`); that does not change the scores. Those that have been
     `finished` before are not computed again.
     """
-    order = np.random.default_rng(seed).permutation(len(corpus))
-    specific = {side: _in_domain_model(path, block, progress) for side, path in in_domain.items()}
-    samples = {side: _samples(corpus.words[side], order, specific[side].words) for side in in_domain}
-    general = _general_models(corpus, specific, samples, block, progress)
+    scoring = learn(corpus, in_domain, seed, progress, block)
     scores = np.where(corpus.whole, 0.0, np.inf)
-    with Workers(_Scoring(specific, samples, general), jobs) as processes:
+    with Workers(scoring, jobs) as processes:
         shards = ([start, lines] for start, lines in corpus.blocks("scoring", progress, block))
         for number, found in enumerate(processes.results(shards, finished)):
             scores[number * block : (number + 1) * block] += found
     return scores
+
+
+def learn(
+    corpus: GeneralCorpus, in_domain: Mapping[Side, Path], seed: int, progress: Progress, block: int = _BLOCK
+) -> Scoring:
+    """The models of the in-domain text and of both samples of the general corpus, on each side."""
+    order = np.random.default_rng(seed).permutation(len(corpus))
+    specific = {side: _in_domain_model(path, block, progress) for side, path in in_domain.items()}
+    samples = {side: _samples(corpus.words[side], order, specific[side].words) for side in in_domain}
+    return Scoring(specific, samples, _general_models(corpus, specific, samples, block, progress))
 
 
 def random_scores(corpus: GeneralCorpus, seed: int) -> Floats:
@@ -249,7 +278,7 @@ class _InDomain:
 
 
 @dataclass(frozen=True)
-class _Scoring:
+class Scoring:
     """Scores the pairs of a shard: the number of the first one, and the lines of both sides."""
 
     specific: Mapping[Side, _InDomain]
@@ -258,17 +287,21 @@ class _Scoring:
 
     def __call__(self, shard: Plain) -> list[float]:
         start, lines = shard
-        scores = np.zeros(len(lines["source"]))
+        found: list[float] = self.scores(np.arange(start, start + len(lines["source"])), lines).tolist()
+        return found
+
+    def scores(self, numbers: NDArray[np.int64], lines: Mapping[Side, Sequence[str]]) -> Floats:
+        """The cross-entropy differences of the pairs of these numbers, each of which does not depend on the others."""
+        scores = np.zeros(len(numbers))
         for side, model in self.specific.items():
             sentences = _encode(lines[side], model.vocabulary)
             first, second = self.general[side]
             entropies = first.cross_entropies(sentences)
-            seen = np.flatnonzero(self.samples[side][start : start + len(scores)] == 0)
-            again = _encode([lines[side][number] for number in seen], model.vocabulary)
+            seen = np.flatnonzero(self.samples[side][numbers] == 0)
+            again = _encode([lines[side][number] for number in seen.tolist()], model.vocabulary)
             entropies[seen] = second.cross_entropies(again)
             scores += model.model.cross_entropies(sentences) - entropies
-        found: list[float] = scores.tolist()
-        return found
+        return scores
 
 
 def model_words(line: str) -> list[str]:
@@ -333,10 +366,11 @@ def _general_models(
 ) -> dict[Side, tuple[LanguageModel, LanguageModel]]:
     """Models of both samples of each side, with the vocabularies of the in-domain models."""
     texts: dict[Side, tuple[list[Sentences], list[Sentences]]] = {side: ([], []) for side in specific}
-    for start, lines in corpus.blocks("sampling", progress, block):
+    sampled = np.any([side >= 0 for side in samples.values()], axis=0)
+    for numbers, lines in corpus.some(sampled, progress, block):
         for side, model in specific.items():
             for number, text in enumerate(texts[side]):
-                chosen = np.flatnonzero(samples[side][start : start + block] == number)
+                chosen = np.flatnonzero(samples[side][numbers] == number).tolist()
                 text.append(_encode([lines[side][place] for place in chosen], model.vocabulary))
     models: dict[Side, tuple[LanguageModel, LanguageModel]] = {}
     for side, model in specific.items():
@@ -349,7 +383,7 @@ def _general_models(
 # Files ----------------------------------------------------------------------------------------------------------------
 
 
-def _write(corpus: GeneralCorpus, kept: NDArray[np.bool_], output: tuple[Path, Path], progress: Progress) -> None:
+def _write(corpus: CorpusFiles, kept: NDArray[np.bool_], output: tuple[Path, Path], progress: Progress) -> None:
     with ExitStack() as stack:
         files = [stack.enter_context(stack.enter_context(atomic_write(path)).open("wb")) for path in output]
         for start, lines in corpus.blocks("writing", progress, _BLOCK):

@@ -1,0 +1,300 @@
+"""Corpora on a cluster: translating, scoring, aligning and selecting as stages of Ray Data (`pip install rnnsearch[ray]`).
+
+    import ray, rnnsearch.cluster as cluster
+    cluster.to_parquet("s3://texts/lines", ["train.en"])
+    rows = ray.data.read_parquet("s3://texts/lines")
+    cluster.save(cluster.translate(rows, "model"), "s3://texts/translated")
+    cluster.to_text("s3://texts/translated", "train.fr", "translation")
+
+A row is a line of text, or a pair of lines: the columns `line`, its number from 0, `source`, and for pairs `target`. A stage
+takes rows and gives the same rows with columns added. What it computes for a row depends on that row alone, and is what one
+machine computes. A model is loaded where this program runs, and travels to the workers through Ray's object store.
+
+Ray does the rest: it reads and writes on any file system that it knows, gives the rows to workers, starts lost work again
+when a node ends, and, by `save`, goes on where a run was that has ended itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.fs
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from rnnsearch.atomic import atomic_write
+from rnnsearch.config import SHARED
+from rnnsearch.data.read import read_lines, read_pairs
+from rnnsearch.data.word_alignments import Symmetry, to_pharaoh
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.model_catalog import default_model, model_folder
+from rnnsearch.selection import cross_entropy_difference as selection
+from rnnsearch.shards import LINES, cut
+from rnnsearch.translation import Translator, load
+from rnnsearch.translation.corpora import AlignPairs
+from rnnsearch.translation.translator import GivenTerms
+
+try:
+    import ray
+    from ray import ObjectRef
+    from ray.data import Dataset
+    from ray.data.checkpoint import CheckpointConfig
+except ImportError:
+    raise RnnsearchError("corpora on a cluster need Ray: pip install 'rnnsearch[ray]'") from None
+
+Model: TypeAlias = str | os.PathLike[str]
+Options: TypeAlias = Mapping[str, Any]
+"""Those of Ray's `map_batches`: `concurrency` is the number of workers, each of which has `num_cpus` threads, or a GPU with
+`num_gpus=1`."""
+_FILE_ROWS = 10 * LINES
+_PROCESSORS = 3
+"""A worker of a stage keeps one, what knows the finished rows another, and reading and writing take turns on a third."""
+
+
+# Stages ---------------------------------------------------------------------------------------------------------------
+
+
+def translate(
+    rows: Dataset, *models: Model, terms: GivenTerms = None, ray_options: Options | None = None, **settings: object
+) -> Dataset:
+    """Add `translation`, its `score`, log p in nats, and `alignment`, its links in the Pharaoh format ("" for RNNencdec).
+
+    `models` are those of `rnnsearch.load`; `terms` and `settings` are those of `Translator.translate`.
+    """
+    return _mapped(rows, _Translate, (_Packed(*models), terms, settings), ("source",), ray_options)
+
+
+def score(rows: Dataset, *models: Model, ray_options: Options | None = None) -> Dataset:
+    """Add `score`, log p(target | source) in nats."""
+    return _mapped(rows, _Score, (_Packed(*models),), selection.SIDES, ray_options)
+
+
+def align(
+    rows: Dataset,
+    *models: Model,
+    reverse: Model | None = None,
+    symmetry: Symmetry = "grow-diag",
+    ray_options: Options | None = None,
+) -> Dataset:
+    """Add `alignment`, the links between the words of both sides in the Pharaoh format, as `rnnsearch align` writes them.
+
+    `reverse` is a model of the other direction, whose links are joined with these by `symmetry`.
+    """
+    turned = None if reverse is None else _Packed(reverse)
+    return _mapped(rows, _Align, (_Packed(*models), turned, symmetry), selection.SIDES, ray_options)
+
+
+def select(
+    rows: Dataset,
+    in_domain: Mapping[selection.Side, Path],
+    *,
+    pairs: int | None = None,
+    words: int | None = None,
+    seed: int = 1,
+    ray_options: Options | None = None,
+) -> Dataset:
+    """The rows of the best pairs, as `rnnsearch select` chooses them by the bilingual cross-entropy difference.
+
+    The rows are read four times: to count their words, to draw the samples of the general corpus, to score them, and to
+    keep the best. This program holds some forty bytes a row, and the samples.
+    """
+    counts = _columns(_mapped(rows, _Count, (), selection.SIDES, ray_options), "line", *selection.SIDES)
+    corpus = _Rows({side: counts[side].astype(np.int32) for side in selection.SIDES}, rows, counts["line"])
+    scoring = selection.learn(corpus, in_domain, seed, lambda stage, done, total: None)
+    scored = _mapped(rows, _ScoreDifference, (ray.put(scoring), ray.put(corpus.lines)), selection.SIDES, ray_options)
+    scores = np.where(corpus.whole, _columns(scored, "line", "score")["score"], np.inf)
+    kept = selection.best(corpus, scores, pairs=pairs, words=words)
+    return _only(rows, corpus.lines[kept])
+
+
+def _mapped(
+    rows: Dataset, stage: type, arguments: tuple[object, ...], read: Sequence[str], options: Options | None
+) -> Dataset:
+    missing = {"line", *read} - set(rows.columns() or ())
+    if missing:
+        raise RnnsearchError(f"the rows have no column {', '.join(sorted(missing))}; see rnnsearch.cluster.to_parquet")
+    given = {"batch_size": LINES, "batch_format": "pyarrow", **(options or {})}
+    # A block is what one worker does at a time, and what is written, and done again where it is lost.
+    rows = rows.repartition(target_num_rows_per_block=given["batch_size"])
+    return rows.map_batches(stage, fn_constructor_args=arguments, **given)
+
+
+class _Packed:
+    """The files of models, on their way to the workers in Ray's object store."""
+
+    def __init__(self, *models: Model) -> None:
+        folders = [model_folder(model) for model in models] or [default_model()]
+        self._files: ObjectRef[list[dict[str, bytes]]] = ray.put(
+            [{path.name: path.read_bytes() for pattern in SHARED for path in folder.glob(pattern)} for folder in folders]
+        )
+
+    def load(self) -> Translator:
+        """The translator, on a GPU where the worker has one."""
+        self._place = TemporaryDirectory()  # as long as the worker, for some files are read when they are needed
+        folders = []
+        for number, files in enumerate(ray.get(self._files)):
+            folders.append(Path(self._place.name) / str(number))
+            folders[-1].mkdir()
+            for name, content in files.items():
+                (folders[-1] / name).write_bytes(content)
+        return load(*folders)
+
+
+class _Translate:
+    def __init__(self, models: _Packed, terms: GivenTerms, settings: Mapping[str, object]) -> None:
+        self._models, self._translator, self._settings = models, models.load(), settings
+        self._terms = self._translator.glossary(terms)
+
+    def __call__(self, rows: pa.Table) -> pa.Table:
+        found = self._translator.n_best(rows["source"].to_pylist(), 1, (), self._terms, **self._settings)
+        best = [each for each, *_ in found]
+        rows = rows.append_column("translation", pa.array([each.text for each in best], pa.string()))
+        rows = rows.append_column("score", pa.array([each.score for each in best], pa.float64()))
+        return rows.append_column("alignment", pa.array([to_pharaoh(each.links or []) for each in best], pa.string()))
+
+
+class _Score:
+    def __init__(self, models: _Packed) -> None:
+        self._models, self._translator = models, models.load()
+
+    def __call__(self, rows: pa.Table) -> pa.Table:
+        found = self._translator.score(rows["source"].to_pylist(), rows["target"].to_pylist())
+        return rows.append_column("score", pa.array([pair.score for pair in found], pa.float64()))
+
+
+class _Align:
+    def __init__(self, models: _Packed, reverse: _Packed | None, symmetry: Symmetry) -> None:
+        self._models, self._reverse = models, reverse
+        self._work = AlignPairs(models.load(), None if reverse is None else reverse.load(), symmetry)
+
+    def __call__(self, rows: pa.Table) -> pa.Table:
+        pairs = zip(rows["source"].to_pylist(), rows["target"].to_pylist(), strict=True)
+        (shard,) = self._work.shards([list(pairs)])
+        return rows.append_column("alignment", pa.array(self._work(shard)["written"], pa.string()))
+
+
+class _Count:
+    """Replaces each side by the number of its words."""
+
+    def __call__(self, rows: pa.Table) -> pa.Table:
+        words = ([len(line.split()) for line in rows[side].to_pylist()] for side in selection.SIDES)
+        return pa.table([rows["line"], *(pa.array(side, pa.int32()) for side in words)], ["line", *selection.SIDES])
+
+
+class _ScoreDifference:
+    """Adds nothing but the score: the rows are read again when it is known which are the best."""
+
+    def __init__(self, scoring: ObjectRef[selection.Scoring], lines: ObjectRef[NDArray[np.int64]]) -> None:
+        self._scoring, self._lines = ray.get([scoring, lines])
+
+    def __call__(self, rows: pa.Table) -> pa.Table:
+        numbers = np.searchsorted(self._lines, rows["line"].to_numpy())
+        scores = self._scoring.scores(numbers, {side: rows[side].to_pylist() for side in selection.SIDES})
+        return pa.table([rows["line"], pa.array(scores)], ["line", "score"])
+
+
+@dataclass(frozen=True)
+class _Rows(selection.GeneralCorpus):
+    """Rows to select from: the number of a pair is its place in the order of `lines`."""
+
+    rows: Dataset
+    lines: NDArray[np.int64]
+
+    def some(
+        self, wanted: NDArray[np.bool_], progress: selection.Progress, block: int = LINES
+    ) -> Iterator[tuple[NDArray[np.int64], Mapping[selection.Side, Sequence[str]]]]:
+        """By a filter, and in the order of their numbers."""
+        found = _only(self.rows, self.lines[wanted]).sort("line")
+        for batch in found.iter_batches(batch_format="pyarrow", batch_size=block):
+            numbers = np.searchsorted(self.lines, batch["line"].to_numpy())
+            yield numbers, {side: batch[side].to_pylist() for side in selection.SIDES}
+
+
+def _only(rows: Dataset, lines: NDArray[np.int64]) -> Dataset:
+    """The rows with these numbers, which are in order."""
+    wanted = ray.put(lines)
+
+    def keep(batch: pa.Table) -> pa.Table:
+        chosen, lines = ray.get(wanted), batch["line"].to_numpy()
+        places = np.searchsorted(chosen, lines)
+        found = np.append(chosen, -1)[places] == lines
+        return batch.filter(pa.array(found))
+
+    return rows.map_batches(keep, batch_size=LINES, batch_format="pyarrow")
+
+
+def _columns(rows: Dataset, *names: str) -> dict[str, NDArray[Any]]:
+    """Columns of numbers, as arrays in the order of `line`; each row once."""
+    found = [batch.select(names) for batch in rows.iter_batches(batch_format="pyarrow", batch_size=None)]
+    table = {name: np.concatenate([batch[name].to_numpy() for batch in found]) for name in names}
+    _, order = np.unique(table["line"], return_index=True)
+    return {name: column[order] for name, column in table.items()}
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+def to_parquet(folder: str, sources: Sequence[Path], targets: Sequence[Path] = ()) -> int:
+    """Write text files as rows, `line` and `source`, and `target` where there are targets, to Parquet files in a folder.
+
+    The folder may be on any file system that Arrow knows, such as `s3://bucket/name`. Returns the number of rows.
+    """
+    names = ["source", "target"] if targets else ["source"]
+    texts: Iterator[tuple[str, ...]]
+    texts = read_pairs(sources, targets) if targets else ((line,) for path in sources for line in read_lines(path))
+    system, place = pyarrow.fs.FileSystem.from_uri(_absolute(folder))
+    system.create_dir(place)
+    schema, first = pa.schema([("line", pa.int64()), *((name, pa.string()) for name in names)]), 0
+    for group in cut(texts, _FILE_ROWS):
+        numbers = np.arange(first, first + len(group))
+        columns = [pa.array(numbers), *(pa.array(side, pa.string()) for side in zip(*group, strict=True))]
+        pyarrow.parquet.write_table(
+            pa.table(columns, schema=schema), f"{place}/{first:012d}.parquet", filesystem=system, row_group_size=LINES
+        )
+        first += len(group)
+    return first
+
+
+def save(rows: Dataset, folder: str) -> None:
+    """Compute the rows, and write them as Parquet files in a folder on any file system that Ray knows.
+
+    Until all are written, the numbers of those that are finished are kept in `FOLDER.parts`. After this program or the
+    cluster has ended, the same call, with rows that are read from the same files, computes only those that are missing.
+    """
+    processors = ray.cluster_resources().get("CPU", 0)
+    if processors < _PROCESSORS:
+        raise RnnsearchError(
+            f"Ray has {processors:g} CPUs, and would wait for ever: a stage needs {_PROCESSORS}. On one machine, say "
+            f"ray.init(num_cpus={_PROCESSORS}), however many it has"
+        )
+    folder = _absolute(folder)
+    rows.context.checkpoint_config = CheckpointConfig("line", f"{folder}.parts")
+    rows.write_parquet(folder)
+
+
+def to_text(folder: str, output: Path, column: str) -> int:
+    """Write a column of saved rows as lines of text, in the order of the rows' numbers; whole, or not at all.
+
+    Returns the number of lines. Rows that were written twice, before and after a run was lost, are there once.
+    """
+    last = -1
+    rows = ray.data.read_parquet(_absolute(folder)).select_columns(["line", column]).sort("line")
+    with atomic_write(Path(output)) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+        lines = 0
+        for batch in rows.iter_batches(batch_format="pyarrow", batch_size=LINES):
+            for number, value in zip(batch["line"].to_pylist(), batch[column].to_pylist(), strict=True):
+                if number != last:
+                    file.write(f"{value:.6f}\n" if isinstance(value, float) else f"{value}\n")
+                    last, lines = number, lines + 1
+    return lines
+
+
+def _absolute(folder: str) -> str:
+    return folder if "://" in folder else str(Path(folder).absolute())

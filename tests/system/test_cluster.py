@@ -1,0 +1,155 @@
+"""Corpora on a Ray cluster of two nodes: what one machine computes, also when a node or the whole program is killed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kept import kept
+from rnnsearch import load, translate_file
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.selection.cross_entropy_difference import select
+from toy import ORDERS, make_trained, toy_pairs
+
+pytestmark = [pytest.mark.system, pytest.mark.slow]
+ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'rnnsearch[ray]'")
+
+ROWS = 300
+OPTIONS = {"batch_size": 20, "concurrency": (1, 2)}
+NODE = {"num_cpus": 3, "object_store_memory": 100_000_000}
+PROGRAM = """
+import sys, ray
+from rnnsearch import cluster
+address, model, rows, out = sys.argv[1:]
+ray.init(address)
+rows = ray.data.read_parquet(rows)
+cluster.save(cluster.translate(rows, model, beam=3, ray_options={"batch_size": 20, "concurrency": 1}), out)
+"""
+
+
+@pytest.fixture(scope="module")
+def model() -> Path:
+    return kept(make_trained, "gated", "mlp", ORDERS[0])
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Any]:
+    from ray.cluster_utils import Cluster
+
+    # Without colours and bars: nobody watches.
+    nodes = Cluster(initialize_head=True, head_node_args=NODE)
+    nodes.add_node(**NODE)
+    ray.init(nodes.address, log_to_driver=False)
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    yield nodes
+    ray.shutdown()
+    nodes.shutdown()
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`a.en` and `a.fr`, with blank lines and spaces at their ends, and the rows of both in `rows`."""
+    folder = tmp_path_factory.mktemp("texts")
+    pairs = [*toy_pairs(ROWS - 2, seed=5), ("", ""), (" the dog . ", "le chien .")]
+    for side, name in enumerate(("a.en", "a.fr")):
+        (folder / name).write_text("".join(pair[side] + "\n" for pair in pairs[::-1]), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def rows(texts: Path, nodes: Any) -> Any:
+    from rnnsearch import cluster
+
+    assert cluster.to_parquet(str(texts / "rows"), [texts / "a.en"], [texts / "a.fr"]) == ROWS
+    return ray.data.read_parquet(str(texts / "rows"))
+
+
+def in_order(rows: Any, column: str) -> list[Any]:
+    return [row[column] for row in sorted(rows.take_all(), key=lambda row: row["line"])]
+
+
+def test_scores_and_alignments(rows: Any, texts: Path, model: Path) -> None:
+    from rnnsearch import cluster
+
+    sources, targets = ((texts / name).read_text(encoding="utf-8").splitlines() for name in ("a.en", "a.fr"))
+    pairs = load(model).score(sources, targets)
+    assert in_order(cluster.score(rows, model, ray_options=OPTIONS), "score") == [pair.score for pair in pairs]
+    files = ["--source", texts / "a.en", "--target", texts / "a.fr"]
+    command = [sys.executable, "-m", "rnnsearch", "align", "--model", model, *files]
+    links = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert in_order(cluster.align(rows, model, ray_options=OPTIONS), "alignment") == links.splitlines()
+
+
+def test_selection(rows: Any, texts: Path, tmp_path: Path) -> None:
+    from rnnsearch import cluster
+
+    wanted = {side: texts / f"in.{side}" for side in ("source", "target")}
+    for side, number in (("source", 0), ("target", 1)):
+        wanted[side].write_text("".join(pair[number] + "\n" for pair in toy_pairs(20, seed=6)), encoding="utf-8")
+    both = tmp_path / "best.en", tmp_path / "best.fr"
+    select([texts / "a.en"], [texts / "a.fr"], both, in_domain=wanted, pairs=70)  # type: ignore[arg-type]
+    cluster.save(cluster.select(rows, wanted, pairs=70, ray_options={"batch_size": 20}), str(tmp_path / "best"))  # type: ignore[arg-type]
+    for side, path in zip(("source", "target"), both, strict=True):
+        assert cluster.to_text(str(tmp_path / "best"), tmp_path / "found", side) == 70
+        assert (tmp_path / "found").read_bytes() == path.read_bytes()
+
+
+def test_a_program_that_is_killed_goes_on(rows: Any, nodes: Any, texts: Path, model: Path, tmp_path: Path) -> None:
+    from rnnsearch import cluster
+
+    out = tmp_path / "out"
+    program = [sys.executable, "-c", PROGRAM, nodes.address, model, texts / "rows", out]
+    with subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None and len(list(Path(f"{out}.parts").glob("*.parquet"))) < 2:
+            time.sleep(0.02)
+        process.kill()
+    before = {path.name for path in out.iterdir()}
+    assert process.returncode == -9, "it had ended before it was killed"
+    done = subprocess.run(program, capture_output=True, text=True, check=True)
+    assert f" {ROWS} rows and" not in done.stderr
+    assert before < {path.name for path in out.iterdir()}
+    assert not Path(f"{out}.parts").exists()
+    translate_file(texts / "a.en", tmp_path / "one", model, beam=3)
+    assert cluster.to_text(str(out), tmp_path / "many", "translation") == ROWS
+    assert (tmp_path / "many").read_bytes() == (tmp_path / "one").read_bytes()
+
+
+def test_a_node_is_killed(rows: Any, nodes: Any, texts: Path, model: Path, tmp_path: Path) -> None:
+    from rnnsearch import cluster
+
+    out, (second,) = tmp_path / "out", nodes.worker_nodes
+
+    def kill() -> None:
+        while len(list(out.glob("*.parquet"))) < 2:
+            time.sleep(0.02)
+        nodes.remove_node(second, allow_graceful=False)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    cluster.save(cluster.translate(rows, model, beam=3, ray_options=OPTIONS), str(out))
+    killer.join()
+    translate_file(texts / "a.en", tmp_path / "one", model, beam=3)
+    assert cluster.to_text(str(out), tmp_path / "many", "translation") == ROWS
+    assert (tmp_path / "many").read_bytes() == (tmp_path / "one").read_bytes()
+
+
+def test_rows_without_what_is_needed(rows: Any, model: Path) -> None:
+    from rnnsearch import cluster
+
+    with pytest.raises(RnnsearchError, match="the rows have no column line, target"):
+        cluster.score(rows.select_columns(["source"]), model)
+
+
+def test_too_few_processors_are_told(rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rnnsearch import cluster
+
+    monkeypatch.setattr(ray, "cluster_resources", lambda: {"CPU": 2.0})
+    with pytest.raises(RnnsearchError, match="2 CPUs"):
+        cluster.save(rows, str(tmp_path / "out"))
