@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.selection.cross_entropy_difference import GeneralCorpus, Selection, best, cross_entropy_differences, select
+from rnnsearch.selection.cross_entropy_difference import CorpusFiles, Selection, best, cross_entropy_differences, select
 
 NEWS = ["minister", "police", "market", "storm", "election", "oil", "strike", "court"]
 PARLIAMENT = ["amendment", "president", "committee", "directive", "vote", "report", "rapporteur", "council"]
@@ -117,7 +117,7 @@ def test_several_corpora_are_one(text: dict[str, Path], tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("block", [1, 7, 399, 400, 1000])
 def test_the_size_of_blocks_does_not_matter(text: dict[str, Path], block: int) -> None:
-    corpus = GeneralCorpus.measure([text["source"]], [text["target"]], lambda *_: None)
+    corpus = CorpusFiles.measure([text["source"]], [text["target"]], lambda *_: None)
     in_domain = {"source": text["in_source"], "target": text["in_target"]}
     scores = [cross_entropy_differences(corpus, in_domain, 1, lambda *_: None, size) for size in (4096, block)]
     np.testing.assert_allclose(scores[0], scores[1], rtol=1e-12, atol=1e-12)
@@ -132,7 +132,7 @@ def test_of_equal_pairs_the_first_is_kept(text: dict[str, Path], tmp_path: Path)
     run(text, pairs=43, scores=tmp_path / "scores")
     scores = read(tmp_path / "scores")
     assert scores[0] == scores[4] == "inf"
-    corpus = GeneralCorpus.measure([text["source"]], [text["target"]], lambda *_: None)
+    corpus = CorpusFiles.measure([text["source"]], [text["target"]], lambda *_: None)
     equal = np.where(corpus.whole, 0.5, np.inf)
     assert np.flatnonzero(best(corpus, equal, pairs=4)).tolist() == [1, 2, 3, 5]
     with pytest.raises(RnnsearchError, match="404 pairs cannot be selected: there are 403"):
