@@ -227,7 +227,8 @@ def test_killed_while_words_are_segmented_at_random(texts: list[str], tmp_path: 
         assert (output / "data" / name).read_bytes() == (undisturbed / "data" / name).read_bytes(), name
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_asked_to_stop(texts: list[str], uninterrupted: Path, tmp_path: Path, number: signal.Signals) -> None:
     """It writes a checkpoint, says how to go on, and goes on."""
     output = tmp_path / "model"
@@ -249,6 +250,7 @@ def test_asked_to_stop(texts: list[str], uninterrupted: Path, tmp_path: Path, nu
         assert update_of(output / CHECKPOINT) == stopped_at + 5
 
 
+@pytest.mark.slow
 def test_interrupted_while_it_starts(texts: list[str], tmp_path: Path) -> None:
     """Ctrl-C before there is anything to save: no traceback, and the same command starts afresh."""
     process = start(*command(texts, tmp_path / "model"))
@@ -285,6 +287,7 @@ def test_a_command_that_is_refused_leaves_no_folder(texts: list[str], tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_no_half_written_file_is_left(texts: list[str], tmp_path: Path) -> None:
     """Otherwise a machine that loses power now and then fills its disk with parts of checkpoints."""
     output = tmp_path / "model"

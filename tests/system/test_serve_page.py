@@ -165,6 +165,7 @@ def test_words_of_either_side_light_their_counterparts_by_weight(served: Served,
     assert weights(target) == pytest.approx(columns[:, 0], abs=0.001)
 
 
+@pytest.mark.slow
 def test_another_word_is_chosen_and_the_rest_is_translated_anew(served: Served, visit: Open) -> None:
     page = translated(visit(served.url), f"{TWO}\n{ONE}")
     before = shown(page)
@@ -238,6 +239,7 @@ def test_a_translation_can_end_and_go_on(served: Served, visit: Open) -> None:
     assert sum(weights(page.locator("#mirror .word"))) > 0  # it has an alignment again
 
 
+@pytest.mark.slow
 def test_other_translations_mark_what_differs_and_can_be_used(served: Served, visit: Open) -> None:
     page = translated(visit(served.url), ONE)
     before = shown(page)
@@ -256,6 +258,7 @@ def test_other_translations_mark_what_differs_and_can_be_used(served: Served, vi
     assert shown(page) == before
 
 
+@pytest.mark.slow
 def test_the_alignment_is_a_table_and_a_picture(served: Served, visit: Open, tmp_path: Path) -> None:
     page = translated(visit(served.url), ONE)
     sentence = ask(served, page, "translate", q=ONE, alignment=True, split_sentences=False)["sentences"][0]
@@ -330,6 +333,7 @@ def test_a_phone_is_wide_enough(served: Served, visit: Open, text: str) -> None:
     assert heights[0] == heights[1]
 
 
+@pytest.mark.slow
 def test_colours_follow_the_reader(served: Served, visit: Open) -> None:
     grounds, inks = [], []
     for scheme in ("light", "dark"):

@@ -134,6 +134,7 @@ def test_the_shards_make_the_gradient_of_the_whole(texts: list[str], tmp_path: P
         assert abs(weights - four[name]).max() < 1e-4, name
 
 
+@pytest.mark.slow
 def test_the_fast_reduction_trains_as_well(texts: list[str], tmp_path: Path) -> None:
     still = {"training.dropout": 0.0, "training.recurrent_dropout": 0.0, "training.max_updates": 5, "training.accumulate": 2}
     still |= {"training.optimizer": "adadelta", "training.learning_rate": 1.0, "training.batch_size": 33}
@@ -147,6 +148,7 @@ def test_the_fast_reduction_trains_as_well(texts: list[str], tmp_path: Path) -> 
         assert abs(weights - fast[name]).max() < 1e-4, name
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_leaves_a_run_to_go_on_with_fewer(texts: list[str], tmp_path: Path) -> None:
     rnnsearch(*command(texts, tmp_path / "1"))
     processes = together(3, command(texts, tmp_path / "3"))
@@ -162,6 +164,7 @@ def test_a_process_that_is_killed_leaves_a_run_to_go_on_with_fewer(texts: list[s
     same(tmp_path / "3", tmp_path / "1")
 
 
+@pytest.mark.slow
 def test_a_process_that_hangs_is_named(texts: list[str], tmp_path: Path) -> None:
     processes = together(3, command(texts, tmp_path / "run", **{"training.max_updates": 10_000}), IMPATIENT)
     wait_for(processes[0], tmp_path / "run" / CHECKPOINT)
@@ -175,6 +178,7 @@ def test_a_process_that_hangs_is_named(texts: list[str], tmp_path: Path) -> None
     end(processes[1:])
 
 
+@pytest.mark.slow
 def test_a_stop_that_one_process_is_asked_for_stops_all(texts: list[str], tmp_path: Path) -> None:
     rnnsearch(*command(texts, tmp_path / "1"))
     processes = together(2, command(texts, tmp_path / "2"))
@@ -194,6 +198,7 @@ def test_differing_weights_are_found(texts: list[str], tmp_path: Path) -> None:
     assert "the weights after update 0 of training process 1 differ from those of process 0" in error
 
 
+@pytest.mark.slow
 def test_an_error_of_the_first_process_ends_the_others_without_a_word(texts: list[str], tmp_path: Path) -> None:
     rnnsearch(*command(texts, tmp_path / "run", **{"training.max_updates": 2}))
     (status, error), (other, silent) = end(together(2, command(texts, tmp_path / "run")))

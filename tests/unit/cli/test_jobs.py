@@ -119,6 +119,7 @@ def test_what_is_in_several_shards(rnnsearch: Run, model_folder: Folders, texts:
     refused(rnnsearch(*command, "--prefix", tmp_path / "long", "--jobs", 2), "more prefixes than lines")
 
 
+@pytest.mark.slow
 def test_a_document(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
     document = tmp_path / "in.html"
     document.write_text("".join(f"<p>the <b>big</b> {s} <i>{s}</i></p>\n" for s, _ in toy_pairs(20, 3)), encoding="utf-8")
@@ -127,6 +128,7 @@ def test_a_document(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> No
     same_for_any_jobs(lambda jobs: rnnsearch("translate", "-m", model_folder("mlp"), "--html", document, "-j", jobs).out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("others", [("lstm",), ("r2l",)])
 def test_several_models(
     rnnsearch: Run, model_folder: Folders, other_models: dict[str, Path], texts: tuple[Path, Path], others: tuple[str, ...]
@@ -142,6 +144,7 @@ def test_several_models(
     same_for_any_jobs(run, 2)
 
 
+@pytest.mark.slow
 def test_from_python(rnnsearch: Run, model_folder: Folders, texts: tuple[Path, Path], tmp_path: Path) -> None:
     def run(jobs: int) -> bytes:
         output = tmp_path / "out"
@@ -153,6 +156,7 @@ def test_from_python(rnnsearch: Run, model_folder: Folders, texts: tuple[Path, P
     assert rnnsearch("translate", "--model", model_folder("mlp"), texts[0], *options).out.encode() == run(1)
 
 
+@pytest.mark.slow
 def test_evaluate(rnnsearch: Run, model_folder: Folders, texts: tuple[Path, Path], tmp_path: Path) -> None:
     def run(jobs: int) -> tuple[bytes, dict[str, object]]:
         output, scores = tmp_path / "out", tmp_path / "scores.json"
@@ -206,6 +210,7 @@ def test_align(
     same_for_any_jobs(run, 2)
 
 
+@pytest.mark.slow
 def test_lexicon(rnnsearch: Run, model_folder: Folders, texts: tuple[Path, Path], tmp_path: Path) -> None:
     model = Path(shutil.copytree(model_folder("mlp"), tmp_path / "model"))
     pairs = ("--source", texts[0], "--target", texts[1], "--check-source", texts[0], "--check-reference", texts[1])
@@ -270,6 +275,7 @@ def test_translate_goes_on(
     assert list(tmp_path.iterdir()) == [output]
 
 
+@pytest.mark.slow
 def test_parts_of_another_run_are_not_mixed_in(
     rnnsearch: Run, model_folder: Folders, other_models: dict[str, Path], texts: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -388,6 +394,7 @@ def test_prepare(
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
+@pytest.mark.slow
 def test_prepare_goes_on(rnnsearch: Run, corpus: tuple[Path, Path], tmp_path: Path) -> None:
     text = ("prepare", "--source", corpus[0], "--target", corpus[1], "--output")
     assert rnnsearch(*text, tmp_path / "whole").status == 0
