@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -23,6 +24,7 @@ ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'rnns
 
 ROWS = 300
 OPTIONS = {"batch_size": 20, "concurrency": (1, 2)}
+ONE_WORKER = {"batch_size": 20, "concurrency": 1}
 NODE = {"num_cpus": 3, "object_store_memory": 100_000_000}
 PROGRAM = """
 import sys, ray
@@ -43,7 +45,7 @@ def model() -> Path:
 def nodes() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
-    # Without colours and bars: nobody watches.
+    before = dict(os.environ)  # Ray adds to it
     nodes = Cluster(initialize_head=True, head_node_args=NODE)
     nodes.add_node(**NODE)
     ray.init(nodes.address, log_to_driver=False)
@@ -51,6 +53,8 @@ def nodes() -> Iterator[Any]:
     yield nodes
     ray.shutdown()
     nodes.shutdown()
+    os.environ.clear()
+    os.environ.update(before)
 
 
 @pytest.fixture(scope="module")
@@ -80,11 +84,11 @@ def test_scores_and_alignments(rows: Any, texts: Path, model: Path) -> None:
 
     sources, targets = ((texts / name).read_text(encoding="utf-8").splitlines() for name in ("a.en", "a.fr"))
     pairs = load(model).score(sources, targets)
-    assert in_order(cluster.score(rows, model, ray_options=OPTIONS), "score") == [pair.score for pair in pairs]
+    assert in_order(cluster.score(rows, model, ray_options=ONE_WORKER), "score") == [pair.score for pair in pairs]
     files = ["--source", texts / "a.en", "--target", texts / "a.fr"]
     command = [sys.executable, "-m", "rnnsearch", "align", "--model", model, *files]
     links = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert in_order(cluster.align(rows, model, ray_options=OPTIONS), "alignment") == links.splitlines()
+    assert in_order(cluster.align(rows, model, ray_options=ONE_WORKER), "alignment") == links.splitlines()
 
 
 def test_selection(rows: Any, texts: Path, tmp_path: Path) -> None:
@@ -95,7 +99,7 @@ def test_selection(rows: Any, texts: Path, tmp_path: Path) -> None:
         wanted[side].write_text("".join(pair[number] + "\n" for pair in toy_pairs(20, seed=6)), encoding="utf-8")
     both = tmp_path / "best.en", tmp_path / "best.fr"
     select([texts / "a.en"], [texts / "a.fr"], both, in_domain=wanted, pairs=70)  # type: ignore[arg-type]
-    cluster.save(cluster.select(rows, wanted, pairs=70, ray_options={"batch_size": 20}), str(tmp_path / "best"))  # type: ignore[arg-type]
+    cluster.save(cluster.select(rows, wanted, pairs=70, ray_options=ONE_WORKER), str(tmp_path / "best"))  # type: ignore[arg-type]
     for side, path in zip(("source", "target"), both, strict=True):
         assert cluster.to_text(str(tmp_path / "best"), tmp_path / "found", side) == 70
         assert (tmp_path / "found").read_bytes() == path.read_bytes()
