@@ -65,7 +65,7 @@ def train(data: Path) -> None:
             print(text, file=sys.stderr)
 
     prepared = open_prepared(data)
-    never = 1 << 30
+    never = 10**9
     training = {"max_updates": never, "validate_every": never, "checkpoint_every": never}
     config = from_preset("small", {"training": training})
     torch.manual_seed(1)

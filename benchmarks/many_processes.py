@@ -73,7 +73,7 @@ def measure(text: Path, size: str, pairs: int, updates: int) -> Measured:
     from rnnsearch.training.validation import DevelopmentSet
 
     torch.set_num_threads(1)
-    never = 1 << 30
+    never = 10**9
     limits = {"batch_size": pairs, "max_updates": never, "validate_every": never, "checkpoint_every": never}
     system, corpus = text_system(text, SIZES[size].config(limits))
     trainer = Trainer(system, corpus, DevelopmentSet([], []), text)

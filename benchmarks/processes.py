@@ -34,6 +34,8 @@ CONTESTANTS: dict[str, tuple[int, dict[str, Any]]] = {
     "2 processes, fast": (2, {"reduction": "fast"}),
 }
 """The number of processes, which have two threads in all, and the settings `training.*`."""
+WAITING = {"GOMP_SPINCOUNT": "1000"}
+"""As the command `rnnsearch` sets it: how long a thread is busy waiting for the others."""
 
 
 class _Enough(Exception):
@@ -66,7 +68,7 @@ def train(text: Path, size: str, settings: dict[str, Any], updates: int) -> None
     from rnnsearch.training.validation import DevelopmentSet
 
     processes.PATIENCE = timedelta(hours=1)  # a contestant that waits for its turn is stopped
-    never = 1 << 30
+    never = 10**9
     limits = {"max_updates": never, "validate_every": never, "checkpoint_every": never}
     system, corpus = text_system(text, SIZES[size].config({**limits, **settings}))
     with processes.joined() as all_of_them:
@@ -151,7 +153,7 @@ def speed(on: dict[str, Any], text: Path, size: str, rounds: int, seconds: float
     with ExitStack() as stack:
         trainings = {}
         for name, (count, _) in CONTESTANTS.items():
-            trainings[name] = Program(command(text, size, name), environment(2 // count))
+            trainings[name] = Program(command(text, size, name), {**environment(2 // count), **WAITING})
             stack.callback(trainings[name].end)
         for number in range(rounds):
             for condition, priority in PRIORITIES.items():
