@@ -26,6 +26,8 @@ from rnnsearch.atomic import write_text
 from rnnsearch.data.read import read_lines
 
 WORKERS = 2
+BATCH = 250
+"""Rows that a worker takes at a time: fewer than by default, so that there are enough for both."""
 
 
 def with_ray(model: str, source: Path, output: Path) -> None:
@@ -48,7 +50,7 @@ def with_ray(model: str, source: Path, output: Path) -> None:
     cluster.to_parquet(folders[0], [source])
     rows = ray.data.read_parquet(folders[0])
     note("write rows")
-    cluster.save(cluster.translate(rows, model, ray_options={"concurrency": WORKERS}), folders[1])
+    cluster.save(cluster.translate(rows, model, ray_options={"concurrency": WORKERS, "batch_size": BATCH}), folders[1])
     note("translate")
     cluster.to_text(folders[1], output, "translation")
     note("write text")
