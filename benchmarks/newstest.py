@@ -1,16 +1,16 @@
 """The paper's task at the scale of two cores: train on Europarl, choose on newstest2012 and 2013, translate newstest2014.
 
-    python benchmarks/newstest.py --data DATA --output RUNS --row rnnsearch-50 --hours 6
-    python benchmarks/newstest.py --data DATA --output RUNS --row best --updates 16000
+    python benchmarks/newstest.py --data DATA --output RUNS --row rnnsearch-50
+    python benchmarks/newstest.py --data DATA --output RUNS --row best
     python benchmarks/newstest.py --data DATA --output RUNS --row adapted
     python benchmarks/newstest.py --data DATA --output RUNS --row together --members best adapted best-right-to-left
 
-The rows `rnnencdec-50`, `rnnsearch-50` and `rnnsearch-50-longer` (RNNsearch-50* of the paper) are systems of one `rnnsearch
-reproduce --scale wmt14`, of smaller layers: it selects 16 million words of the 948,000 pairs of Europarl in DATA by the
-news of 2008 to 2011, and trains five systems for `--hours` together. Its own report is on newstest2013, which is half of
-its development set, because the references of newstest2014 are not in DATA. The other rows are models of subwords, trained
-on all pairs in `--updates` updates; `adapted` trains the row `best` further on the news of 2008 to 2011, and `together` is
-an ensemble. Trainings stop at SIGTERM and are resumed by the same command.
+The rows `rnnencdec-50` and `rnnsearch-50` begin as systems of one `rnnsearch reproduce --scale wmt14`, of smaller layers: it
+selects 16 million words of the 948,000 pairs of Europarl in DATA by the news of 2008 to 2011, and trains five systems for
+`--hours` together. Its own report is on newstest2013, which is half of its development set, because the references of
+newstest2014 are not in DATA. The two systems are then trained further, each to the same number of updates. The other rows
+are models of subwords, trained on all pairs; `adapted` trains the row `best` further on the news of 2008 to 2011, and
+`together` is an ensemble. Trainings stop at SIGTERM and are resumed by the same command.
 
 A finished row is scored on the development set and translates newstest2014 to `results/newstest2014/ROW.fr`. Rows of whole
 words translate three times: with `[UNK]`, with `[UNK]` forbidden, and with `[UNK]` replaced.
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -58,12 +59,11 @@ ROWS = {
     "best-2": Row(SUBWORDS, {**_MILLION, "training.seed": 2}),
     "best-right-to-left": Row({**SUBWORDS, "data.right_to_left": True}, _MILLION),
 }
-REPRODUCED = {
-    "rnnencdec-50": "RNNencdec-50",
-    "rnnsearch-50": "RNNsearch-50",
-    "rnnsearch-50-longer": "RNNsearch-50-longer",
-}
-"""Systems of the reproduction: the row and the model's folder."""
+REPRODUCED = {"rnnencdec-50": "RNNencdec-50", "rnnsearch-50": "RNNsearch-50-longer"}
+"""Systems of the reproduction that are trained further: the row and the model's folder."""
+UPDATES = {"rnnencdec-50": 3000, "rnnsearch-50": 3000}
+"""Updates of a row where they are not those of a model of subwords."""
+SUBWORD_UPDATES = 16_000
 REPRODUCTION = {
     "model.embedding_size": 256,
     "model.hidden_size": 320,
@@ -117,19 +117,39 @@ def prepared(data: Path, output: Path, row: Row) -> Path:
     return folder
 
 
-def reproduced(data: Path, output: Path, name: str, hours: float) -> Path:
-    """A model of the reproduction, which is run, or goes on, first."""
+def reproduced(data: Path, output: Path, name: str, updates: int, hours: float) -> Path:
+    """A model of the reproduction, which is run, or goes on, first; then it is trained to so many updates."""
     news = [next(data.glob(f"*/news2008-2011.{language}.*z")) for language in ("en", "fr")]
     test = [next(data.glob(f"*/newstest2013.{language}.*z")) for language in ("en", "fr")]
+    valid = text(data, "newstest2012", "newstest2013", valid=True)
+    reproduction, model = output / "reproduction", output / name
     run(
-        *("reproduce", "--scale", "wmt14", "--output", output / "reproduction", "--budget-hours", hours),
+        *("reproduce", "--scale", "wmt14", "--output", reproduction, "--budget-hours", hours),
         *text(data, "europarl-part0", "europarl-part1"),
         *("--words", "16M", "--in-domain-source", news[0], "--in-domain-target", news[1]),
-        *text(data, "newstest2012", "newstest2013", valid=True),
+        *valid,
         *("--test-source", test[0], "--test-target", test[1]),
         *settings_of(REPRODUCTION),
     )
-    return output / "reproduction" / "models" / REPRODUCED[name]
+    if not model.exists():
+        copy = model.with_suffix(".copy")
+        shutil.copytree(reproduction / "models" / REPRODUCED[name], copy, dirs_exist_ok=True)
+        (copy / "training.json").unlink()
+        copy.rename(model)
+    if not (model / "training.json").exists():
+        settings = {
+            **REPRODUCTION,
+            "training.decay": "none",
+            "training.max_epochs": 0,
+            "training.max_updates": updates,
+            "model.alignment": "none" if "encdec" in name else "mlp",
+            "search.forbid_unk": False,
+        }
+        run(
+            *("train", "--data", reproduction / "prepared" / "50", *valid, "--preset", "paper", *settings_of(settings)),
+            *("--output", model, "--resume"),
+        )
+    return model
 
 
 def train(data: Path, output: Path, name: str, updates: int, given: Sequence[str]) -> Path:
@@ -149,9 +169,9 @@ def train(data: Path, output: Path, name: str, updates: int, given: Sequence[str
 
 
 def lexicon(data: Path, model: Path) -> None:
-    """Learn the lexicon of a model of whole words from the first half of the text."""
+    """Learn the lexicon of a model of whole words from the news of 2008 to 2011."""
     if not (model / "lexicon.tsv").exists():
-        run("lexicon", "--model", model, *text(data, "europarl-part0"))
+        run("lexicon", "--model", model, *text(data, "news2008-2011"))
 
 
 def scored(data: Path, models: Sequence[Path], name: str, search: Sequence[str]) -> dict[str, Any]:
@@ -177,7 +197,7 @@ def main() -> None:
     parser.add_argument("--row", choices=[*REPRODUCED, *ROWS, "adapted", "together"], required=True)
     parser.add_argument("--members", nargs="+", default=[], help="the rows that translate together")
     parser.add_argument("--hours", type=float, default=6, help="training time of the systems of the reproduction")
-    parser.add_argument("--updates", type=int, default=16_000, help="updates of the rows of subwords")
+    parser.add_argument("--updates", type=int, help="updates of the row")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of training")
     arguments = parser.parse_args()
 
@@ -186,10 +206,11 @@ def main() -> None:
         models = [output / member for member in arguments.members]
         record: dict[str, Any] = {"members": arguments.members}
     else:
+        updates = arguments.updates or UPDATES.get(name, SUBWORD_UPDATES)
         if name in REPRODUCED:
-            models = [reproduced(data, output, name, arguments.hours)]
+            models = [reproduced(data, output, name, updates, arguments.hours)]
         else:
-            models = [train(data, output, name, arguments.updates, arguments.set)]
+            models = [train(data, output, name, updates, arguments.set)]
         record = {"training": json.loads((models[0] / "training.json").read_text()), "settings": arguments.set}
     aligned = name in REPRODUCED and "encdec" not in name
     if aligned:

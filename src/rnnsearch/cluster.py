@@ -219,13 +219,11 @@ class _Rows(selection.GeneralCorpus):
 
 def _only(rows: Dataset, lines: NDArray[np.int64]) -> Dataset:
     """The rows with these numbers, which are in order."""
-    wanted = ray.put(lines)
+    wanted = ray.put(np.append(lines, -1))  # the number of no row, for rows that come after all wanted ones
 
     def keep(batch: pa.Table) -> pa.Table:
         chosen, lines = ray.get(wanted), batch["line"].to_numpy()
-        places = np.searchsorted(chosen, lines)
-        found = np.append(chosen, -1)[places] == lines
-        return batch.filter(pa.array(found))
+        return batch.filter(pa.array(chosen[np.searchsorted(chosen[:-1], lines)] == lines))
 
     return rows.map_batches(keep, batch_size=LINES, batch_format="pyarrow")
 

@@ -1,0 +1,114 @@
+"""Train the translator that is installed with the package, English to French, on Europarl and Tatoeba.
+
+    python benchmarks/newstest.py --data DATA --output RUNS --row best      # a model of Europarl: hours
+    python tools/train_box.py --data DATA --from RUNS/best --output RUNS/box
+
+The model of Europarl is trained further on sentences of both corpora, so that it knows everyday sentences beside those of
+the parliament. Tatoeba has many French sentences for an English one, so it is split by English sentence: no English sentence
+of the development or test set, in whatever case and punctuation, is in the training text. The test set takes the first
+French sentence of each English one as its reference. The folder OUTPUT/model is the model in fp32; `rnnsearch export` writes
+its int8 copy. A stopped training goes on with the same command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import lzma
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from rnnsearch.atomic import atomic_write
+
+HELD_OUT = {"dev": range(1), "test": range(1, 3)}
+"""The hundredths of the English sentences of Tatoeba that each held-out set has."""
+EUROPARL_PAIRS = 120_000
+SETTINGS = {
+    "training.learning_rate": 1e-3,
+    "training.warmup_updates": 100,
+    "training.decay": "linear",
+    "training.dropout": 0.1,
+    "training.max_epochs": 0,
+    "training.max_updates": 8000,
+    "training.validate_every": 1000,
+    "training.patience": 0,
+    "training.seed": 7,
+}
+
+Pair = tuple[str, str]
+
+
+def pairs(folder: Path, name: str) -> Iterator[Pair]:
+    """The pairs of a corpus."""
+    with (
+        lzma.open(folder / f"{name}.en.xz", "rt", encoding="utf-8") as sources,
+        lzma.open(folder / f"{name}.fr.xz", "rt", encoding="utf-8") as targets,
+    ):
+        for source, target in zip(sources, targets, strict=True):
+            yield source.rstrip("\n"), target.rstrip("\n")
+
+
+def hundredth(english: str) -> int:
+    """A number from 0 to 99 that depends on the words of a sentence alone, not on its case or punctuation."""
+    words = "".join(re.findall(r"\w+", english.casefold()))
+    return int.from_bytes(hashlib.sha256(words.encode()).digest()[:8], "big") % 100
+
+
+def split(tatoeba: list[Pair]) -> dict[str, list[Pair]]:
+    """The pairs of Tatoeba by set: `train`, and `dev` and `test` with one pair for each English sentence."""
+    sets: dict[str, list[Pair]] = {name: [] for name in ("train", *HELD_OUT)}
+    seen: set[str] = set()
+    for english, french in tatoeba:
+        number = hundredth(english)
+        name = next((name for name, numbers in HELD_OUT.items() if number in numbers), "train")
+        if name == "train" or english not in seen:
+            sets[name].append((english, french))
+            seen.add(english)
+    return sets
+
+
+def write(folder: Path, name: str, chosen: list[Pair]) -> None:
+    """Write pairs as `NAME.en` and `NAME.fr`."""
+    for side, language in enumerate(("en", "fr")):
+        with atomic_write(folder / f"{name}.{language}") as path:
+            path.write_text("".join(f"{pair[side]}\n" for pair in chosen), encoding="utf-8")
+
+
+def prepare_text(data: Path, folder: Path) -> None:
+    """Write the training text and the held-out sets of Tatoeba."""
+    folder.mkdir(parents=True, exist_ok=True)
+    sets = split(list(pairs(data / "tatoeba", "fra-eng")))
+    europarl = [pair for part in (0, 1) for pair in pairs(data / "europarl", f"europarl-part{part}")]
+    chosen = random.Random(1).sample(europarl, EUROPARL_PAIRS)
+    for name in HELD_OUT:
+        write(folder, f"tatoeba-{name}", sets[name])
+    write(folder, "train", sets["train"] + chosen)
+
+
+def main() -> None:
+    """Train the model, or go on with it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="a folder with europarl/ and tatoeba/ in it")
+    parser.add_argument("--from", dest="base", type=Path, required=True, help="a model of Europarl")
+    parser.add_argument("--output", type=Path, required=True, help="where the text and the model go")
+    arguments = parser.parse_args()
+
+    text, model = arguments.output / "text", arguments.output / "model"
+    if not (text / "train.fr").exists():
+        prepare_text(arguments.data, text)
+    command = ["--source", text / "train.en", "--target", text / "train.fr"]
+    command += ["--valid-source", text / "tatoeba-dev.en", "--valid-target", text / "tatoeba-dev.fr"]
+    command += ["--from", arguments.base, "--output", model]
+    for key, value in SETTINGS.items():
+        command += ["--set", f"{key}={value}"]
+    if (model / "checkpoints").exists():
+        command.append("--resume")
+    subprocess.run([sys.executable, "-m", "rnnsearch", "train", *map(str, command)], check=True)
+
+
+if __name__ == "__main__":
+    main()
