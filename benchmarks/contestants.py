@@ -23,11 +23,15 @@ from speed_text import BATCH, Size, environment
 from rnnsearch.atomic import write_json
 from rnnsearch.config import from_dict
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.ops.matmul import bf16_is_slower
 
 OUR_MODES: dict[str, dict[str, str]] = {"rnnsearch": {}, "rnnsearch bf16": {"precision": "bf16"}}
 """What we compete with: settings of training that differ from the paper's."""
-PEER_MODES = {"joeynmt": "fp32", "opennmt-py": "fp32", "eole": "fp32", "eole bf16": "bf16"}
-"""What they compete with, and the type that they compute in; the first word is the peer."""
+PEER_MODES = {"joeynmt": "fp32", "joeynmt sorted": "fp32", "opennmt-py": "fp32", "eole": "fp32", "eole bf16": "bf16"}
+"""What they compete with, and the type that they compute in; the first word is the peer.
+
+JoeyNMT does not sort sentences by length, as the others do: `joeynmt sorted` is given text that is in order.
+"""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,8 @@ class Task:
     updates: int
     pairs: int
     """In the text: all of them are one pool, sorted by length and cut into minibatches, where a contestant does that."""
+    batch: int = BATCH
+    """Pairs in a minibatch."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,7 @@ def train_ours(task: Task, mode: dict[str, str], threads: int) -> list[Step]:
     """Train ours, and time its updates."""
     script = Path(__file__).parent / "our_training.py"
     command = [sys.executable, script, "--text", task.text, "--size", task.size_name, "--updates", task.updates]
-    settings = {"pool_batches": task.pairs // BATCH, **mode}
+    settings = {"batch_size": task.batch, "pool_batches": task.pairs // task.batch, **mode}
     for key, value in settings.items():
         command += ["--set", f"training.{key}={value}"]
 
@@ -82,8 +88,8 @@ def train_ours(task: Task, mode: dict[str, str], threads: int) -> list[Step]:
 
 def train_peer(contestant: str, task: Task, output: Path, peers: Path, threads: int) -> list[Step]:
     """Train a peer with its own command, and time its updates by the lines it writes after each."""
-    peer, precision = contestant.split()[0], PEER_MODES[contestant]
-    settings = SETTINGS[peer](task, output, precision)
+    peer, _, mode = contestant.partition(" ")
+    settings = SETTINGS[peer](task, output, mode)
     # JSON is YAML.
     file = output / "settings.yaml"
     write_json(file, settings)
@@ -134,7 +140,7 @@ def _timed(
     return steps
 
 
-def _joeynmt(task: Task, output: Path, precision: str) -> dict[str, Any]:
+def _joeynmt(task: Task, output: Path, mode: str) -> dict[str, Any]:
     def side(language: str) -> dict[str, Any]:
         # At the level of words, its tokenizer called "sentencepiece" only cuts at spaces.
         return {
@@ -162,7 +168,7 @@ def _joeynmt(task: Task, output: Path, precision: str) -> dict[str, Any]:
         "use_cuda": False,
         "random_seed": 1,
         "data": {
-            "train": f"{task.text}/train",
+            "train": f"{task.text}/{mode or 'train'}",
             "dev": f"{task.text}/dev",
             "dataset_type": "plain",
             "src": side("en"),
@@ -177,14 +183,14 @@ def _joeynmt(task: Task, output: Path, precision: str) -> dict[str, Any]:
             "scheduling": "exponential",
             "decrease_factor": 0.99,
             "clip_grad_norm": 1.0,
-            "batch_size": BATCH,
+            "batch_size": task.batch,
             "batch_type": "sentence",
             "epochs": 1000,
             "updates": task.updates,
             "validation_freq": 100_000,
             "logging_freq": 1,
             "overwrite": True,
-            "shuffle": True,
+            "shuffle": not mode,
             "print_valid_sents": [0],
             "keep_best_ckpts": 1,
         },
@@ -195,7 +201,7 @@ def _joeynmt(task: Task, output: Path, precision: str) -> dict[str, Any]:
 def _onmt_training(task: Task) -> dict[str, Any]:
     """What OpenNMT-py and eole call by the same names."""
     return {
-        "batch_size": BATCH,
+        "batch_size": task.batch,
         "batch_type": "sents",
         "bucket_size": task.pairs,
         "optim": "adadelta",
@@ -220,7 +226,7 @@ def _onmt_text(task: Task) -> dict[str, Any]:
     }
 
 
-def _opennmt_py(task: Task, output: Path, precision: str) -> dict[str, Any]:
+def _opennmt_py(task: Task, output: Path, mode: str) -> dict[str, Any]:
     return {
         **_onmt_text(task),
         **_onmt_training(task),
@@ -238,7 +244,7 @@ def _opennmt_py(task: Task, output: Path, precision: str) -> dict[str, Any]:
     }
 
 
-def _eole(task: Task, output: Path, precision: str) -> dict[str, Any]:
+def _eole(task: Task, output: Path, mode: str) -> dict[str, Any]:
     embedding = task.size.embedding
     return {
         **_onmt_text(task),
@@ -246,7 +252,7 @@ def _eole(task: Task, output: Path, precision: str) -> dict[str, Any]:
             **_onmt_training(task),
             "model_path": str(output / "model"),
             "dropout_steps": [0],
-            "compute_dtype": precision,
+            "compute_dtype": mode or "fp32",
         },
         "model": {
             "architecture": "rnn",
@@ -274,3 +280,8 @@ SETTINGS: dict[str, Callable[[Task, Path, str], dict[str, Any]]] = {
 def available(peers: Path) -> list[str]:
     """The contestants among the peers that are installed."""
     return [name for name in PEER_MODES if os.access(python_of(peers, name.split()[0]), os.X_OK)]
+
+
+def makes_sense(contestant: str) -> bool:
+    """Whether it computes in a type that this processor is fast in."""
+    return not (contestant.endswith("bf16") and bf16_is_slower())

@@ -21,6 +21,8 @@ from rnnsearch.atomic import write_json
 RESULTS = Path(__file__).parent / "results"
 SPEED = RESULTS / "speed"
 
+INSTRUCTIONS = {"amx_tile": "AMX", "avx512_bf16": "AVX-512 and bf16", "avx512f": "AVX-512", "avx2": "AVX2"}
+"""Flags of a processor and the instructions they stand for, the best first."""
 BACKGROUND = 0.15
 """A run beside which other programs kept more cores busy than this is thrown away."""
 ATTEMPTS = 4
@@ -33,13 +35,17 @@ def machine() -> dict[str, Any]:
     """The processor, its cores, the software, and how busy other programs keep the machine."""
     import torch  # The processes of clients do not need it.
 
-    model = platform.processor() or platform.machine()
+    model, instructions = platform.processor() or platform.machine(), ""
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
-        names = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if "model name" in line]
-        model = names[0] if names else model
+        lines = (line.partition(":") for line in cpuinfo.read_text().splitlines())
+        told = {key.strip(): value.strip() for key, _, value in lines}
+        model = told.get("model name", model)
+        flags = told.get("flags", "").split()
+        instructions = next((name for flag, name in INSTRUCTIONS.items() if flag in flags), "")
     return {
         "cpu": model,
+        "instructions": instructions,
         "cores": os.cpu_count(),
         "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
         "background_cores": background_load(),
@@ -151,7 +157,7 @@ def write_result(name: str, **found: Any) -> None:
 
 
 def write_speed(name: str, machine: Mapping[str, Any], **found: Any) -> None:
-    """Write `results/speed/CPU/NAME.json`: what is compared was measured on one kind of processor."""
-    processor = re.sub(r"\W+", "-", machine["cpu"].lower()).strip("-")
+    """Write `results/speed/CPU/NAME.json`: what is compared was measured on one kind of processor, by its instructions."""
+    processor = re.sub(r"\W+", "-", f"{machine['cpu']} {machine['instructions']}".lower()).strip("-")
     (SPEED / processor).mkdir(parents=True, exist_ok=True)
     write_result(f"{SPEED.name}/{processor}/{name}", machine=machine, **found)

@@ -81,7 +81,10 @@ def prepared_text(data: Path, output: Path) -> PreparedData:
 
 
 def write_training_text(prepared: PreparedData, size: Size, pairs: int, folder: Path) -> None:
-    """The first pairs of the text for every contestant: `train.arrow` for us, lines of words for the peers; vocabularies."""
+    """The first pairs of the text for every contestant: `train.arrow` for us, lines of words for the peers; vocabularies.
+
+    The lines are also in `sorted.en` and `sorted.fr`, in the order of their lengths.
+    """
     vocabularies = _vocabularies(prepared, size)
     source, target = prepared.corpus.take(np.arange(pairs))
     sides = [
@@ -95,8 +98,10 @@ def write_training_text(prepared: PreparedData, size: Size, pairs: int, folder: 
         target_size=len(vocabularies[1]),
     )
     names = ("source.vocab", "target.vocab")
+    order = np.lexsort((target.lengths, source.lengths))
     for language, name, side, vocabulary in zip(("en", "fr"), names, sides, vocabularies, strict=True):
         lines = _lines(side, vocabulary)
+        write_text(folder / f"sorted.{language}", "".join(f"{lines[number]}\n" for number in order))
         write_text(folder / f"train.{language}", "".join(f"{line}\n" for line in lines))
         write_text(folder / f"dev.{language}", "".join(f"{line}\n" for line in lines[:2]))
         vocabulary.save(folder / name)

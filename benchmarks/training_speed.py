@@ -5,6 +5,9 @@
 Every contestant trains with its own command, one after the other, round after round. An update is timed from one line of
 progress to the next: reading the minibatch, cost, gradient, clipping and Adadelta. All read the whole text twice, and the
 second time counts. Words are target words, end symbols counted, padding not.
+
+With several sizes of minibatches, `--pairs 80 --pairs 320`, each contestant trains with each of them, and there are rows in
+which every contestant has the size that suits it best.
 """
 
 from __future__ import annotations
@@ -16,10 +19,14 @@ import statistics
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
-from contestants import OUR_MODES, PEER_MODES, Step, Task, available, known_modes, train_ours, train_peer
+from contestants import OUR_MODES, PEER_MODES, Step, Task, available, known_modes, makes_sense, train_ours, train_peer
 from record import BACKGROUND, Run, machine, undisturbed, write_speed
 from speed_text import BATCH, SIZES, prepared_text, write_training_text
+
+Contestant: TypeAlias = tuple[str, int]
+"""Its name, and the pairs in its minibatches."""
 
 ROUNDS = {"full": 2, "small": 3, "tiny": 1}
 UPDATES = {"full": 6, "small": 10, "tiny": 4}
@@ -33,7 +40,8 @@ def main() -> None:
     parser.add_argument("--peers", type=Path, required=True, help="the folder where `peers.py` installed them")
     parser.add_argument("--size", choices=SIZES, default="full")
     parser.add_argument("--rounds", type=int, help="how often each of them trains")
-    parser.add_argument("--updates", type=int, help=f"minibatches of {BATCH} pairs in the text")
+    parser.add_argument("--updates", type=int, help="minibatches in the text, of the largest size")
+    parser.add_argument("--pairs", type=int, action="append", help=f"pairs in a minibatch, if not {BATCH}; may be repeated")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--background", type=float, default=BACKGROUND, help="cores that may be busy beside a run")
     parser.add_argument("--only", action="append", help="contestants, if not all; may be repeated")
@@ -42,33 +50,40 @@ def main() -> None:
     on = machine()
     size, folder = SIZES[arguments.size], arguments.output.resolve() / "training-speed" / arguments.size
     updates = arguments.updates or UPDATES[arguments.size]
-    pairs = BATCH * updates
+    batches = arguments.pairs or [BATCH]
+    pairs = max(batches) * updates
     write_training_text(prepared_text(arguments.data, arguments.output.resolve()), size, pairs, folder / "text")
-    task = Task(folder / "text", arguments.size, size, 2 * updates, pairs)
 
-    contestants: dict[str, Callable[[], list[Step]]] = {
-        name: partial(train_ours, task, mode, arguments.threads) for name, mode in known_modes(OUR_MODES, "training").items()
+    contestants: dict[Contestant, Callable[[], list[Step]]] = {}
+    for batch in batches:
+        task = Task(folder / "text", arguments.size, size, 2 * pairs // batch, pairs, batch)
+        for name, mode in known_modes(OUR_MODES, "training").items():
+            contestants[name, batch] = partial(train_ours, task, mode, arguments.threads)
+        for name in available(arguments.peers):
+            contestants[name, batch] = partial(
+                train_peer, name, task, folder / name.replace(" ", "-"), arguments.peers, arguments.threads
+            )
+    runs: dict[Contestant, list[Run[list[Step]]]] = {
+        (name, batch): []
+        for name, batch in contestants
+        if makes_sense(name) and (not arguments.only or name in arguments.only)
     }
-    for name in available(arguments.peers):
-        output = folder / name.replace(" ", "-")
-        contestants[name] = partial(train_peer, name, task, output, arguments.peers, arguments.threads)
-    runs: dict[str, list[Run[list[Step]]]] = {name: [] for name in arguments.only or contestants}
     for number in range(arguments.rounds or ROUNDS[arguments.size]):
-        for name, of_contestant in runs.items():
-            of_contestant.append(undisturbed(contestants[name], arguments.background))
+        for (name, batch), of_contestant in runs.items():
+            of_contestant.append(undisturbed(contestants[name, batch], arguments.background))
             shutil.rmtree(folder / name.replace(" ", "-"), ignore_errors=True)
-            print(f"round {number + 1}: {name}: {_speed(of_contestant[-1]):.0f} words/s", flush=True)
+            print(f"round {number + 1}: {name}, {batch} pairs: {_speed(of_contestant[-1]):.0f} words/s", flush=True)
 
-    speeds = {name: statistics.median(map(_speed, of_contestant)) for name, of_contestant in runs.items()}
+    speeds = {contestant: statistics.median(map(_speed, of_contestant)) for contestant, of_contestant in runs.items()}
     write_speed(
         f"training-speed-{arguments.size}",
         machine=on,
         rows=_rows(arguments.size, speeds),
         threads=arguments.threads,
         updates=updates,
-        words_per_second={name: round(speed, 1) for name, speed in speeds.items()},
+        words_per_second={f"{name}, {batch} pairs": round(speed, 1) for (name, batch), speed in speeds.items()},
         runs={
-            name: [
+            f"{name}, {batch} pairs": [
                 {
                     "words_per_second": round(_speed(run), 1),
                     "words": [round(step.words) for step in _counted(run)],
@@ -77,7 +92,7 @@ def main() -> None:
                 }
                 for run in of_contestant
             ]
-            for name, of_contestant in runs.items()
+            for (name, batch), of_contestant in runs.items()
         },
     )
 
@@ -92,19 +107,29 @@ def _speed(run: Run[list[Step]]) -> float:
     return sum(step.words for step in _counted(run)) / sum(step.seconds for step in _counted(run))
 
 
-def _rows(size: str, speeds: dict[str, float]) -> list[dict[str, object]]:
-    """A row of the table for each precision of ours: fp32 against the peers' fp32, bf16 against whatever is their best."""
+def _rows(size: str, speeds: dict[Contestant, float]) -> list[dict[str, object]]:
+    """A row for each size of minibatches and each precision of ours, and one for the best size of each contestant.
+
+    Our fp32 is compared with the peers' fp32, our bf16 with whatever is their best.
+    """
     rows: list[dict[str, object]] = []
-    for mode in OUR_MODES:
-        bf16 = mode.endswith("bf16")
-        peers: dict[str, int] = {}
-        for name, speed in speeds.items():
-            peer, other = name.split()[0], PEER_MODES.get(name)
-            if other == "fp32" or (other and bf16):
-                peers[peer] = max(round(speed), peers.get(peer, 0))
-        if mode in speeds:
-            what = f"training, {size} size, {'bf16' if bf16 else 'fp32'}"
-            rows.append({"what": what, "unit": "target words/s", "ours": round(speeds[mode]), "peers": peers})
+    batches = sorted({batch for _, batch in speeds})
+    for precision, mode in {"fp32": "rnnsearch", "bf16": "rnnsearch bf16"}.items():
+        for chosen in [[batch] for batch in batches] + ([batches] if len(batches) > 1 else []):
+            peers: dict[str, int] = {}
+            ours = 0
+            for (name, batch), speed in speeds.items():
+                if batch not in chosen:
+                    continue
+                if name == mode:
+                    ours = max(round(speed), ours)
+                elif name in PEER_MODES and PEER_MODES[name] in ("fp32", precision):
+                    peer = name.split()[0]
+                    peers[peer] = max(round(speed), peers.get(peer, 0))
+            if ours:
+                minibatches = f"minibatches of {chosen[0]}" if len(chosen) == 1 else "each with its best minibatches"
+                what = f"training, {size} size, {precision}, {minibatches}"
+                rows.append({"what": what, "unit": "target words/s", "ours": ours, "peers": peers})
     return rows
 
 
