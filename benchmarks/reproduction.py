@@ -28,7 +28,7 @@ TITLES = {
 }
 REMARKS = {
     "wmt14": (
-        "This run shows that the pipeline works from the text to the report, and little more: it was tested on newstest2013, "
+        "This run shows that the pipeline works from text to report, and little more: it was tested on newstest2013, "
         "and six hours on one core, beside other programs, are less than a hundredth of the paper's time on a GPU. "
         "RNNsearch-50 had seen a ninth of its text when its time was over, and had not yet learned to align."
     )
