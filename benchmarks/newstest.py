@@ -211,7 +211,11 @@ def main() -> None:
             models = [reproduced(data, output, name, updates, arguments.hours)]
         else:
             models = [train(data, output, name, updates, arguments.set)]
-        record = {"training": json.loads((models[0] / "training.json").read_text()), "settings": arguments.set}
+        record = {
+            "training": json.loads((models[0] / "training.json").read_text()),
+            "starts": len(list((models[0] / "tensorboard").iterdir())),  # each start writes a file of its own
+            "settings": arguments.set,
+        }
     aligned = name in REPRODUCED and "encdec" not in name
     if aligned:
         lexicon(data, models[0])

@@ -1,0 +1,125 @@
+"""Renders `docs/reference/newstest2014.md` and its figure from the rows that `newstest.py` recorded.
+
+    python benchmarks/newstest_page.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from record import RESULTS
+
+from rnnsearch.atomic import write_text
+from rnnsearch.report.figures import SERIES, add_legend, new_figure, plain_axes, save_figure, start_at_zero
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE = DOCS / "reference" / "newstest2014.md"
+CURVES = DOCS / "images" / "newstest2014-curves.png"
+ROWS = {
+    "rnnencdec-50": "RNNencdec-50: the paper's baseline, 30,000 words",
+    "rnnsearch-50": "RNNsearch-50: the paper's model, 30,000 words",
+    "best": "RNNsearch, preset `best`: subwords",
+    "adapted": "the same, then trained on the news of 2008 to 2011",
+    "best-2": "`best` with another seed",
+    "best-right-to-left": "`best`, right to left",
+    "together": "the best company",
+}
+DEVELOPMENT = ("newstest2012", "newstest2013")
+
+HEAD = """# newstest2014
+
+<!-- Written by benchmarks/newstest_page.py from benchmarks/results/newstest2014. Do not edit it; run the script. -->
+
+The paper's task is English–French news: newstest2012 and newstest2013 are the development set, newstest2014 is the test set.
+These systems were trained on half of Europarl, 948,271 pairs, by
+[`newstest.py`](../../benchmarks/newstest.py), on one thread of two CPU cores, beside other programs; so the hours are rough.
+RNNencdec-50 and RNNsearch-50 have the same layers, smaller than the paper's, the same text, selected from Europarl by the
+news of 2008 to 2011, and the same number of updates. BLEU is that of sacreBLEU, cased, on the development set, with the
+signature `{signature}`. *Tokenised* is BLEU as counted by the script of the paper, on newstest2013.
+
+The translations of newstest2014 are in [`benchmarks/results/newstest2014`](../../benchmarks/results/newstest2014), one line
+for each sentence. To score one of them:
+
+    sacrebleu -t wmt14 -l en-fr -i benchmarks/results/newstest2014/best.fr
+
+"""
+FIGURE = """
+![BLEU on the development set against hours of training](../images/newstest2014-curves.png)
+
+*BLEU of greedy search on the first thousand sentences of the development set, while the models were trained.*
+"""
+UNKNOWN = """
+## Unknown words
+
+The shortlist of 30,000 words leaves words out, for which the models of whole words write `[UNK]`. Search can forbid it, or
+replace it by the source word that the model looked at, or by that word's entry in a lexicon (see [Rare
+words](../how-to/rare-words.md)).
+
+"""
+
+
+def main() -> None:
+    """Write the page and the figure."""
+    rows = {
+        name: json.loads(path.read_text(encoding="utf-8"))
+        for name in ROWS
+        if (path := RESULTS / "newstest2014" / f"{name}.json").exists()
+    }
+    draw_curves(rows)
+    write_text(PAGE, page(rows))
+    print(f"wrote {PAGE}")
+
+
+def page(rows: dict[str, Any]) -> str:
+    """The page, as Markdown."""
+    heads = ("system", "parameters", "updates", "million words read", "hours", "starts", *DEVELOPMENT, "tokenised")
+    lines = [_line(heads), "|---|" + "---:|" * (len(heads) - 1)]
+    for name, row in rows.items():
+        training, scores = row.get("training"), row["scores"]["as it is"]
+        read = ["", "", "", "", ""]
+        if training:
+            read = [
+                f"{training['parameters'] / 1e6:.1f} M",
+                f"{training['updates']:,}",
+                f"{training['target_words_per_second'] * training['hours'] * 3600 / 1e6:.0f}",
+                f"{training['hours']:.1f}",
+                str(row["starts"]),
+            ]
+        bleu = [f"{scores[test]['all']['bleu']:.2f}" for test in DEVELOPMENT]
+        title = ROWS[name] + (f": {', '.join(row['members'])}" if "members" in row else "")
+        lines.append(_line((title, *read, *bleu, f"{scores['newstest2013']['tokenized_bleu']:.2f}")))
+    signature = next(iter(rows.values()))["scores"]["as it is"]["newstest2013"]["all"]["bleu_signature"]
+    whole_words = {name: row["scores"] for name, row in rows.items() if len(row["scores"]) > 1}
+    text = HEAD.format(signature=signature) + "\n".join(lines) + "\n" + FIGURE
+    if whole_words:
+        kinds = list(max(whole_words.values(), key=len))
+        table = [_line(("newstest2013", *kinds)), "|---|" + "---:|" * len(kinds)]
+        for name, scores in whole_words.items():
+            found = (f"{scores[kind]['newstest2013']['all']['bleu']:.2f}" if kind in scores else "" for kind in kinds)
+            table.append(_line((ROWS[name].partition(":")[0], *found)))
+        text += UNKNOWN + "\n".join(table) + "\n"
+    return text
+
+
+def draw_curves(rows: dict[str, Any]) -> None:
+    """BLEU on the development set against hours, a line for each system that has several validations."""
+    figure = new_figure(6.4, 3.6)
+    axes = figure.add_subplot()
+    trained = [(name, row["training"]["validations"]) for name, row in rows.items() if "training" in row]
+    for (name, validations), colour in zip(trained, SERIES, strict=False):
+        hours = [0.0, *(validation["hours"] for validation in validations)]
+        axes.plot(hours, [0.0, *(validation["valid_bleu"] for validation in validations)], color=colour, label=name)
+    plain_axes(axes, "hours", "BLEU")
+    start_at_zero(axes)
+    add_legend(axes)
+    save_figure(figure, CURVES)
+
+
+def _line(cells: tuple[str, ...]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    main()
