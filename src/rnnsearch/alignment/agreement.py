@@ -10,10 +10,12 @@ so that only links count of which both are convinced. Translation probabilities 
 the first letters of the words (C counts over stems): most words of a text are rare, and most rare words are forms of others.
 
     t(f | e) = (C(e, f) + α q(f | e)) / (C(e) + α)
-    q(f | e) = C(stem e, stem f) / C(stem e) · frequency(f) / frequency(stem f)
+    q(f | e) = C(stem e, stem f) / C(stem e) · frequency(f) / frequency(stem f) + β s(e, f) / (1 + Σ_f s(e, f))
 
-The probability of a link is the geometric mean of both posterior probabilities. All sums are taken in the order of the
-text, so that the same text has the same links.
+Here s is how alike two words are written (`spelling`).
+
+The probability of a link follows from both posterior probabilities and other evidence (`probability`). All sums are taken
+in the order of the text, so that the same text has the same links.
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ from numpy.typing import NDArray
 from rnnsearch.alignment import compiled
 from rnnsearch.alignment.bitext import Bitext
 from rnnsearch.alignment.compiled import Counts, Parameters, Text
+from rnnsearch.alignment.probability import evidence, probability
+from rnnsearch.alignment.spelling import likeness
 from rnnsearch.data.word_alignments import Links, Symmetry, symmetrize
 
 Doubles = NDArray[np.float64]
@@ -39,12 +43,12 @@ _STEM = 4
 """Letters of a stem."""
 _MARKS = frozenset((".", "!", "?", "…", "...", ":", ";", ","))
 """One stem, since translators punctuate freely: a comma is often a semicolon in the other language."""
-_ALPHA = 3.0
+_ALPHA, _BETA = 3.0, 0.3
 _NULL_PRIOR = 10.0
 """So many words are added to those of no other word, by their frequency."""
 _NEAR = 7
 """Jumps of more words than this have one probability."""
-THRESHOLD = 0.55
+THRESHOLD = 0.5
 """A link is drawn if it is more probable than this."""
 _LEAST = 0.01
 """Cells that neither model gives a greater probability are not returned."""
@@ -64,10 +68,8 @@ class LineLinks:
     backward: NDArray[np.float32]
     """The same in the model that generates the source."""
 
-    @property
-    def probability(self) -> NDArray[np.float32]:
-        """The geometric mean of both."""
-        return np.asarray(np.sqrt(self.forward * self.backward), np.float32)
+    probability: NDArray[np.float64]
+    """The probability that the two words are linked."""
 
     def links(self, how: Symmetry | Literal["probability"] = "probability", threshold: float = THRESHOLD) -> Links:
         """The links of a probability above `threshold`, or those of each model by itself, combined (`symmetrize`).
@@ -96,6 +98,7 @@ class Aligner:
 
     def __init__(self, bitext: Bitext, parameters: Parameters) -> None:
         self._bitext = bitext
+        self._frequencies = bitext.source.frequencies, bitext.target.frequencies
         self.parameters = parameters
 
     def lines(self) -> Iterator[LineLinks]:
@@ -111,12 +114,26 @@ class Aligner:
                     yield _line(found)
                     found, line = [], line + 1
                 here = slice(bitext.offsets[p] - bitext.offsets[first], bitext.offsets[p + 1] - bitext.offsets[first])
-                kept = np.flatnonzero(np.maximum(forward[here], backward[here]) > _LEAST)
-                Ty = int(bitext.target.starts[p + 1] - bitext.target.starts[p])
-                i, j = (kept // Ty, kept % Ty) if Ty else (kept, kept)
-                found.append((i + bitext.first[p, 0], j + bitext.first[p, 1], forward[here][kept], backward[here][kept]))
+                found.append(self._cells(p, forward[here], backward[here]))
         if bitext.lines:
             yield _line(found)
+
+    def _cells(self, p: int, forward: NDArray[np.float32], backward: NDArray[np.float32]) -> tuple[NDArray[Any], ...]:
+        """The columns of `LineLinks` for pair p."""
+        bitext, sides = self._bitext, (self._bitext.source, self._bitext.target)
+        frequencies = [
+            known[side.ids[side.starts[p] : side.starts[p + 1]]]
+            for side, known in zip(sides, self._frequencies, strict=True)
+        ]
+        shape = len(frequencies[0]), len(frequencies[1])
+        if 0 in shape:
+            return tuple(np.empty(0, kind) for kind in (np.int64, np.int64, np.float32, np.float32, np.float64))
+        t = self.parameters.t[bitext.cells[bitext.offsets[p] : bitext.offsets[p + 1]]].reshape(*shape, 2)
+        known = evidence(forward.reshape(shape), backward.reshape(shape), t, *frequencies)
+        kept = np.flatnonzero(np.maximum(forward, backward) > _LEAST)
+        found = probability(known.reshape(-1, known.shape[-1])[kept])
+        i, j = np.divmod(kept, shape[1])
+        return i + bitext.first[p, 0], j + bitext.first[p, 1], forward[kept], backward[kept], found
 
 
 def train_aligner(
@@ -135,13 +152,15 @@ def train_aligner(
     types = bitext.type_target, bitext.type_source
     stems = [_stems(side.words) for side in sides]
     longest = int(max(side.lengths.max(initial=0) for side in sides))
+    alike = likeness(bitext.source.words, bitext.target.words, bitext.type_source, bitext.type_target)
     smoothed = [
-        _Smoothing(types[1 - k], types[k], stems[1 - k], stems[k], frequencies[k], len(sides[1 - k].words)) for k in (0, 1)
+        _Smoothing(types[1 - k], types[k], stems[1 - k], stems[k], frequencies[k], len(sides[1 - k].words), alike)
+        for k in (0, 1)
     ]
     widths = np.arange(-longest - 1, longest + 2)
     jump = _jumps(np.exp(-np.abs(widths - 1) / 3.0) + 1e-4, widths)
     parameters = Parameters(
-        np.stack([frequencies[k][types[k]] for k in (0, 1)], axis=1).astype(np.float32),
+        np.stack([frequencies[k][types[k]] + smoothed[k].alike for k in (0, 1)], axis=1).astype(np.float32),
         frequencies[0].astype(np.float32), frequencies[1].astype(np.float32), jump, jump, np.float32(_P_0), True,
     )  # fmt: skip
     steps = model_1_steps + hmm_steps
@@ -177,6 +196,7 @@ class _Smoothing:
         word_stems: NDArray[np.int32],
         frequency: Doubles,
         given_words: int,
+        alike: NDArray[np.float32],
     ) -> None:
         self._given, self._given_words = given, given_words
         stems = int(word_stems.max(initial=0)) + 1
@@ -184,13 +204,15 @@ class _Smoothing:
         self._pair = self._pair.astype(np.int32)
         self._given_stem = pairs // stems
         of_stem = np.bincount(word_stems, frequency)
+        self.alike = (_BETA * alike / (1 + np.bincount(given, alike, minlength=given_words))[given]).astype(np.float32)
+        """β s(e, f) / (1 + Σ_f s(e, f))"""
         self._share = (frequency / np.maximum(of_stem[word_stems], 1e-30))[word].astype(np.float32)
 
     def probabilities(self, counts: Doubles) -> Doubles:
         """The probability of each type."""
         of_pair = np.bincount(self._pair, counts, minlength=len(self._given_stem))
         of_stem = np.bincount(self._given_stem, of_pair)
-        q = (of_pair / np.maximum(of_stem[self._given_stem], 1e-9))[self._pair] * self._share
+        q = (of_pair / np.maximum(of_stem[self._given_stem], 1e-9))[self._pair] * self._share + self.alike
         totals = np.bincount(self._given, counts, minlength=self._given_words) + _ALPHA
         found: Doubles = (counts + _ALPHA * q) / totals[self._given]
         return found
