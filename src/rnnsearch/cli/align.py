@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rnnsearch.cli.options import Jobs, Model, PageFile, Tokenized, check_inputs
+from rnnsearch.cli.options import Jobs, ModelOrNone, PageFile, Tokenized, check_inputs
 from rnnsearch.errors import RnnsearchError
+
+if TYPE_CHECKING:
+    from rnnsearch.data.word_alignments import GoldLinks, Links
 
 
 def command(
-    model: Model,
-    source: Annotated[Path, typer.Option("--source", "-s", metavar="FILE", help="Source text, one sentence per line.")],
+    model: ModelOrNone = None,
+    source: Annotated[
+        Path | None, typer.Option("--source", "-s", metavar="FILE", help="Source text, one sentence per line.")
+    ] = None,
     target: Annotated[
         Path | None,
         typer.Option("--target", "-t", metavar="FILE", help="Its translation; without it, the model translates the source."),
     ] = None,
+    pairs_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--pairs",
+            metavar="FILE",
+            help="Without --model: both sides in one file, `source ||| target` or with a tab between.",
+        ),
+    ] = None,
     format_: Annotated[
-        Literal["pharaoh", "json"], typer.Option("--format", help="`pharaoh`: links between words; `json`: all weights.")
+        Literal["pharaoh", "json"],
+        typer.Option("--format", help="`pharaoh`: links between words; `json`: all weights, or the links' probabilities."),
     ] = "pharaoh",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file, not to standard output.")
@@ -42,19 +56,38 @@ def command(
         ),
     ] = None,
     symmetry: Annotated[
-        Literal["grow-diag", "intersection"],
-        typer.Option("--symmetrize", help="With --reverse-model, how to combine the two sets of links."),
-    ] = "grow-diag",
+        Literal["grow-diag", "grow-diag-final-and", "intersection", "union", "probability"] | None,
+        typer.Option(
+            "--symmetrize",
+            help="How to combine the links of both directions: by default `probability`, and `grow-diag` with "
+            "--reverse-model.",
+        ),
+    ] = None,
     reverse_gold: Annotated[bool, typer.Option("--reverse-gold", help="The gold links are written target-source.")] = False,
     tokenized: Tokenized = False,
     jobs: Jobs = 1,
 ) -> None:
-    """Align the words of sentence pairs.
+    """Align the words of sentence pairs, with a trained model or without.
 
-    The output says which source words each target word attends to, in a given translation or in the model's own. Gold links
-    number the words of tokenised text; give `--tokenized` if the files are tokenised as the gold alignments are. With
-    --output, a run that was killed goes on where it was.
+    Without --model, an aligner learns from the pairs themselves, whose words are separated by spaces, and writes the links
+    of every line, in order. With one, the output says which source words each target word attends to, in a given
+    translation or in the model's own. Gold links number the words of tokenised text; give `--tokenized` if the files are
+    tokenised as the gold alignments are. With --model and --output, a run that was killed goes on where it was.
     """
+    if model is None:
+        no_use = {"--plot": plot, "--page": page, "--reverse-model": reverse_model, "--jobs": jobs > 1}
+        for option, given in no_use.items():
+            if given:
+                raise RnnsearchError(f"{option} needs a trained model: give --model too")
+        _learn_and_align(source, target, pairs_file, format_, output, gold, reverse_gold, symmetry or "probability")
+        return
+    if pairs_file is not None:
+        raise RnnsearchError("--pairs is for aligning without a model: with --model, give --source and --target")
+    if source is None:
+        raise RnnsearchError("there is nothing to align: give --source")
+    if symmetry == "probability":
+        raise RnnsearchError("--symmetrize probability is for aligning without a model: attention has no such probability")
+    symmetry = symmetry or "grow-diag"
     if target is None and (tokenized or gold is not None):
         raise RnnsearchError("--gold and --tokenized need given pairs: give --target too")
     if reverse_model is not None and (target is None or format_ == "json"):
@@ -68,8 +101,7 @@ def command(
     from rnnsearch.atomic import atomic_write
     from rnnsearch.cli.bar import bar, beside_output
     from rnnsearch.data.read import read_lines, read_pairs
-    from rnnsearch.data.word_alignments import Links, read_gold
-    from rnnsearch.evaluation.aer import alignment_error_rate
+    from rnnsearch.data.word_alignments import read_gold
     from rnnsearch.shards import Kept, cut
     from rnnsearch.translation import load
     from rnnsearch.translation.corpora import AlignPairs, in_processes, model_digest, pairs_of
@@ -133,11 +165,80 @@ def command(
     if page is not None and sentences is not None:
         sentences.write(page, f"Alignments of {source.name}", translator)
     if gold is not None:
-        if len(gold_links) != len(predicted):
-            raise RnnsearchError(f"{gold} has {len(gold_links)} lines for {len(predicted)} pairs; give one line per pair")
-        score = alignment_error_rate(predicted, gold_links)
-        print(
-            f"AER {score.aer:.4f} (precision {score.precision:.4f}, recall {score.recall:.4f}, "
-            f"{score.links:,} links, {score.sure:,} sure)",
-            file=sys.stderr,
-        )
+        _print_score(predicted, gold_links, gold)
+
+
+def _learn_and_align(
+    source: Path | None,
+    target: Path | None,
+    pairs_file: Path | None,
+    format_: str,
+    output: Path | None,
+    gold: Path | None,
+    reverse_gold: bool,
+    symmetry: Literal["grow-diag", "grow-diag-final-and", "intersection", "union", "probability"],
+) -> None:
+    if (pairs_file is None) == (source is None) or (source is None) != (target is None):
+        raise RnnsearchError("without --model, give the pairs as --source and --target, or both in one file as --pairs")
+    check_inputs(source, target, pairs_file, gold, outputs=[output])
+
+    import json
+    import sys
+    import time
+    from contextlib import ExitStack
+
+    from rnnsearch.alignment import Bitext, read_joined, train_aligner
+    from rnnsearch.atomic import atomic_write
+    from rnnsearch.cli.bar import bar, beside_output
+    from rnnsearch.data.read import read_pairs
+    from rnnsearch.data.word_alignments import read_gold, to_pharaoh
+
+    gold_links = read_gold(gold, reverse=reverse_gold) if gold is not None else []
+    if source is not None and target is not None:
+        lines = read_pairs([source], [target])
+    else:
+        assert pairs_file is not None
+        lines = read_joined(pairs_file)
+    bitext = Bitext.of((one.split(), other.split()) for one, other in lines)
+    print(f"{bitext.lines:,} pairs, {len(bitext.cells):,} cells", file=sys.stderr)
+    started = time.monotonic()
+
+    def tell(step: int, steps: int, _: object) -> None:
+        seconds = time.monotonic() - started
+        print(f"step {step} of {steps}, {seconds:,.0f} s", file=sys.stderr)
+
+    aligner = train_aligner(bitext, progress=tell)
+    predicted = []
+    with ExitStack() as stack:
+        out = sys.stdout
+        if output is not None:
+            out = stack.enter_context(stack.enter_context(atomic_write(output)).open("w", encoding="utf-8", newline="\n"))
+        advance = stack.enter_context(bar("aligning", total=bitext.lines, wanted=beside_output(output)))
+        for number, line in enumerate(aligner.lines()):
+            links = line.links(symmetry)
+            if gold is not None and number < len(gold_links):
+                predicted.append(links)
+            if format_ == "pharaoh":
+                out.write(to_pharaoh(links) + "\n")
+            else:
+                known = zip(line.source.tolist(), line.target.tolist(), line.probability.tolist(), strict=True)
+                found = [[s, t, round(p, 4)] for s, t, p in sorted(known) if (s, t) in links]
+                out.write(json.dumps({"line": number + 1, "links": found}) + "\n")
+            advance(1)
+    if gold is not None:
+        _print_score(predicted, gold_links, gold)
+
+
+def _print_score(predicted: list[Links], gold_links: list[GoldLinks], gold: Path) -> None:
+    import sys
+
+    from rnnsearch.evaluation.aer import alignment_error_rate
+
+    if len(gold_links) != len(predicted):
+        raise RnnsearchError(f"{gold} has {len(gold_links)} lines for {len(predicted)} pairs; give one line per pair")
+    score = alignment_error_rate(predicted, gold_links)
+    print(
+        f"AER {score.aer:.4f} (precision {score.precision:.4f}, recall {score.recall:.4f}, "
+        f"{score.links:,} links, {score.sure:,} sure)",
+        file=sys.stderr,
+    )

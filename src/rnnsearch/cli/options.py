@@ -31,6 +31,12 @@ Model = Annotated[
         "--model", "-m", metavar="FOLDER", parser=_local_folder, help="A trained model: a folder, or a name on the Hub."
     ),
 ]
+ModelOrNone = Annotated[
+    Path | None,
+    typer.Option(
+        "--model", "-m", metavar="FOLDER", parser=_local_folder, help="A trained model: a folder, or a name on the Hub."
+    ),
+]
 Models = Annotated[
     list[Path],
     typer.Option(

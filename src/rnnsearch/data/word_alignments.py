@@ -20,7 +20,7 @@ from rnnsearch.data.read import read_lines
 from rnnsearch.errors import RnnsearchError
 
 Links: TypeAlias = frozenset[tuple[int, int]]
-Symmetry: TypeAlias = Literal["intersection", "grow-diag"]
+Symmetry: TypeAlias = Literal["intersection", "union", "grow-diag", "grow-diag-final-and"]
 
 _LINK = re.compile(r"([0-9]+)([-p])([0-9]+)")
 _HARDLY_READ = 0.1
@@ -97,23 +97,36 @@ def hard_alignment(alignment: NDArray[np.floating]) -> Links:
 def symmetrize(forward: Links, backward: Links, how: Symmetry) -> Links:
     """Combine two sets of links: those of source to target, and those of target to source with their sides swapped.
 
-    `intersection` keeps what both have. `grow-diag` (Koehn et al. 2005) goes on from there: a link that one of them has is
-    added where it touches a link that is in, side by side or corner to corner, and one of its words has no link yet.
+    `intersection` keeps what both have, `union` what either has. `grow-diag` (Koehn et al. 2005) goes on from the
+    intersection: a link that one of them has is added where it touches a link that is in, side by side or corner to corner,
+    and one of its words has no link yet. `grow-diag-final-and` then adds links of which neither word has one, those of
+    `forward` first.
     """
+    if how == "union":
+        return forward | backward
     links = set(forward & backward)
-    if how == "grow-diag":
-        sources, targets = ({link[side] for link in links} for side in (0, 1))
-        either = sorted(forward | backward)
-        grown = True
-        while grown:
-            grown = False
-            for source, target in either:
-                free = (source, target) not in links and (source not in sources or target not in targets)
-                if free and any((source + i, target + j) in links for i in (-1, 0, 1) for j in (-1, 0, 1)):
-                    links.add((source, target))
-                    sources.add(source)
-                    targets.add(target)
-                    grown = True
+    if how == "intersection":
+        return frozenset(links)
+    sources, targets = ({link[side] for link in links} for side in (0, 1))
+
+    def add(source: int, target: int) -> None:
+        links.add((source, target))
+        sources.add(source)
+        targets.add(target)
+
+    either = sorted(forward | backward)
+    grown = True
+    while grown:
+        grown = False
+        for source, target in either:
+            free = (source, target) not in links and (source not in sources or target not in targets)
+            if free and any((source + i, target + j) in links for i in (-1, 0, 1) for j in (-1, 0, 1)):
+                add(source, target)
+                grown = True
+    if how == "grow-diag-final-and":
+        for source, target in (*sorted(forward), *sorted(backward)):
+            if source not in sources and target not in targets:
+                add(source, target)
     return frozenset(links)
 
 

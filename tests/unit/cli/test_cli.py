@@ -316,6 +316,33 @@ def test_align_by_both_directions(rnnsearch: Run, model_folder: Folders, tmp_pat
     refused(rnnsearch(*command[:5], "--reverse-model", tmp_path), "give --target too")
 
 
+def test_align_without_a_model(rnnsearch: Run, tmp_path: Path) -> None:
+    source, target = write_pairs(tmp_path, "test", 40, seed=8)
+    done = rnnsearch("align", "--source", source, "--target", target)
+    assert done.status == 0, done.err
+    assert len(done.out.splitlines()) == 40
+    pairs, output = tmp_path / "pairs", tmp_path / "links"
+    lines = list(zip(source.read_text().splitlines(), target.read_text().splitlines(), strict=True))
+    for between in (" ||| ", "\t"):
+        pairs.write_text("".join(f"{one}{between}{other}\n" for one, other in lines))
+        assert rnnsearch("align", "--pairs", pairs, "--output", output).status == 0
+        assert output.read_text() == done.out
+    gold = tmp_path / "gold"
+    gold.write_text(done.out)
+    assert "AER 0.0000" in rnnsearch("align", "--pairs", pairs, "--gold", gold).err
+    records = [json.loads(line) for line in rnnsearch("align", "--pairs", pairs, "--format", "json").out.splitlines()]
+    assert [" ".join(f"{s}-{t}" for s, t, _ in record["links"]) for record in records] == done.out.splitlines()
+    assert all(0.5 <= p <= 1 for record in records for _, _, p in record["links"])
+    unions = rnnsearch("align", "--pairs", pairs, "--symmetrize", "union").out.splitlines()
+    common = rnnsearch("align", "--pairs", pairs, "--symmetrize", "intersection").out.splitlines()
+    assert all(set(one.split()) <= set(other.split()) for one, other in zip(common, unions, strict=True))
+    refused(rnnsearch("align", "--source", source), "--target", "--pairs")
+    refused(rnnsearch("align", "--pairs", pairs, "--source", source, "--target", target), "--pairs")
+    refused(rnnsearch("align", "--pairs", pairs, "--page", tmp_path / "a.html"), "--page needs a trained model")
+    pairs.write_text("a ||| b\nc\n")
+    refused(rnnsearch("align", "--pairs", pairs), "pairs:2", "1 parts")
+
+
 def test_align_plots(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
     source, target = write_pairs(tmp_path, "test", 4, seed=8)
     command = ("align", "--model", model_folder("mlp"), "--source", source, "--target", target)

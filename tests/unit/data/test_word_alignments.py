@@ -105,6 +105,19 @@ def test_growing_along_the_diagonal() -> None:
     assert symmetrize(forward, frozenset({(5, 5)}), "grow-diag") == frozenset()
 
 
+@given(forward=links, backward=links)
+def test_final_links_are_those_of_words_that_have_none(
+    forward: frozenset[tuple[int, int]], backward: frozenset[tuple[int, int]]
+) -> None:
+    expected = set(symmetrize(forward, backward, "grow-diag"))
+    for direction in (forward, backward):
+        for link in sorted(direction):
+            if all(link[0] != source and link[1] != target for source, target in expected):
+                expected.add(link)
+    assert symmetrize(forward, backward, "grow-diag-final-and") == expected
+    assert symmetrize(forward, backward, "union") == forward | backward
+
+
 @given(links)
 def test_pharaoh_lines_are_sorted_and_read_back(found: frozenset[tuple[int, int]]) -> None:
     line = to_pharaoh(found)

@@ -1,0 +1,14 @@
+"""Word alignment of parallel text, learned from this text alone: hidden Markov models of both directions that agree.
+
+bitext     the words and the cells of sentence pairs, as arrays
+hmm        forward-backward: the posterior probability of every link of a pair, in one direction
+compiled   the same, and the expectations of a whole text, as compiled loops
+agreement  what is learned, and how: expectation maximisation of both directions, which agree
+"""
+
+from __future__ import annotations
+
+from rnnsearch.alignment.agreement import Aligner, LineLinks, train_aligner
+from rnnsearch.alignment.bitext import Bitext, read_joined
+
+__all__ = ["Aligner", "Bitext", "LineLinks", "read_joined", "train_aligner"]
