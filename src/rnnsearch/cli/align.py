@@ -67,7 +67,7 @@ def command(
     tokenized: Tokenized = False,
     jobs: Jobs = 1,
 ) -> None:
-    """Align the words of sentence pairs, with a trained model or without.
+    """Align the words of sentence pairs.
 
     Without --model, an aligner learns from the pairs themselves, whose words are separated by spaces, and writes the links
     of every line, in order. With one, the output says which source words each target word attends to, in a given
