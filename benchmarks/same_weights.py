@@ -4,7 +4,8 @@
 
 The texts are the built-in corpus and, with DATA, Multi30k. The settings are those of the preset `demo`, with twelve shards.
 A killed run is `rnnsearch train --processes N`, one of whose processes is killed (SIGKILL) at a random moment, again and
-again; it goes on with those that are left, and if none is, it is started again with `--resume`.
+again; it goes on with those that are left, and if none is, it is started again with `--resume`. Runs that have ended are
+kept in RUNS, and not repeated.
 """
 
 from __future__ import annotations
@@ -50,9 +51,11 @@ def command(text: Path, output: Path, processes: int, updates: int) -> list[str]
 
 def train(text: Path, output: Path, processes: int, updates: int, kills: int, chance: random.Random) -> str:
     """Train, and kill a process so many times; the hash of the weights after the last update."""
-    shutil.rmtree(output, ignore_errors=True)
     arguments = command(text, output, processes, updates)
     checkpoint = output / "checkpoints" / "last.safetensors"
+    if (output / "training.json").exists():
+        return _hash_of_weights(checkpoint)
+    shutil.rmtree(output, ignore_errors=True)
     while True:
         with (output.parent / f"{output.name}.log").open("a") as log:
             training = subprocess.Popen(arguments, stdout=log, stderr=log)
