@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from rnnsearch.alignment import compiled
 from rnnsearch.alignment.bitext import Bitext
-from rnnsearch.alignment.compiled import Counts, Parameters, Text
+from rnnsearch.alignment.compiled import Counts, Parameters
 from rnnsearch.alignment.probability import evidence, probability
 from rnnsearch.alignment.spelling import likeness
 from rnnsearch.data.word_alignments import Links, Symmetry, symmetrize
@@ -103,7 +103,7 @@ class Aligner:
 
     def lines(self) -> Iterator[LineLinks]:
         """The links of every line of the text, in order; of an empty line there are none."""
-        text, bitext = _text(self._bitext), self._bitext
+        bitext, text = self._bitext, self._bitext.text
         found: list[tuple[NDArray[Any], ...]] = []
         line = 0
         for first in range(0, len(bitext.line), _BLOCK):
@@ -113,7 +113,7 @@ class Aligner:
                 if bitext.line[p] != line:
                     yield _line(found)
                     found, line = [], line + 1
-                here = slice(bitext.offsets[p] - bitext.offsets[first], bitext.offsets[p + 1] - bitext.offsets[first])
+                here = slice(text.offsets[p] - text.offsets[first], text.offsets[p + 1] - text.offsets[first])
                 found.append(self._cells(p, forward[here], backward[here]))
         if bitext.lines:
             yield _line(found)
@@ -128,7 +128,8 @@ class Aligner:
         shape = len(frequencies[0]), len(frequencies[1])
         if 0 in shape:
             return tuple(np.empty(0, kind) for kind in (np.int64, np.int64, np.float32, np.float32, np.float64))
-        t = self.parameters.t[bitext.cells[bitext.offsets[p] : bitext.offsets[p + 1]]].reshape(*shape, 2)
+        text = bitext.text
+        t = self.parameters.t[text.cells[text.offsets[p] : text.offsets[p + 1]]].reshape(*shape, 2)
         known = evidence(forward.reshape(shape), backward.reshape(shape), t, *frequencies)
         kept = np.flatnonzero(np.maximum(forward, backward) > _LEAST)
         found = probability(known.reshape(-1, known.shape[-1])[kept])
@@ -146,7 +147,7 @@ def train_aligner(
 
     (The likelihoods may fall: agreement constrains the expectations. They are those before the step.)
     """
-    text = _text(bitext)
+    text = bitext.text
     sides = bitext.target, bitext.source
     frequencies = [side.frequencies / max(1.0, len(side.ids)) for side in sides]
     types = bitext.type_target, bitext.type_source
@@ -231,12 +232,6 @@ def _jumps(counts: Doubles, widths: NDArray[np.int64]) -> NDArray[np.float32]:
     counts[far] = counts[far].mean() if far.any() else 0
     counts += 1e-6 * counts.sum() + 1e-30
     return np.asarray(counts / counts.sum(), np.float32)
-
-
-def _text(bitext: Bitext) -> Text:
-    return Text(
-        bitext.source.ids, bitext.source.starts, bitext.target.ids, bitext.target.starts, bitext.offsets, bitext.cells
-    )
 
 
 def _line(found: list[tuple[NDArray[Any], ...]]) -> LineLinks:

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rnnsearch.alignment import compiled
+from rnnsearch.alignment.compiled import Text, index_cells
 from rnnsearch.data.read import read_lines
 from rnnsearch.errors import RnnsearchError
 
@@ -66,10 +66,8 @@ class Bitext:
     """The line of each pair, from 0."""
     first: NDArray[np.int64]
     """The positions in their line of a pair's first words, source and target: pairs × 2."""
-    offsets: NDArray[np.int64]
-    """Where the cells of each pair begin in `cells`, row after row of source words, and where the last one's end."""
-    cells: NDArray[np.int32]
-    """The type of each cell."""
+    text: Text
+    """The arrays that compiled loops read."""
     type_source: NDArray[np.int32]
     """The source word of each type."""
     type_target: NDArray[np.int32]
@@ -88,17 +86,15 @@ class Bitext:
                     side.add(all_words[part])
         source, target = (side.side() for side in sides)
         offsets = np.append(0, np.cumsum(source.lengths * target.lengths))
-        cells, type_source, type_target = compiled.index_cells(
-            source.ids, source.starts, target.ids, target.starts, len(source.words), len(target.words), offsets
-        )
+        text = Text(source.ids, source.starts, target.ids, target.starts, offsets, np.empty(offsets[-1], np.int32))
+        type_source, type_target = index_cells(text, len(source.words), len(target.words))
         return cls(
             lines=number + 1,
             source=source,
             target=target,
             line=np.array(line, np.int64),
             first=np.array(first, np.int64).reshape(-1, 2),
-            offsets=offsets,
-            cells=cells,
+            text=text,
             type_source=type_source,
             type_target=type_target,
         )

@@ -24,14 +24,18 @@ _SMALLEST = f32(1e-30)
 
 
 class Text(NamedTuple):
-    """The arrays of a `Bitext` that the loops read; see there."""
+    """The words of all pairs, and their cells."""
 
     source_ids: NDArray[np.int32]
+    """All source words, by number, one pair after the other."""
     source_starts: NDArray[np.int64]
+    """Where each pair begins in `source_ids`, and where the last one ends."""
     target_ids: NDArray[np.int32]
     target_starts: NDArray[np.int64]
     offsets: NDArray[np.int64]
+    """Where the cells of each pair begin in `cells`, row after row of source words, and where the last one's end."""
     cells: NDArray[np.int32]
+    """The type of each cell."""
 
 
 class Parameters(NamedTuple):
@@ -62,21 +66,10 @@ class Counts(NamedTuple):
     """Of both directions."""
 
 
-def index_cells(
-    source_ids: NDArray[np.int32],
-    source_starts: NDArray[np.int64],
-    target_ids: NDArray[np.int32],
-    target_starts: NDArray[np.int64],
-    source_words: int,
-    target_words: int,
-    offsets: NDArray[np.int64],
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """The type of each cell, and the source and target word of each type, which are in the order of source words."""
-    cells = np.empty(offsets[-1], np.int32)
-    text = Text(source_ids, source_starts, target_ids, target_starts, offsets, cells)
+def index_cells(text: Text, source_words: int, target_words: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Fill `text.cells`; the source and the target word of each type, which are in the order of source words."""
     type_target, rows = (_index_compiled if njit else _index_plain)(text, source_words, target_words)
-    type_source = np.repeat(np.arange(source_words, dtype=np.int32), np.diff(rows))
-    return cells, type_source, type_target
+    return np.repeat(np.arange(source_words, dtype=np.int32), np.diff(rows)), type_target
 
 
 def expectations(text: Text, parameters: Parameters, counts: Counts) -> None:
@@ -149,8 +142,8 @@ def _expect_plain(
 
 
 if njit:
-    # Sums may be reordered, so that they are vectorised; nothing else of IEEE arithmetic is given up.
-    _compiled: Any = njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+    # Sums keep their order: if the compiler may change it, code from its cache rounds otherwise than code just compiled.
+    _compiled: Any = njit(cache=True, nogil=True)
 
     @_compiled
     def _index_compiled(text: Text, source_words: int, target_words: int) -> Any:

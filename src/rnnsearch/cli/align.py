@@ -200,7 +200,7 @@ def _learn_and_align(
         assert pairs_file is not None
         lines = read_joined(pairs_file)
     bitext = Bitext.of((one.split(), other.split()) for one, other in lines)
-    print(f"{bitext.lines:,} pairs, {len(bitext.cells):,} cells", file=sys.stderr)
+    print(f"{bitext.lines:,} pairs, {len(bitext.text.cells):,} cells", file=sys.stderr)
     started = time.monotonic()
 
     def tell(step: int, steps: int, _: object) -> None:

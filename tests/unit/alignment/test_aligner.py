@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +90,16 @@ def test_links_agree_with_the_grammar_of_the_builtin_corpus_and_the_likelihood_r
     gold = read_gold(tmp_path / "test.gold")
     found = [line.links() for line in aligner.lines()][:500]
     assert alignment_error_rate(found, gold).aer < 0.06
+
+
+@pytest.mark.slow
+def test_code_from_the_cache_of_the_compiler_gives_the_same_bytes(tmp_path: Path) -> None:
+    write_corpus(tmp_path, train=1500, valid=0, test=1)
+    command = [sys.executable, "-m", "rnnsearch", "align", "--format", "json"]
+    command += ["--source", str(tmp_path / "train.en"), "--target", str(tmp_path / "train.fr")]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    first, second = (subprocess.run(command, env=environment, capture_output=True, check=True).stdout for _ in "12")
+    assert first == second
 
 
 def test_one_form_of_case_quotes_and_dashes() -> None:
