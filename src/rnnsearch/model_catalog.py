@@ -83,8 +83,8 @@ def summarize(folder: Path) -> ModelSummary:
         dev_bleu = None
     return ModelSummary(
         folder,
-        config.data.source_language,
-        config.data.target_language,
+        config.data.source_name,
+        config.data.target_name,
         "RNNencdec" if config.model.alignment == "none" else "RNNsearch",
         parameters,
         "int8" if quantized else "fp32",

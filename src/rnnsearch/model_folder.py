@@ -43,7 +43,8 @@ TRAINING_COPIES = 4
 """A training holds the weights, their gradient, and two averages of each."""
 _HEADER = "rnnsearch"
 """The entry of a weight file's metadata that says of which model the weights are."""
-_OF_WORDS = ("source_language", "target_language", "tokenizer", "subwords", "right_to_left")
+_UNITS = ("source_units", "target_units", "normalization")
+_OF_WORDS = ("source_language", "target_language", "tokenizer", "subwords", "right_to_left", *_UNITS)
 """The settings of the data that a translation depends on."""
 
 

@@ -76,6 +76,21 @@ ValidTargets = Annotated[
     list[Path] | None,
     typer.Option("--valid-target", metavar="FILE", help="Development set, target side; may be repeated."),
 ]
+Tables = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--tsv",
+        metavar="FILE",
+        help="Training pairs in a table instead: source, tab, target; further columns are features. May be repeated.",
+    ),
+]
+ValidTables = Annotated[
+    list[Path] | None, typer.Option("--valid-tsv", metavar="FILE", help="Development set in a table; may be repeated.")
+]
+Table = Annotated[
+    Path | None,
+    typer.Option("--tsv", metavar="FILE", help="Both sides in a table instead: source, tab, target on each line."),
+]
 HoldOut = Annotated[
     int,
     typer.Option(
@@ -140,6 +155,15 @@ def check_inputs(
             read_model_config(model)
     check_readable(*(file for file in files if file is not None))
     check_writable(*outputs)
+
+
+def both_sides(source: Path | None, target: Path | None, tsv: Path | None, option: str) -> tuple[Path, Path]:
+    """The files of both sides, which are the same where they are a table; `option` is that of the target."""
+    if tsv is not None and not (source or target):
+        return tsv, tsv
+    if tsv is None and source is not None and target is not None:
+        return source, target
+    raise RnnsearchError(f"give --source and {option}, or both in one table with --tsv")
 
 
 def settings(preset: str, config_file: Path | None, assignments: Sequence[str] | None) -> Config:

@@ -14,8 +14,10 @@ from rnnsearch.cli.options import (
     Preset,
     Set,
     Sources,
+    Tables,
     Targets,
     ValidSources,
+    ValidTables,
     ValidTargets,
     check_inputs,
     refuse_settings,
@@ -28,8 +30,10 @@ def command(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the model.")],
     source: Sources = None,
     target: Targets = None,
+    tsv: Tables = None,
     valid_source: ValidSources = None,
     valid_target: ValidTargets = None,
+    valid_tsv: ValidTables = None,
     hold_out: HoldOut = 0,
     links: Links = None,
     data: Annotated[
@@ -66,18 +70,21 @@ def command(
     Several processes end at the same weights as one, bit for bit. For several machines, or as many GPUs, start the command
     with `torchrun … -m rnnsearch train …`.
     """
+    # A table is both source and target.
+    source, target = [*(source or []), *(tsv or [])], [*(target or []), *(tsv or [])]
+    valid_source, valid_target = ([*(files or []), *(valid_tsv or [])] for files in (valid_source, valid_target))
     if data is not None and (source or target or links):
         raise RnnsearchError("give either --data, or --source and --target (and --links), not both")
     if data is None and not (source and target):
-        raise RnnsearchError("there is nothing to train on: give --source and --target, or a prepared folder with --data")
+        raise RnnsearchError("there is nothing to train on: give --source and --target, --tsv, or --data FOLDER")
     wanted = settings(preset, config, set_)
 
     from rnnsearch.config import from_dict, read_model_config
     from rnnsearch.data.development import check_development_set
     from rnnsearch.data.prepared import prepared_info
 
-    check_development_set(valid_source or [], valid_target or [], hold_out, data)
-    check_inputs(*(source or []), *(target or []), *(links or []), *(valid_source or []), *(valid_target or []))
+    check_development_set(valid_source, valid_target, hold_out, data)
+    check_inputs(*source, *target, *(links or []), *valid_source, *valid_target)
     if data is not None:
         prepared_with = from_dict({"data": prepared_info(data)["data"]})
         refuse_settings(config, set_, wanted, prepared_with, ["data"], f"--data {data}, which `prepare` has written,")
@@ -103,12 +110,12 @@ def command(
         train(
             output,
             wanted,
-            sources=source or [],
-            targets=target or [],
+            sources=source,
+            targets=target,
             links=links or [],
             data=data,
-            valid_source=valid_source or [],
-            valid_target=valid_target or [],
+            valid_source=valid_source,
+            valid_target=valid_target,
             hold_out=hold_out,
             start=start,
             resume=resume,

@@ -37,7 +37,7 @@ from rnnsearch.data.word_alignments import parse_gold
 from rnnsearch.data.word_encoder import WordEncoder, word_encoders
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.shards import Kept, Plain, Workers, cut, default_jobs
-from rnnsearch.text import Tokenizer, Vocabularies, language_of
+from rnnsearch.text import Units, Vocabularies, language_of, units_of
 
 Progress = Callable[[str, int], None]
 
@@ -70,25 +70,24 @@ def prepare(
     sources, targets, folder = [*map(Path, sources)], [*map(Path, targets)], Path(folder)
     config = replace(
         config,
-        source_language=_language("source", sources, config.source_language, config.tokenizer),
-        target_language=_language("target", targets, config.target_language, config.tokenizer),
+        source_language=_language("source", sources, config),
+        target_language=_language("target", targets, config),
     )
-    source_tokenizer = Tokenizer(config.tokenizer, config.source_language)
-    target_tokenizer = Tokenizer(config.tokenizer, config.target_language)
+    units = units_of(config)
     report = progress or (lambda stage, pairs: None)
     if links and len(links) != len(sources):
         raise RnnsearchError(f"{len(links)} files of links for {len(sources)} of text; give one for each, in the same order")
     processes = processes or default_jobs()
     held_out = None
     if hold_out:
-        held_out = choose_held_out(sources, targets, hold_out, config, (source_tokenizer, target_tokenizer))
+        held_out = choose_held_out(sources, targets, hold_out, config, units)
     run = {"command": "prepare", "data": asdict(config), "held_out": held_out and held_out.pairs}
     with Kept(folder, run) as finished, _staging(folder) as staging:
         if held_out:
             for name, lines in zip(HELD_OUT, zip(*held_out.pairs, strict=True), strict=True):
                 write_text(staging / name, "".join(f"{line}\n" for line in lines))
         numbering = _Numbering(config, staging, report)
-        work = _Tokenizing(source_tokenizer, target_tokenizer, config, held_out)
+        work = _Tokenizing(*units, config, held_out)
         numbered = staging / "numbered.arrow"
         no_limit = np.iinfo(np.int32).max
         pairs = read_pairs(sources, targets)
@@ -139,13 +138,15 @@ def prepare(
     return open_prepared(folder)
 
 
-def _language(side: Literal["source", "target"], files: Sequence[Path], setting: str, tokenizer: str) -> str:
-    """The language code of one side: the setting, or what the file names tell."""
+def _language(side: Literal["source", "target"], files: Sequence[Path], config: DataConfig) -> str:
+    """The language code of one side: the setting, or what the file names tell. Only Moses tokenisation needs one."""
+    setting: str = getattr(config, f"{side}_language")
+    needed = config.tokenizer == "moses" and getattr(config, f"{side}_units") == "words"
     if setting != "auto":
         return setting
     told = {language_of(path) for path in files}
     language = told.pop() if len(told) == 1 else None
-    if language is None and tokenizer == "moses":
+    if language is None and needed:
         names = ", ".join(path.name for path in files)
         raise RnnsearchError(
             f"cannot tell the language of the {side} from the file name ({names}); "
@@ -215,8 +216,8 @@ class _Tokenizing:
     held out are "held_out", whatever else is wrong with them.
     """
 
-    source: Tokenizer
-    target: Tokenizer
+    source: Units
+    target: Units
     config: DataConfig
     held_out: HeldOut | None
 

@@ -188,6 +188,7 @@ def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
         "train_nll_per_word": on_train.per_word,
         "dev_nll_per_word": on_dev.nll.per_word,
         "dev_bleu": on_dev.bleu,
+        **({} if on_dev.wer is None else {"dev_wer": on_dev.wer, "dev_ser": on_dev.ser}),
         "dev_bleu_search": "greedy",
         "skipped_updates": progress.skipped,
         "finished": progress.finished,

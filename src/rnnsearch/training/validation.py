@@ -1,4 +1,4 @@
-"""The development set: NLL of its references, BLEU of its translations."""
+"""The development set: NLL of its references, BLEU and error rates of its translations."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rnnsearch.evaluation.bleu import bleu
+from rnnsearch.evaluation.error_rates import error_counts
 from rnnsearch.model_folder import System
 from rnnsearch.translation.scoring import score_pairs
 from rnnsearch.translation.translator import Translator
@@ -36,6 +37,10 @@ class Validation:
     nll: NLL
     bleu: float
     """sacreBLEU of greedy translations."""
+    wer: float | None
+    """The share of greedy translations that are not right, in percent; None where the target consists of words."""
+    ser: float | None
+    """Their edit distance, in percent of the symbols of the references; None like `wer`."""
 
 
 def negative_log_likelihood(system: System, sources: Sequence[list[str]], targets: Sequence[list[str]]) -> NLL:
@@ -60,4 +65,9 @@ def validate(system: System, development: DevelopmentSet) -> Validation:
     first = slice(system.config.training.validate_sentences)
     translations = translator.translate(list(development.sources[first]), beam=1, temperature=0.0, vocabulary_selection=0)
     hypotheses = [translation.text for translation in translations]
-    return Validation(nll, bleu(hypotheses, development.references[first]))
+    wer = ser = None
+    if system.config.data.target_units != "words":
+        references = [translator.target_words(line) for line in development.references[first]]
+        wrong, distance, symbols, lines = error_counts([one.tokens for one in translations], references).sum(0).tolist()
+        wer, ser = 100 * wrong / lines, 100 * distance / symbols
+    return Validation(nll, bleu(hypotheses, development.references[first]), wer, ser)

@@ -30,7 +30,7 @@ from rnnsearch.search import (
     search_all,
 )
 from rnnsearch.search.vocabulary_selection import LexicalSelection
-from rnnsearch.text.tokenize import Tokenizer
+from rnnsearch.text import units_of
 from rnnsearch.text.vocabulary import END, UNK
 from rnnsearch.translation.glossary import Glossary, Match
 from rnnsearch.translation.lexicon import LEXICON, Lexicon
@@ -92,9 +92,7 @@ class Translator:
         self.others = others
         self.folder = folder
         self._backends: dict[tuple[object, ...], Backend] = {}
-        data = system.config.data
-        self._source = Tokenizer(data.tokenizer, data.source_language)
-        self._target = Tokenizer(data.tokenizer, data.target_language)
+        self._source, self._target = units_of(system.config.data)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle holds the models themselves; only the lexicon is still read from the folder."""
@@ -105,7 +103,7 @@ class Translator:
         """Languages, kind and size of the model, device and folder."""
         system, data = self.system, self.system.config.data
         parts = [
-            f"{data.source_language} → {data.target_language}",
+            f"{data.source_name} → {data.target_name}",
             self.kind,
             f"{system.model.count_parameters():,} parameters",
             f"vocabularies of {len(system.vocabularies.source):,} and {len(system.vocabularies.target):,}",
@@ -221,7 +219,8 @@ class Translator:
         """
         beam = n if search.temperature and not search.minimum_bayes_risk else max(beam or search.beam, n)
         vocabulary = self.system.vocabularies.source
-        split_lines = [split_line(self.source_words(line), search.max_segment, vocabulary) for line in lines]
+        words = [self.source_words(line) if line.strip() else [] for line in lines]  # a blank line stays blank
+        split_lines = [split_line(each, search.max_segment, vocabulary) for each in words]
         prefix_words = self._prefix_words(prefixes, split_lines)
         has_prefix = any(words for segments in prefix_words for words in segments)
         if has_prefix and self.system.config.data.right_to_left:

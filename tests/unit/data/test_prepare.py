@@ -163,7 +163,7 @@ def test_a_file_name_without_a_language_asks_for_it(text: Path, tmp_path: Path) 
     assert not (tmp_path / "out").exists()
     said = DataConfig(target_language="it")
     assert prepare([text / "train.en"], [plain], tmp_path / "out", said).target_language == "it"
-    prepare([plain], [plain], tmp_path / "ws", DataConfig(tokenizer="whitespace"))
+    prepare([plain], [text / "train.fr"], tmp_path / "ws", DataConfig(tokenizer="whitespace"))
 
 
 def test_opening_what_is_not_there_or_does_not_fit_is_told(text: Path, tmp_path: Path) -> None:
