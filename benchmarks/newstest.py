@@ -108,12 +108,15 @@ def settings_of(settings: dict[str, Any]) -> list[object]:
     return [part for key, value in settings.items() for part in ("--set", f"{key}={str(value).lower()}")]
 
 
-def prepared(data: Path, output: Path, row: Row) -> Path:
-    """Europarl, prepared for this row."""
+def prepared(data: Path, output: Path, row: Row, beside: Path | None) -> Path:
+    """Europarl, and the text beside it, prepared for this row."""
     kind = "-".join(str(value).lower() for value in row.data.values())
     folder = output / f"prepared-{kind}"
     if not (folder / "prepare.json").exists():
-        run("prepare", *text(data, "europarl-part0", "europarl-part1"), "--output", folder, *settings_of(row.data))
+        files = text(data, "europarl-part0", "europarl-part1")
+        if beside:
+            files += ["--source", f"{beside}.en", "--target", f"{beside}.fr"]
+        run("prepare", *files, "--output", folder, *settings_of(row.data))
     return folder
 
 
@@ -152,7 +155,7 @@ def reproduced(data: Path, output: Path, name: str, updates: int, hours: float) 
     return model
 
 
-def train(data: Path, output: Path, name: str, updates: int, given: Sequence[str]) -> Path:
+def train(data: Path, output: Path, name: str, updates: int, beside: Path | None, given: Sequence[str]) -> Path:
     """The model of a row, trained as far as the budget goes; resumed if it was begun."""
     model = output / name
     if (model / "training.json").exists():
@@ -162,7 +165,7 @@ def train(data: Path, output: Path, name: str, updates: int, given: Sequence[str
         command = [*text(data, "news2008-2011"), "--from", output / "best", *settings_of(ADAPTED)]
     else:
         settings = {**ROWS[name].settings, "training.max_updates": updates}
-        command = ["--data", prepared(data, output, ROWS[name]), "--preset", "best", *settings_of(settings)]
+        command = ["--data", prepared(data, output, ROWS[name], beside), "--preset", "best", *settings_of(settings)]
     resume = ["--resume"] if (model / "checkpoints").exists() else []
     run("train", *command, *valid, *[part for one in given for part in ("--set", one)], "--output", model, *resume)
     return model
@@ -198,6 +201,7 @@ def main() -> None:
     parser.add_argument("--members", nargs="+", default=[], help="the rows that translate together")
     parser.add_argument("--hours", type=float, default=6, help="training time of the systems of the reproduction")
     parser.add_argument("--updates", type=int, help="updates of the row")
+    parser.add_argument("--beside", type=Path, metavar="PREFIX", help="PREFIX.en and .fr are trained on beside Europarl")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of training")
     arguments = parser.parse_args()
 
@@ -210,7 +214,7 @@ def main() -> None:
         if name in REPRODUCED:
             models = [reproduced(data, output, name, updates, arguments.hours)]
         else:
-            models = [train(data, output, name, updates, arguments.set)]
+            models = [train(data, output, name, updates, arguments.beside, arguments.set)]
         record = {
             "training": json.loads((models[0] / "training.json").read_text()),
             "starts": len(list((models[0] / "tensorboard").iterdir())),  # each start writes a file of its own

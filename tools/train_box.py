@@ -1,10 +1,11 @@
 """Train the translator that is installed with the package, English to French, on Europarl and Tatoeba.
 
-    python benchmarks/newstest.py --data DATA --output RUNS --row best      # a model of Europarl: hours
-    python tools/train_box.py --data DATA --from RUNS/best --output RUNS/box
+    python tools/train_box.py --data DATA --output RUNS/box                 # the text: Tatoeba is split
+    python benchmarks/newstest.py --data DATA --output RUNS --row best --beside RUNS/box/text/tatoeba-train
+    python tools/train_box.py --data DATA --output RUNS/box --from RUNS/best
 
-The model of Europarl is trained further on sentences of both corpora, so that it knows everyday sentences beside those of
-the parliament. Tatoeba has many French sentences for an English one, so it is split by English sentence: no English sentence
+The model of all of Europarl and Tatoeba is trained further on Tatoeba and a part of Europarl, so that it knows everyday
+sentences as well as those of the parliament. Tatoeba has many French sentences for an English one, so it is split by English sentence: no English sentence
 of the development or test set, in whatever case and punctuation, is in the training text. The test set takes the first
 French sentence of each English one as its reference. The folder OUTPUT/model is the model in fp32; `rnnsearch export` writes
 its int8 copy. A stopped training goes on with the same command.
@@ -86,6 +87,7 @@ def prepare_text(data: Path, folder: Path) -> None:
     chosen = random.Random(1).sample(europarl, EUROPARL_PAIRS)
     for name in HELD_OUT:
         write(folder, f"tatoeba-{name}", sets[name])
+    write(folder, "tatoeba-train", sets["train"])
     write(folder, "train", sets["train"] + chosen)
 
 
@@ -93,13 +95,15 @@ def main() -> None:
     """Train the model, or go on with it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="a folder with europarl/ and tatoeba/ in it")
-    parser.add_argument("--from", dest="base", type=Path, required=True, help="a model of Europarl")
+    parser.add_argument("--from", dest="base", type=Path, help="the model to train further; without it, only the text is written")
     parser.add_argument("--output", type=Path, required=True, help="where the text and the model go")
     arguments = parser.parse_args()
 
     text, model = arguments.output / "text", arguments.output / "model"
     if not (text / "train.fr").exists():
         prepare_text(arguments.data, text)
+    if arguments.base is None:
+        return
     command = ["--source", text / "train.en", "--target", text / "train.fr"]
     command += ["--valid-source", text / "tatoeba-dev.en", "--valid-target", text / "tatoeba-dev.fr"]
     command += ["--from", arguments.base, "--output", model]
