@@ -5,10 +5,10 @@
     python tools/train_box.py --data DATA --output RUNS/box --from RUNS/best
 
 The model of all of Europarl and Tatoeba is trained further on Tatoeba and a part of Europarl, so that it knows everyday
-sentences as well as those of the parliament. Tatoeba has many French sentences for an English one, so it is split by English sentence: no English sentence
-of the development or test set, in whatever case and punctuation, is in the training text. The test set takes the first
-French sentence of each English one as its reference. The folder OUTPUT/model is the model in fp32; `rnnsearch export` writes
-its int8 copy. A stopped training goes on with the same command.
+sentences as well as those of the parliament. Tatoeba has many French sentences for an English one, so it is split by English
+sentence: no English sentence of the development or test set, in whatever case and punctuation, is in the training text. The
+test set takes the first French sentence of each English one as its reference. The folder OUTPUT/model is the model in fp32;
+`rnnsearch export` writes its int8 copy. A stopped training goes on with the same command.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def main() -> None:
     """Train the model, or go on with it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="a folder with europarl/ and tatoeba/ in it")
-    parser.add_argument("--from", dest="base", type=Path, help="the model to train further; without it, only the text is written")
+    parser.add_argument("--from", dest="base", type=Path, help="the model to train further; without it, the text is written")
     parser.add_argument("--output", type=Path, required=True, help="where the text and the model go")
     arguments = parser.parse_args()
 
