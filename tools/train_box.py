@@ -37,9 +37,10 @@ SETTINGS = {
     "training.decay": "linear",
     "training.dropout": 0.1,
     "training.max_epochs": 0,
-    "training.max_updates": 8000,
+    "training.max_updates": 4000,
     "training.validate_every": 1000,
     "training.patience": 0,
+    "training.precision": "bf16",  # It falls back to fp32 where the CPU has no such instructions.
     "training.seed": 7,
 }
 
@@ -109,7 +110,7 @@ def main() -> None:
         return
     command = ["--source", text / "train.en", "--target", text / "train.fr"]
     command += ["--valid-source", text / "tatoeba-dev.en", "--valid-target", text / "tatoeba-dev.fr"]
-    command += ["--from", arguments.base, "--output", model]
+    command += ["--from", arguments.base, "--preset", "best", "--output", model]
     for key, value in SETTINGS.items():
         command += ["--set", f"{key}={value}"]
     if (model / "checkpoints").exists():
