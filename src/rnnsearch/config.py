@@ -38,7 +38,9 @@ WEIGHTS = "model.safetensors"
 """The file of a model's folder that holds its weights."""
 SCALE = ".scale"
 """A matrix of int8 integers has a vector beside it, under its own name and this, that holds the scales of its rows."""
-SHARED = (CONFIG, WEIGHTS, "*.vocab", "*.subwords", "lexicon.tsv", "training.json", "README.md")
+FURTHER_WEIGHTS = "model-*.safetensors"
+"""The files of an ensemble's folder that hold the weights of its other models."""
+SHARED = (CONFIG, WEIGHTS, FURTHER_WEIGHTS, "*.vocab", "*.subwords", "lexicon.tsv", "training.json", "README.md")
 """The files of a model folder that others need: patterns of names."""
 
 
@@ -363,6 +365,12 @@ def read_model_config(folder: str | Path) -> Config:
     if not path.exists():
         raise RnnsearchError(f"{folder}: no model here (there is no {CONFIG}); give the --output folder of a training")
     return read_json(path)
+
+
+def further_weights(folder: Path) -> list[Path]:
+    """The weights of all models of an ensemble's folder but the first, in the order of their numbers."""
+    found = {path: path.stem.partition("-")[2] for path in folder.glob(FURTHER_WEIGHTS)}
+    return sorted((path for path, number in found.items() if number.isdecimal()), key=lambda path: int(found[path]))
 
 
 def parse_assignments(assignments: Iterable[str]) -> dict[str, dict[str, Any]]:

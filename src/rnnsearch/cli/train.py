@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -55,6 +56,12 @@ def command(
             help="Train in so many processes on this machine, which share its cores; see `training.shards`.",
         ),
     ] = 1,
+    models: Annotated[
+        int,
+        typer.Option(
+            "--models", min=1, metavar="N", help="Train so many models, of different seeds; the folder is one translator."
+        ),
+    ] = 1,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the run in the output folder exactly where it stopped.")
     ] = False,
@@ -68,7 +75,8 @@ def command(
     so far at any time, ready for `translate`. To watch the curves, run `tensorboard --logdir OUTPUT/tensorboard`.
 
     Several processes end at the same weights as one, bit for bit. For several machines, or as many GPUs, start the command
-    with `torchrun … -m rnnsearch train …`.
+    with `torchrun … -m rnnsearch train …`. With --models, every word has the mean probability of all models; --resume also
+    adds models to a folder.
     """
     # A table is both source and target.
     source, target = [*(source or []), *(tsv or [])], [*(target or []), *(tsv or [])]
@@ -95,6 +103,8 @@ def command(
 
     from rnnsearch.training.processes import check_shards, rank, under_torchrun
 
+    if models > 1 and (processes > 1 or under_torchrun()):
+        raise RnnsearchError("--models trains one model after the other; leave --processes out, or train them one by one")
     if processes > 1 and not under_torchrun():
         check_shards(wanted.training, processes)
         import sys
@@ -103,11 +113,12 @@ def command(
 
         raise typer.Exit(launch(processes, sys.argv[1:]))
 
+    from rnnsearch.training.ensemble import train_ensemble
     from rnnsearch.training.session import Interrupted, train
 
     console = Console(stderr=True, quiet=rank() > 0)
     try:
-        train(
+        (train if models == 1 else partial(train_ensemble, models=models))(
             output,
             wanted,
             sources=source,

@@ -30,6 +30,7 @@ from rnnsearch.model_folder import (
     System,
     check_memory,
     check_name,
+    check_single,
     load_system,
     load_weights,
     new_system,
@@ -98,7 +99,10 @@ def train(
         console = console if processes.first else Console(quiet=True)
         again = resume or processes.restarted
         resuming = processes.first_does(lambda: _check_output(folder, again, console))
-        begun = None if start is None else load_system(start)
+        begun = None
+        if start is not None:
+            check_single(start)
+            begun = load_system(start)
         if begun is not None:
             config = replace(config, data=begun.config.data, model=begun.config.model)
         if resuming:
@@ -141,6 +145,15 @@ def train(
             write_json(folder / "training.json", record)
             write_text(folder / "README.md", model_card(system, record))
         return Translator(system)
+
+
+def development_set(valid_source: Paths, valid_target: Paths, data: str | os.PathLike[str]) -> DevelopmentSet:
+    """The development set of a training: the files, or what was held out when `data` was prepared."""
+    valid = _paths(valid_source), _paths(valid_target)
+    if any(valid):
+        return read_development_set(*valid)
+    prepared = open_prepared(Path(data))
+    return read_development_set(*([path] for path in prepared.development_files))
 
 
 def _begin(folder: Path, system: System, prepared: PreparedData | None) -> None:
