@@ -19,7 +19,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.presets import PRESETS
+from rnnsearch.presets import PRESETS, preset_for
 
 _SETTINGS = ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 # Nobody needs more than these; a number that was mistyped would take all memory, or for ever.
@@ -83,6 +83,9 @@ class DataConfig:
     pairs with more than twenty times as many letters."""
     max_length_ratio: float = Field(default=9.0, ge=1, le=10_000)
     """Drop training pairs whose lengths differ by more than this factor."""
+    learn_links: bool = False
+    """Learn the links of words from the training pairs themselves, as `rnnsearch align` does without a model, and guide the
+    attention by them (`training.guided_alignment`)."""
     remove_duplicates: bool = True
     """Keep only the first of identical training pairs."""
     seed: int = Field(default=1, ge=0, le=_LARGEST_SEED)
@@ -276,11 +279,16 @@ RENAMED: dict[str, dict[str, str]] = {
 """Settings that version 0.1 had under other names, which are still read."""
 
 
-def from_preset(name: str, overrides: Mapping[str, Mapping[str, Any]] | None = None) -> Config:
-    """The settings of a preset, with `overrides` (section → key → value) on top."""
+def from_preset(
+    name: str, overrides: Mapping[str, Mapping[str, Any]] | None = None, pairs: int | None = None
+) -> Config:
+    """The settings of a preset, with `overrides` (section → key → value) on top.
+
+    Of `characters`, they depend on the number of training pairs.
+    """
     if name not in PRESETS:
         raise RnnsearchError(f"there is no preset {name!r}; the presets are {', '.join(PRESETS)}")
-    return from_dict(merge(PRESETS[name], overrides or {}))
+    return from_dict(merge(preset_for(name, pairs), overrides or {}))
 
 
 def from_dict(values: Mapping[str, Any], place: str = "") -> Config:

@@ -8,7 +8,15 @@ agreement  what is learned, and how: expectation maximisation of both directions
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+
 from rnnsearch.alignment.agreement import Aligner, LineLinks, train_aligner
 from rnnsearch.alignment.bitext import Bitext, read_joined
+from rnnsearch.data.word_alignments import Links
 
-__all__ = ["Aligner", "Bitext", "LineLinks", "read_joined", "train_aligner"]
+__all__ = ["Aligner", "Bitext", "LineLinks", "learned_links", "read_joined", "train_aligner"]
+
+
+def learned_links(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[Links]:
+    """The links of the words of each pair, learned from all pairs."""
+    return (line.links() for line in train_aligner(Bitext.of(pairs)).lines())

@@ -62,6 +62,7 @@ def command(
 
     from rich.console import Console
 
+    from rnnsearch.alignment import learned_links
     from rnnsearch.config import read_model_config
     from rnnsearch.data.prepare import prepare
 
@@ -85,6 +86,7 @@ def command(
             hold_out=hold_out,
             vocabularies=vocabularies,
             processes=jobs,
+            aligner=learned_links,
             progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),
         )
     for line in prepared.summary():

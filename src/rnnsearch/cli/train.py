@@ -21,6 +21,7 @@ from rnnsearch.cli.options import (
     ValidTables,
     ValidTargets,
     check_inputs,
+    count_pairs,
     refuse_settings,
     settings,
 )
@@ -85,7 +86,7 @@ def command(
         raise RnnsearchError("give either --data, or --source and --target (and --links), not both")
     if data is None and not (source and target):
         raise RnnsearchError("there is nothing to train on: give --source and --target, --tsv, or --data FOLDER")
-    wanted = settings(preset, config, set_)
+    wanted = settings(preset, config, set_, count_pairs(preset, source, data))
 
     from rnnsearch.config import from_dict, read_model_config
     from rnnsearch.data.development import check_development_set

@@ -1,8 +1,8 @@
 """Lines as sequences of units: words, characters, code points, or symbols that spaces separate.
 
 Words are for translation (`rnnsearch.text.tokenize`). The others are for short sequences, such as a word and its
-pronunciation, in any script: no character is lost or moved, and `detokenize(tokenize(line))` is the line in its Unicode
-normal form.
+pronunciation, in any script: no character is lost or moved, and `detokenize(tokenize(line))` is the line itself, in composed
+Unicode (NFC, NFKC), if the units have a normal form.
 """
 
 from __future__ import annotations
@@ -19,6 +19,10 @@ from rnnsearch.text.tokenize import Tokenizer
 
 Normalization = Literal["none", "NFC", "NFD", "NFKC", "NFKD"]
 
+COMPOSED: dict[Normalization, Normalization] = {
+    "none": "none", "NFC": "NFC", "NFD": "NFC", "NFKC": "NFKC", "NFKD": "NFKC",
+}  # fmt: skip
+"""The normal form of the text that units of each normal form are joined to."""
 FEATURES = "\t"
 """What follows it on a source line is no text: each further column has features of the line, `V;PST`."""
 
@@ -51,7 +55,7 @@ class Characters:
 
     def detokenize(self, tokens: Sequence[str]) -> str:
         """The characters, one after the other."""
-        return "".join(tokens)
+        return normalized("".join(tokens), COMPOSED[self.normalization])
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ class Symbols:
 
     def detokenize(self, tokens: Sequence[str]) -> str:
         """The symbols, with a space between two."""
-        return " ".join(tokens)
+        return normalized(" ".join(tokens), COMPOSED[self.normalization])
 
 
 @dataclass(frozen=True)

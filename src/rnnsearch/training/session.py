@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from rich.console import Console
 
+from rnnsearch.alignment import learned_links
 from rnnsearch.atomic import acquire_lock, write_json, write_text
 from rnnsearch.config import CONFIG, WEIGHTS, Config, from_dict, read_json, to_dict
 from rnnsearch.data.development import NO_DEVELOPMENT_SET, check_development_set
@@ -337,6 +338,7 @@ def _data(
             links=link_paths,
             hold_out=hold_out,
             vocabularies=vocabularies,
+            aligner=learned_links,
             progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),
         )
 
