@@ -68,8 +68,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             **_MODERN_RECIPE,
             "batch_size": 128,
             "precision": "bf16",
-            "dropout": 0.5,
-            "guided_alignment": 0.3,
+            "guided_alignment": 1.0,
             "max_epochs": 0,
             "max_updates": 2400,
             "validate_every": 300,
@@ -90,13 +89,13 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 
 BY_PAIRS: dict[str, tuple[tuple[int, dict[str, dict[str, Any]]], ...]] = {
     "characters": (
-        (3_000, {"training": {"batch_size": 32, "max_updates": 1400, "validate_every": 200}}),
+        (3_000, {"training": {"batch_size": 32, "max_updates": 1400, "dropout": 0.5, "validate_every": 200}}),
         (20_000, {}),
         (
             10**12,
             {
                 "model": {"hidden_size": 320},
-                "training": {"max_updates": 10_000, "dropout": 0.3, "validate_every": 1000},
+                "training": {"max_updates": 10_000, "validate_every": 1000},
             },
         ),
     ),

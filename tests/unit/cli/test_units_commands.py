@@ -11,6 +11,7 @@ import pytest
 import rnnsearch as package
 from command_line import Run, refused
 from kept import kept
+from rnnsearch.config import from_preset
 from rnnsearch.evaluation.error_rates import error_rates
 from spelling import assignments, make_speller, spelt_words, write_table
 
@@ -133,3 +134,23 @@ def test_a_text_is_no_table(rnnsearch: Run, tmp_path: Path) -> None:
     done = rnnsearch("train", "--tsv", text, "--hold-out", 1, "--output", tmp_path / "model", *units)
     refused(done, "text:1: no tab")
     refused(rnnsearch("prepare", "--output", tmp_path / "data"), "--tsv")
+
+
+def test_the_sizes_of_a_preset_follow_the_amount_of_text(rnnsearch: Run, tmp_path: Path) -> None:
+    few, usual, many = (from_preset("characters", pairs=pairs) for pairs in (100, 8000, 100_000))
+    assert usual == from_preset("characters")
+    assert few.training.batch_size < usual.training.batch_size
+    assert few.training.max_updates < usual.training.max_updates < many.training.max_updates
+    assert from_preset("small", pairs=100) == from_preset("small")
+
+    table = write_table(tmp_path / "table.tsv", spelt_words(60, 1))
+    short = ["--set", "training.max_updates=2", "--set", "training.validate_every=2"]
+    tiny = [f"--set=model.{size}_size=8" for size in ("embedding", "hidden", "alignment", "maxout")]
+    given = ["--tsv", table, "--hold-out", 5, "--preset", "characters", *short, *tiny]
+    done = rnnsearch("train", *given, "--output", tmp_path / "model")
+    assert done.status == 0, done.err
+    config = json.loads((tmp_path / "model" / "config.json").read_text())
+    assert config["training"]["batch_size"] == few.training.batch_size
+    assert (tmp_path / "model" / "data" / "links.arrow").exists()
+    done = rnnsearch("train", *given, "--output", tmp_path / "model", "--resume")
+    assert done.status == 0, done.err
