@@ -15,10 +15,11 @@ from rnnsearch.shards import Kept, cut
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
 from rnnsearch.translation.corpora import Format, TranslateLines, in_processes, translation_run
 from rnnsearch.translation.formats import FORMATS
+from rnnsearch.translation.glossary import GivenTerms
 from rnnsearch.translation.pair_files import score_files
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
 from rnnsearch.translation.translation import Translation
-from rnnsearch.translation.translator import GivenTerms, NextWord, Translator
+from rnnsearch.translation.translator import NextWord, Translator
 
 __all__ = [
     "FORMATS",
