@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rnnsearch import nn as nn
     from rnnsearch.config import Config, from_preset
     from rnnsearch.errors import RnnsearchError
+    from rnnsearch.training.ensemble import train_ensemble
     from rnnsearch.training.session import Interrupted, train
     from rnnsearch.translation import ScoredPair, Translation, Translator, load, translate_file
 
@@ -32,6 +33,7 @@ __all__ = [
     "load",
     "nn",
     "train",
+    "train_ensemble",
     "translate_file",
 ]
 
@@ -45,6 +47,7 @@ _HOMES = {
     "from_preset": "rnnsearch.config",
     "load": "rnnsearch.translation",
     "train": "rnnsearch.training.session",
+    "train_ensemble": "rnnsearch.training.ensemble",
     "translate_file": "rnnsearch.translation",
 }
 
