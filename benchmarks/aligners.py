@@ -51,8 +51,7 @@ def main() -> None:
     tests = {"novels": novels(arguments.data / "alibi"), "built-in": built_in(folder)}
     parts = {"novels": novel_parts(arguments.data / "alibi"), "built-in": {"all": range(len(tests["built-in"].gold))}}
     for name, test in tests.items():
-        training = partial(europarl, arguments.data) if name == "novels" else partial(lines_of, folder / "corpus", ["train"])
-        text = written(folder / name, (test.sources, test.targets), training)
+        text = text_of(name, test, arguments.data, folder)
         found[name] = {"ours": ours(text, folder / name, test, parts[name])}
         if arguments.eflomal:
             found[name] |= eflomal(arguments.eflomal, text, folder / name, test, parts[name])
@@ -63,6 +62,12 @@ def main() -> None:
             for way, scores in ways.items():
                 if way != "seconds":
                     print(name, aligner, way, *(f"{part} {score['aer']:.4f}" for part, score in scores.items()))
+
+
+def text_of(name: str, test: Aligned, data: Path, folder: Path) -> tuple[Path, Path]:
+    """The two files in which a test set is aligned."""
+    training = partial(europarl, data) if name == "novels" else partial(lines_of, folder / "corpus", ["train"])
+    return written(folder / name, (test.sources, test.targets), training)
 
 
 def written(
