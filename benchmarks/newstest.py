@@ -5,12 +5,11 @@
     python benchmarks/newstest.py --data DATA --output RUNS --row adapted
     python benchmarks/newstest.py --data DATA --output RUNS --row together --members best adapted best-right-to-left
 
-The rows `rnnencdec-50` and `rnnsearch-50` begin as systems of one `rnnsearch reproduce --scale wmt14`, of smaller layers: it
-selects 16 million words of the 948,000 pairs of Europarl in DATA by the news of 2008 to 2011, and trains five systems for
-`--hours` together. Its own report is on newstest2013, which is half of its development set, because the references of
-newstest2014 are not in DATA. The two systems are then trained further, each to the same number of updates. The other rows
-are models of subwords, trained on all pairs; `adapted` trains the row `best` further on the news of 2008 to 2011, and
-`together` is an ensemble. Trainings stop at SIGTERM and are resumed by the same command.
+The rows `rnnencdec-50` and `rnnsearch-50` are the paper's systems with smaller layers: 16 million words are selected from
+the 948,000 pairs of Europarl in DATA by the news of 2008 to 2011, the shortlists have 30,000 words, and both are trained for
+the same number of updates. The other rows are models of subwords, trained on all pairs, and on text given by `--beside`;
+`adapted` trains the row `best` further on the news of 2008 to 2011, and `together` is an ensemble. Trainings stop at SIGTERM
+and are resumed by the same command.
 
 A finished row is scored on the development set and translates newstest2014 to `results/newstest2014/ROW.fr`. Rows of whole
 words translate three times: with `[UNK]`, with `[UNK]` forbidden, and with `[UNK]` replaced.
@@ -20,15 +19,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from record import RESULTS, machine, write_result
+
+from rnnsearch.atomic import write_json
 
 TRANSLATIONS = RESULTS / "newstest2014"
 SUBWORDS = {"data.subwords": "bpe", "data.max_length": 60}
@@ -40,13 +42,17 @@ UNKNOWN = {"": (), "forbid-unk": ("--set", "search.forbid_unk=true"), "replace-u
 class Row:
     """How a row is trained."""
 
+    preset: str
     data: dict[str, Any]
     """Settings of `prepare`."""
     settings: dict[str, Any]
     """Settings of `train`."""
+    updates: int
+    words: str = ""
+    """How many words are selected from Europarl; nothing where all of it is read."""
 
 
-_MILLION = {
+_FAST = {
     "training.learning_rate": 2e-3,
     "training.warmup_updates": 500,
     "training.dropout": 0.0,  # Few pairs are read twice.
@@ -54,30 +60,25 @@ _MILLION = {
     "training.validate_every": 1000,
     "training.precision": "bf16",  # It falls back to fp32 where the CPU has no such instructions.
 }
-ROWS = {
-    "best": Row(SUBWORDS, _MILLION),
-    "best-2": Row(SUBWORDS, {**_MILLION, "training.seed": 2}),
-    "best-right-to-left": Row({**SUBWORDS, "data.right_to_left": True}, _MILLION),
-}
-REPRODUCED = {"rnnencdec-50": "RNNencdec-50", "rnnsearch-50": "RNNsearch-50-longer"}
-"""Systems of the reproduction that are trained further: the row and the model's folder."""
-UPDATES = {"rnnencdec-50": 3000, "rnnsearch-50": 3000}
-"""Updates of a row where they are not those of a model of subwords."""
-SUBWORD_UPDATES = 16_000
-REPRODUCTION = {
+_PAPER = {
+    **_FAST,
     "model.embedding_size": 256,
     "model.hidden_size": 320,
     "model.alignment_size": 256,
     "model.maxout_size": 200,
     "training.optimizer": "adam",
-    "training.learning_rate": 2e-3,
-    "training.warmup_updates": 500,
     "training.initialization": "glorot",
     "training.loss_normalization": "tokens",
     "training.shuffle": "epoch",
+    "training.decay": "linear",
     "training.weight_average": 0.999,
-    "training.validate_every": 1000,
-    "training.precision": "bf16",
+}
+ROWS = {
+    "rnnencdec-50": Row("paper", {}, {**_PAPER, "model.alignment": "none"}, 3000, "16M"),
+    "rnnsearch-50": Row("paper", {}, _PAPER, 3000, "16M"),
+    "best": Row("best", SUBWORDS, _FAST, 16_000),
+    "best-2": Row("best", SUBWORDS, {**_FAST, "training.seed": 2}, 16_000),
+    "best-right-to-left": Row("best", {**SUBWORDS, "data.right_to_left": True}, _FAST, 16_000),
 }
 ADAPTED = {
     "training.learning_rate": 3e-4,
@@ -88,9 +89,16 @@ ADAPTED = {
 }
 
 
-def run(*command: object) -> None:
-    """A command of rnnsearch."""
-    subprocess.run([sys.executable, "-m", "rnnsearch", *map(str, command)], check=True)
+def run(*command: object, cost: Path | None = None) -> None:
+    """A command of rnnsearch. Its seconds and its largest memory are written to `cost`."""
+    began = time.monotonic()
+    process = subprocess.Popen([sys.executable, "-m", "rnnsearch", *map(str, command)])
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        raise SystemExit(f"rnnsearch {command[0]} did not end well")
+    if cost:
+        seconds = round(time.monotonic() - began, 1)
+        write_json(cost, {"seconds": seconds, "peak_megabytes": round(usage.ru_maxrss / 1024)})
 
 
 def text(data: Path, *names: str, valid: bool = False) -> list[object]:
@@ -109,53 +117,36 @@ def settings_of(settings: dict[str, Any]) -> list[object]:
 
 
 def prepared(data: Path, output: Path, row: Row, beside: Path | None) -> Path:
-    """Europarl, and the text beside it, prepared for this row."""
-    kind = "-".join(str(value).lower() for value in row.data.values())
+    """Europarl, or what is selected from it, and the text beside it, prepared for this row."""
+    kind = "-".join(str(value).lower() for value in (row.words, *row.data.values()) if value)
     folder = output / f"prepared-{kind}"
     if not (folder / "prepare.json").exists():
-        files = text(data, "europarl-part0", "europarl-part1")
-        if beside:
-            files += ["--source", f"{beside}.en", "--target", f"{beside}.fr"]
-        run("prepare", *files, "--output", folder, *settings_of(row.data))
+        if row.words:
+            files = selected(data, output, row.words)
+        else:
+            files = text(data, "europarl-part0", "europarl-part1")
+            if beside:
+                files += ["--source", f"{beside}.en", "--target", f"{beside}.fr"]
+        cost = folder.with_suffix(".cost.json")
+        run("prepare", *files, "--output", folder, "--preset", row.preset, *settings_of(row.data), cost=cost)
     return folder
 
 
-def reproduced(data: Path, output: Path, name: str, updates: int, hours: float) -> Path:
-    """A model of the reproduction, which is run, or goes on, first; then it is trained to so many updates."""
-    news = [next(data.glob(f"*/news2008-2011.{language}.*z")) for language in ("en", "fr")]
-    test = [next(data.glob(f"*/newstest2013.{language}.*z")) for language in ("en", "fr")]
-    valid = text(data, "newstest2012", "newstest2013", valid=True)
-    reproduction, model = output / "reproduction", output / name
-    run(
-        *("reproduce", "--scale", "wmt14", "--output", reproduction, "--budget-hours", hours),
-        *text(data, "europarl-part0", "europarl-part1"),
-        *("--words", "16M", "--in-domain-source", news[0], "--in-domain-target", news[1]),
-        *valid,
-        *("--test-source", test[0], "--test-target", test[1]),
-        *settings_of(REPRODUCTION),
-    )
-    if not model.exists():
-        copy = model.with_suffix(".copy")
-        shutil.copytree(reproduction / "models" / REPRODUCED[name], copy, dirs_exist_ok=True)
-        (copy / "training.json").unlink()
-        copy.rename(model)
-    if not (model / "training.json").exists():
-        settings = {
-            **REPRODUCTION,
-            "training.decay": "none",
-            "training.max_epochs": 0,
-            "training.max_updates": updates,
-            "model.alignment": "none" if "encdec" in name else "mlp",
-            "search.forbid_unk": False,
-        }
+def selected(data: Path, output: Path, words: str) -> list[object]:
+    """So many words of Europarl, selected by the news of 2008 to 2011, as the training text."""
+    files = [output / f"selected-{words}.{language}" for language in ("en", "fr")]
+    if not files[1].exists():
+        count = int(words.removesuffix("M")) * 1_000_000
+        news = [next(data.glob(f"*/news2008-2011.{language}.*z")) for language in ("en", "fr")]
         run(
-            *("train", "--data", reproduction / "prepared" / "50", *valid, "--preset", "paper", *settings_of(settings)),
-            *("--output", model, "--resume"),
+            *("select", *text(data, "europarl-part0", "europarl-part1"), "--words", count),
+            *("--in-domain-source", news[0], "--in-domain-target", news[1]),
+            *("--output-source", files[0], "--output-target", files[1]),
         )
-    return model
+    return ["--source", files[0], "--target", files[1]]
 
 
-def train(data: Path, output: Path, name: str, updates: int, beside: Path | None, given: Sequence[str]) -> Path:
+def train(data: Path, output: Path, name: str, updates: int | None, beside: Path | None, given: Sequence[str]) -> Path:
     """The model of a row, trained as far as the budget goes; resumed if it was begun."""
     model = output / name
     if (model / "training.json").exists():
@@ -164,10 +155,12 @@ def train(data: Path, output: Path, name: str, updates: int, beside: Path | None
     if name == "adapted":
         command = [*text(data, "news2008-2011"), "--from", output / "best", *settings_of(ADAPTED)]
     else:
-        settings = {**ROWS[name].settings, "training.max_updates": updates}
-        command = ["--data", prepared(data, output, ROWS[name], beside), "--preset", "best", *settings_of(settings)]
+        row = ROWS[name]
+        settings = {**row.settings, "training.max_updates": updates or row.updates}
+        command = ["--data", prepared(data, output, row, beside), "--preset", row.preset, *settings_of(settings)]
     resume = ["--resume"] if (model / "checkpoints").exists() else []
-    run("train", *command, *valid, *[part for one in given for part in ("--set", one)], "--output", model, *resume)
+    command += [*valid, *[part for one in given for part in ("--set", one)], "--output", model, *resume]
+    run("train", *command, cost=model.with_suffix(".cost.json"))
     return model
 
 
@@ -197,10 +190,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="a folder with europarl/ and wmt/ in it")
     parser.add_argument("--output", type=Path, required=True, help="where prepared text and models go")
-    parser.add_argument("--row", choices=[*REPRODUCED, *ROWS, "adapted", "together"], required=True)
+    parser.add_argument("--row", choices=[*ROWS, "adapted", "together"], required=True)
     parser.add_argument("--members", nargs="+", default=[], help="the rows that translate together")
-    parser.add_argument("--hours", type=float, default=6, help="training time of the systems of the reproduction")
-    parser.add_argument("--updates", type=int, help="updates of the row")
+    parser.add_argument("--updates", type=int, help="updates of the row, if not its own number")
     parser.add_argument("--beside", type=Path, metavar="PREFIX", help="PREFIX.en and .fr are trained on beside Europarl")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of training")
     arguments = parser.parse_args()
@@ -210,21 +202,19 @@ def main() -> None:
         models = [output / member for member in arguments.members]
         record: dict[str, Any] = {"members": arguments.members}
     else:
-        updates = arguments.updates or UPDATES.get(name, SUBWORD_UPDATES)
-        if name in REPRODUCED:
-            models = [reproduced(data, output, name, updates, arguments.hours)]
-        else:
-            models = [train(data, output, name, updates, arguments.beside, arguments.set)]
+        models = [train(data, output, name, arguments.updates, arguments.beside, arguments.set)]
         record = {
             "training": json.loads((models[0] / "training.json").read_text()),
             "starts": len(list((models[0] / "tensorboard").iterdir())),  # each start writes a file of its own
             "settings": arguments.set,
+            "costs": {path.name.partition(".")[0]: json.loads(path.read_text()) for path in output.glob("*.cost.json")},
         }
-    aligned = name in REPRODUCED and "encdec" not in name
+    whole_words = name in ROWS and ROWS[name].preset == "paper"
+    aligned = whole_words and "encdec" not in name
     if aligned:
         lexicon(data, models[0])
     scores = {}
-    for ending, search in (UNKNOWN if name in REPRODUCED else {"": ()}).items():
+    for ending, search in (UNKNOWN if whole_words else {"": ()}).items():
         if ending != "replace-unk" or aligned:
             scores[ending or "as it is"] = scored(data, models, f"{name}-{ending}" if ending else name, search)
     write_result(f"newstest2014/{name}", machine=on, **record, scores=scores)

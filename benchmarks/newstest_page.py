@@ -35,9 +35,10 @@ HEAD = """# newstest2014
 The paper's task is English–French news: newstest2012 and newstest2013 are the development set, newstest2014 is the test set.
 These systems were trained on half of Europarl, 948,271 pairs, by
 [`newstest.py`](../../benchmarks/newstest.py), on one thread of two CPU cores, beside other programs; so the hours are rough.
-RNNencdec-50 and RNNsearch-50 have the same layers, smaller than the paper's, the same text, selected from Europarl by the
-news of 2008 to 2011, and the same number of updates. BLEU is that of sacreBLEU, cased, on the development set, with the
-signature `{signature}`. *Tokenised* is BLEU as counted by the script of the paper, on newstest2013.
+The models of subwords also read 161,968 pairs of Tatoeba. RNNencdec-50 and RNNsearch-50 have the same layers, smaller than
+the paper's, the same text, 16 million words selected from Europarl by the news of 2008 to 2011, and the same number of
+updates. BLEU is that of sacreBLEU, cased, on the development set, with the signature `{signature}`. *Tokenised* is BLEU as
+counted by the script of the paper, on newstest2013.
 
 The translations of newstest2014 are in [`benchmarks/results/newstest2014`](../../benchmarks/results/newstest2014), one line
 for each sentence. To score one of them:

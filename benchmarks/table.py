@@ -98,7 +98,7 @@ def _cells(row: dict[str, Any], result: dict[str, Any]) -> list[str]:
 
 def _machine(result: dict[str, Any]) -> str:
     on = result["machine"]
-    return f"{on['cpu']}, {result['threads']} threads, PyTorch {on['torch'].split('+')[0]}"
+    return f"{on['cpu']} with {on['instructions']}, {result['threads']} threads, PyTorch {on['torch'].split('+')[0]}"
 
 
 def _loads(value: Any) -> list[float]:

@@ -27,7 +27,8 @@ dropout = 0.2
 PRESETS_HEAD = """\
 ## Presets
 
-A preset is a set of changes to the defaults. `rnnsearch presets NAME` prints all settings of a preset. The table shows the
+A preset is a set of changes to the defaults. `rnnsearch presets NAME` prints all settings of a preset. Those of `characters`
+are for some thousand training pairs, and differ with fewer or more of them. The table shows the
 settings in which at least one preset differs from the defaults.
 
 """

@@ -39,7 +39,7 @@ from rnnsearch.selection import cross_entropy_difference as selection
 from rnnsearch.shards import LINES, cut
 from rnnsearch.translation import Translator, load
 from rnnsearch.translation.corpora import AlignPairs
-from rnnsearch.translation.translator import GivenTerms
+from rnnsearch.translation.glossary import GivenTerms
 
 try:
     import ray

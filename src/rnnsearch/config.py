@@ -19,7 +19,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.presets import PRESETS
+from rnnsearch.presets import PRESETS, preset_for
 
 _SETTINGS = ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 # Nobody needs more than these; a number that was mistyped would take all memory, or for ever.
@@ -29,13 +29,18 @@ _LARGEST_SIZE = 65_536
 LARGEST_BEAM = 1000
 """Neither a beam nor the number of translations of a sentence is larger."""
 
+Units = Literal["words", "characters", "codepoints", "symbols"]
+"""What a line is a sequence of."""
+
 CONFIG = "config.json"
 """The file of a model's folder that holds its settings."""
 WEIGHTS = "model.safetensors"
 """The file of a model's folder that holds its weights."""
 SCALE = ".scale"
 """A matrix of int8 integers has a vector beside it, under its own name and this, that holds the scales of its rows."""
-SHARED = (CONFIG, WEIGHTS, "*.vocab", "*.subwords", "lexicon.tsv", "training.json", "README.md")
+FURTHER_WEIGHTS = "model-*.safetensors"
+"""The files of an ensemble's folder that hold the weights of its other models."""
+SHARED = (CONFIG, WEIGHTS, FURTHER_WEIGHTS, "*.vocab", "*.subwords", "lexicon.tsv", "training.json", "README.md")
 """The files of a model folder that others need: patterns of names."""
 
 
@@ -49,6 +54,13 @@ class DataConfig:
     """Language code of the target, for Moses tokenisation."""
     tokenizer: Literal["moses", "whitespace"] = "moses"
     """`moses` tokenises running text. `whitespace` is for text that is already tokenised."""
+    source_units: Units = "words"
+    """What the source is a sequence of: `words`; `characters` as a reader sees them (grapheme clusters); `codepoints`; or
+    `symbols`, which are separated by spaces. All but `words` lose nothing."""
+    target_units: Units = "words"
+    """What the target is a sequence of."""
+    normalization: Literal["none", "NFC", "NFD", "NFKC", "NFKD"] = "NFC"
+    """Unicode normal form of characters, code points and symbols. Words stay as they are."""
     source_words: int = Field(default=30000, ge=1, le=_LARGEST_COUNT)
     """Size of the source shortlist, the most frequent words. All other words are `[UNK]` (section 4.1 of the paper)."""
     target_words: int = Field(default=30000, ge=1, le=_LARGEST_COUNT)
@@ -71,10 +83,23 @@ class DataConfig:
     pairs with more than twenty times as many letters."""
     max_length_ratio: float = Field(default=9.0, ge=1, le=10_000)
     """Drop training pairs whose lengths differ by more than this factor."""
+    learn_links: bool = False
+    """Learn the links of words from the training pairs themselves, as `rnnsearch align` does without a model, and guide the
+    attention by them (`training.guided_alignment`)."""
     remove_duplicates: bool = True
     """Keep only the first of identical training pairs."""
     seed: int = Field(default=1, ge=0, le=_LARGEST_SEED)
     """Random seed of the shuffle of the training pairs, which happens once."""
+
+    @property
+    def source_name(self) -> str:
+        """What a reader is told that the source is: its language, or its units where no language is known."""
+        return self.source_units if self.source_language == "auto" else self.source_language
+
+    @property
+    def target_name(self) -> str:
+        """See `source_name`."""
+        return self.target_units if self.target_language == "auto" else self.target_language
 
 
 @dataclass(frozen=True, config=_SETTINGS)
@@ -184,8 +209,9 @@ class TrainingConfig:
     """Number of updates between validations, which compute dev NLL and dev BLEU and save the best model."""
     validate_sentences: int = Field(default=1000, ge=1, le=_LARGEST_COUNT)
     """Dev BLEU is computed on this many pairs at the beginning of the development set, dev NLL on all pairs."""
-    validate_on: Literal["bleu", "nll"] = "bleu"
-    """The development score by which the best model is chosen."""
+    validate_on: Literal["bleu", "nll", "wer"] = "bleu"
+    """The development score by which the best model is chosen. `wer` is for targets that are not words: the share of lines
+    that are not right, and among equal ones the share of symbols."""
     patience: int = Field(default=10, ge=0, le=_LARGEST_COUNT)
     """Stop after this many validations without a better score. 0 never stops early."""
     checkpoint_every: int = Field(default=500, ge=1, le=_LARGEST_COUNT)
@@ -253,17 +279,32 @@ RENAMED: dict[str, dict[str, str]] = {
 """Settings that version 0.1 had under other names, which are still read."""
 
 
-def from_preset(name: str, overrides: Mapping[str, Mapping[str, Any]] | None = None) -> Config:
-    """The settings of a preset, with `overrides` (section → key → value) on top."""
+def from_preset(
+    name: str, overrides: Mapping[str, Mapping[str, Any]] | None = None, pairs: int | None = None
+) -> Config:
+    """The settings of a preset, with `overrides` (section → key → value) on top.
+
+    Of `characters`, they depend on the number of training pairs.
+    """
     if name not in PRESETS:
         raise RnnsearchError(f"there is no preset {name!r}; the presets are {', '.join(PRESETS)}")
-    return from_dict(merge(PRESETS[name], overrides or {}))
+    return from_dict(merge(preset_for(name, pairs), overrides or {}))
 
 
 def from_dict(values: Mapping[str, Any], place: str = "") -> Config:
     """Settings from nested mappings; what is not there has its default. Errors begin with `place`, if there is one."""
     config = _each_checked(values, place)
-    model = config.model
+    model, data = config.model, config.data
+    if data.subwords != "none" and (data.source_units, data.target_units) != ("words", "words"):
+        raise RnnsearchError(
+            f"{_at(place)}data.subwords = {data.subwords}: only words have subwords; set it to none, or the units of "
+            "source and target to words"
+        )
+    if config.training.validate_on == "wer" and data.target_units == "words":
+        raise RnnsearchError(
+            f"{_at(place)}training.validate_on = wer: hardly a translation is all right; set it to bleu or nll, or "
+            "data.target_units to characters or symbols"
+        )
     if model.tied_embedding and model.maxout_size != model.embedding_size:
         raise RnnsearchError(
             f"{_at(place)}model.tied_embedding needs model.maxout_size ({model.maxout_size}) to be model.embedding_size "
@@ -332,6 +373,12 @@ def read_model_config(folder: str | Path) -> Config:
     if not path.exists():
         raise RnnsearchError(f"{folder}: no model here (there is no {CONFIG}); give the --output folder of a training")
     return read_json(path)
+
+
+def further_weights(folder: Path) -> list[Path]:
+    """The weights of all models of an ensemble's folder but the first, in the order of their numbers."""
+    found = {path: path.stem.partition("-")[2] for path in folder.glob(FURTHER_WEIGHTS)}
+    return sorted((path for path, number in found.items() if number.isdecimal()), key=lambda path: int(found[path]))
 
 
 def parse_assignments(assignments: Iterable[str]) -> dict[str, dict[str, Any]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 
-from rnnsearch.config import CONFIG, SCALE, SHARED, WEIGHTS, read_model_config
+from rnnsearch.config import CONFIG, SCALE, SHARED, WEIGHTS, further_weights, read_model_config
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.hub import download_model
 
@@ -29,7 +29,7 @@ class ModelSummary:
     source_language: str
     target_language: str
     kind: str
-    """`RNNsearch` or `RNNencdec`."""
+    """`RNNsearch` or `RNNencdec`, after the number of models of an ensemble."""
     parameters: int
     precision: str
     """How the weights are stored: `int8` or `fp32`."""
@@ -73,20 +73,22 @@ def models_in(folder: Path) -> Iterator[ModelSummary]:
 def summarize(folder: Path) -> ModelSummary:
     """Describe a model without loading it. Raises RnnsearchError, SafetensorError or OSError where it is not whole."""
     config = read_model_config(folder)
-    with safe_open(folder / WEIGHTS, framework="numpy") as file:
+    weights = [folder / WEIGHTS, *further_weights(folder)]
+    with safe_open(weights[0], framework="numpy") as file:
         tensors = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 (it is no mapping)
         parameters = sum(prod(tensor.get_shape()) for name, tensor in tensors.items() if not name.endswith(SCALE))
         quantized = any(tensor.get_dtype() == "I8" for tensor in tensors.values())
+    kind = "RNNencdec" if config.model.alignment == "none" else "RNNsearch"
     try:
         dev_bleu = json.loads((folder / "training.json").read_text(encoding="utf-8")).get("dev_bleu")
     except (OSError, ValueError):
         dev_bleu = None
     return ModelSummary(
         folder,
-        config.data.source_language,
-        config.data.target_language,
-        "RNNencdec" if config.model.alignment == "none" else "RNNsearch",
-        parameters,
+        config.data.source_name,
+        config.data.target_name,
+        kind if len(weights) == 1 else f"{len(weights)} {kind}",
+        len(weights) * parameters,
         "int8" if quantized else "fp32",
         sum(path.stat().st_size for pattern in SHARED for path in folder.glob(pattern)) / 1e6,
         dev_bleu,

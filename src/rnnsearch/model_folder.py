@@ -31,6 +31,7 @@ from rnnsearch.config import (
     DataConfig,
     ModelConfig,
     from_dict,
+    further_weights,
     read_model_config,
     to_dict,
 )
@@ -43,7 +44,8 @@ TRAINING_COPIES = 4
 """A training holds the weights, their gradient, and two averages of each."""
 _HEADER = "rnnsearch"
 """The entry of a weight file's metadata that says of which model the weights are."""
-_OF_WORDS = ("source_language", "target_language", "tokenizer", "subwords", "right_to_left")
+_UNITS = ("source_units", "target_units", "normalization")
+_OF_WORDS = ("source_language", "target_language", "tokenizer", "subwords", "right_to_left", *_UNITS)
 """The settings of the data that a translation depends on."""
 
 
@@ -163,15 +165,19 @@ def export_model(folder: Path, output: Path, precision: WeightPrecision) -> None
     """
     if (output / WEIGHTS).exists():
         raise RnnsearchError(f"{output}: there is a model in it already; give another --output")
-    system = load_system(folder)
-    for path in (path for pattern in SHARED for path in sorted(folder.glob(pattern)) if path.name != WEIGHTS):
+    weights = [folder / WEIGHTS, *further_weights(folder)]
+    systems = load_members(folder)
+    for path in (path for pattern in SHARED for path in sorted(folder.glob(pattern)) if path not in weights):
         with atomic_write(output / path.name) as temporary:
             temporary.write_bytes(path.read_bytes())
-    save_weights(output / WEIGHTS, system, precision)
+    for path, system in reversed(list(zip(weights, systems, strict=True))):
+        save_weights(output / path.name, system, precision)
 
 
 def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cpu") -> System:
-    """Read a model folder; `RnnsearchError` if something in it is missing, cut short, or does not fit."""
+    """Read a model folder, and of an ensemble's the first model; `RnnsearchError` if something in it is missing, cut short,
+    or does not fit.
+    """
     folder = Path(folder)
     config = read_model_config(folder)
     vocabularies = Vocabularies.load(folder, config.data.subwords, config.data.right_to_left)
@@ -181,21 +187,46 @@ def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cp
         raise RnnsearchError(
             f"{folder}: no {WEIGHTS} yet; training writes it at its first validation (training.validate_every)"
         )
-    tensors, header = _read_weights(folder / WEIGHTS)
-    copy_weights(folder / WEIGHTS, tensors, model)
-    system = System(config, vocabularies, model.to(device).eval())
+    return _with_weights(System(config, vocabularies, model.to(device).eval()), folder / WEIGHTS)
+
+
+def load_members(folder: str | os.PathLike[str], device: str | torch.device = "cpu") -> list[System]:
+    """Read all models of a folder: one, or those of an ensemble. Raises RnnsearchError as `load_system` does."""
+    first = load_system(folder, device)
+    others = []
+    for path in further_weights(Path(folder)):
+        model = RNNsearch(first.config.model, *map(len, first.vocabularies)).to(device).eval()
+        others.append(_with_weights(System(first.config, first.vocabularies, model), path))
+    return [first, *others]
+
+
+def check_single(folder: str | os.PathLike[str]) -> None:
+    """RnnsearchError where the folder has several models."""
+    count = 1 + len(further_weights(Path(folder)))
+    if count > 1:
+        raise RnnsearchError(f"{os.fspath(folder)}: an ensemble of {count} models; give a folder of one model")
+
+
+def _with_weights(system: System, path: Path) -> System:
+    """The system, its weights read from this file."""
+    tensors, header = _read_weights(path)
+    copy_weights(path, tensors, system.model)
     if "of" in header and header["of"] != system.fingerprint():
         raise RnnsearchError(
-            f"{folder}: {WEIGHTS} is not of this {CONFIG} and these vocabularies; copy all files of the model together"
+            f"{path.parent}: {path.name} is not of this {CONFIG} and these vocabularies; copy all files of the model "
+            "together"
         )
     return system
 
 
-def load_systems(folders: Sequence[str | os.PathLike[str]], device: str | torch.device = "cpu") -> list[System]:
-    """Read several model folders; `RnnsearchError` if two that write in the same direction have different vocabularies."""
-    systems = [load_system(folder, device) for folder in folders]
+def load_systems(folders: Sequence[str | os.PathLike[str]], device: str | torch.device = "cpu") -> list[list[System]]:
+    """Read several model folders, each with one model or more (`load_members`).
+
+    Raises RnnsearchError if two that write in the same direction have different vocabularies.
+    """
+    systems = [load_members(folder, device) for folder in folders]
     first: dict[bool, tuple[str | os.PathLike[str], System]] = {}
-    for folder, system in zip(folders, systems, strict=True):
+    for folder, (system, *_) in zip(folders, systems, strict=True):
         before, like = first.setdefault(system.config.data.right_to_left, (folder, system))
         side = system.vocabularies.differing_side(like.vocabularies)
         if side is not None:

@@ -54,6 +54,29 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "training": {**_MODERN_RECIPE, "learning_rate": 1e-3},
         "search": _MODERN_SEARCH,
     },
+    "characters": {
+        # Decomposed code points: an accent is read by itself, and so is every letter of a Korean or Khmer syllable.
+        "data": {
+            "source_units": "codepoints",
+            "target_units": "symbols",
+            "normalization": "NFD",
+            "learn_links": True,
+            "max_length": 200,
+        },
+        "model": {"embedding_size": 128, "hidden_size": 192, "alignment_size": 128, "maxout_size": 128},
+        "training": {
+            **_MODERN_RECIPE,
+            "batch_size": 128,
+            "precision": "bf16",
+            "guided_alignment": 1.0,
+            "max_epochs": 0,
+            "max_updates": 2400,
+            "validate_every": 300,
+            "validate_on": "wer",
+            "patience": 0,
+        },
+        "search": {**_MODERN_SEARCH, "maximum_length_ratio": 6.0, "max_segment": 500},
+    },
     "paper": {
         # The paper drops no pairs but those that are too long: a ratio can never exceed 50 where no side has more words.
         "data": {"remove_duplicates": False, "max_length_ratio": 50.0},
@@ -64,11 +87,35 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 }
 """Presets by name: only what differs from the defaults of the dataclasses."""
 
+BY_PAIRS: dict[str, tuple[tuple[int, dict[str, dict[str, Any]]], ...]] = {
+    "characters": (
+        (3_000, {"training": {"batch_size": 32, "max_updates": 1400, "dropout": 0.5, "validate_every": 200}}),
+        (20_000, {}),
+        (
+            10**12,
+            {
+                "model": {"hidden_size": 320},
+                "training": {"max_updates": 10_000, "validate_every": 1000},
+            },
+        ),
+    ),
+}
+"""Presets whose sizes follow the amount of text: what differs with fewer training pairs than each number."""
+
+
+def preset_for(name: str, pairs: int | None = None) -> dict[str, dict[str, Any]]:
+    """The settings of a preset for so many training pairs; its usual ones where the number is not known."""
+    further = next((more for limit, more in BY_PAIRS.get(name, ()) if pairs is not None and pairs < limit), {})
+    preset = PRESETS[name]
+    return {section: {**preset.get(section, {}), **further.get(section, {})} for section in {**preset, **further}}
+
+
 PRESET_PURPOSE: dict[str, str] = {
     "demo": "the demonstration: minutes, on its generated corpus",
     "small": "the default: up to a few hundred thousand pairs, an hour on two CPU cores",
     "best": "the best translations from some tens of thousands of pairs: subwords, and too small to overfit",
     "base": "more text, more time, or a GPU",
+    "characters": "spellings to pronunciations, and other short sequences of letters; its sizes follow the amount of text",
     "paper": "RNNsearch-50 as published: sizes, initialisation, Adadelta, search",
 }
 """The purpose of each preset."""

@@ -31,6 +31,7 @@ from kept import kept
 from rnnsearch.cli import app
 from rnnsearch.cli.options import settings
 from rnnsearch.datasets.builtin import write_corpus
+from spelling import spelt_words, write_table
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -110,6 +111,8 @@ def make_texts(folder: Path) -> None:
     for language in ("en", "fr"):
         shutil.copy(folder / f"valid.{language}", folder / f"extra.{language}")
     shutil.copy(folder / "train.gold", folder / "train.links")
+    (folder / "wikipron").mkdir()
+    write_table(folder / "wikipron" / "fra_latn_broad.tsv", spelt_words(200, 1))
     rnnsearch.train(
         folder / "model",
         rnnsearch.from_preset("demo", TINY),

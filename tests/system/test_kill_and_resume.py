@@ -12,7 +12,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from running import ALL_CORES, COMMAND, rnnsearch, start
+from running import ALL_CORES, COMMAND, ENVIRONMENT, rnnsearch, start
 from safetensors.numpy import load_file
 
 from toy import timeless, write_pairs
@@ -260,6 +260,18 @@ def test_interrupted_while_it_starts(texts: list[str], tmp_path: Path) -> None:
     assert process.returncode == 130, err
     assert "Traceback" not in err
     rnnsearch(*command(texts, tmp_path / "model", **{"training.max_updates": 5}), "--resume")
+
+
+@pytest.mark.slow
+def test_code_that_was_just_compiled_trains_like_code_from_the_cache(
+    texts: list[str], uninterrupted: Path, tmp_path: Path
+) -> None:
+    environment = {**ENVIRONMENT, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    rnnsearch(*command(texts, tmp_path / "compiled"), cold=True, environment=environment)
+    assert any((tmp_path / "cache").rglob("*.nbc"))
+    rnnsearch(*command(texts, tmp_path / "cached"), cold=True, environment=environment)
+    same(tmp_path / "compiled", uninterrupted)
+    same(tmp_path / "cached", uninterrupted)
 
 
 @pytest.mark.slow

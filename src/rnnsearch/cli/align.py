@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from rnnsearch.cli.options import Jobs, ModelOrNone, PageFile, Tokenized, check_inputs
+from rnnsearch.cli.options import Jobs, ModelOrNone, PageFile, Table, Tokenized, both_sides, check_inputs
 from rnnsearch.errors import RnnsearchError
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def command(
         Path | None,
         typer.Option("--target", "-t", metavar="FILE", help="Its translation; without it, the model translates the source."),
     ] = None,
+    tsv: Table = None,
     pairs_file: Annotated[
         Path | None,
         typer.Option(
@@ -85,6 +86,8 @@ def command(
     own. Gold links number the words of tokenised text; give `--tokenized` if the files are tokenised as the gold alignments
     are. With --output, a run that was killed goes on where it was.
     """
+    if tsv is not None:
+        source, target = both_sides(source, target, tsv, "--target")
     if model is None or _is_aligner(model):
         no_use = {"--plot": plot, "--page": page, "--reverse-model": reverse_model, "--jobs": jobs > 1}
         for option, given in no_use.items():

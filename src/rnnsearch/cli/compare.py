@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,10 +15,15 @@ def command(
     reference: Annotated[
         Path, typer.Option("--reference", "-r", metavar="FILE", help="The references, detokenised, line by line.")
     ],
+    units: Annotated[
+        Literal["words", "characters", "codepoints", "symbols"],
+        typer.Option("--units", help="What lines consist of: error rates are compared too, unless these are words."),
+    ] = "words",
 ) -> None:
-    """Compare the BLEU of several systems.
+    """Compare the BLEU of several systems, or their error rates.
 
-    Each BLEU has its 95% interval; the p-values come from paired bootstrap resampling (Koehn 2004).
+    Each score has its 95% interval; the p-values come from paired bootstrap resampling (Koehn 2004). With --units, they are
+    those of the error rates of lines (WER) and of units (SER).
     """
     from rnnsearch.cli.options import check_inputs
 
@@ -31,6 +36,9 @@ def command(
     from rnnsearch.data.read import read_lines
     from rnnsearch.evaluation.significance import compare
 
+    if units != "words":
+        _compare_error_rates(outputs, reference, units)
+        return
     found = compare({str(path): list(read_lines(path)) for path in outputs}, list(read_lines(reference)))
     table = Table(Column(overflow="fold"), "BLEU", "95%")
     for name in found.names:
@@ -41,3 +49,33 @@ def command(
     console = Console(highlight=False)
     console.print(table)
     console.print(f"BLEU: {found.signature}", markup=False, soft_wrap=True)
+
+
+def _compare_error_rates(
+    outputs: list[Path], reference: Path, units: Literal["characters", "codepoints", "symbols"]
+) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Column, Table
+
+    from rnnsearch.config import DataConfig
+    from rnnsearch.data.read import read_lines
+    from rnnsearch.evaluation.error_rates import compare_error_rates, error_rates
+    from rnnsearch.text.units import named_units
+
+    cut = named_units(units, DataConfig(), "auto").tokenize
+    systems = {str(path): [cut(line) for line in read_lines(path)] for path in outputs}
+    references = [cut(line) for line in read_lines(reference)]
+    differences = compare_error_rates(systems, references)
+    for score in ("wer", "ser"):
+        table = Table(Column(overflow="fold"), score.upper(), "95%")
+        for name in systems:
+            table.add_column(f"p against {escape(name)}", overflow="fold")
+        for name, lines in systems.items():
+            found = error_rates(lines, references)
+            low, high = getattr(found, f"{score}_interval")
+            chances = (
+                "" if other == name else f"{getattr(differences[name, other], score):.3f}" for other in systems
+            )
+            table.add_row(escape(name), f"{getattr(found, score):.2f}", f"{low:.2f}–{high:.2f}", *chances)
+        Console(highlight=False).print(table)

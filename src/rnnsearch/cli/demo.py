@@ -18,7 +18,7 @@ def command(
     config: ConfigFile = None,
     set_: Set = None,
 ) -> None:
-    """Train a small model in about three minutes.
+    """Train a small model in about five minutes.
 
     No data and no network are needed: the built-in English–French corpus comes with the package, gold word alignments
     included. The command writes a page with scores, translations and alignments. If it is stopped, the same command

@@ -9,16 +9,22 @@ import typer
 
 
 def command(
-    dataset: Annotated[Literal["builtin", "multi30k", "tatoeba", "wmt14-enfr"], typer.Argument(help="The data set.")],
+    dataset: Annotated[
+        Literal["builtin", "cmudict", "multi30k", "tatoeba", "wikipron", "wmt14-enfr"],
+        typer.Argument(help="The data set."),
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the files.")],
+    language: Annotated[
+        str | None, typer.Argument(metavar="[LANG]", help="The dictionary of `wikipron`, such as `fra_latn_broad`.")
+    ] = None,
 ) -> None:
     """Write a data set as plain parallel files.
 
     `builtin` is the corpus that comes with the package and needs no network: 60,000 generated pairs for training, 500 for
     development and 500 for testing, with gold word alignments. The others are public and downloaded: `multi30k` has image
-    captions, `tatoeba` has everyday sentences, `wmt14-enfr` is the data of the paper (a download of 7 GB, 22 GB on disk). If
-    the download is stopped or the connection breaks, the same command continues. Checksums are verified. The terms of use
-    are printed and written to `manifest.json`.
+    captions, `tatoeba` has everyday sentences, `wmt14-enfr` is the data of the paper (a download of 7 GB, 22 GB on disk);
+    `wikipron` and `cmudict` are pronunciation dictionaries, for `train --tsv`. If the download is stopped or the connection
+    breaks, the same command continues. Checksums are verified. The terms of use are printed and written to `manifest.json`.
     """
     from rich.console import Console
     from rich.progress import (
@@ -31,11 +37,14 @@ def command(
         TransferSpeedColumn,
     )
 
-    from rnnsearch.datasets import DATASETS, download
+    from rnnsearch.datasets import DATASETS, download, wikipron
+    from rnnsearch.errors import RnnsearchError
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
-    wanted = DATASETS[dataset]
+    if (dataset == "wikipron") != (language is not None):
+        raise RnnsearchError(f"download {dataset}: give a language for wikipron alone, as in wikipron fra_latn_broad")
+    wanted = DATASETS[dataset] if language is None else wikipron(language)
     console.print(f"{wanted.title}\nTerms: {wanted.licence}", markup=False)
     with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
         tasks: dict[str, TaskID] = {}

@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rnnsearch.cli.options import Beam, Jobs, Models, PaperSearch, SearchSet, check_inputs, search_settings
+from rnnsearch.cli.options import (
+    Beam,
+    Jobs,
+    Models,
+    PaperSearch,
+    SearchSet,
+    Table,
+    both_sides,
+    check_inputs,
+    search_settings,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from rnnsearch.evaluation.error_rates import ErrorRates
+
+
+MISSING = "–"
+"""Stands for no symbol, in a table of confusions."""
 
 
 def command(
     model: Models,
     source: Annotated[
-        Path, typer.Option("--source", "-s", metavar="FILE", help="Test set, source side, one sentence per line.")
-    ],
+        Path | None, typer.Option("--source", "-s", metavar="FILE", help="Test set, source side, one sentence per line.")
+    ] = None,
     reference: Annotated[
-        Path, typer.Option("--reference", "-r", metavar="FILE", help="Its references, detokenised, line by line.")
-    ],
+        Path | None, typer.Option("--reference", "-r", metavar="FILE", help="Its references, detokenised, line by line.")
+    ] = None,
+    tsv: Table = None,
     json_: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write all results to this file as JSON.")
     ] = None,
@@ -35,8 +55,12 @@ def command(
     without unknown words in source and reference, translated with `[UNK]` forbidden. The BLEU of tokenised text is on the
     scale of the paper's numbers; it can be compared with other scores only if their tokenisation is the same. With --output,
     a run that was killed goes on where it was.
+
+    Where the target consists of characters or symbols, the command prints error rates: of lines (WER) and of symbols (SER),
+    with 95% intervals, and the most frequent confusions.
     """
     settings = search_settings(paper, beam, set_)
+    source, reference = both_sides(source, reference, tsv, "--reference")
     check_inputs(source, reference, models=model, outputs=[json_, output])
 
     from contextlib import ExitStack
@@ -94,19 +118,41 @@ def command(
                 f"{score.length_ratio:.3f}",
             )
     console.print(table)
-    lengths = Table("source words", "sentences", "BLEU")
-    for length_bin in result.by_length:
-        if length_bin.bleu is not None:
-            lengths.add_row(length_bin.label, f"{length_bin.sentences:,}", f"{length_bin.bleu:.2f}")
-    console.print(lengths)
-    console.print(
-        f"BLEU of {result.all.sentences:,} tokenised sentences, as counted by the script of the paper: "
-        f"{result.tokenized_bleu:.2f}",
-        soft_wrap=True,
-    )
+    if result.errors is not None:
+        print_error_rates(console, result.errors)
+    else:
+        lengths = Table("source words", "sentences", "BLEU")
+        for length_bin in result.by_length:
+            if length_bin.bleu is not None:
+                lengths.add_row(length_bin.label, f"{length_bin.sentences:,}", f"{length_bin.bleu:.2f}")
+        console.print(lengths)
+        console.print(
+            f"BLEU of {result.all.sentences:,} tokenised sentences, as counted by the script of the paper: "
+            f"{result.tokenized_bleu:.2f}",
+            soft_wrap=True,
+        )
     rate = len(pairs) / max(result.seconds, 1e-9)
     console.print(f"{result.seconds:.1f} s, {rate:.1f} sentences/s; {result.unfinished} broke off at the length limit")
     console.print(f"BLEU: {result.all.bleu_signature}\nchrF: {result.all.chrf_signature}", markup=False)
     if json_ is not None:
         names = " ".join(map(str, model))
         write_json(json_, {"model": names, "source": str(source), "settings": settings, **result.to_dict()})
+
+
+def print_error_rates(console: Console, errors: ErrorRates) -> None:
+    """Print the error rates of lines and of symbols, and the confusions."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    rates = Table("", "of", "error rate", "95%")
+    for name, count, rate, (low, high) in (
+        ("lines (WER)", errors.lines, errors.wer, errors.wer_interval),
+        ("symbols (SER)", errors.symbols, errors.ser, errors.ser_interval),
+    ):
+        rates.add_row(name, f"{count:,}", f"{rate:.2f}", f"{low:.2f}–{high:.2f}")
+    console.print(rates)
+    if errors.confusions:
+        confusions = Table("reference", "translation", "times")
+        for one in errors.confusions:
+            confusions.add_row(escape(one.reference or MISSING), escape(one.translation or MISSING), f"{one.count:,}")
+        console.print(confusions)

@@ -44,7 +44,7 @@ def command(
     write_page(
         output,
         title=f"Translations beside those of {file.name}",
-        introduction=f"{translator.kind} ({data.source_language} → {data.target_language}), {', '.join(map(str, model))}.",
+        introduction=f"{translator.kind} ({data.source_name} → {data.target_name}), {', '.join(map(str, model))}.",
         samples=[
             Sample(
                 source_tokens=translation.source_tokens,

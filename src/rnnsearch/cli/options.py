@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.presets import PRESETS
+from rnnsearch.presets import BY_PAIRS, PRESETS, preset_for
 
 if TYPE_CHECKING:
     from rnnsearch.config import Config
@@ -75,6 +75,21 @@ ValidSources = Annotated[
 ValidTargets = Annotated[
     list[Path] | None,
     typer.Option("--valid-target", metavar="FILE", help="Development set, target side; may be repeated."),
+]
+Tables = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--tsv",
+        metavar="FILE",
+        help="Training pairs in a table instead: source, tab, target; further columns are features. May be repeated.",
+    ),
+]
+ValidTables = Annotated[
+    list[Path] | None, typer.Option("--valid-tsv", metavar="FILE", help="Development set in a table; may be repeated.")
+]
+Table = Annotated[
+    Path | None,
+    typer.Option("--tsv", metavar="FILE", help="Both sides in a table instead: source, tab, target on each line."),
 ]
 HoldOut = Annotated[
     int,
@@ -142,13 +157,41 @@ def check_inputs(
     check_writable(*outputs)
 
 
-def settings(preset: str, config_file: Path | None, assignments: Sequence[str] | None) -> Config:
-    """The settings that a command asks for: the preset, then the file, then `--set`; the later ones win."""
+def both_sides(source: Path | None, target: Path | None, tsv: Path | None, option: str) -> tuple[Path, Path]:
+    """The files of both sides, which are the same where they are a table; `option` is that of the target."""
+    if tsv is not None and not (source or target):
+        return tsv, tsv
+    if tsv is None and source is not None and target is not None:
+        return source, target
+    raise RnnsearchError(f"give --source and {option}, or both in one table with --tsv")
+
+
+def settings(
+    preset: str, config_file: Path | None, assignments: Sequence[str] | None, pairs: int | None = None
+) -> Config:
+    """The settings that a command asks for: the preset, then the file, then `--set`; the later ones win.
+
+    `pairs` is the number of training pairs, see `from_preset`.
+    """
     from rnnsearch.config import from_dict, from_preset, merge
 
     asked = _asked(config_file, assignments)
     from_preset(preset)  # an unknown preset is the first thing to complain of
-    return from_dict(merge(PRESETS[preset], asked))
+    return from_dict(merge(preset_for(preset, pairs), asked))
+
+
+def count_pairs(preset: str, sources: Iterable[Path], data: Path | None = None) -> int | None:
+    """The number of training pairs, if the settings of this preset depend on it, and it can be known beforehand."""
+    if preset not in BY_PAIRS:
+        return None
+    from rnnsearch.data.prepared import prepared_info
+    from rnnsearch.data.read import check_readable, read_lines
+
+    if data is not None:
+        return int(prepared_info(data).get("pairs", 0)) or None
+    sources = list(sources)
+    check_readable(*sources)
+    return sum(1 for path in sources for _ in read_lines(path)) if all(path.is_file() for path in sources) else None
 
 
 def search_settings(paper: bool, beam: int | None, assignments: Sequence[str] | None) -> dict[str, Any]:

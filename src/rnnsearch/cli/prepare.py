@@ -7,21 +7,27 @@ from typing import Annotated
 
 import typer
 
-from rnnsearch.cli.options import ConfigFile, HoldOut, Links, Preset, Set, check_inputs, refuse_settings, settings
+from rnnsearch.cli.options import (
+    ConfigFile,
+    HoldOut,
+    Links,
+    Preset,
+    Set,
+    Sources,
+    Tables,
+    Targets,
+    check_inputs,
+    refuse_settings,
+    settings,
+)
+from rnnsearch.errors import RnnsearchError
 
 
 def command(
-    source: Annotated[
-        list[Path],
-        typer.Option(
-            "--source", "-s", metavar="FILE", help="Training text, source side, one sentence per line; may be repeated."
-        ),
-    ],
-    target: Annotated[
-        list[Path],
-        typer.Option("--target", "-t", metavar="FILE", help="Training text, target side, line by line; may be repeated."),
-    ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the data.")],
+    source: Sources = None,
+    target: Targets = None,
+    tsv: Tables = None,
     links: Links = None,
     hold_out: HoldOut = 0,
     vocabulary_of: Annotated[
@@ -48,11 +54,15 @@ def command(
     beforehand to use it in several trainings. The settings `data.*` say what counts as clean. A run that was killed goes on
     where it was.
     """
+    source, target = [*(source or []), *(tsv or [])], [*(target or []), *(tsv or [])]
+    if not (source and target):
+        raise RnnsearchError("there is nothing to prepare: give --source and --target, or --tsv")
     asked = settings(preset, config, set_)
     check_inputs(*source, *target, *(links or []), models=[vocabulary_of])
 
     from rich.console import Console
 
+    from rnnsearch.alignment import learned_links
     from rnnsearch.config import read_model_config
     from rnnsearch.data.prepare import prepare
 
@@ -76,6 +86,7 @@ def command(
             hold_out=hold_out,
             vocabularies=vocabularies,
             processes=jobs,
+            aligner=learned_links,
             progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),
         )
     for line in prepared.summary():

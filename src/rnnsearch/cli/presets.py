@@ -26,9 +26,9 @@ def command(
         return
     for preset in PRESETS:
         model, training = from_preset(preset).model, from_preset(preset).training
-        print(f"{preset:8} {PRESET_PURPOSE[preset]}")
+        print(f"{preset:10} {PRESET_PURPOSE[preset]}")
         print(
-            f"         m {model.embedding_size}, n {model.hidden_size}, n' {model.alignment_size}, "
+            f"           m {model.embedding_size}, n {model.hidden_size}, n' {model.alignment_size}, "
             f"l {model.maxout_size}; {training.optimizer}, dropout {training.dropout:g}, "
             f"label smoothing {training.label_smoothing:g}"
         )

@@ -7,13 +7,18 @@ from typing import Annotated, Literal
 
 import typer
 
-from rnnsearch.cli.options import Models, Tokenized, check_inputs
+from rnnsearch.cli.options import Models, Table, Tokenized, both_sides, check_inputs
 
 
 def command(
     model: Models,
-    source: Annotated[Path, typer.Option("--source", "-s", metavar="FILE", help="Source text, one sentence per line.")],
-    target: Annotated[Path, typer.Option("--target", "-t", metavar="FILE", help="Its translation, line by line.")],
+    source: Annotated[
+        Path | None, typer.Option("--source", "-s", metavar="FILE", help="Source text, one sentence per line.")
+    ] = None,
+    target: Annotated[
+        Path | None, typer.Option("--target", "-t", metavar="FILE", help="Its translation, line by line.")
+    ] = None,
+    tsv: Table = None,
     format_: Annotated[
         Literal["text", "json"], typer.Option("--format", help="`text`: the scores; `json`: also those of the words.")
     ] = "text",
@@ -23,6 +28,7 @@ def command(
 
     Logarithms are natural. The total and the perplexity per word go to standard error.
     """
+    source, target = both_sides(source, target, tsv, "--target")
     check_inputs(source, target, models=model)
 
     import json

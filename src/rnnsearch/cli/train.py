@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -14,10 +15,13 @@ from rnnsearch.cli.options import (
     Preset,
     Set,
     Sources,
+    Tables,
     Targets,
     ValidSources,
+    ValidTables,
     ValidTargets,
     check_inputs,
+    count_pairs,
     refuse_settings,
     settings,
 )
@@ -28,8 +32,10 @@ def command(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the model.")],
     source: Sources = None,
     target: Targets = None,
+    tsv: Tables = None,
     valid_source: ValidSources = None,
     valid_target: ValidTargets = None,
+    valid_tsv: ValidTables = None,
     hold_out: HoldOut = 0,
     links: Links = None,
     data: Annotated[
@@ -51,6 +57,12 @@ def command(
             help="Train in so many processes on this machine, which share its cores; see `training.shards`.",
         ),
     ] = 1,
+    models: Annotated[
+        int,
+        typer.Option(
+            "--models", min=1, metavar="N", help="Train so many models, of different seeds; the folder is one translator."
+        ),
+    ] = 1,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the run in the output folder exactly where it stopped.")
     ] = False,
@@ -64,20 +76,24 @@ def command(
     so far at any time, ready for `translate`. To watch the curves, run `tensorboard --logdir OUTPUT/tensorboard`.
 
     Several processes end at the same weights as one, bit for bit. For several machines, or as many GPUs, start the command
-    with `torchrun … -m rnnsearch train …`.
+    with `torchrun … -m rnnsearch train …`. With --models, every word has the mean probability of all models; --resume also
+    adds models to a folder.
     """
+    # A table is both source and target.
+    source, target = [*(source or []), *(tsv or [])], [*(target or []), *(tsv or [])]
+    valid_source, valid_target = ([*(files or []), *(valid_tsv or [])] for files in (valid_source, valid_target))
     if data is not None and (source or target or links):
         raise RnnsearchError("give either --data, or --source and --target (and --links), not both")
     if data is None and not (source and target):
-        raise RnnsearchError("there is nothing to train on: give --source and --target, or a prepared folder with --data")
-    wanted = settings(preset, config, set_)
+        raise RnnsearchError("there is nothing to train on: give --source and --target, --tsv, or --data FOLDER")
+    wanted = settings(preset, config, set_, count_pairs(preset, source, data))
 
     from rnnsearch.config import from_dict, read_model_config
     from rnnsearch.data.development import check_development_set
     from rnnsearch.data.prepared import prepared_info
 
-    check_development_set(valid_source or [], valid_target or [], hold_out, data)
-    check_inputs(*(source or []), *(target or []), *(links or []), *(valid_source or []), *(valid_target or []))
+    check_development_set(valid_source, valid_target, hold_out, data)
+    check_inputs(*source, *target, *(links or []), *valid_source, *valid_target)
     if data is not None:
         prepared_with = from_dict({"data": prepared_info(data)["data"]})
         refuse_settings(config, set_, wanted, prepared_with, ["data"], f"--data {data}, which `prepare` has written,")
@@ -88,6 +104,8 @@ def command(
 
     from rnnsearch.training.processes import check_shards, rank, under_torchrun
 
+    if models > 1 and (processes > 1 or under_torchrun()):
+        raise RnnsearchError("--models trains one model after the other; leave --processes out, or train them one by one")
     if processes > 1 and not under_torchrun():
         check_shards(wanted.training, processes)
         import sys
@@ -96,19 +114,20 @@ def command(
 
         raise typer.Exit(launch(processes, sys.argv[1:]))
 
+    from rnnsearch.training.ensemble import train_ensemble
     from rnnsearch.training.session import Interrupted, train
 
     console = Console(stderr=True, quiet=rank() > 0)
     try:
-        train(
+        (train if models == 1 else partial(train_ensemble, models=models))(
             output,
             wanted,
-            sources=source or [],
-            targets=target or [],
+            sources=source,
+            targets=target,
             links=links or [],
             data=data,
-            valid_source=valid_source or [],
-            valid_target=valid_target or [],
+            valid_source=valid_source,
+            valid_target=valid_target,
             hold_out=hold_out,
             start=start,
             resume=resume,

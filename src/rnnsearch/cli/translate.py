@@ -76,8 +76,8 @@ def command(
     from rnnsearch.translation import Translation, load
     from rnnsearch.translation.corpora import TranslateLines, in_processes, translation_run, translations_of
     from rnnsearch.translation.glossary import read_terms
+    from rnnsearch.translation.lines import arriving
     from rnnsearch.translation.markup import Markup
-    from rnnsearch.translation.translator import arriving
 
     translator = load(*model)
     if format_ == "pharaoh" and not translator.system.model.aligns:

@@ -13,7 +13,7 @@ from rnnsearch.config import DataConfig
 from rnnsearch.data.clean import Cleaner
 from rnnsearch.data.read import read_pairs
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.text.tokenize import Tokenizer
+from rnnsearch.text.units import Units
 
 HELD_OUT = ("held-out.source", "held-out.target")
 """The files of a prepared folder that the held-out pairs are written to, as they stand in the training text."""
@@ -53,7 +53,7 @@ class HeldOut:
 
 
 def choose_held_out(
-    sources: Sequence[Path], targets: Sequence[Path], count: int, config: DataConfig, tokenizers: tuple[Tokenizer, Tokenizer]
+    sources: Sequence[Path], targets: Sequence[Path], count: int, config: DataConfig, units: tuple[Units, Units]
 ) -> HeldOut:
     """Draw `count` different pairs at random, by `data.seed`, from those of the text that are fit to be trained on.
 
@@ -70,7 +70,7 @@ def choose_held_out(
         chance = -chances.random()
         if len(chosen) == count and chance < chosen[0][0]:
             continue
-        tokenised = tokenizers[0].tokenize(pair[0]), tokenizers[1].tokenize(pair[1])
+        tokenised = units[0].tokenize(pair[0]), units[1].tokenize(pair[1])
         words = _joined(*tokenised)
         if words in words_of_chosen or not cleaner.keep(*tokenised):
             continue

@@ -33,13 +33,15 @@ from rnnsearch.data.prepared import (
 )
 from rnnsearch.data.read import read_lines, read_pairs
 from rnnsearch.data.repetitions import Fingerprints
-from rnnsearch.data.word_alignments import parse_gold
+from rnnsearch.data.word_alignments import Links, parse_gold
 from rnnsearch.data.word_encoder import WordEncoder, word_encoders
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.shards import Kept, Plain, Workers, cut, default_jobs
-from rnnsearch.text import Tokenizer, Vocabularies, language_of
+from rnnsearch.text import Units, Vocabularies, language_of, units_of
 
 Progress = Callable[[str, int], None]
+Pair = tuple[Sequence[str], Sequence[str]]
+"""The words of both sides."""
 
 _FEW = 4000
 """Fewer pairs than this are tokenised before a process would have started."""
@@ -56,6 +58,7 @@ def prepare(
     vocabularies: Vocabularies | None = None,
     progress: Progress | None = None,
     processes: int | None = None,
+    aligner: Callable[[Iterable[Pair]], Iterable[Links]] | None = None,
 ) -> PreparedData:
     """Prepare the text of `sources` and `targets`, translations line by line, into `folder`.
 
@@ -65,30 +68,30 @@ def prepare(
     The same text and settings give the same files, byte for byte. If it fails or is interrupted, `folder` is as it was
     before; what has been tokenised is kept beside it, in `FOLDER.parts`, and the same call goes on from there. `progress` is
     called now and then with the stage ("read", then "write") and the pairs done so far. `processes` tokenise and clean (by
-    default, one a core, and sixteen at most; where the system cannot fork them, only one).
+    default, one a core, and sixteen at most; where the system cannot fork them, only one). `aligner` links the words of all
+    pairs, for `data.learn_links`.
     """
     sources, targets, folder = [*map(Path, sources)], [*map(Path, targets)], Path(folder)
     config = replace(
         config,
-        source_language=_language("source", sources, config.source_language, config.tokenizer),
-        target_language=_language("target", targets, config.target_language, config.tokenizer),
+        source_language=_language("source", sources, config),
+        target_language=_language("target", targets, config),
     )
-    source_tokenizer = Tokenizer(config.tokenizer, config.source_language)
-    target_tokenizer = Tokenizer(config.tokenizer, config.target_language)
+    units = units_of(config)
     report = progress or (lambda stage, pairs: None)
     if links and len(links) != len(sources):
         raise RnnsearchError(f"{len(links)} files of links for {len(sources)} of text; give one for each, in the same order")
     processes = processes or default_jobs()
     held_out = None
     if hold_out:
-        held_out = choose_held_out(sources, targets, hold_out, config, (source_tokenizer, target_tokenizer))
+        held_out = choose_held_out(sources, targets, hold_out, config, units)
     run = {"command": "prepare", "data": asdict(config), "held_out": held_out and held_out.pairs}
     with Kept(folder, run) as finished, _staging(folder) as staging:
         if held_out:
             for name, lines in zip(HELD_OUT, zip(*held_out.pairs, strict=True), strict=True):
                 write_text(staging / name, "".join(f"{line}\n" for line in lines))
         numbering = _Numbering(config, staging, report)
-        work = _Tokenizing(source_tokenizer, target_tokenizer, config, held_out)
+        work = _Tokenizing(*units, config, held_out)
         numbered = staging / "numbered.arrow"
         no_limit = np.iinfo(np.int32).max
         pairs = read_pairs(sources, targets)
@@ -112,8 +115,12 @@ def prepare(
             target_size=len(target.vocabulary),
         )
         found = 0
-        if links:
-            blocks = _read_links(links, numbering.kept, corpus.lengths(rows))
+        if links or (aligner and config.learn_links):
+            blocks = _blocks_of_links(
+                _read_links(links, numbering.kept, corpus.lengths(rows))
+                if links or not aligner
+                else map(sorted, aligner(_pairs_of_words(corpus, rows, list(numbering.source), list(numbering.target))))
+            )
             write_packed(staging / "in-order.arrow", blocks, source_size=no_limit, target_size=no_limit)
             in_order = PackedCorpus.open(staging / "in-order.arrow")
             found = int(in_order.lengths()[0].sum())
@@ -139,13 +146,15 @@ def prepare(
     return open_prepared(folder)
 
 
-def _language(side: Literal["source", "target"], files: Sequence[Path], setting: str, tokenizer: str) -> str:
-    """The language code of one side: the setting, or what the file names tell."""
+def _language(side: Literal["source", "target"], files: Sequence[Path], config: DataConfig) -> str:
+    """The language code of one side: the setting, or what the file names tell. Only Moses tokenisation needs one."""
+    setting: str = getattr(config, f"{side}_language")
+    needed = config.tokenizer == "moses" and getattr(config, f"{side}_units") == "words"
     if setting != "auto":
         return setting
     told = {language_of(path) for path in files}
     language = told.pop() if len(told) == 1 else None
-    if language is None and tokenizer == "moses":
+    if language is None and needed:
         names = ", ".join(path.name for path in files)
         raise RnnsearchError(
             f"cannot tell the language of the {side} from the file name ({names}); "
@@ -215,8 +224,8 @@ class _Tokenizing:
     held out are "held_out", whatever else is wrong with them.
     """
 
-    source: Tokenizer
-    target: Tokenizer
+    source: Units
+    target: Units
     config: DataConfig
     held_out: HeldOut | None
 
@@ -289,15 +298,32 @@ class _Numbering:
         return np.flatnonzero(first)
 
 
-def _read_links(
-    files: Sequence[Path], kept: bytearray, words: tuple[Ids, Ids]
-) -> Iterator[tuple[Sentences, Sentences]]:
-    """The links of the pairs that were kept, in blocks: their source words' places, and their target words'.
+def _pairs_of_words(
+    corpus: PackedCorpus, rows: Positions, source_words: Sequence[str], target_words: Sequence[str]
+) -> Iterator[Pair]:
+    """The words of these pairs of a corpus of word numbers."""
+    for sides in corpus.in_blocks(rows):
+        sources, targets = (np.split(side.ids, np.cumsum(side.lengths)[:-1]) for side in sides)
+        for source, target in zip(sources, targets, strict=True):
+            yield [source_words[number] for number in source], [target_words[number] for number in target]
 
-    `words` are the numbers of words of these pairs.
-    """
-    source_lengths, target_lengths = words
+
+def _blocks_of_links(lines: Iterable[Sequence[tuple[int, int]]]) -> Iterator[tuple[Sentences, Sentences]]:
+    """The links of pairs, in blocks: their source words' places, and their target words'."""
     ends = _Growing(), _Growing()
+    for links in lines:
+        for side in (0, 1):
+            ends[side].add(link[side] for link in links)
+        if len(ends[0].lengths) == BLOCK_PAIRS:
+            yield ends[0].sentences(), ends[1].sentences()
+            ends = _Growing(), _Growing()
+    if ends[0].lengths:
+        yield ends[0].sentences(), ends[1].sentences()
+
+
+def _read_links(files: Sequence[Path], kept: bytearray, words: tuple[Ids, Ids]) -> Iterator[list[tuple[int, int]]]:
+    """The links of the pairs that were kept. `words` are the numbers of words of these pairs."""
+    source_lengths, target_lengths = words
     read = pair = 0
     for file in files:
         for number, line in enumerate(read_lines(file), 1):
@@ -317,16 +343,10 @@ def _read_links(
                         f"{file}:{number}: a link {source}-{target}, but the tokenised pair has {lengths[0]} and "
                         f"{lengths[1]} words; links count words from 0, source first"
                     )
-            for side in (0, 1):
-                ends[side].add(link[side] for link in links)
+            yield links
             pair += 1
-            if len(ends[0].lengths) == BLOCK_PAIRS:
-                yield ends[0].sentences(), ends[1].sentences()
-                ends = _Growing(), _Growing()
     if read < len(kept):
         raise RnnsearchError(f"{files[-1]}: only {read} lines of links for {len(kept)} pairs of text")
-    if ends[0].lengths:
-        yield ends[0].sentences(), ends[1].sentences()
 
 
 def _encoded(

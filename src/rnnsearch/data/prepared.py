@@ -74,11 +74,12 @@ class PreparedData:
         if self.held_out:
             lines.append(f"{self.held_out:>12,} held out, in {self.info['held_out']['lines']:,} lines")
         for side, language in (("source", self.source_language), ("target", self.target_language)):
-            words = self.info[side]
+            words, units = self.info[side], self.info["data"].get(f"{side}_units", "words")
             known = f"the shortlist of {words['vocabulary']:,} covers {words['coverage_percent']:.2f}%"
             if "pieces" in words:
                 known = f"segmented into {words['pieces']:,} subwords, {words['vocabulary']:,} distinct"
-            lines.append(f"{side} ({language}): {words['words']:,} words, {words['distinct_words']:,} distinct; {known}")
+            name = side if language == "auto" else f"{side} ({language})"
+            lines.append(f"{name}: {words['words']:,} {units}, {words['distinct_words']:,} distinct; {known}")
         if self.links is not None:
             lines.append(f"{self.info['links']:,} links of words")
         return lines

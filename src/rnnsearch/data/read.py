@@ -83,13 +83,19 @@ def _unreadable(path: Path, error: OSError) -> RnnsearchError:
 
 
 def read_pairs(sources: Sequence[Path], targets: Sequence[Path]) -> Iterator[tuple[str, str]]:
-    """The sentence pairs of one or more pairs of files, in order: line n of one beside line n of the other."""
+    """The sentence pairs of one or more pairs of files, in order: line n of one beside line n of the other.
+
+    A file that is both source and target is a table, see `read_table`.
+    """
     if len(sources) != len(targets):
         raise RnnsearchError(
             f"{len(sources)} source but {len(targets)} target files; name them in the same order, "
             "one target for each source"
         )
     for source, target in zip(sources, targets, strict=True):
+        if source == target:
+            yield from read_table(source)
+            continue
         source_lines = target_lines = 0
         for source_line, target_line in zip_longest(read_lines(source), read_lines(target)):
             source_lines += source_line is not None
@@ -101,6 +107,25 @@ def read_pairs(sources: Sequence[Path], targets: Sequence[Path]) -> Iterator[tup
                 f"{source} has {source_lines} lines but {target} has {target_lines}; "
                 "line n of one must be the translation of line n of the other"
             )
+
+
+def read_table(path: Path | str) -> Iterator[tuple[str, str]]:
+    """The pairs of a table with a pair on each line: source, tab, target; blank lines are passed over.
+
+    Further columns have features of the source (`V;PST`), and stay on its line, after a tab. Raises RnnsearchError, with
+    file and line, where there is no second column.
+    """
+    for number, line in enumerate(read_lines(path), 1):
+        if not line.strip():
+            continue
+        source, *columns = line.split("\t")
+        if not columns:
+            raise RnnsearchError(
+                f"{path}:{number}: no tab; each line of a table has a source, a tab and a target (a text is given by two "
+                "files)"
+            )
+        target, *features = columns
+        yield "\t".join([source, *features]), target
 
 
 def _open(path: Path) -> io.BufferedIOBase:

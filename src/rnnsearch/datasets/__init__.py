@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from rnnsearch.datasets.catalog import DATASETS, Archive, BuiltinText, Dataset, LinkedSentences, ParallelText, Text
+from rnnsearch.datasets.catalog import (
+    DATASETS,
+    Archive,
+    BuiltinText,
+    Dataset,
+    Dictionary,
+    LinkedSentences,
+    ParallelText,
+    Text,
+    wikipron,
+)
 from rnnsearch.datasets.fetch import Progress, fetch
 from rnnsearch.datasets.texts import download
 from rnnsearch.datasets.unpack import unpack
@@ -12,6 +22,7 @@ __all__ = [
     "Archive",
     "BuiltinText",
     "Dataset",
+    "Dictionary",
     "LinkedSentences",
     "ParallelText",
     "Progress",
@@ -19,4 +30,5 @@ __all__ = [
     "download",
     "fetch",
     "unpack",
+    "wikipron",
 ]

@@ -7,7 +7,10 @@ torchtext (MD5 of Multi30k; where the SHA-256 stands here, it is of a file with 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+
+from rnnsearch.errors import RnnsearchError
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,25 @@ class BuiltinText:
 
 
 @dataclass(frozen=True)
+class Dictionary:
+    """A pronunciation dictionary, which is written as a table: word, tab, phones; of each word, the first pronunciation."""
+
+    name: str
+    archive: Archive
+    comments: str | None = None
+    """What begins a comment. A word and its phones are separated by a space then, and not by a tab, and further
+    pronunciations of `word` are those of `word(2)` and so on: the format of CMUdict."""
+
+    @property
+    def archives(self) -> tuple[Archive, ...]:
+        """The file that has to be fetched."""
+        return (self.archive,)
+
+
+AnyText = ParallelText | LinkedSentences | BuiltinText | Dictionary
+
+
+@dataclass(frozen=True)
 class Dataset:
     """Parallel texts that belong together."""
 
@@ -89,15 +111,17 @@ class Dataset:
     """The licence terms, in a sentence."""
     languages: tuple[str, str]
     """Codes of source and target language, which end the names of the plain files."""
-    texts: tuple[ParallelText | LinkedSentences | BuiltinText, ...]
+    texts: tuple[AnyText, ...]
 
     @property
     def archives(self) -> tuple[Archive, ...]:
         """Everything that has to be fetched, each once."""
         return tuple(dict.fromkeys(archive for text in self.texts for archive in text.archives))
 
-    def files(self, text: ParallelText | LinkedSentences | BuiltinText) -> tuple[str, ...]:
+    def files(self, text: AnyText) -> tuple[str, ...]:
         """The names of the plain files of one of its texts; source and target come first."""
+        if isinstance(text, Dictionary):
+            return (f"{text.name}.tsv",)
         endings = (*self.languages, "gold") if isinstance(text, BuiltinText) else self.languages
         return tuple(f"{text.name}.{ending}" for ending in endings)
 
@@ -216,4 +240,42 @@ BUILTIN = Dataset(
     texts=(BuiltinText("train"), BuiltinText("valid"), BuiltinText("test")),
 )
 
-DATASETS = {dataset.name: dataset for dataset in (BUILTIN, MULTI30K, TATOEBA, WMT14)}
+# Pronunciations --------------------------------------------------------------------------------------------------------
+
+CMUDICT = Dataset(
+    name="cmudict",
+    title="The CMU Pronouncing Dictionary: 126,000 words of North American English, in ARPAbet",
+    licence="free for any use with its copyright notice (BSD); see https://github.com/cmusphinx/cmudict",
+    languages=("en", "en"),
+    texts=(
+        Dictionary(
+            "cmudict",
+            Archive("https://raw.githubusercontent.com/cmusphinx/cmudict/master/cmudict.dict", changing=True),
+            comments="#",
+        ),
+    ),
+)
+
+_WIKIPRON = "https://raw.githubusercontent.com/CUNY-CL/wikipron/master/data/scrape/tsv"
+
+
+def wikipron(language: str) -> Dataset:
+    """The words of a language in Wiktionary and their pronunciations, in IPA, by the name of its file: `fra_latn_broad`.
+
+    Raises RnnsearchError for what is no such name.
+    """
+    if not re.fullmatch("[a-z]{3}(_[a-z]+)+_(broad|narrow)(_filtered)?", language):
+        raise RnnsearchError(
+            f"wikipron {language}: give the name of a dictionary, as in wikipron fra_latn_broad; "
+            "https://github.com/CUNY-CL/wikipron/tree/master/data/scrape/tsv lists them"
+        )
+    return Dataset(
+        name=f"wikipron-{language}",
+        title=f"WikiPron {language}: words and pronunciations of Wiktionary (Lee et al. 2020)",
+        licence="CC BY-SA 3.0, attribute to https://en.wiktionary.org and its contributors",
+        languages=(language[:3], language[:3]),
+        texts=(Dictionary(language, Archive(f"{_WIKIPRON}/{language}.tsv", changing=True)),),
+    )
+
+
+DATASETS = {dataset.name: dataset for dataset in (BUILTIN, MULTI30K, TATOEBA, WMT14, CMUDICT)}

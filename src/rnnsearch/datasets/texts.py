@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -13,7 +14,15 @@ from typing import Any
 from rnnsearch.atomic import atomic_write, write_json
 from rnnsearch.data.read import read_lines
 from rnnsearch.datasets.builtin import write_corpus
-from rnnsearch.datasets.catalog import Archive, BuiltinText, Dataset, LinkedSentences, ParallelText
+from rnnsearch.datasets.catalog import (
+    AnyText,
+    Archive,
+    BuiltinText,
+    Dataset,
+    Dictionary,
+    LinkedSentences,
+    ParallelText,
+)
 from rnnsearch.datasets.fetch import Progress, discard, fetch, recorded_checksums
 from rnnsearch.datasets.unpack import DamagedArchive, unpack
 from rnnsearch.errors import RnnsearchError
@@ -59,6 +68,8 @@ def download(
             if isinstance(text, LinkedSentences):
                 outputs = [folder / name for name in dataset.files(text)]
                 _join([paths[archive] for archive in text.archives], outputs, _Counter(f"joining {text.name}", report))
+            if isinstance(text, Dictionary):
+                _write_table(text, paths[text.archive], folder / dataset.files(text)[0])
         if any(isinstance(text, BuiltinText) for text in dataset.texts):
             write_corpus(folder)
         pairs = {text.name: _count(dataset, text, folder) for text in dataset.texts}
@@ -135,8 +146,29 @@ def _number(text: str, archive: Path) -> int:
         raise DamagedArchive(archive, f"{text!r} where the number of a sentence should be") from None
 
 
-def _count(dataset: Dataset, text: ParallelText | LinkedSentences | BuiltinText, folder: Path) -> int:
+def _write_table(dictionary: Dictionary, archive: Path, output: Path) -> None:
+    """Write the first pronunciation of every word: word, tab, phones."""
+    mark = dictionary.comments
+    written = set()
+    with atomic_write(output) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+        for number, line in enumerate(read_lines(archive), 1):
+            text = line if mark is None else line.partition(mark)[0].rstrip()
+            if not text.strip():
+                continue
+            word, _, phones = text.partition("\t" if mark is None else " ")
+            if mark is not None:
+                word = re.sub(r"\([0-9]+\)$", "", word)
+            if not (word and phones.strip()):
+                raise DamagedArchive(archive, f"line {number} is not a word and its phones: {line[:60]!r}")
+            if word not in written:
+                written.add(word)
+                file.write(f"{word}\t{' '.join(phones.split())}\n")
+
+
+def _count(dataset: Dataset, text: AnyText, folder: Path) -> int:
     """The number of pairs of a text; RnnsearchError where its two files have different numbers of lines."""
+    if isinstance(text, Dictionary):
+        return _lines(folder / dataset.files(text)[0])
     source, target = (folder / name for name in dataset.files(text)[:2])
     lines = [_lines(path) for path in (source, target)]
     if lines[0] != lines[1]:

@@ -1,4 +1,4 @@
-"""Evaluation of a system on a test set: the scores that the paper reports, and chrF."""
+"""Evaluation of a system on a test set: the scores that the paper reports, chrF, and the error rates of short sequences."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from rnnsearch.evaluation.bleu import CorpusScore, LengthBin, bleu_by_length, corpus_score, no_unk_subset, tokenized_bleu
+from rnnsearch.evaluation.error_rates import ErrorRates, error_rates
 from rnnsearch.translation import Translation, Translator
 
 Translate = Callable[..., list[Translation]]
@@ -22,11 +23,13 @@ class Evaluation:
     """On every sentence: the *All* column of Table 1."""
     no_unk: CorpusScore | None
     """On the sentences without unknown words in source or reference, with `[UNK]` forbidden: *No UNK°*. None where there is
-    no such sentence."""
+    no such sentence, or where the target does not consist of words."""
     tokenized_bleu: float
     """BLEU of the tokens of all sentences by the script of the paper (`tokenized_bleu`)."""
     by_length: list[LengthBin]
     """BLEU by source length: Figure 2."""
+    errors: ErrorRates | None
+    """The error rates where the target consists of other units than words, such as phones; else None."""
     seconds: float
     """Time to translate all sentences."""
     unfinished: int
@@ -57,7 +60,8 @@ def evaluate(
     hypotheses = [translation.text for translation in translations]
     source_words = [translator.source_words(line) for line in sources]
     reference_words = [translator.target_words(line) for line in references]
-    known = no_unk_subset(source_words, reference_words, *translator.system.vocabularies)
+    of_words = translator.system.config.data.target_units == "words"
+    known = no_unk_subset(source_words, reference_words, *translator.system.vocabularies) if of_words else []
     no_unk = None
     if known:
         forbidden = {**settings, "forbid_unk": True, "replace_unk": False}
@@ -68,6 +72,7 @@ def evaluate(
         no_unk=no_unk,
         tokenized_bleu=tokenized_bleu([translation.tokens for translation in translations], reference_words),
         by_length=bleu_by_length([len(words) for words in source_words], hypotheses, references),
+        errors=None if of_words else error_rates([translation.tokens for translation in translations], reference_words),
         seconds=seconds,
         unfinished=sum(not translation.finished for translation in translations),
         translations=translations,

@@ -9,12 +9,13 @@ from pathlib import Path
 from random import Random
 
 from rnnsearch.atomic import write_json, write_text
+from rnnsearch.config import from_dict
 from rnnsearch.data.prepared import PreparedData
 from rnnsearch.data.read import read_pairs
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.evaluation.bleu import no_unk_subset
 from rnnsearch.experiments.experiment import Text
-from rnnsearch.text import Tokenizer
+from rnnsearch.text import units_of
 
 SHOWN_LONG = 3
 """The number of long sentences that Table 3 shows."""
@@ -55,10 +56,9 @@ def choose(text: Text, prepared: Sequence[PreparedData], long: int, folder: Path
     """
     sources, references = _read(text)
     data = prepared[0]
-    source_tokenizer = Tokenizer(data.info["data"]["tokenizer"], data.source_language)
-    target_tokenizer = Tokenizer(data.info["data"]["tokenizer"], data.target_language)
-    source_words = [source_tokenizer.tokenize(line) for line in sources]
-    reference_words = [target_tokenizer.tokenize(line) for line in references]
+    source_units, target_units = units_of(from_dict({"data": data.info["data"]}).data)
+    source_words = [source_units.tokenize(line) for line in sources]
+    reference_words = [target_units.tokenize(line) for line in references]
     subsets = [
         set(no_unk_subset(source_words, reference_words, *data.vocabularies))
         for data in prepared

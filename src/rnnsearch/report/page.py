@@ -136,7 +136,7 @@ class SentencePage:
     def write(self, path: str | os.PathLike[str], title: str, translator: Translator) -> None:
         """Write the page to `path`, whole or not at all; says on standard error where there were too many sentences."""
         data = translator.system.config.data
-        introduction = f"{translator.kind}, {data.source_language} → {data.target_language}."
+        introduction = f"{translator.kind}, {data.source_name} → {data.target_name}."
         if self._count > MOST_SAMPLES:
             shown = f"the first {MOST_SAMPLES:,} of {self._count:,} sentences"
             introduction += f" These are {shown}."

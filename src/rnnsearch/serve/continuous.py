@@ -17,7 +17,8 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.search import Query, Search, slots
 from rnnsearch.translation import Translation, Translator
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
-from rnnsearch.translation.translator import GivenTerms, Request
+from rnnsearch.translation.glossary import GivenTerms
+from rnnsearch.translation.request import Request
 
 log = logging.getLogger("rnnsearch.serve")
 

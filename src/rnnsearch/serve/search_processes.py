@@ -322,7 +322,7 @@ def _serve(
 
 def _described(translator: Translator) -> ServedModel:
     data = translator.system.config.data
-    return ServedModel(data.source_language, data.target_language, repr(translator))
+    return ServedModel(data.source_name, data.target_name, repr(translator))
 
 
 def _warm_up(engine: ContinuousTranslator) -> None:

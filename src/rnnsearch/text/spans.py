@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import accumulate
 
 from rnnsearch.text.tokenize import is_invisible
 
@@ -10,12 +11,15 @@ Span = tuple[int, int]
 """The first character of a word, and the one after its last."""
 
 
-def spans(words: Iterable[str], line: str) -> list[Span] | None:
+def spans(words: Sequence[str], line: str) -> list[Span] | None:
     """The place of each word in `line`, in characters (Unicode code points), in order.
 
     Tokenising and detokenising move white space and invisible characters, turn quotation marks and change case; every other
     character stays where it is. None if that is not all that distinguishes the line from the words.
     """
+    if "".join(words) == line:  # as characters are; white space is among them
+        ends = list(accumulate(map(len, words)))
+        return list(zip([0, *ends], ends, strict=False))
     places = [place for place, letter in enumerate(line) if not (letter.isspace() or is_invisible(letter))]
     found: list[Span] = []
     first = 0
@@ -33,7 +37,8 @@ def pieces(words: Sequence[str], line: str) -> list[tuple[str, str]]:
 
     Where they do not stand there (see `spans`), they are joined by single spaces instead.
     """
-    line = line.strip()
+    if "".join(words) != line:
+        line = line.strip()
     places = spans(words, line)
     if places is None:
         return [(" " if i else "", word) for i, word in enumerate(words)]

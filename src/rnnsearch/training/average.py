@@ -17,7 +17,7 @@ from torch import Tensor
 from rnnsearch.config import WEIGHTS
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import RNNsearch
-from rnnsearch.model_folder import load_systems, save_settings, save_weights
+from rnnsearch.model_folder import check_single, load_systems, save_settings, save_weights
 
 
 class WeightAverage:
@@ -65,7 +65,10 @@ def average_models(folders: Sequence[Path], output: Path) -> None:
     """
     if (output / WEIGHTS).exists():
         raise RnnsearchError(f"{output}: there is a model in it already; give another --output")
-    first, *others = load_systems(folders)
+    for folder in folders:
+        check_single(folder)
+    (first,), *further = load_systems(folders)
+    others = [system for (system,) in further]
     for folder, other in zip(folders[1:], others, strict=True):
         if other.config.model != first.config.model:
             raise RnnsearchError(f"{folder}: its settings model.* are not those of {folders[0]}: their weights have no mean")

@@ -21,6 +21,7 @@ def model_card(system: System, record: dict[str, Any]) -> str:
         "training pairs": f"{record['training_pairs']:,}",
         "train NLL": f"{record['train_nll']:.2f} a sentence, {record['train_nll_per_word']:.3f} a word",
         "dev NLL": f"{record['dev_nll']:.2f} a sentence, {record['dev_nll_per_word']:.3f} a word",
+        **_error_rates(record),
         "dev BLEU": f"{record['dev_bleu']:.2f} (sacreBLEU, 13a, cased; greedy search)",
     }
     table = "\n".join(f"| {name} | {value} |" for name, value in rows.items())
@@ -30,7 +31,7 @@ library_name: rnnsearch
 pipeline_tag: translation
 {f"language:{chr(10)}{languages}" if languages else ""}---
 
-# {kind}, {data.source_language} → {data.target_language}
+# {kind}, {data.source_name} → {data.target_name}
 
 A neural machine translation model (Bahdanau, Cho & Bengio, *Neural Machine Translation by Jointly Learning to Align and
 Translate*, ICLR 2015), trained with rnnsearch.
@@ -46,8 +47,14 @@ Translate*, ICLR 2015), trained with rnnsearch.
 
 `training.json` holds the whole record, `config.json` every setting.
 
-    rnnsearch translate --model . input.{data.source_language}
+    rnnsearch translate --model . input.{data.source_name}
 """
+
+
+def _error_rates(record: dict[str, Any]) -> dict[str, str]:
+    if "dev_wer" not in record:
+        return {}
+    return {"dev WER": f"{record['dev_wer']:.2f}%, SER {record['dev_ser']:.2f}% (greedy search)"}
 
 
 def _duration(hours: float) -> str:

@@ -73,12 +73,16 @@ class Display:
 
     def validated(self, row: dict[str, Any], best: bool) -> None:
         """Print a validation, and add it to the curves."""
-        for key in ("valid_nll", "valid_bleu", "learning_rate"):
-            self._scalar(key.replace("valid_", "valid/"), row[key], row["update"])
+        for key in ("valid_nll", "valid_bleu", "valid_wer", "valid_ser", "learning_rate"):
+            if key in row:
+                self._scalar(key.replace("valid_", "valid/"), row[key], row["update"])
         self._curves.do("flush")
+        unit, score = "word", f"dev BLEU {row['valid_bleu']:.2f}"
+        if "valid_wer" in row:
+            unit, score = "symbol", f"dev WER {row['valid_wer']:.2f}, SER {row['valid_ser']:.2f}"
         self._console.print(
             f"validation at update {row['update']:,} (epoch {row['epoch']:.2f}): train NLL {row['train_nll']:.3f}, "
-            f"dev NLL {row['valid_nll']:.3f} a word, dev BLEU {row['valid_bleu']:.2f}" + (" (best)" if best else ""),
+            f"dev NLL {row['valid_nll']:.3f} a {unit}, {score}" + (" (best)" if best else ""),
             highlight=False,
             soft_wrap=True,
         )

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from rich.console import Console
 
+from rnnsearch.alignment import learned_links
 from rnnsearch.atomic import acquire_lock, write_json, write_text
 from rnnsearch.config import CONFIG, WEIGHTS, Config, from_dict, read_json, to_dict
 from rnnsearch.data.development import NO_DEVELOPMENT_SET, check_development_set
@@ -30,6 +31,7 @@ from rnnsearch.model_folder import (
     System,
     check_memory,
     check_name,
+    check_single,
     load_system,
     load_weights,
     new_system,
@@ -98,7 +100,10 @@ def train(
         console = console if processes.first else Console(quiet=True)
         again = resume or processes.restarted
         resuming = processes.first_does(lambda: _check_output(folder, again, console))
-        begun = None if start is None else load_system(start)
+        begun = None
+        if start is not None:
+            check_single(start)
+            begun = load_system(start)
         if begun is not None:
             config = replace(config, data=begun.config.data, model=begun.config.model)
         if resuming:
@@ -141,6 +146,15 @@ def train(
             write_json(folder / "training.json", record)
             write_text(folder / "README.md", model_card(system, record))
         return Translator(system)
+
+
+def development_set(valid_source: Paths, valid_target: Paths, data: str | os.PathLike[str]) -> DevelopmentSet:
+    """The development set of a training: the files, or what was held out when `data` was prepared."""
+    valid = _paths(valid_source), _paths(valid_target)
+    if any(valid):
+        return read_development_set(*valid)
+    prepared = open_prepared(Path(data))
+    return read_development_set(*([path] for path in prepared.development_files))
 
 
 def _begin(folder: Path, system: System, prepared: PreparedData | None) -> None:
@@ -188,6 +202,7 @@ def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
         "train_nll_per_word": on_train.per_word,
         "dev_nll_per_word": on_dev.nll.per_word,
         "dev_bleu": on_dev.bleu,
+        **({} if on_dev.wer is None else {"dev_wer": on_dev.wer, "dev_ser": on_dev.ser}),
         "dev_bleu_search": "greedy",
         "skipped_updates": progress.skipped,
         "finished": progress.finished,
@@ -323,6 +338,7 @@ def _data(
             links=link_paths,
             hold_out=hold_out,
             vocabularies=vocabularies,
+            aligner=learned_links,
             progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),
         )
 

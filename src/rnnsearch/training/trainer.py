@@ -246,8 +246,10 @@ class Trainer:
     def _validate_weights(self) -> None:
         """Validate the weights that the model has now."""
         progress, settings = self.progress, self.settings
-        nll, nll_per_sentence, bleu = self.processes.first_does(self._scores)
-        score = bleu if settings.validate_on == "bleu" else -nll
+        nll, nll_per_sentence, bleu, wer, ser = self.processes.first_does(self._scores)
+        score = -nll if settings.validate_on == "nll" else bleu
+        if wer is not None and ser is not None and settings.validate_on == "wer":
+            score = -wer - ser / 1000
         if math.isnan(score):
             score = -math.inf  # else no later score would count as better
         best = progress.best_score is None or score > progress.best_score
@@ -261,6 +263,8 @@ class Trainer:
             "valid_bleu": bleu,
             "learning_rate": self.optimizer.param_groups[0]["lr"],
         }
+        if wer is not None:
+            row |= {"valid_wer": wer, "valid_ser": ser}
         progress.validations.append(row)
         progress.interval_nll, progress.interval_words = 0.0, 0
         if best:
@@ -272,11 +276,11 @@ class Trainer:
                 progress.plateau_factor /= 2
         self.listener.validated(row, best)
 
-    def _scores(self) -> tuple[float, float, float]:
-        """The development set's NLL in nats a target word and a sentence, and its BLEU."""
+    def _scores(self) -> tuple[float, float, float, float | None, float | None]:
+        """The development set's NLL in nats a target word and a sentence, its BLEU, and its error rates."""
         self.system.model.eval()
         found = validate(self.system, self.development)
-        return found.nll.per_word, found.nll.per_sentence, found.bleu
+        return found.nll.per_word, found.nll.per_sentence, found.bleu, found.wer, found.ser
 
     def _reason_to_finish(self) -> str:
         progress, settings = self.progress, self.settings

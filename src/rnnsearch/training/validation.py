@@ -1,4 +1,4 @@
-"""The development set: NLL of its references, BLEU of its translations."""
+"""The development set: NLL of its references, BLEU and error rates of its translations."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rnnsearch.evaluation.bleu import bleu
+from rnnsearch.evaluation.error_rates import error_counts
 from rnnsearch.model_folder import System
 from rnnsearch.translation.scoring import score_pairs
 from rnnsearch.translation.translator import Translator
@@ -36,28 +37,40 @@ class Validation:
     nll: NLL
     bleu: float
     """sacreBLEU of greedy translations."""
+    wer: float | None = None
+    """The share of greedy translations that are not right, in percent; None where the target consists of words."""
+    ser: float | None = None
+    """Their edit distance, in percent of the symbols of the references; None like `wer`."""
 
 
-def negative_log_likelihood(system: System, sources: Sequence[list[str]], targets: Sequence[list[str]]) -> NLL:
-    """The NLL of tokenised pairs."""
-    scored = score_pairs(system, sources, targets, with_alignment=False)
+def negative_log_likelihood(
+    system: System, sources: Sequence[list[str]], targets: Sequence[list[str]], others: Sequence[System] = ()
+) -> NLL:
+    """The NLL of tokenised pairs; with `others`, of an ensemble."""
+    scored = score_pairs(system, sources, targets, with_alignment=False, others=others)
     total = -sum(pair.score for pair in scored)
     return NLL(total / sum(len(pair.tokens) + 1 for pair in scored), total / len(scored))
 
 
-def validate(system: System, development: DevelopmentSet) -> Validation:
-    """NLL on the whole development set; BLEU on its first `training.validate_sentences` pairs.
+def validate(system: System, development: DevelopmentSet, others: Sequence[System] = ()) -> Validation:
+    """NLL on the whole development set; BLEU on its first `training.validate_sentences` pairs. With `others`, an ensemble's.
 
     The translations are greedy: a fraction of beam search's time, and they rank the models of one run as well. What
     `search.*` says of samples and vocabulary selection is for the trained model.
     """
-    translator = Translator(system)
+    translator = Translator(system, others=others)
     nll = negative_log_likelihood(
         system,
         [translator.source_words(line) for line in development.sources],
         [translator.target_words(line) for line in development.references],
+        others,
     )
     first = slice(system.config.training.validate_sentences)
     translations = translator.translate(list(development.sources[first]), beam=1, temperature=0.0, vocabulary_selection=0)
     hypotheses = [translation.text for translation in translations]
-    return Validation(nll, bleu(hypotheses, development.references[first]))
+    wer = ser = None
+    if system.config.data.target_units != "words":
+        references = [translator.target_words(line) for line in development.references[first]]
+        wrong, distance, symbols, lines = error_counts([one.tokens for one in translations], references).sum(0).tolist()
+        wer, ser = 100 * wrong / lines, 100 * distance / symbols
+    return Validation(nll, bleu(hypotheses, development.references[first]), wer, ser)

@@ -19,11 +19,11 @@ from rnnsearch.data.word_alignments import Symmetry, hard_alignment, symmetrize,
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.shards import Kept, Plain, Work, Workers, cut, digest_of
 from rnnsearch.translation.formats import FORMATS, pair_as_json
-from rnnsearch.translation.glossary import Glossary
+from rnnsearch.translation.glossary import NO_TERMS, Glossary
 from rnnsearch.translation.lexicon import LinkCounter
 from rnnsearch.translation.scoring import ScoredPair
 from rnnsearch.translation.translation import PlacedTerm, Replacement, Segment, Translation
-from rnnsearch.translation.translator import NO_TERMS, Translator
+from rnnsearch.translation.translator import Translator
 
 Format = Literal["text", "json", "pharaoh"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from rnnsearch.data.read import read_lines
 from rnnsearch.errors import RnnsearchError, shown
@@ -112,3 +112,8 @@ def _check(source: object, target: object) -> None:
 
 def _folded(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(word.casefold() for word in words)
+
+
+GivenTerms: TypeAlias = Mapping[str, str] | Glossary | None
+"""Source terms and their translations, as strings, or tokenised by `Translator.glossary`."""
+NO_TERMS = Glossary({})

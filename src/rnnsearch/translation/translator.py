@@ -2,70 +2,28 @@
 
 from __future__ import annotations
 
-import queue
-import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, overload
-
-import numpy as np
+from typing import Any, NamedTuple, overload
 
 from rnnsearch.config import LARGEST_BEAM, SearchConfig, from_dict, present_keys
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning, shown
 from rnnsearch.model_folder import System
 from rnnsearch.ops.packed import int8_works
-from rnnsearch.search import (
-    Backend,
-    Hypothesis,
-    Query,
-    Term,
-    Terms,
-    VocabularySelection,
-    choose_backend,
-    next_words,
-    search_all,
-)
+from rnnsearch.search import Backend, VocabularySelection, choose_backend, next_words, search_all
 from rnnsearch.search.vocabulary_selection import LexicalSelection
-from rnnsearch.text.tokenize import Tokenizer
-from rnnsearch.text.vocabulary import END, UNK
-from rnnsearch.translation.glossary import Glossary, Match
+from rnnsearch.text.vocabulary import END
+from rnnsearch.translation.glossary import NO_TERMS, GivenTerms, Glossary
 from rnnsearch.translation.lexicon import LEXICON, Lexicon
+from rnnsearch.translation.lines import arriving, as_lines
 from rnnsearch.translation.markup import Markup
-from rnnsearch.translation.mbr import rank_by_mbr
+from rnnsearch.translation.request import Request, Requests
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
-from rnnsearch.translation.translation import (
-    PlacedTerm,
-    Replacement,
-    Segment,
-    Translation,
-    by_words,
-    end_by_words,
-    split_line,
-)
-from rnnsearch.translation.unknown_words import replace_unknown
-
-GivenTerms: TypeAlias = Mapping[str, str] | Glossary | None
-"""Source terms and their translations, as strings, or tokenised by `Translator.glossary`."""
-NO_TERMS = Glossary({})
-
-
-@dataclass(frozen=True)
-class Request:
-    """A line to translate, and its queries: one for each of its segments."""
-
-    n: int
-    """The number of translations that are wanted."""
-    segments: list[list[str]]
-    """The source words of each segment."""
-    prefix: list[list[str]]
-    """The words that the translation of each segment begins with."""
-    matches: list[list[Match]]
-    """The terms in each segment."""
-    queries: list[Query]
+from rnnsearch.translation.translation import Translation
 
 
 class NextWord(NamedTuple):
@@ -92,9 +50,7 @@ class Translator:
         self.others = others
         self.folder = folder
         self._backends: dict[tuple[object, ...], Backend] = {}
-        data = system.config.data
-        self._source = Tokenizer(data.tokenizer, data.source_language)
-        self._target = Tokenizer(data.tokenizer, data.target_language)
+        self._requests = Requests(system)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle holds the models themselves; only the lexicon is still read from the folder."""
@@ -105,7 +61,7 @@ class Translator:
         """Languages, kind and size of the model, device and folder."""
         system, data = self.system, self.system.config.data
         parts = [
-            f"{data.source_language} → {data.target_language}",
+            f"{data.source_name} → {data.target_name}",
             self.kind,
             f"{system.model.count_parameters():,} parameters",
             f"vocabularies of {len(system.vocabularies.source):,} and {len(system.vocabularies.target):,}",
@@ -215,78 +171,13 @@ class Translator:
         beam: int | None = None,
         glossary: Glossary = NO_TERMS,
     ) -> list[Request]:
-        """What is to be searched for to have the `n` best translations of each line; see `n_best`.
-
-        With `beam`, its width is not that of `search`. `glossary` has the terms, tokenised.
-        """
-        beam = n if search.temperature and not search.minimum_bayes_risk else max(beam or search.beam, n)
-        vocabulary = self.system.vocabularies.source
-        split_lines = [split_line(self.source_words(line), search.max_segment, vocabulary) for line in lines]
-        prefix_words = self._prefix_words(prefixes, split_lines)
-        has_prefix = any(words for segments in prefix_words for words in segments)
-        if has_prefix and self.system.config.data.right_to_left:
-            raise RnnsearchError("a right-to-left model predicts the beginning last: it cannot continue a prefix")
-        if has_prefix and search.vocabulary_selection:
-            raise RnnsearchError(
-                f"search.vocabulary_selection = {search.vocabulary_selection}: the words of a prefix need not be among "
-                "the selected ones; set it to 0"
-            )
-        if glossary and search.temperature:
-            raise RnnsearchError(
-                f"search.temperature = {search.temperature:g}: terms are searched for, and cannot be sampled; set it to 0"
-            )
-        if glossary and search.vocabulary_selection:
-            raise RnnsearchError(
-                f"search.vocabulary_selection = {search.vocabulary_selection}: the words of a term need not be among "
-                "the selected ones; set it to 0"
-            )
-        return [
-            self._request(n, beam, segments, prefix, glossary)
-            for segments, prefix in zip(split_lines, prefix_words, strict=True)
-        ]
-
-    def _request(
-        self, n: int, beam: int, segments: list[list[str]], prefixes: list[list[str]], glossary: Glossary
-    ) -> Request:
-        """What is to be searched for to translate these segments of a line."""
-        source, target = self.system.vocabularies
-        queries, matches = [], []
-        for words, prefix in zip(segments, prefixes, strict=True):
-            found = self._without_prefixed(glossary.matches(words), prefix)
-            terms = None
-            if found:
-                starts, stops = _id_ranges(source.word_ids(words), len(words))
-                terms = Terms(
-                    [Term(target.encode(match.target), starts[match.start], stops[match.stop - 1]) for match in found],
-                    target.continues,
-                )
-            queries.append(Query(source.encode(words), beam, target.encode(prefix), terms))
-            matches.append(found)
-        return Request(n, segments, prefixes, matches, queries)
-
-    def _without_prefixed(self, matches: list[Match], prefix: list[str]) -> list[Match]:
-        """The matches but those that the prefix contains and search cannot find in it, since they have unknown words."""
-        rest = list(prefix)
-        kept = []
-        for match in matches:
-            count = len(match.target)
-            places = [place for place in range(len(rest) - count + 1) if rest[place : place + count] == match.target]
-            if places and UNK in self.system.vocabularies.target.encode(match.target):
-                rest[places[0] : places[0] + count] = [""]
-            else:
-                kept.append(match)
-        return kept
+        """What is to be searched for to have the `n` best translations of each line; see `Requests.of_lines`."""
+        return self._requests.of_lines(lines, n, prefixes, search, beam, glossary)
 
     def translations(self, request: Request, search: SearchConfig) -> list[Translation]:
         """The translations of a line whose queries have been searched for, best first."""
-        found = [query.found for query in request.queries]
-        wanted = len(found[0]) if found and search.minimum_bayes_risk else request.n
-        ranks = min(wanted, len(found[0])) if len(found) == 1 else 1
-        translations = [
-            self._translation(request, [hypotheses[rank] for hypotheses in found], search.replace_unk)
-            for rank in range(ranks)
-        ]
-        return rank_by_mbr(translations)[: request.n] if search.minimum_bayes_risk else translations
+        lexicon = self.lexicon if search.replace_unk and self.has_lexicon else None
+        return self._requests.translations(request, search, lexicon)
 
     def stream(
         self,
@@ -387,28 +278,17 @@ class Translator:
 
     def source_words(self, line: str) -> list[str]:
         """The words of a source line."""
-        return self._source.tokenize(line)
+        return self._requests.source.tokenize(line)
 
     def target_words(self, line: str) -> list[str]:
         """The words of a target line."""
-        return self._target.tokenize(line)
+        return self._requests.target.tokenize(line)
 
     def glossary(self, terms: GivenTerms) -> Glossary:
         """Source terms and their translations, tokenised once to be used many times; RnnsearchError if they are none."""
         if terms is None:
             return NO_TERMS
         return terms if isinstance(terms, Glossary) else Glossary.tokenized(terms, self.source_words, self.target_words)
-
-    def _prefix_words(self, prefixes: Sequence[str], split_lines: list[list[list[str]]]) -> list[list[list[str]]]:
-        """For each line, the words that the translation of each of its segments begins with: only the first one has any."""
-        if not prefixes:
-            return [[[] for _ in segments] for segments in split_lines]
-        if len(prefixes) != len(split_lines):
-            raise RnnsearchError(f"{len(prefixes)} prefixes for {len(split_lines)} lines; give one for each, if empty")
-        return [
-            [self.target_words(prefix) if place == 0 else [] for place in range(len(segments))]
-            for segments, prefix in zip(split_lines, prefixes, strict=True)
-        ]
 
     def search_settings(self, settings: Mapping[str, object]) -> SearchConfig:
         """The settings of a search: the model's own, with `settings` instead where they differ."""
@@ -456,105 +336,3 @@ class Translator:
                 precision = "fp32"
             self._backends[key] = choose_backend(models, precision, selection)
         return self._backends[key]
-
-    def _translation(self, request: Request, hypotheses: list[Hypothesis], replace_unk: bool) -> Translation:
-        """The translation of a line: one hypothesis for each of its segments."""
-        segments: list[Segment] = []
-        replacements: list[Replacement] = []
-        terms: list[PlacedTerm] = []
-        source_start = target_start = 0
-        of_segments = zip(request.segments, request.prefix, request.matches, request.queries, hypotheses, strict=True)
-        for source, prefix, matches, query, hypothesis in of_segments:
-            tokens, word_ids = self.system.vocabularies.target.join(hypothesis.words)
-            # The words of a prefix are written as they were given, even where the model does not know them.
-            given = len(self.system.vocabularies.target.encode(prefix))
-            if given and word_ids[given - 1] + 1 == len(prefix):
-                tokens[: len(prefix)] = prefix
-            for number, first in hypothesis.terms:
-                # So are the words of a term.
-                assert query.terms is not None
-                match = matches[number]
-                place = min(word_ids[first : first + len(query.terms.terms[number].words)])
-                tokens[place : place + len(match.target)] = match.target
-                start, stop = source_start + match.start, source_start + match.stop
-                terms.append(PlacedTerm(start, stop, target_start + place, target_start + place + len(match.target)))
-            alignment, end_alignment = hypothesis.alignment, hypothesis.end_alignment
-            source_word_ids = self.system.vocabularies.source.word_ids(source)
-            if alignment is not None:
-                alignment = by_words(alignment, word_ids, source_word_ids)
-            if end_alignment is not None:
-                end_alignment = end_by_words(end_alignment, source_word_ids)
-            segment = Segment(source_start, source, target_start, tokens, alignment, end_alignment)
-            if replace_unk:
-                lexicon = self.lexicon if self.has_lexicon else None
-                segment, replaced = replace_unknown(segment, lexicon)
-                replacements += replaced
-            segments.append(segment)
-            source_start += len(source)
-            target_start += len(tokens)
-        if not segments:
-            nothing = np.zeros((0, 1), np.float32) if self.system.model.aligns else None
-            segments.append(Segment(0, [], 0, [], nothing))
-        return Translation(
-            text=self._target.detokenize([token for segment in segments for token in segment.tokens]),
-            score=sum((hypothesis.score for hypothesis in hypotheses), 0.0),
-            finished=all(hypothesis.finished for hypothesis in hypotheses),
-            segments=segments,
-            replacements=replacements,
-            terms=sorted(terms, key=lambda term: term.target_start),
-        )
-
-
-def as_lines(given: object, name: str) -> list[str]:
-    """The lines as a list; RnnsearchError for what is no list of lines, a single string above all."""
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise RnnsearchError(f"{name} = {shown(given)}; give a string, or a list of strings")
-    lines = list(given)
-    for place, line in enumerate(lines):
-        if not isinstance(line, str):
-            raise RnnsearchError(f"{name}[{place}] = {shown(line)}; every line is a string")
-    return lines
-
-
-def _id_ranges(word_ids: Sequence[int], words: int) -> tuple[list[int], list[int]]:
-    """For each word, the position of its first id, and the one after its last."""
-    starts, stops = [0] * words, [0] * words
-    for position, word in reversed(list(enumerate(word_ids))):
-        starts[word] = position
-        stops[word] = max(stops[word], position + 1)
-    return starts, stops
-
-
-def arriving(lines: Iterable[str], most: int = 1000) -> Iterator[list[str]]:
-    """Lines in groups of at most `most`: whatever is there when the last group is done, but at least one."""
-    arrived: queue.Queue[str | BaseException | None] = queue.Queue(maxsize=2 * most)
-
-    def read() -> None:
-        try:
-            for line in lines:
-                if not isinstance(line, str):
-                    raise RnnsearchError(f"stream: a line is {shown(line)}; every line is a string")
-                arrived.put(line)
-            arrived.put(None)
-        except BaseException as error:  # whatever it is, it belongs to the reader of the stream
-            arrived.put(error)
-
-    threading.Thread(target=read, daemon=True).start()
-    while True:
-        group = []
-        item = arrived.get()
-        while isinstance(item, str):
-            group.append(item)
-            if len(group) == most:
-                break
-            try:
-                # A file's lines come faster than this; a person's do not.
-                item = arrived.get(timeout=0.02)
-            except queue.Empty:
-                break
-        if group:
-            yield group
-        if isinstance(item, BaseException):
-            raise item
-        if item is None:
-            return

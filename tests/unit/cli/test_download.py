@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from rnnsearch.cli import app
+from rnnsearch.data.read import read_table
 from rnnsearch.datasets import DATASETS, Archive, Dataset, ParallelText, Text
 from rnnsearch.errors import RnnsearchError
 from serving import serving
@@ -72,3 +73,18 @@ def test_the_builtin_corpus_needs_no_network(tmp_path: Path, monkeypatch: pytest
     refused = run("multi30k", "--output", tmp_path)
     assert isinstance(refused.exception, RnnsearchError)
     assert "holds builtin already" in str(refused.exception)
+
+
+def test_a_dictionary_is_trained_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving() as server:
+        server.files["fra_latn_broad.tsv"] = "abaque\ta b a k\nabaque\ta b ɑ k\nà\ta\n".encode()
+        monkeypatch.setattr("rnnsearch.datasets.catalog._WIKIPRON", server.url)
+        done = run("wikipron", "fra_latn_broad", "--output", tmp_path)
+    assert done.exit_code == 0, done.output
+    assert "CC BY-SA" in done.stderr
+    assert "2 pairs  fra_latn_broad" in done.stderr
+    assert list(read_table(tmp_path / "fra_latn_broad.tsv")) == [("abaque", "a b a k"), ("à", "a")]
+    for arguments in (["wikipron"], ["cmudict", "fra_latn_broad"]):
+        refused = run(*arguments, "--output", tmp_path)
+        assert isinstance(refused.exception, RnnsearchError)
+        assert "wikipron fra_latn_broad" in str(refused.exception)

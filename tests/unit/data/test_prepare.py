@@ -17,11 +17,13 @@ from typing import Literal
 
 import pytest
 
+from rnnsearch.alignment import learned_links
 from rnnsearch.config import DataConfig
 from rnnsearch.data.prepare import prepare
 from rnnsearch.data.prepared import open_prepared
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text import UNK
+from spelling import PHONES, spelt_words, write_table
 
 CONFIG = DataConfig(source_words=20, target_words=1000, max_length=12)
 
@@ -163,7 +165,7 @@ def test_a_file_name_without_a_language_asks_for_it(text: Path, tmp_path: Path) 
     assert not (tmp_path / "out").exists()
     said = DataConfig(target_language="it")
     assert prepare([text / "train.en"], [plain], tmp_path / "out", said).target_language == "it"
-    prepare([plain], [plain], tmp_path / "ws", DataConfig(tokenizer="whitespace"))
+    prepare([plain], [text / "train.fr"], tmp_path / "ws", DataConfig(tokenizer="whitespace"))
 
 
 def test_opening_what_is_not_there_or_does_not_fit_is_told(text: Path, tmp_path: Path) -> None:
@@ -329,3 +331,26 @@ def test_every_byte_that_changes_is_found(text: Path, tmp_path: Path) -> None:
     del info["crc32"]
     (folder / "prepare.json").write_text(json.dumps(info))  # as version 0.1 wrote it
     assert open_prepared(folder).has_info({**info, "crc32": {"train.arrow": "0"}})
+
+
+def test_links_are_learned_from_the_pairs_that_are_kept(tmp_path: Path) -> None:
+    """By letters: each has a phone, so that most links are known."""
+    table = write_table(tmp_path / "table.tsv", [*spelt_words(300, 1), ("", "x")])
+    config = DataConfig(source_units="characters", target_units="symbols", learn_links=True)
+    prepared = prepare([table], [table], tmp_path / "out", config, aligner=learned_links)
+    assert prepared.links is not None
+    assert prepared.info["cleaning"]["empty"] == 1
+    letters = {phone: spelling for spelling, phone in PHONES.items()}
+    right = found = 0
+    for number in range(len(prepared.corpus)):
+        source, target = (
+            vocabulary.decode(ids)
+            for vocabulary, ids in zip(prepared.vocabularies, prepared.corpus.pair(number), strict=True)
+        )
+        for s, t in zip(*prepared.links.pair(number), strict=True):
+            found += 1
+            right += source[s] in letters[target[t]]
+    assert found > 600
+    assert right / found > 0.9
+    without = DataConfig(source_units="characters", target_units="symbols")
+    assert prepare([table], [table], tmp_path / "none", without, aligner=learned_links).links is None

@@ -106,3 +106,16 @@ def test_unequal_files_are_told_with_both_counts(tmp_path: Path, source: int, ta
 def test_unequal_numbers_of_files_are_told(tmp_path: Path) -> None:
     with pytest.raises(RnnsearchError, match="2 source but 1 target files"):
         list(read_pairs([tmp_path / "a", tmp_path / "b"], [tmp_path / "c"]))
+
+
+def test_a_file_that_is_both_sides_is_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "table.tsv"
+    path.write_text("one\tun\n\ntwo\tdeux\tNUM;PL\nthree\t\n")
+    assert list(read_pairs([path], [path])) == [("one", "un"), ("two\tNUM;PL", "deux"), ("three", "")]
+
+
+def test_a_line_of_a_table_has_a_tab(tmp_path: Path) -> None:
+    path = tmp_path / "table.tsv"
+    path.write_text("one\tun\ntwo deux\n")
+    with pytest.raises(RnnsearchError, match=r"table\.tsv:2: no tab; each line of a table"):
+        list(read_pairs([path], [path]))

@@ -13,7 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from rnnsearch.datasets import DATASETS, Archive, Dataset, LinkedSentences, ParallelText, Text, download
+from rnnsearch.datasets import (
+    DATASETS,
+    Archive,
+    Dataset,
+    Dictionary,
+    LinkedSentences,
+    ParallelText,
+    Text,
+    download,
+    wikipron,
+)
 from rnnsearch.errors import RnnsearchError
 from serving import Server
 
@@ -153,3 +163,34 @@ def test_multi30k_is_what_its_checksums_say(shared_data: Path) -> None:
         if path.exists():
             kind, _, digest = (archive.checksum or "").partition(":")
             assert hashlib.new(kind, path.read_bytes()).hexdigest() == digest
+
+
+def test_a_dictionary_is_a_table_of_first_pronunciations(server: Server, tmp_path: Path) -> None:
+    server.files["cmudict.dict"] = b"'bout B AW1 T\na AH0\na(2) EY1\naalborg AO1 L B AO0 R G # place, danish\n"
+    server.files["fra_latn_broad.tsv"] = "abaque\ta b a k\nabaque\ta b ɑ k\nà\ta\n".encode()
+    for name, comments, expected in (
+        ("cmudict.dict", "#", "'bout\tB AW1 T\na\tAH0\naalborg\tAO1 L B AO0 R G\n"),
+        ("fra_latn_broad.tsv", None, "abaque\ta b a k\nà\ta\n"),
+    ):
+        dictionary = Dictionary("words", Archive(f"{server.url}/{name}", changing=True), comments)
+        folder = tmp_path / name
+        found = download(Dataset("toy", "Toys", "free", ("en", "en"), (dictionary,)), folder)
+        assert (folder / "words.tsv").read_text() == expected
+        assert found.texts == {"words": expected.count("\n")}
+        assert not download(Dataset("toy", "Toys", "free", ("en", "en"), (dictionary,)), folder).fetched
+
+
+def test_a_dictionary_without_phones_is_damaged(server: Server, tmp_path: Path) -> None:
+    server.files["words.tsv"] = b"one\tw ah n\n<html>\n"
+    dictionary = Dictionary("words", Archive(f"{server.url}/words.tsv", changing=True))
+    with pytest.raises(RnnsearchError, match=r"line 2 is not a word and its phones: '<html>'"):
+        download(Dataset("toy", "Toys", "free", ("en", "en"), (dictionary,)), tmp_path)
+    assert not (tmp_path / "words.tsv").exists()
+
+
+def test_a_language_of_wikipron_is_the_name_of_its_file() -> None:
+    dataset = wikipron("eng_latn_us_broad_filtered")
+    assert dataset.archives[0].url.endswith("/wikipron/master/data/scrape/tsv/eng_latn_us_broad_filtered.tsv")
+    for name in ("fra", "../fra_latn_broad", "fra_latn_broad.tsv"):
+        with pytest.raises(RnnsearchError, match="give the name of a dictionary"):
+            wikipron(name)

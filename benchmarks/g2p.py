@@ -1,0 +1,189 @@
+"""Grapheme-to-phoneme conversion: the languages of SIGMORPHON 2021, task 1, by the preset `characters`.
+
+    python benchmarks/g2p.py --data DATA --output RUNS [--models 5] [--jobs 2] [--levels low medium] [--languages fre kor]
+
+For each language of `DATA/g2p/LEVEL/LANG_train.tsv` and `LANG_dev.tsv` (word, tab, phones), `rnnsearch train` trains one
+model, or an ensemble, of which the single model is the first. `--jobs` languages are trained side by side, with one thread
+each. The words of `DATA/blind/g2p/LEVEL-LANG_test.gr` are pronounced; nothing else is known here of the test sets. What is
+done is kept in RUNS: the same command goes on after it was stopped, and with more `--models` adds to what is there.
+
+Written are `benchmarks/results/g2p/SYSTEM/LEVEL-LANG.txt`, the pronunciations of the test words, a line a word, for the
+systems `single` and `ensemble`; and, when all languages are done, `benchmarks/results/g2p-SYSTEM.json` with the error rates
+on the development sets, minutes and sizes. The table is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from record import RESULTS, machine, write_result
+
+from rnnsearch.atomic import write_json, write_text
+from rnnsearch.data.read import read_lines, read_table
+from rnnsearch.evaluation.error_rates import error_rates
+from rnnsearch.model_folder import load_members
+from rnnsearch.translation import Translator
+
+LEVELS = ("low", "medium", "high")
+PUBLISHED = {"low": (22.40, 25.10), "medium": (9.35, 10.64), "high": (45.13, 41.94)}
+"""The word error rate of the shared task's baseline, an ensemble, on development and test sets: the mean of the
+languages (Ashby et al. 2021)."""
+BLIND = RESULTS / "g2p"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A language of the shared task."""
+
+    level: str
+    language: str
+    data: Path
+    runs: Path
+
+    @property
+    def name(self) -> str:
+        """`medium-fre`."""
+        return f"{self.level}-{self.language}"
+
+    @property
+    def folder(self) -> Path:
+        """Where its models are trained."""
+        return self.runs / self.name
+
+    def table(self, part: str) -> Path:
+        """Its training or its development set."""
+        return self.data / "g2p" / self.level / f"{self.language}_{part}.tsv"
+
+    @property
+    def test_words(self) -> Path:
+        """The words of its test set."""
+        return self.data / "blind" / "g2p" / f"{self.name}_test.gr"
+
+
+def main() -> None:
+    """Train, pronounce, score, record."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="a folder with g2p/ and blind/g2p/ in it")
+    parser.add_argument("--output", type=Path, required=True, help="where the models go")
+    parser.add_argument("--models", type=int, default=1, help="the number of models of each language")
+    parser.add_argument("--jobs", type=int, default=1, help="the number of languages that are trained side by side")
+    parser.add_argument("--levels", nargs="*", default=["low", "medium"], choices=LEVELS)
+    parser.add_argument("--languages", nargs="*", help="only these")
+    arguments = parser.parse_args()
+
+    tasks = [
+        Task(level, path.name.removesuffix("_train.tsv"), arguments.data, arguments.output)
+        for level in arguments.levels
+        for path in sorted((arguments.data / "g2p" / level).glob("*_train.tsv"))
+    ]
+    wanted = [task for task in tasks if not arguments.languages or task.language in arguments.languages]
+    with ThreadPoolExecutor(arguments.jobs) as threads:
+        for task in threads.map(lambda task: done(task, arguments.models), wanted):
+            print(task.name, *(f"{row['system']} {row['wer']:.1f}" for row in rows([task], arguments.models)), flush=True)
+    found = rows(tasks, arguments.models)
+    print_table(found)
+    for system in systems(arguments.models):
+        of_system = [row for row in found if row["system"] == system]
+        if len(of_system) == len(tasks):
+            write_result(f"g2p-{system}", machine=machine(), published=PUBLISHED, languages=of_system)
+
+
+def systems(models: int) -> list[str]:
+    """The systems that so many models make."""
+    return ["single"] if models == 1 else ["single", "ensemble"]
+
+
+def done(task: Task, models: int) -> Task:
+    """Train and pronounce a language, as far as it is not done yet."""
+    for system in systems(models):
+        path = task.folder / f"{system}.json"
+        count = 1 if system == "single" else models
+        if path.exists() and json.loads(path.read_text())["models"] == count:
+            continue
+        train(task, count)
+        write_json(path, pronounced(task, system, count))
+    return task
+
+
+def train(task: Task, models: int) -> None:
+    """Train so many models, or go on with it, in a process of its own."""
+    if models == 1 and (task.folder / "training.json").exists():
+        return
+    task.folder.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "rnnsearch", "train", "--preset", "characters", "--resume"]
+    command += ["--tsv", str(task.table("train")), "--valid-tsv", str(task.table("dev"))]
+    command += ["--output", str(task.folder), "--models", str(models)]
+    with (task.runs / f"{task.name}.log").open("a") as log:
+        subprocess.run(command, check=True, stdout=log, stderr=log, env={**os.environ, "OMP_NUM_THREADS": "1"})
+
+
+def pronounced(task: Task, system: str, models: int) -> dict[str, Any]:
+    """Pronounce the words of development and test set, and score the former."""
+    first, *others = load_members(task.folder)[:models]
+    translator = Translator(first, task.folder, others)
+    pairs = list(read_table(task.table("dev")))
+    found = translator.translate([word for word, _ in pairs])
+    rates = error_rates([one.tokens for one in found], [translator.target_words(phones) for _, phones in pairs])
+    blind = translator.translate(list(read_lines(task.test_words)))
+    write_text(BLIND / system / f"{task.name}.txt", "".join(f"{one.text}\n" for one in blind))
+    folders = [task.folder, *(task.folder / "members" / str(number) for number in range(2, models + 1))]
+    records = [json.loads((folder / "training.json").read_text()) for folder in folders]
+    return {
+        "level": task.level,
+        "language": task.language,
+        "system": system,
+        "models": models,
+        **asdict(rates),
+        "minutes": round(60 * sum(record["hours"] for record in records), 2),
+        "updates": records[0]["updates"],
+        "best_update": records[0]["best_update"],
+        "parameters": sum(record["parameters"] for record in records),
+    }
+
+
+def rows(tasks: Sequence[Task], models: int) -> list[dict[str, Any]]:
+    """What was found for these languages, as far as they are done."""
+    paths = [task.folder / f"{system}.json" for system in systems(models) for task in tasks]
+    return [json.loads(path.read_text()) for path in paths if path.exists()]
+
+
+def print_table(found: Sequence[dict[str, Any]]) -> None:
+    """Print the error rates on the development sets, and their means beside those that were published."""
+    names = list(dict.fromkeys(row["system"] for row in found))
+    print(f"| | {' | '.join(f'{name}: WER | 95% | SER | minutes' for name in names)} |")
+    print("|---|" + "---:|" * (4 * len(names)))
+    for level in LEVELS:
+        cells = {(row["language"], row["system"]): row for row in found if row["level"] == level}
+        languages = list(dict.fromkeys(language for language, _ in cells))
+        for language in languages:
+            print(f"| {level} `{language}` | {' | '.join(_cells(cells.get((language, name))) for name in names)} |")
+        if languages:
+            label = f"{level}, mean of {len(languages)} (baseline: {PUBLISHED[level][0]:.2f})"
+            print(f"| {label} | {' | '.join(_mean([cells[key] for key in cells if key[1] == name]) for name in names)} |")
+
+
+def _cells(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return " | | |"
+    low, high = row["wer_interval"]
+    return f"{row['wer']:.1f} | {low:.1f}–{high:.1f} | {row['ser']:.1f} | {row['minutes']:.0f}"
+
+
+def _mean(there: Sequence[dict[str, Any]]) -> str:
+    if not there:
+        return " | | |"
+    wer, ser = (sum(row[key] for row in there) / len(there) for key in ("wer", "ser"))
+    return f"**{wer:.2f}** | | {ser:.2f} | {sum(row['minutes'] for row in there):.0f}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""The lines that a caller gives: a list of strings, or a stream of them that arrive one by one."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterable, Iterator
+
+from rnnsearch.errors import RnnsearchError, shown
+
+
+def as_lines(given: object, name: str) -> list[str]:
+    """The lines as a list; RnnsearchError for what is no list of lines, a single string above all."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise RnnsearchError(f"{name} = {shown(given)}; give a string, or a list of strings")
+    lines = list(given)
+    for place, line in enumerate(lines):
+        if not isinstance(line, str):
+            raise RnnsearchError(f"{name}[{place}] = {shown(line)}; every line is a string")
+    return lines
+
+
+def arriving(lines: Iterable[str], most: int = 1000) -> Iterator[list[str]]:
+    """Lines in groups of at most `most`: whatever is there when the last group is done, but at least one."""
+    arrived: queue.Queue[str | BaseException | None] = queue.Queue(maxsize=2 * most)
+
+    def read() -> None:
+        try:
+            for line in lines:
+                if not isinstance(line, str):
+                    raise RnnsearchError(f"stream: a line is {shown(line)}; every line is a string")
+                arrived.put(line)
+            arrived.put(None)
+        except BaseException as error:  # whatever it is, it belongs to the reader of the stream
+            arrived.put(error)
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        group = []
+        item = arrived.get()
+        while isinstance(item, str):
+            group.append(item)
+            if len(group) == most:
+                break
+            try:
+                # A file's lines come faster than this; a person's do not.
+                item = arrived.get(timeout=0.02)
+            except queue.Empty:
+                break
+        if group:
+            yield group
+        if isinstance(item, BaseException):
+            raise item
+        if item is None:
+            return

@@ -1,0 +1,207 @@
+"""From a line to what is searched for, and from what was found to its translations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnnsearch.config import SearchConfig
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.model_folder import System
+from rnnsearch.search import Hypothesis, Query, Term, Terms
+from rnnsearch.text import units_of
+from rnnsearch.text.vocabulary import UNK
+from rnnsearch.translation.glossary import NO_TERMS, Glossary, Match
+from rnnsearch.translation.lexicon import Lexicon
+from rnnsearch.translation.mbr import rank_by_mbr
+from rnnsearch.translation.translation import (
+    PlacedTerm,
+    Replacement,
+    Segment,
+    Translation,
+    by_words,
+    end_by_words,
+    split_line,
+)
+from rnnsearch.translation.unknown_words import replace_unknown
+
+
+@dataclass(frozen=True)
+class Request:
+    """A line to translate, and its queries: one for each of its segments."""
+
+    n: int
+    """The number of translations that are wanted."""
+    segments: list[list[str]]
+    """The source words of each segment."""
+    prefix: list[list[str]]
+    """The words that the translation of each segment begins with."""
+    matches: list[list[Match]]
+    """The terms in each segment."""
+    queries: list[Query]
+
+
+class Requests:
+    """Makes a request of each line, and its translations of the hypotheses that were found, for one model."""
+
+    def __init__(self, system: System) -> None:
+        self.vocabularies = system.vocabularies
+        self.right_to_left = system.config.data.right_to_left
+        self.aligns = system.model.aligns
+        self.source, self.target = units_of(system.config.data)
+
+    def of_lines(
+        self,
+        lines: Sequence[str],
+        n: int,
+        prefixes: Sequence[str],
+        search: SearchConfig,
+        beam: int | None = None,
+        glossary: Glossary = NO_TERMS,
+    ) -> list[Request]:
+        """What is to be searched for to have the `n` best translations of each line; see `Translator.n_best`.
+
+        With `beam`, its width is not that of `search`. `glossary` has the terms, tokenised.
+        """
+        beam = n if search.temperature and not search.minimum_bayes_risk else max(beam or search.beam, n)
+        vocabulary = self.vocabularies.source
+        words = [self.source.tokenize(line) if line.strip() else [] for line in lines]  # a blank line stays blank
+        split_lines = [split_line(each, search.max_segment, vocabulary) for each in words]
+        prefix_words = self._prefix_words(prefixes, split_lines)
+        has_prefix = any(words for segments in prefix_words for words in segments)
+        if has_prefix and self.right_to_left:
+            raise RnnsearchError("a right-to-left model predicts the beginning last: it cannot continue a prefix")
+        if has_prefix and search.vocabulary_selection:
+            raise RnnsearchError(
+                f"search.vocabulary_selection = {search.vocabulary_selection}: the words of a prefix need not be among "
+                "the selected ones; set it to 0"
+            )
+        if glossary and search.temperature:
+            raise RnnsearchError(
+                f"search.temperature = {search.temperature:g}: terms are searched for, and cannot be sampled; set it to 0"
+            )
+        if glossary and search.vocabulary_selection:
+            raise RnnsearchError(
+                f"search.vocabulary_selection = {search.vocabulary_selection}: the words of a term need not be among "
+                "the selected ones; set it to 0"
+            )
+        return [
+            self._request(n, beam, segments, prefix, glossary)
+            for segments, prefix in zip(split_lines, prefix_words, strict=True)
+        ]
+
+    def _request(
+        self, n: int, beam: int, segments: list[list[str]], prefixes: list[list[str]], glossary: Glossary
+    ) -> Request:
+        """What is to be searched for to translate these segments of a line."""
+        source, target = self.vocabularies
+        queries, matches = [], []
+        for words, prefix in zip(segments, prefixes, strict=True):
+            found = self._without_prefixed(glossary.matches(words), prefix)
+            terms = None
+            if found:
+                starts, stops = _id_ranges(source.word_ids(words), len(words))
+                terms = Terms(
+                    [Term(target.encode(match.target), starts[match.start], stops[match.stop - 1]) for match in found],
+                    target.continues,
+                )
+            queries.append(Query(source.encode(words), beam, target.encode(prefix), terms))
+            matches.append(found)
+        return Request(n, segments, prefixes, matches, queries)
+
+    def _without_prefixed(self, matches: list[Match], prefix: list[str]) -> list[Match]:
+        """The matches but those that the prefix contains and search cannot find in it, since they have unknown words."""
+        rest = list(prefix)
+        kept = []
+        for match in matches:
+            count = len(match.target)
+            places = [place for place in range(len(rest) - count + 1) if rest[place : place + count] == match.target]
+            if places and UNK in self.vocabularies.target.encode(match.target):
+                rest[places[0] : places[0] + count] = [""]
+            else:
+                kept.append(match)
+        return kept
+
+    def _prefix_words(self, prefixes: Sequence[str], split_lines: list[list[list[str]]]) -> list[list[list[str]]]:
+        """For each line, the words that the translation of each of its segments begins with: only the first one has any."""
+        if not prefixes:
+            return [[[] for _ in segments] for segments in split_lines]
+        if len(prefixes) != len(split_lines):
+            raise RnnsearchError(f"{len(prefixes)} prefixes for {len(split_lines)} lines; give one for each, if empty")
+        return [
+            [self.target.tokenize(prefix) if place == 0 else [] for place in range(len(segments))]
+            for segments, prefix in zip(split_lines, prefixes, strict=True)
+        ]
+
+    def translations(self, request: Request, search: SearchConfig, lexicon: Lexicon | None) -> list[Translation]:
+        """The translations of a line whose queries have been searched for, best first.
+
+        `lexicon` is what `[UNK]` is replaced by, where there is one and the settings ask for it.
+        """
+        found = [query.found for query in request.queries]
+        wanted = len(found[0]) if found and search.minimum_bayes_risk else request.n
+        ranks = min(wanted, len(found[0])) if len(found) == 1 else 1
+        translations = [
+            self._translation(request, [hypotheses[rank] for hypotheses in found], search.replace_unk, lexicon)
+            for rank in range(ranks)
+        ]
+        return rank_by_mbr(translations)[: request.n] if search.minimum_bayes_risk else translations
+
+    def _translation(
+        self, request: Request, hypotheses: list[Hypothesis], replace_unk: bool, lexicon: Lexicon | None
+    ) -> Translation:
+        """The translation of a line: one hypothesis for each of its segments."""
+        segments: list[Segment] = []
+        replacements: list[Replacement] = []
+        terms: list[PlacedTerm] = []
+        source_start = target_start = 0
+        of_segments = zip(request.segments, request.prefix, request.matches, request.queries, hypotheses, strict=True)
+        for source, prefix, matches, query, hypothesis in of_segments:
+            tokens, word_ids = self.vocabularies.target.join(hypothesis.words)
+            # The words of a prefix are written as they were given, even where the model does not know them.
+            given = len(self.vocabularies.target.encode(prefix))
+            if given and word_ids[given - 1] + 1 == len(prefix):
+                tokens[: len(prefix)] = prefix
+            for number, first in hypothesis.terms:
+                # So are the words of a term.
+                assert query.terms is not None
+                match = matches[number]
+                place = min(word_ids[first : first + len(query.terms.terms[number].words)])
+                tokens[place : place + len(match.target)] = match.target
+                start, stop = source_start + match.start, source_start + match.stop
+                terms.append(PlacedTerm(start, stop, target_start + place, target_start + place + len(match.target)))
+            alignment, end_alignment = hypothesis.alignment, hypothesis.end_alignment
+            source_word_ids = self.vocabularies.source.word_ids(source)
+            if alignment is not None:
+                alignment = by_words(alignment, word_ids, source_word_ids)
+            if end_alignment is not None:
+                end_alignment = end_by_words(end_alignment, source_word_ids)
+            segment = Segment(source_start, source, target_start, tokens, alignment, end_alignment)
+            if replace_unk:
+                segment, replaced = replace_unknown(segment, lexicon)
+                replacements += replaced
+            segments.append(segment)
+            source_start += len(source)
+            target_start += len(tokens)
+        if not segments:
+            nothing = np.zeros((0, 1), np.float32) if self.aligns else None
+            segments.append(Segment(0, [], 0, [], nothing))
+        return Translation(
+            text=self.target.detokenize([token for segment in segments for token in segment.tokens]),
+            score=sum((hypothesis.score for hypothesis in hypotheses), 0.0),
+            finished=all(hypothesis.finished for hypothesis in hypotheses),
+            segments=segments,
+            replacements=replacements,
+            terms=sorted(terms, key=lambda term: term.target_start),
+        )
+
+
+def _id_ranges(word_ids: Sequence[int], words: int) -> tuple[list[int], list[int]]:
+    """For each word, the position of its first id, and the one after its last."""
+    starts, stops = [0] * words, [0] * words
+    for position, word in reversed(list(enumerate(word_ids))):
+        starts[word] = position
+        stops[word] = max(stops[word], position + 1)
+    return starts, stops
