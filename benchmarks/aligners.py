@@ -4,8 +4,9 @@
 
 The novels of `DATA/alibi` are aligned together with 100,000 pairs of Europarl, and the test set of the built-in corpus with
 its 60,000 training pairs; the links of no test sentence are shown to an aligner. What is chosen, is chosen on the two novels
-DEVELOPED_ON; the other three are the test. `--eflomal` names eflomal's program `eflomal-align`. What an aligner has written
-is kept in RUNS, and only scored when the script runs again.
+DEVELOPED_ON; the other three are the test. The sentences of `DATA/blind/hansards` are aligned together with
+`DATA/hansards/train`; their gold links are elsewhere, and ours go to `results/blind/hansards`. `--eflomal` names eflomal's
+program `eflomal-align`. What an aligner has written is kept in RUNS, and only scored when the script runs again.
 """
 
 from __future__ import annotations
@@ -15,24 +16,26 @@ import json
 import resource
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from alignment_error import LONGEST, Aligned, _numbered, both, novels
-from record import machine, write_result
+from record import RESULTS, machine, write_result
 
 from rnnsearch.atomic import write_json, write_text
 from rnnsearch.data.read import read_lines
-from rnnsearch.data.word_alignments import Links, parse_gold, read_gold
+from rnnsearch.data.word_alignments import Links, parse_gold, read_gold, to_pharaoh
 from rnnsearch.datasets.builtin import write_corpus
 from rnnsearch.evaluation.aer import alignment_error_rate
 from rnnsearch.text.tokenize import Tokenizer
 
 PAIRS = 100_000
 DEVELOPED_ON = ("LaBarbeBleue", "LaDerniereClasse")
+BLIND = RESULTS / "blind" / "hansards"
 WAYS = ("intersection", "union", "grow-diag", "grow-diag-final-and")
 
 
@@ -48,20 +51,53 @@ def main() -> None:
     tests = {"novels": novels(arguments.data / "alibi"), "built-in": built_in(folder)}
     parts = {"novels": novel_parts(arguments.data / "alibi"), "built-in": {"all": range(len(tests["built-in"].gold))}}
     for name, test in tests.items():
-        text = tuple(folder / f"{name}.{language}" for language in ("en", "fr"))
-        if not text[1].exists():
-            training = europarl(arguments.data) if name == "novels" else lines_of(folder / "corpus", ["train"])
-            for path, tested, trained in zip(text, (test.sources, test.targets), training, strict=True):
-                write_text(path, "".join(" ".join(words) + "\n" for words in (*tested, *trained)))
+        text = text_of(name, test, arguments.data, folder)
         found[name] = {"ours": ours(text, folder / name, test, parts[name])}
         if arguments.eflomal:
             found[name] |= eflomal(arguments.eflomal, text, folder / name, test, parts[name])
+    blind(arguments.data, folder / "hansards", arguments.eflomal)
     write_result("aligners", machine=on, found=found)
     for name, aligners in found.items():
         for aligner, ways in aligners.items():
             for way, scores in ways.items():
                 if way != "seconds":
                     print(name, aligner, way, *(f"{part} {score['aer']:.4f}" for part, score in scores.items()))
+
+
+def text_of(name: str, test: Aligned, data: Path, folder: Path) -> tuple[Path, Path]:
+    """The two files in which a test set is aligned."""
+    training = partial(europarl, data) if name == "novels" else partial(lines_of, folder / "corpus", ["train"])
+    return written(folder / name, (test.sources, test.targets), training)
+
+
+def written(
+    output: Path, tested: Sequence[Sequence[Sequence[str]]], training: Callable[[], Sequence[Sequence[Sequence[str]]]]
+) -> tuple[Path, Path]:
+    """The two files that are aligned: the test sentences, and then those of the training text."""
+    text = output.with_name(f"{output.name}.en"), output.with_name(f"{output.name}.fr")
+    if not text[1].exists():
+        for path, test_side, training_side in zip(text, tested, training(), strict=True):
+            write_text(path, "".join(" ".join(words) + "\n" for words in (*test_side, *training_side)))
+    return text
+
+
+def blind(data: Path, output: Path, program: Path | None) -> None:
+    """The links of the Hansards, to be scored by those who have the gold links."""
+    sentences, training = (
+        [[line.split() for line in read_lines(data / f"{name}.{language}{end}")] for language in ("en", "fr")]
+        for name, end in (("blind/hansards", ""), ("hansards/train", ".xz"))
+    )
+    test = Aligned(*sentences, [parse_gold("")] * len(sentences[0]))
+    text = written(output, sentences, lambda: training)
+    ours(text, output, test, {})
+    links = {"rnnsearch": first_lines(output.with_name(f"{output.name}.ours"), test)}
+    if program:
+        eflomal(program, text, output, test, {})
+        paths = [output.with_name(f"{output.name}.eflomal-{direction}") for direction in ("forward", "backward")]
+        forward, backward = (first_lines(path, test) for path in paths)
+        links["eflomal-intersection"] = both(forward, backward, "intersection")
+    for name, pairs in links.items():
+        write_text(BLIND / f"{name}.links", "".join(f"{to_pharaoh(pair)}\n" for pair in pairs))
 
 
 def built_in(folder: Path) -> Aligned:

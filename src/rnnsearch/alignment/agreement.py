@@ -1,238 +1,232 @@
-"""An aligner that learns from the text that it aligns: two hidden Markov models that agree (Liang, Taskar and Klein 2006).
+"""How an aligner learns from the text that it aligns: hidden Markov models that agree, and two that do not have to.
 
 One model generates the target words from the source words, the other the source words from the target words (`hmm`). Both
-are trained together by expectation maximisation, as IBM Model 1 at first, then with jumps. What is expected of a cell (i, j)
-is the product of both posterior probabilities,
+are trained together by expectation maximisation, as IBM Model 1 at first, then with jumps (Liang, Taskar and Klein 2006).
+What is expected of a cell (i, j) is the product of both posterior probabilities,
 
     p(a_j = i | e, f; forward) · p(b_i = j | e, f; backward)
 
-so that only links count of which both are convinced. Translation probabilities are smoothed towards those of word stems,
-the first letters of the words (C counts over stems): most words of a text are rare, and most rare words are forms of others.
+so that only links count of which both are convinced. These models miss what is one word in one language and two in the
+other. From where they are, two models go on, each by itself and more reluctant to leave a word without a link. All four are
+evidence for the probability of a link (`probability`).
 
-    t(f | e) = (C(e, f) + α q(f | e)) / (C(e) + α)
-    q(f | e) = C(stem e, stem f) / C(stem e) · frequency(f) / frequency(stem f) + β s(e, f) / (1 + Σ_f s(e, f))
-
-Here s is how alike two words are written (`spelling`).
-
-The probability of a link follows from both posterior probabilities and other evidence (`probability`). All sums are taken
-in the order of the text, so that the same text has the same links.
+The expected links of types are in `lexicon`. All sums are taken in the order of the text, so that the same text has the same
+links. Everything that grows with the text is in files, and after every step they are all that is needed to go on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.alignment import compiled
-from rnnsearch.alignment.bitext import Bitext
+from rnnsearch.alignment.bitext import Block, Pair, blocks_of
 from rnnsearch.alignment.compiled import Counts, Parameters
-from rnnsearch.alignment.probability import evidence, probability
-from rnnsearch.alignment.spelling import likeness
-from rnnsearch.data.word_alignments import Links, Symmetry, symmetrize
+from rnnsearch.alignment.lexicon import Lexicon, Types
+from rnnsearch.alignment.vocabulary import CLASSES, Words
+from rnnsearch.atomic import atomic_write
 
 Doubles = NDArray[np.float64]
+Floats = NDArray[np.float32]
 
 # Chosen on two of the novels of `alibi`, aligned together with text of Europarl.
-MODEL_1_STEPS, HMM_STEPS = 4, 6
-_P_0 = 0.05
-_STEM = 4
-"""Letters of a stem."""
-_MARKS = frozenset((".", "!", "?", "…", "...", ":", ";", ","))
-"""One stem, since translators punctuate freely: a comma is often a semicolon in the other language."""
-_ALPHA, _BETA = 3.0, 0.3
+MODEL_1_STEPS, AGREEING_STEPS, INDEPENDENT_STEPS = 4, 6, 4
+_P_0 = {"agreeing": 0.05, "independent": 0.01}
 _NULL_PRIOR = 10.0
 """So many words are added to those of no other word, by their frequency."""
 _NEAR = 7
 """Jumps of more words than this have one probability."""
-THRESHOLD = 0.5
-"""A link is drawn if it is more probable than this."""
-_LEAST = 0.01
-"""Cells that neither model gives a greater probability are not returned."""
-_BLOCK = 1000
-"""Pairs that are aligned at a time."""
+_JUMP_PRIOR = 100.0
+"""So many jumps are added to those of a class, as all classes jump."""
+
+
+class Corpus:
+    """A text that is learned from, in files."""
+
+    def __init__(self, lines: Iterable[Pair], folder: Path | None = None) -> None:
+        """Reads the words of each line, and writes into `folder`, by default a temporary one."""
+        if folder is None:
+            self._temporary = tempfile.TemporaryDirectory(prefix="rnnsearch-")  # removed when this object is
+            folder = Path(self._temporary.name)
+        self.folder = folder
+        read = Words(), Words()
+        counts = [np.empty(0, np.int64), np.empty(0, np.int64)]
+        self._paths: list[Path] = []
+        for block in blocks_of(lines, *read):
+            self._paths.append(folder / f"block-{len(self._paths):05}.npz")
+            block.save(self._paths[-1])
+            for side, ids in enumerate((block.text.source_ids, block.text.target_ids)):
+                here = np.bincount(ids, minlength=len(read[side]))
+                here[: len(counts[side])] += counts[side]
+                counts[side] = here
+        (source, source_numbers), (target, target_numbers) = (
+            side.by_stem(count) for side, count in zip(read, counts, strict=True)
+        )
+        self.words = source, target
+        self.lines = self.pairs = self.cells = self.longest = 0
+        for path in self._paths:
+            block = Block.load(path).numbered(source_numbers, target_numbers).indexed(source, target)
+            block.save(path)
+            self.lines += block.lines
+            self.pairs += len(block.line)
+            self.cells += len(block.text.cells)
+            self.longest = max(self.longest, block.longest)
+        self.types = Types(folder, self._paths, self.words)
+
+    def blocks(self) -> Iterator[Block]:
+        """All blocks, in order."""
+        return map(Block.load, self._paths)
+
+    def numbered_blocks(self) -> Iterator[tuple[Block, NDArray[np.int64]]]:
+        """All blocks with the numbers of their types among those of the text."""
+        return ((Block.load(path), self.types.of(path)) for path in self._paths)
 
 
 @dataclass(frozen=True)
-class LineLinks:
-    """What the aligner says of one line: all cells that either model believes in at least a little."""
+class Models:
+    """The parameters of both directions, that which generates the target and that which generates the source."""
 
-    source: NDArray[np.int64]
-    """The source position of each cell, from 0."""
-    target: NDArray[np.int64]
-    forward: NDArray[np.float32]
-    """The posterior probability of each in the model that generates the target."""
-    backward: NDArray[np.float32]
-    """The same in the model that generates the source."""
+    lexicon: Lexicon
+    nulls: tuple[Doubles, Doubles]
+    """The expected occurrences of each target, and of each source word that is of no other word."""
+    jumps: tuple[Floats, Floats]
+    """c of each class, see `_jumps`."""
+    p_0: float
 
-    probability: NDArray[np.float64]
-    """The probability that the two words are linked."""
-
-    def links(self, how: Symmetry | Literal["probability"] = "probability", threshold: float = THRESHOLD) -> Links:
-        """The links of a probability above `threshold`, or those of each model by itself, combined (`symmetrize`).
-
-        By itself, a model links each word that it generates with the word that it most probably came from, if that is more
-        probable than that it came from none.
-        """
-        if how == "probability":
-            found = self.probability > threshold
-            return frozenset(zip(self.source[found].tolist(), self.target[found].tolist(), strict=True))
-        forward = self._most_probable(self.target, self.forward)
-        backward = self._most_probable(self.source, self.backward)
-        return symmetrize(forward, backward, how)
-
-    def _most_probable(self, words: NDArray[np.int64], probability: NDArray[np.float32]) -> Links:
-        order = np.lexsort((-probability, words))
-        _, first = np.unique(words[order], return_index=True)
-        best = order[first]
-        total = np.bincount(words, probability)
-        best = best[probability[best] > 1 - total[words[best]]]
-        return frozenset(zip(self.source[best].tolist(), self.target[best].tolist(), strict=True))
+    def parameters(self, block: Block, words: tuple[Words, Words], alike: Floats) -> Parameters:
+        """Those for a block of known and new words, whose types are `alike`."""
+        t = self.lexicon.probabilities(block, words, alike)
+        return _parameters(t, words, self.nulls, self.jumps, self.p_0, block.longest)
 
 
-class Aligner:
-    """The parameters of both models, for the types of one text."""
+@dataclass(frozen=True)
+class _State:
+    """What a step of training has found, besides the links of types."""
 
-    def __init__(self, bitext: Bitext, parameters: Parameters) -> None:
-        self._bitext = bitext
-        self._frequencies = bitext.source.frequencies, bitext.target.frequencies
-        self.parameters = parameters
+    step: int
+    nulls: tuple[Doubles, Doubles]
+    jumps: tuple[Floats, Floats]
+    log_likelihoods: Doubles
+    """Of both directions before each step: steps × 2."""
 
-    def lines(self) -> Iterator[LineLinks]:
-        """The links of every line of the text, in order; of an empty line there are none."""
-        bitext, text = self._bitext, self._bitext.text
-        found: list[tuple[NDArray[Any], ...]] = []
-        line = 0
-        for first in range(0, len(bitext.line), _BLOCK):
-            last = min(first + _BLOCK, len(bitext.line))
-            forward, backward = compiled.posteriors(text, self.parameters, first, last)
-            for p in range(first, last):
-                if bitext.line[p] != line:
-                    yield _line(found)
-                    found, line = [], line + 1
-                here = slice(text.offsets[p] - text.offsets[first], text.offsets[p + 1] - text.offsets[first])
-                found.append(self._cells(p, forward[here], backward[here]))
-        if bitext.lines:
-            yield _line(found)
+    def save(self, path: Path) -> None:
+        pairs = {f"{name}_{side}": getattr(self, name)[side] for name in ("nulls", "jumps") for side in (0, 1)}
+        with atomic_write(path) as temporary, temporary.open("wb") as file:
+            np.savez(file, step=np.array(self.step), log_likelihoods=self.log_likelihoods, **pairs)
 
-    def _cells(self, p: int, forward: NDArray[np.float32], backward: NDArray[np.float32]) -> tuple[NDArray[Any], ...]:
-        """The columns of `LineLinks` for pair p."""
-        bitext, sides = self._bitext, (self._bitext.source, self._bitext.target)
-        frequencies = [
-            known[side.ids[side.starts[p] : side.starts[p + 1]]]
-            for side, known in zip(sides, self._frequencies, strict=True)
-        ]
-        shape = len(frequencies[0]), len(frequencies[1])
-        if 0 in shape:
-            return tuple(np.empty(0, kind) for kind in (np.int64, np.int64, np.float32, np.float32, np.float64))
-        text = bitext.text
-        t = self.parameters.t[text.cells[text.offsets[p] : text.offsets[p + 1]]].reshape(*shape, 2)
-        known = evidence(forward.reshape(shape), backward.reshape(shape), t, *frequencies)
-        kept = np.flatnonzero(np.maximum(forward, backward) > _LEAST)
-        found = probability(known.reshape(-1, known.shape[-1])[kept])
-        i, j = np.divmod(kept, shape[1])
-        return i + bitext.first[p, 0], j + bitext.first[p, 1], forward[kept], backward[kept], found
+    @classmethod
+    def load(cls, path: Path) -> _State:
+        with np.load(path) as file:
+            nulls, jumps = ((file[f"{name}_0"], file[f"{name}_1"]) for name in ("nulls", "jumps"))
+            return cls(int(file["step"]), nulls, jumps, file["log_likelihoods"])
 
 
-def train_aligner(
-    bitext: Bitext,
-    model_1_steps: int = MODEL_1_STEPS,
-    hmm_steps: int = HMM_STEPS,
-    progress: Callable[[int, int, Doubles], None] | None = None,
-) -> Aligner:
-    """Learn to align a text; `progress` is told after each step its number, how many there are, and both log-likelihoods.
+def train(corpus: Corpus, advance: Callable[[int], None] = lambda pairs: None) -> tuple[Models, Models, Doubles]:
+    """Learn to align a text: the models that agree, those that do not have to, and both log-likelihoods before each step.
 
-    (The likelihoods may fall: agreement constrains the expectations. They are those before the step.)
+    `advance` is told how many more pairs a step has seen. (Likelihoods may fall: agreement constrains the expectations.)
+    A training that was killed goes on after its last whole step, given the same corpus in the same folder.
     """
-    text = bitext.text
-    sides = bitext.target, bitext.source
-    frequencies = [side.frequencies / max(1.0, len(side.ids)) for side in sides]
-    types = bitext.type_target, bitext.type_source
-    stems = [_stems(side.words) for side in sides]
-    longest = int(max(side.lengths.max(initial=0) for side in sides))
-    alike = likeness(bitext.source.words, bitext.target.words, bitext.type_source, bitext.type_target)
-    smoothed = [
-        _Smoothing(types[1 - k], types[k], stems[1 - k], stems[k], frequencies[k], len(sides[1 - k].words), alike)
-        for k in (0, 1)
+    widths = np.arange(-_reach(corpus.longest), _reach(corpus.longest) + 1)
+    jumps = _jumps(np.repeat(np.exp(-np.abs(widths - 1) / 3.0)[None] + 1e-4, CLASSES + 1, axis=0), 0)
+    source, target = (np.zeros(len(side)) for side in corpus.words)
+    corpus.types.begin()
+    state = _phase(corpus, "agreeing", _State(0, (target, source), (jumps, jumps), np.empty((0, 2))), advance)
+    models = [_models(corpus, "agreeing", state)]
+    state = _phase(corpus, "independent", _State(0, state.nulls, state.jumps, state.log_likelihoods), advance)
+    models.append(_models(corpus, "independent", state))
+    return models[0], models[1], state.log_likelihoods
+
+
+def steps() -> int:
+    """The steps of a training, each of which sees all pairs."""
+    return MODEL_1_STEPS + AGREEING_STEPS + INDEPENDENT_STEPS
+
+
+def _phase(corpus: Corpus, name: str, state: _State, advance: Callable[[int], None]) -> _State:
+    """The steps of one kind, the first of which are IBM Model 1; t is learned from the last one afterwards."""
+    model_1_steps, steps = (MODEL_1_STEPS, MODEL_1_STEPS + AGREEING_STEPS) if name == "agreeing" else (0, INDEPENDENT_STEPS)
+    kept = corpus.folder / f"{name}.part"  # as `shards.Kept` calls what a run goes on from
+    if kept.exists():
+        state = _State.load(kept)
+        corpus.types.learn(_links(corpus, name, state.step))
+        advance(corpus.pairs * state.step)
+    for step in range(state.step + 1, steps + 1):
+        links = _links(corpus, name, step, new=True)  # those of the step before remain, until this one's are whole
+        state = _step(corpus, state, links, step <= model_1_steps, name, advance)
+        links.flush()
+        state.save(kept)
+        corpus.types.learn(links)
+    return state
+
+
+def _links(corpus: Corpus, name: str, step: int, new: bool = False) -> Any:
+    return corpus.types.counts(f"{name}-{step % 2}", new)
+
+
+def _models(corpus: Corpus, name: str, state: _State) -> Models:
+    return Models(corpus.types.lexicon(_links(corpus, name, state.step)), state.nulls, state.jumps, _P_0[name])
+
+
+def _step(corpus: Corpus, state: _State, links: Any, uniform: bool, name: str, advance: Callable[[int], None]) -> _State:
+    """One step over the text: fills `links`, which are zero, with those that are expected of all types."""
+    words = corpus.words
+    nulls = np.zeros(len(words[1])), np.zeros(len(words[0]))
+    shape = len(state.jumps[0]), 2 * _reach(corpus.longest) + 1
+    jumps, log_likelihood = (np.zeros(shape), np.zeros(shape)), np.zeros(2)
+    for block, types in corpus.numbered_blocks():
+        parameters = _parameters(corpus.types.t[types], words, state.nulls, state.jumps, _P_0[name], corpus.longest)
+        counts = Counts(np.zeros((len(types), 2)), *nulls, *jumps, log_likelihood)
+        compiled.expectations(block.text, parameters._replace(uniform=uniform), counts, name == "agreeing")
+        links[types] += counts.types
+        advance(len(block.line))
+    found = state.jumps if uniform else (_jumps(jumps[0], _JUMP_PRIOR), _jumps(jumps[1], _JUMP_PRIOR))
+    return _State(state.step + 1, nulls, found, np.append(state.log_likelihoods, [log_likelihood], axis=0))
+
+
+def _reach(longest: int) -> int:
+    """The greatest width of a jump, L, for sentences of so many words."""
+    return longest + _NEAR + 1
+
+
+def _parameters(
+    t: Floats,
+    words: tuple[Words, Words],
+    nulls: tuple[Doubles, Doubles],
+    jumps: tuple[Floats, Floats],
+    p_0: float,
+    longest: int,
+) -> Parameters:
+    shares = [np.maximum(side.frequencies, 1) / max(1, side.frequencies.sum()) for side in words[::-1]]
+    found = [
+        (np.append(null, np.zeros(len(share) - len(null))) + _NULL_PRIOR * share) / (null.sum() + _NULL_PRIOR)
+        for null, share in zip(nulls, shares, strict=True)
     ]
-    widths = np.arange(-longest - 1, longest + 2)
-    jump = _jumps(np.exp(-np.abs(widths - 1) / 3.0) + 1e-4, widths)
-    parameters = Parameters(
-        np.stack([frequencies[k][types[k]] + smoothed[k].alike for k in (0, 1)], axis=1).astype(np.float32),
-        frequencies[0].astype(np.float32), frequencies[1].astype(np.float32), jump, jump, np.float32(_P_0), True,
-    )  # fmt: skip
-    steps = model_1_steps + hmm_steps
-    for step in range(steps):
-        counts = Counts(
-            np.zeros(len(types[0])), np.zeros(len(sides[0].words)), np.zeros(len(sides[1].words)),
-            np.zeros(len(widths)), np.zeros(len(widths)), np.zeros(2),
-        )  # fmt: skip
-        compiled.expectations(text, parameters._replace(uniform=step < model_1_steps), counts)
-        for k in (0, 1):
-            parameters.t[:, k] = smoothed[k].probabilities(counts.types)
-        nulls = [
-            ((count + _NULL_PRIOR * frequency) / (count.sum() + _NULL_PRIOR)).astype(np.float32)
-            for count, frequency in zip((counts.target_null, counts.source_null), frequencies, strict=True)
-        ]
-        parameters = parameters._replace(target_null=nulls[0], source_null=nulls[1])
-        if step >= model_1_steps:
-            jumps = [_jumps(count, widths) for count in (counts.target_jump, counts.source_jump)]
-            parameters = parameters._replace(target_jump=jumps[0], source_jump=jumps[1])
-        if progress is not None:
-            progress(step + 1, steps, counts.log_likelihood)
-    return Aligner(bitext, parameters._replace(uniform=hmm_steps == 0))
+    target_null, source_null = (null.astype(np.float32) for null in found)
+    widths = np.clip(np.arange(-_reach(longest), _reach(longest) + 1), -_NEAR - 1, _NEAR + 1) + _NEAR + 1
+    target_jump, source_jump = (np.take(jump, widths, axis=1) for jump in jumps)
+    classes = words[0].classes, words[1].classes
+    return Parameters(t, target_null, source_null, target_jump, source_jump, *classes, np.float32(p_0), False)
 
 
-class _Smoothing:
-    """t(word | given word) from the counts of types, smoothed towards stems."""
+def _jumps(counts_CW: Doubles, prior: float) -> Floats:
+    """c of each class, from the expected numbers of its jumps and so many as all classes jump.
 
-    def __init__(
-        self,
-        given: NDArray[np.int32],
-        word: NDArray[np.int32],
-        given_stems: NDArray[np.int32],
-        word_stems: NDArray[np.int32],
-        frequency: Doubles,
-        given_words: int,
-        alike: NDArray[np.float32],
-    ) -> None:
-        self._given, self._given_words = given, given_words
-        stems = int(word_stems.max(initial=0)) + 1
-        pairs, self._pair = np.unique(given_stems[given].astype(np.int64) * stems + word_stems[word], return_inverse=True)
-        self._pair = self._pair.astype(np.int32)
-        self._given_stem = pairs // stems
-        of_stem = np.bincount(word_stems, frequency)
-        self.alike = (_BETA * alike / (1 + np.bincount(given, alike, minlength=given_words))[given]).astype(np.float32)
-        """β s(e, f) / (1 + Σ_f s(e, f))"""
-        self._share = (frequency / np.maximum(of_stem[word_stems], 1e-30))[word].astype(np.float32)
-
-    def probabilities(self, counts: Doubles) -> Doubles:
-        """The probability of each type."""
-        of_pair = np.bincount(self._pair, counts, minlength=len(self._given_stem))
-        of_stem = np.bincount(self._given_stem, of_pair)
-        q = (of_pair / np.maximum(of_stem[self._given_stem], 1e-9))[self._pair] * self._share + self.alike
-        totals = np.bincount(self._given, counts, minlength=self._given_words) + _ALPHA
-        found: Doubles = (counts + _ALPHA * q) / totals[self._given]
-        return found
-
-
-def _stems(words: Sequence[str]) -> NDArray[np.int32]:
-    numbers: dict[str, int] = {}
-    stems = ("." if word in _MARKS else word[:_STEM] for word in words)
-    return np.array([numbers.setdefault(stem, len(numbers)) for stem in stems], np.int32)
-
-
-def _jumps(counts: Doubles, widths: NDArray[np.int64]) -> NDArray[np.float32]:
-    """c(width), from expected counts: far jumps share theirs."""
-    counts = counts.copy()
+    The widths of what is returned are from −_NEAR − 1 to _NEAR + 1; the outermost stand for all that are further.
+    """
+    widths = np.arange(counts_CW.shape[1]) - counts_CW.shape[1] // 2
     far = np.abs(widths) > _NEAR
-    counts[far] = counts[far].mean() if far.any() else 0
-    counts += 1e-6 * counts.sum() + 1e-30
-    return np.asarray(counts / counts.sum(), np.float32)
 
+    def distribution(counts: Doubles) -> Doubles:
+        counts = np.where(far, counts[:, far].mean(1, keepdims=True), counts)
+        counts += 1e-6 * counts.sum(1, keepdims=True) + 1e-30
+        return np.asarray(counts / counts.sum(1, keepdims=True))
 
-def _line(found: list[tuple[NDArray[Any], ...]]) -> LineLinks:
-    return LineLinks(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+    found = distribution(counts_CW + prior * distribution(counts_CW.sum(0, keepdims=True)))
+    return found[:, np.abs(widths) <= _NEAR + 1].astype(np.float32)

@@ -1,103 +1,96 @@
-"""Parallel text as arrays: words, and the cells of every sentence pair.
+"""Parallel text as arrays: words, and the cells of every sentence pair, in blocks of bounded size.
 
 A cell is a source word beside a target word of the same pair; Tx source and Ty target words have Tx·Ty of them. A cell
 is of a type, which is the two words themselves: probabilities of translation belong to types. Every cell knows the number
-of its type, so that no word is looked up while an aligner learns. This takes 4 bytes a cell, about 4 kB for a pair of 30
-words on each side: it is the one thing here that grows with the whole text.
+of its type in its block, so that no word is looked up while an aligner learns. A block is in memory by itself.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.alignment.compiled import Text, index_cells
+from rnnsearch.alignment.vocabulary import Words
 from rnnsearch.data.read import read_lines
 from rnnsearch.errors import RnnsearchError
 
 LONGEST = 1024
 """Words of a side of a pair that are aligned together. Longer pairs are cut into as many pieces on both sides."""
+SIZE = 1 << 24
+"""A block ends with the line that makes it so many cells and words."""
 
-_SAME = str.maketrans({"’": "'", "‘": "'", "`": "'", "«": '"', "»": '"', "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"})
-
-
-def normalize(word: str) -> str:
-    """The form under which a word is counted: lower case, and one apostrophe, one quotation mark and one dash of many."""
-    return unicodedata.normalize("NFKC", word).translate(_SAME).lower().replace("œ", "oe")
+Pair: TypeAlias = tuple[Sequence[str], Sequence[str]]
+"""The words of both sides of a line."""
 
 
 @dataclass(frozen=True)
-class Side:
-    """One side of all pairs."""
-
-    words: list[str]
-    """The different words, in the order in which they first occur."""
-    ids: NDArray[np.int32]
-    """All words of the text, by number, one pair after the other."""
-    starts: NDArray[np.int64]
-    """Where each pair begins in `ids`, and where the last one ends."""
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """The number of words in each pair."""
-        return np.diff(self.starts)
-
-    @property
-    def frequencies(self) -> NDArray[np.float64]:
-        """How often each word occurs."""
-        return np.bincount(self.ids, minlength=len(self.words)).astype(np.float64)
-
-
-@dataclass(frozen=True)
-class Bitext:
+class Block:
     """Sentence pairs, those of very long lines in pieces, in order."""
 
-    lines: int
-    source: Side
-    target: Side
     line: NDArray[np.int64]
-    """The line of each pair, from 0."""
+    """The line of each pair, the first of the block being 0. Every line has a pair."""
     first: NDArray[np.int64]
     """The positions in their line of a pair's first words, source and target: pairs × 2."""
     text: Text
     """The arrays that compiled loops read."""
     type_source: NDArray[np.int32]
-    """The source word of each type."""
+    """The source word of each type of the block, in ascending order."""
     type_target: NDArray[np.int32]
     """The target word of each type."""
 
+    @property
+    def lines(self) -> int:
+        """The number of lines."""
+        return int(self.line[-1]) + 1
+
+    @property
+    def longest(self) -> int:
+        """The words of the longest side of a pair."""
+        return max(int(np.diff(starts).max(initial=0)) for starts in (self.text.source_starts, self.text.target_starts))
+
+    def numbered(self, source: NDArray[np.int32], target: NDArray[np.int32]) -> Block:
+        """The same block with these numbers in place of the words' numbers."""
+        text = self.text._replace(source_ids=source[self.text.source_ids], target_ids=target[self.text.target_ids])
+        return Block(self.line, self.first, text, self.type_source, self.type_target)
+
+    def indexed(self, source: Words, target: Words) -> Block:
+        """The same block with its cells, and their types."""
+        text = self.text._replace(cells=np.empty(self.text.offsets[-1], np.int32))
+        return Block(self.line, self.first, text, *index_cells(text, len(source), len(target)))
+
+    def save(self, path: Path) -> None:
+        """Write the arrays into a file."""
+        np.savez(path, line=self.line, first=self.first, **self.text._asdict())
+        np.save(path.with_suffix(".types.npy"), np.stack([self.type_source, self.type_target]))
+
     @classmethod
-    def of(cls, lines: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Bitext:
-        """From the words of each line; a side may be empty."""
-        sides = _Words(), _Words()
-        line, first, number = array("q"), array("q"), -1
-        for number, words in enumerate(lines):
-            for piece in _pieces(*words):
-                line.append(number)
-                for side, all_words, part in zip(sides, words, piece, strict=True):
-                    first.append(part.start)
-                    side.add(all_words[part])
-        source, target = (side.side() for side in sides)
-        offsets = np.append(0, np.cumsum(source.lengths * target.lengths))
-        text = Text(source.ids, source.starts, target.ids, target.starts, offsets, np.empty(offsets[-1], np.int32))
-        type_source, type_target = index_cells(text, len(source.words), len(target.words))
-        return cls(
-            lines=number + 1,
-            source=source,
-            target=target,
-            line=np.array(line, np.int64),
-            first=np.array(first, np.int64).reshape(-1, 2),
-            text=text,
-            type_source=type_source,
-            type_target=type_target,
-        )
+    def load(cls, path: Path) -> Block:
+        """What `save` has written; the types stay in their file until they are read."""
+        with np.load(path) as file:
+            arrays = dict(file)
+        text = Text(*(arrays.pop(name) for name in Text._fields))
+        source, target = np.load(path.with_suffix(".types.npy"), mmap_mode="r")
+        return cls(text=text, type_source=source, type_target=target, **arrays)
+
+
+def blocks_of(lines: Iterable[Pair], source: Words, target: Words) -> Iterator[Block]:
+    """The text in blocks without cells; its words are added to those that are known. A side of a line may be empty."""
+    block = _Collected()
+    for words in lines:
+        block.add(words, source, target)
+        if block.size >= SIZE:
+            yield block.block()
+            block = _Collected()
+    if block.lines:
+        yield block.block()
 
 
 def read_joined(path: Path) -> Iterator[tuple[str, str]]:
@@ -111,25 +104,34 @@ def read_joined(path: Path) -> Iterator[tuple[str, str]]:
         yield sides[0], sides[1]
 
 
-class _Words:
-    """Collects the words of one side."""
+class _Collected:
+    """Collects the pairs of a block."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self._known: dict[str, int] = {}  # by the word as it is written, so that each is normalised once
-        self._ids = array("i")
-        self._starts = array("q", [0])
+        self.lines = self.size = 0
+        self._line, self._first = array("q"), array("q")
+        self._ids = array("i"), array("i")
+        self._starts = array("q", [0]), array("q", [0])
+        self._offsets = array("q", [0])
 
-    def add(self, words: Sequence[str]) -> None:
-        for word in words:
-            number = self._known.get(word)
-            if number is None:
-                number = self._known[word] = self._numbers.setdefault(normalize(word), len(self._numbers))
-            self._ids.append(number)
-        self._starts.append(len(self._ids))
+    def add(self, words: Pair, source: Words, target: Words) -> None:
+        for piece in _pieces(*words):
+            self._line.append(self.lines)
+            for ids, starts, known, side, part in zip(self._ids, self._starts, (source, target), words, piece, strict=True):
+                self._first.append(part.start)
+                ids.extend(known.ids(side[part]))
+                starts.append(len(ids))
+            sizes = [part.stop - part.start for part in piece]
+            self._offsets.append(self._offsets[-1] + sizes[0] * sizes[1])
+            self.size += sum(sizes) + sizes[0] * sizes[1]
+        self.lines += 1
 
-    def side(self) -> Side:
-        return Side(list(self._numbers), np.array(self._ids, np.int32), np.array(self._starts, np.int64))
+    def block(self) -> Block:
+        source, target = (np.array(ids, np.int32) for ids in self._ids)
+        source_starts, target_starts, offsets = (np.array(part, np.int64) for part in (*self._starts, self._offsets))
+        none = np.empty(0, np.int32)
+        text = Text(source, source_starts, target, target_starts, offsets, none)
+        return Block(np.array(self._line, np.int64), np.array(self._first, np.int64).reshape(-1, 2), text, none, none)
 
 
 def _pieces(source: Sequence[str], target: Sequence[str]) -> Iterator[tuple[slice, slice]]:

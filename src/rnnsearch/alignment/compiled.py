@@ -46,8 +46,11 @@ class Parameters(NamedTuple):
     target_null: NDArray[np.float32]
     source_null: NDArray[np.float32]
     target_jump: NDArray[np.float32]
-    """c of the direction that generates the target, from −L to L."""
+    """c of the direction that generates the target: classes of the source word that is jumped from × widths, −L to L."""
     source_jump: NDArray[np.float32]
+    source_class: NDArray[np.int32]
+    """The class of each source word."""
+    target_class: NDArray[np.int32]
     p_0: np.float32
     uniform: bool
     """All jumps are equally probable: IBM Model 1."""
@@ -57,7 +60,7 @@ class Counts(NamedTuple):
     """What is expected of a text: added to by `expectations`."""
 
     types: NDArray[np.float64]
-    """Of each type, the sum of the products of both directions' posterior probabilities."""
+    """Of each type, the expected links of each direction: types × 2."""
     target_null: NDArray[np.float64]
     source_null: NDArray[np.float64]
     target_jump: NDArray[np.float64]
@@ -72,17 +75,21 @@ def index_cells(text: Text, source_words: int, target_words: int) -> tuple[NDArr
     return np.repeat(np.arange(source_words, dtype=np.int32), np.diff(rows)), type_target
 
 
-def expectations(text: Text, parameters: Parameters, counts: Counts) -> None:
-    """Add what the parameters expect of a text to `counts`."""
+def expectations(text: Text, parameters: Parameters, counts: Counts, agree: bool) -> None:
+    """Add what the parameters expect of a text to `counts`.
+
+    If the directions `agree`, a link counts in both by the product of both posterior probabilities, and else in each by its
+    own.
+    """
     none, pairs = np.empty(0, np.float32), len(text.offsets) - 1
-    (_expect_compiled if njit else _expect_plain)(text, 0, pairs, parameters, counts, False, none, none)
+    (_expect_compiled if njit else _expect_plain)(text, 0, pairs, parameters, counts, False, none, none, agree)
 
 
 def posteriors(text: Text, parameters: Parameters, first: int, last: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """The posterior probability of every cell of the pairs from `first` to before `last`, in both directions."""
     found = [np.zeros(text.offsets[last] - text.offsets[first], np.float32) for _ in "ts"]
-    none = Counts(*(np.empty(0) for _ in Counts._fields))
-    (_expect_compiled if njit else _expect_plain)(text, first, last, parameters, none, True, found[0], found[1])
+    none = Counts(np.empty((0, 2)), np.empty(0), np.empty(0), np.empty((0, 0)), np.empty((0, 0)), np.empty(0))
+    (_expect_compiled if njit else _expect_plain)(text, first, last, parameters, none, True, found[0], found[1], True)
     return found[0], found[1]
 
 
@@ -114,7 +121,9 @@ def _expect_plain(
     only_posteriors: bool,
     target_posterior: NDArray[np.float32],
     source_posterior: NDArray[np.float32],
+    agree: bool,
 ) -> None:
+    jumps = [np.ones_like(jump) if parameters.uniform else jump for jump in (parameters.target_jump, parameters.source_jump)]
     for p in range(first, last):
         e, f = _words(text, p)
         Tx, Ty = len(e), len(f)
@@ -122,18 +131,16 @@ def _expect_plain(
             continue
         types = text.cells[text.offsets[p] : text.offsets[p + 1]].reshape(Tx, Ty)
         directions = (
-            (parameters.t[types, 0].T, parameters.target_null[f], parameters.target_jump),
-            (parameters.t[types, 1], parameters.source_null[e], parameters.source_jump),
+            (parameters.t[types, 0].T, parameters.target_null[f], jumps[0], parameters.source_class[e]),
+            (parameters.t[types, 1], parameters.source_null[e], jumps[1], parameters.target_class[f]),
         )
-        forward, backward = (
-            forward_backward(t, null, np.ones_like(jump) if parameters.uniform else jump, float(parameters.p_0))
-            for t, null, jump in directions
-        )
+        forward, backward = (forward_backward(*direction, float(parameters.p_0)) for direction in directions)
+        links = np.stack([forward.links.T, backward.links], axis=-1)
         if only_posteriors:
             here = slice(text.offsets[p] - text.offsets[first], text.offsets[p + 1] - text.offsets[first])
-            target_posterior[here], source_posterior[here] = forward.links.T.ravel(), backward.links.ravel()
+            target_posterior[here], source_posterior[here] = links.reshape(-1, 2).T
             continue
-        np.add.at(counts.types, types, forward.links.T * backward.links)
+        np.add.at(counts.types, types, links.prod(-1, keepdims=True) if agree else links)
         np.add.at(counts.target_null, f, forward.null)
         np.add.at(counts.source_null, e, backward.null)
         counts.target_jump[:] += forward.jumps
@@ -182,11 +189,11 @@ if njit:
 
     @_compiled
     def _forward_backward(
-        t: Any, n: Any, jump: Any, p_0: Any, uniform: bool, links: Any, null: Any, jumps: Any, scratch: Any
+        t: Any, n: Any, jump: Any, c: Any, p_0: Any, uniform: bool, links: Any, null: Any, jumps: Any, scratch: Any
     ) -> Any:
         """See `hmm.forward_backward`; `jump` with `uniform` is not read, and the results are `links`, `null`, `jumps`."""
         Ty, Tx = t.shape
-        L = jump.shape[0] // 2
+        L = jump.shape[1] // 2
         word, none = scratch[: Ty * Tx].reshape(Ty, Tx), scratch[Ty * Tx : 2 * Ty * Tx].reshape(Ty, Tx)
         rest = scratch[2 * Ty * Tx :]
         to, beta, reached, scale = rest[:Tx], rest[Tx : 2 * Tx], rest[2 * Tx : 3 * Tx], rest[3 * Tx : 3 * Tx + Ty]
@@ -207,20 +214,20 @@ if njit:
         for i in range(Tx):
             total = f32(0)
             for k in range(Tx):
-                total += jump[L + k - i]
+                total += jump[c[i], L + k - i]
             to[i] = (f32(1) - p_0) / total
-            first_total += jump[L + i + 1]
+            first_total += jump[0, L + i + 1]
         for j in range(Ty):
             for i in range(Tx):
-                word[j, i] = (f32(1) - p_0) * jump[L + i + 1] / first_total if j == 0 else f32(0)
-                none[j, i] = p_0 * n[j] * (jump[L + i + 1] / first_total if j == 0 else word[j - 1, i] + none[j - 1, i])
+                word[j, i] = (f32(1) - p_0) * jump[0, L + i + 1] / first_total if j == 0 else f32(0)
+                none[j, i] = p_0 * n[j] * (jump[0, L + i + 1] / first_total if j == 0 else word[j - 1, i] + none[j - 1, i])
             if j > 0:
                 for k in range(Tx):
                     before = word[j - 1, k] + none[j - 1, k]
                     if before > _NEGLIGIBLE:
                         before *= to[k]
                         for i in range(Tx):
-                            word[j, i] += before * jump[L + i - k]
+                            word[j, i] += before * jump[c[k], L + i - k]
             total = f32(0)
             for i in range(Tx):
                 word[j, i] *= t[j, i]
@@ -233,11 +240,11 @@ if njit:
                 none[j, i] /= total
         total = f32(0)
         for i in range(Tx):
-            total += (word[Ty - 1, i] + none[Ty - 1, i]) * jump[L + Tx - i]
+            total += (word[Ty - 1, i] + none[Ty - 1, i]) * jump[c[i], L + Tx - i]
         total = max(total, _SMALLEST)
         log_likelihood += np.log(total)
         for i in range(Tx):
-            beta[i] = jump[L + Tx - i] / total
+            beta[i] = jump[c[i], L + Tx - i] / total
         for j in range(Ty - 1, -1, -1):
             if j < Ty - 1:
                 for i in range(Tx):
@@ -249,9 +256,9 @@ if njit:
                         here *= to[k]
                         total = f32(0)
                         for i in range(Tx):
-                            onward = jump[L + i - k] * reached[i]
+                            onward = jump[c[k], L + i - k] * reached[i]
                             total += onward
-                            jumps[L + i - k] += here * onward
+                            jumps[c[k], L + i - k] += here * onward
                         beta[k] = to[k] * total + stay * beta[k]
                     else:
                         beta[k] = f32(0)
@@ -272,6 +279,7 @@ if njit:
         only_posteriors: bool,
         target_posterior: Any,
         source_posterior: Any,
+        agree: bool,
     ) -> None:
         cells, words = 0, 0
         for p in range(first, last):
@@ -282,7 +290,7 @@ if njit:
         )  # fmt: skip
         n, null, back_null = np.empty(words, f32), np.empty(words, f32), np.empty(words, f32)
         scratch = np.empty(2 * cells + 4 * words, f32)
-        jumps = np.zeros(len(parameters.target_jump), f32)
+        jumps = np.zeros(parameters.target_jump.shape, f32)
         for p in range(first, last):
             e = text.source_ids[text.source_starts[p] : text.source_starts[p + 1]]
             f = text.target_ids[text.target_starts[p] : text.target_starts[p + 1]]
@@ -296,22 +304,23 @@ if njit:
                     t_f[j, i], t_e[i, j] = parameters.t[kind, 0], parameters.t[kind, 1]
             forward, backward = links[: Tx * Ty].reshape(Ty, Tx), back_links[: Tx * Ty].reshape(Tx, Ty)
             reach = max(Tx, Ty) + 1
-            middle = len(jumps) // 2
-            jumps[middle - reach : middle + reach + 1] = f32(0)
+            middle = len(jumps[0]) // 2
+            ce, cf = parameters.source_class[e], parameters.target_class[f]
             for j in range(Ty):
                 n[j] = parameters.target_null[f[j]]
             likelihood = _forward_backward(
-                t_f, n, parameters.target_jump, parameters.p_0, parameters.uniform, forward, null, jumps, scratch
+                t_f, n, parameters.target_jump, ce, parameters.p_0, parameters.uniform, forward, null, jumps, scratch
             )
             if not only_posteriors:
                 counts.log_likelihood[0] += likelihood
-                for d in range(middle - reach, middle + reach + 1):
-                    counts.target_jump[d] += jumps[d]
-                    jumps[d] = f32(0)
+                for i in range(Tx):
+                    for d in range(middle - reach, middle + reach + 1):
+                        counts.target_jump[ce[i], d] += jumps[ce[i], d]
+                        jumps[ce[i], d] = f32(0)
             for i in range(Tx):
                 n[i] = parameters.source_null[e[i]]
             likelihood = _forward_backward(
-                t_e, n, parameters.source_jump, parameters.p_0, parameters.uniform, backward, back_null, jumps, scratch
+                t_e, n, parameters.source_jump, cf, parameters.p_0, parameters.uniform, backward, back_null, jumps, scratch
             )
             if only_posteriors:
                 for i in range(Tx):
@@ -320,11 +329,20 @@ if njit:
                         target_posterior[cell], source_posterior[cell] = forward[j, i], backward[i, j]
                 continue
             counts.log_likelihood[1] += likelihood
-            for d in range(middle - reach, middle + reach + 1):
-                counts.source_jump[d] += jumps[d]
+            for i in range(Ty):
+                for d in range(middle - reach, middle + reach + 1):
+                    counts.source_jump[cf[i], d] += jumps[cf[i], d]
+                    jumps[cf[i], d] = f32(0)
             for i in range(Tx):
                 counts.source_null[e[i]] += back_null[i]
                 for j in range(Ty):
-                    counts.types[text.cells[offset + i * Ty + j]] += forward[j, i] * backward[i, j]
+                    kind = text.cells[offset + i * Ty + j]
+                    if agree:
+                        both = forward[j, i] * backward[i, j]
+                        counts.types[kind, 0] += both
+                        counts.types[kind, 1] += both
+                    else:
+                        counts.types[kind, 0] += forward[j, i]
+                        counts.types[kind, 1] += backward[i, j]
             for j in range(Ty):
                 counts.target_null[f[j]] += null[j]

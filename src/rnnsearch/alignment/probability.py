@@ -1,13 +1,17 @@
-"""The probability of a link, from both models and from what lies around it: logistic regression.
+"""The probability of a link, from all models and from what lies around it: a small network.
 
-The posterior probabilities of two models that agreed in training are too sure of themselves. Here they are evidence among
-other evidence: is one of the words linked otherwise, are the neighbours linked alongside, is a word frequent, are the two
-at the same place of their sentences? No evidence is about a language. The weights were learned from hand-aligned sentences,
-two novels of `alibi` (French and English), aligned together with 100,000 pairs of Europarl; `benchmarks/aligners.py --fit`
-learns them again.
+The posterior probabilities of models that agreed in training are too sure of themselves, and those of models that did not
+agree are wrong more often. Here they are evidence among other evidence: is one of the words linked otherwise, are the
+neighbours linked alongside, is a word frequent, are the two at the same place of their sentences? No evidence is about a
+language, or about the size of a text. The weights were learned from hand-aligned sentences, two novels of `alibi` (French
+and English), and from training sentences of the built-in corpus; `benchmarks/link_weights.py` learns them again.
 """
 
 from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,79 +20,69 @@ Floats = NDArray[np.floating]
 
 _REACH = 3
 """Cells so far away are still near."""
+_OF_MODELS = (
+    *("logit forward", "logit backward", "t forward", "t backward", "forward null", "backward null"),
+    *("mean", "rival of the source word", "rival of the target word", "next on the diagonal", "near the diagonal"),
+)
 EVIDENCE = (
-    *("logit forward", "logit backward", "mean", "rival of the source word", "rival of the target word"),
-    *("next on the diagonal", "near the diagonal", "forward null", "backward null", "t forward", "t backward"),
+    *(f"{kind}, {models}" for kind in _OF_MODELS for models in ("agreeing", "independent")),
     *("source frequency", "target frequency", "distance"),
 )
-WEIGHTS = np.array(
-    [0.067, 0.069, 0.365, -2.403, -1.952, 0.977, 0.324, -1.444, -1.407, 0.083, 0.058, 0.076, 0.092, -2.685, -1.604]
-)
-"""One for each kind of evidence, and a constant."""
+WEIGHTS = Path(__file__).with_name("link_weights.json")
 
 
-def evidence(
-    forward_ST: Floats, backward_ST: Floats, t_ST2: Floats, source_frequency_S: Floats, target_frequency_T: Floats
-) -> Floats:
-    """What is known of every cell of a pair, source words × target words × kinds.
+def evidence(p_DMST: Floats, t_STMD: Floats, source_share_S: Floats, target_share_T: Floats) -> Floats:
+    """What is known of every cell of a pair: kinds × source words × target words.
 
-    The arguments are the posterior probabilities of both models, their translation probabilities, and how often the words
-    occur in the text.
+    The arguments are the posterior probabilities of both directions (forward and backward) of the agreeing and of the
+    independent models, their translation probabilities, and the share of each word in all words of the text.
     """
-    S, T = forward_ST.shape
-    mean = np.sqrt(forward_ST * backward_ST)
-    near = sum(
-        (_moved(mean, i, j) + _moved(mean, -i, -j) for d in (2, 3) for i, j in ((d, d), (d, d - 1), (d - 1, d))),
-        np.zeros((S, T)),
-    )
-    distance = np.abs((np.arange(S) + 0.5)[:, None] / S - (np.arange(T) + 0.5) / T)
-    none = np.zeros((S, T))
-    return np.stack(
-        [
-            _logit(forward_ST),
-            _logit(backward_ST),
-            mean,
-            _rival(mean),
-            _rival(mean.T).T,
-            _moved(mean, 1, 1) + _moved(mean, -1, -1),
-            near,
-            1 - forward_ST.sum(0) + none,
-            1 - backward_ST.sum(1)[:, None] + none,
-            np.log(t_ST2[..., 0] + 1e-7),
-            np.log(t_ST2[..., 1] + 1e-7),
-            np.log(source_frequency_S)[:, None] + none,
-            np.log(target_frequency_T) + none,
-            distance,
-        ],
-        axis=-1,
-    )
+    _, M, S, T = p_DMST.shape
+    mean = np.sqrt(p_DMST[0] * p_DMST[1])
+    around = np.zeros((M, S + 2 * _REACH, T + 2 * _REACH))
+    around[:, _REACH:-_REACH, _REACH:-_REACH] = mean
+    # Beyond the sentences there are no links, but that of their beginnings, and that of their ends.
+    around[:, _REACH - 1, _REACH - 1] = around[:, _REACH + S, _REACH + T] = 1
+
+    def at(i: int, j: int) -> Floats:
+        """For each cell the value of the cell that is i words further in the source and j words in the target."""
+        return around[:, _REACH + i : _REACH + i + S, _REACH + j : _REACH + j + T]
+
+    p = np.clip(p_DMST, 1e-6, 1 - 1e-6)
+    found = np.empty((len(EVIDENCE), S, T))
+    of_models = found[: len(_OF_MODELS) * M].reshape(len(_OF_MODELS), M, S, T)
+    of_models[0:2] = np.log(p / (1 - p))
+    of_models[2:4] = np.log(t_STMD + 1e-7).transpose(3, 2, 0, 1)
+    of_models[4] = 1 - p_DMST[0].sum(1)[:, None, :]
+    of_models[5] = 1 - p_DMST[1].sum(2)[:, :, None]
+    of_models[6] = mean
+    of_models[7] = _rival(mean)
+    of_models[8] = _rival(mean.swapaxes(1, 2)).swapaxes(1, 2)
+    of_models[9] = at(1, 1) + at(-1, -1)
+    of_models[10] = sum(at(i, j) + at(-i, -j) for d in (2, 3) for i, j in ((d, d), (d, d - 1), (d - 1, d)))
+    found[-3] = np.log(source_share_S)[:, None]
+    found[-2] = np.log(target_share_T)
+    found[-1] = np.abs((np.arange(S) + 0.5)[:, None] / S - (np.arange(T) + 0.5) / T)
+    return found
 
 
-def probability(evidence: Floats) -> Floats:
-    """The probability of links, from their evidence (its last axis)."""
-    return np.asarray(1 / (1 + np.exp(-(evidence @ WEIGHTS[:-1] + WEIGHTS[-1]))))
+def probability(evidence_NK: Floats) -> Floats:
+    """The probability of N links, from their evidence."""
+    w = _weights()
+    x_NK = (evidence_NK - w["mean"]) / w["deviation"]
+    z_N = x_NK @ w["linear"] + np.tanh(x_NK @ w["hidden"] + w["bias"]) @ w["out"] + w["constant"]
+    return np.asarray(1 / (1 + np.exp(-z_N)))
 
 
-def _logit(p: Floats) -> Floats:
-    p = np.clip(p, 1e-6, 1 - 1e-6)
-    return np.asarray(np.log(p / (1 - p)))
+@cache
+def _weights() -> dict[str, Floats]:
+    return {name: np.array(values) for name, values in json.loads(WEIGHTS.read_text(encoding="utf-8")).items()}
 
 
-def _rival(p_ST: Floats) -> Floats:
+def _rival(p_MST: Floats) -> Floats:
     """The greatest probability among the other links of the same source word."""
-    if p_ST.shape[1] < 2:
-        return np.zeros_like(p_ST)
-    second, first = np.partition(p_ST, -2, axis=1)[:, -2:].T[:, :, None]
-    return np.asarray(np.where(p_ST == first, second, first))
-
-
-def _moved(p_ST: Floats, i: int, j: int) -> Floats:
-    """For each cell the value of the cell that is i words further in the source and j words in the target.
-
-    Beyond the sentences there are no links, but that of their beginnings, and that of their ends.
-    """
-    S, T = p_ST.shape
-    around = np.zeros((S + 2 * _REACH, T + 2 * _REACH), p_ST.dtype)
-    around[_REACH : _REACH + S, _REACH : _REACH + T] = p_ST
-    around[_REACH - 1, _REACH - 1] = around[_REACH + S, _REACH + T] = 1
-    return around[_REACH + i : _REACH + i + S, _REACH + j : _REACH + j + T]
+    if p_MST.shape[2] < 2:
+        return np.zeros_like(p_MST)
+    greatest = np.partition(p_MST, -2, axis=2)
+    second, first = greatest[:, :, -2, None], greatest[:, :, -1, None]
+    return np.asarray(np.where(p_MST == first, second, first))

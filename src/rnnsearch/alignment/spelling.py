@@ -18,10 +18,13 @@ _ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(1, dt
 
 
 def likeness(
-    source: Sequence[str], target: Sequence[str], type_source: NDArray[np.int32], type_target: NDArray[np.int32]
+    source: NDArray[np.uint8], target: NDArray[np.uint8], type_source: NDArray[np.int32], type_target: NDArray[np.int32]
 ) -> NDArray[np.float32]:
-    """Of each type of cell, the sixth power of the Dice coefficient of the letter pairs of its words, without accents."""
-    signatures = [_signatures(words) for words in (source, target)]
+    """Of each type of cell, the sixth power of the Dice coefficient of the letter pairs of its words, without accents.
+
+    The letter pairs of the words of both sides are those of `letter_pairs`.
+    """
+    signatures = source, target
     sizes = [_ONES[bits].sum(1, dtype=np.int32) for bits in signatures]
     found = np.zeros(len(type_source), np.float32)
     for start in range(0, len(found), _BLOCK):
@@ -33,7 +36,7 @@ def likeness(
     return found
 
 
-def _signatures(words: Sequence[str]) -> NDArray[np.uint8]:
+def letter_pairs(words: Sequence[str]) -> NDArray[np.uint8]:
     """The letter pairs of each word, both its ends included, hashed to a set of bits."""
     bits = np.zeros((len(words), _BITS // 8), np.uint8)
     for number, word in enumerate(words):

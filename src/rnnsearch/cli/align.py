@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
@@ -11,7 +11,13 @@ from rnnsearch.cli.options import Jobs, ModelOrNone, PageFile, Table, Tokenized,
 from rnnsearch.errors import RnnsearchError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import ExitStack
+
+    from rnnsearch.alignment import LineLinks
     from rnnsearch.data.word_alignments import GoldLinks, Links
+
+_How: TypeAlias = Literal["grow-diag", "grow-diag-final-and", "intersection", "union", "probability"]
 
 
 def command(
@@ -29,8 +35,12 @@ def command(
         typer.Option(
             "--pairs",
             metavar="FILE",
-            help="Without --model: both sides in one file, `source ||| target` or with a tab between.",
+            help="Without a translator: both sides in one file, `source ||| target` or with a tab between.",
         ),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", metavar="FOLDER", help="Without --model: keep the aligner that has learned in this folder."),
     ] = None,
     format_: Annotated[
         Literal["pharaoh", "json"],
@@ -57,7 +67,7 @@ def command(
         ),
     ] = None,
     symmetry: Annotated[
-        Literal["grow-diag", "grow-diag-final-and", "intersection", "union", "probability"] | None,
+        _How | None,
         typer.Option(
             "--symmetrize",
             help="How to combine the links of both directions: by default `probability`, and `grow-diag` with "
@@ -71,25 +81,31 @@ def command(
     """Align the words of sentence pairs.
 
     Without --model, an aligner learns from the pairs themselves, whose words are separated by spaces, and writes the links
-    of every line, in order. With one, the output says which source words each target word attends to, in a given
-    translation or in the model's own. Gold links number the words of tokenised text; give `--tokenized` if the files are
-    tokenised as the gold alignments are. With --model and --output, a run that was killed goes on where it was.
+    of every line, in order; with the folder of an aligner that was kept by `--save`, this one writes them. With a model that
+    translates, the output says which source words each target word attends to, in a given translation or in the model's
+    own. Gold links number the words of tokenised text; give `--tokenized` if the files are tokenised as the gold alignments
+    are. With --output, a run that was killed goes on where it was.
     """
     if tsv is not None:
         source, target = both_sides(source, target, tsv, "--target")
-    if model is None:
+    if model is None or _is_aligner(model):
         no_use = {"--plot": plot, "--page": page, "--reverse-model": reverse_model, "--jobs": jobs > 1}
         for option, given in no_use.items():
             if given:
-                raise RnnsearchError(f"{option} needs a trained model: give --model too")
-        _learn_and_align(source, target, pairs_file, format_, output, gold, reverse_gold, symmetry or "probability")
+                raise RnnsearchError(f"{option} needs a model that translates: give its folder as --model")
+        if model is not None and save is not None:
+            raise RnnsearchError(f"--save keeps an aligner that learns now, and {model} has learned: give one of the two")
+        combined: _How = symmetry or "probability"
+        _align_without_translator(model, source, target, pairs_file, save, format_, output, gold, reverse_gold, combined)
         return
+    if save is not None:
+        raise RnnsearchError("--save is for aligning without a model: a translator learns by `rnnsearch train`")
     if pairs_file is not None:
-        raise RnnsearchError("--pairs is for aligning without a model: with --model, give --source and --target")
+        raise RnnsearchError("--pairs is for aligning without a translator: with one, give --source and --target")
     if source is None:
         raise RnnsearchError("there is nothing to align: give --source")
     if symmetry == "probability":
-        raise RnnsearchError("--symmetrize probability is for aligning without a model: attention has no such probability")
+        raise RnnsearchError("--symmetrize probability is for an aligner: the attention of a model has no such probability")
     symmetry = symmetry or "grow-diag"
     if target is None and (tokenized or gold is not None):
         raise RnnsearchError("--gold and --tokenized need given pairs: give --target too")
@@ -98,7 +114,6 @@ def command(
     check_inputs(source, target, gold, models=[model, reverse_model], outputs=[page])
 
     import sys
-    from collections.abc import Iterator
     from contextlib import ExitStack
 
     from rnnsearch.atomic import atomic_write
@@ -171,53 +186,58 @@ def command(
         _print_score(predicted, gold_links, gold)
 
 
-def _learn_and_align(
+def _is_aligner(folder: Path) -> bool:
+    from rnnsearch.alignment import is_aligner
+
+    return is_aligner(folder)
+
+
+def _align_without_translator(
+    model: Path | None,
     source: Path | None,
     target: Path | None,
     pairs_file: Path | None,
+    save: Path | None,
     format_: str,
     output: Path | None,
     gold: Path | None,
     reverse_gold: bool,
-    symmetry: Literal["grow-diag", "grow-diag-final-and", "intersection", "union", "probability"],
+    symmetry: _How,
 ) -> None:
     if (pairs_file is None) == (source is None) or (source is None) != (target is None):
-        raise RnnsearchError("without --model, give the pairs as --source and --target, or both in one file as --pairs")
+        raise RnnsearchError("give the pairs as --source and --target, or both in one file as --pairs")
     check_inputs(source, target, pairs_file, gold, outputs=[output])
+    if save is not None and save.exists() and not save.is_dir():
+        raise RnnsearchError(f"{save}: this is a file; name a folder to keep the aligner in")
 
     import json
     import sys
-    import time
     from contextlib import ExitStack
 
-    from rnnsearch.alignment import Bitext, read_joined, train_aligner
+    from rnnsearch.alignment import Aligner, read_joined
     from rnnsearch.atomic import atomic_write
     from rnnsearch.cli.bar import bar, beside_output
     from rnnsearch.data.read import read_pairs
     from rnnsearch.data.word_alignments import read_gold, to_pharaoh
 
     gold_links = read_gold(gold, reverse=reverse_gold) if gold is not None else []
-    if source is not None and target is not None:
-        lines = read_pairs([source], [target])
-    else:
-        assert pairs_file is not None
-        lines = read_joined(pairs_file)
-    bitext = Bitext.of((one.split(), other.split()) for one, other in lines)
-    print(f"{bitext.lines:,} pairs, {len(bitext.text.cells):,} cells", file=sys.stderr)
-    started = time.monotonic()
+    files = [file for file in (source, target, pairs_file) if file is not None]
 
-    def tell(step: int, steps: int, _: object) -> None:
-        seconds = time.monotonic() - started
-        print(f"step {step} of {steps}, {seconds:,.0f} s", file=sys.stderr)
+    def pairs() -> Iterator[tuple[list[str], list[str]]]:
+        lines = read_joined(files[0]) if pairs_file is not None else read_pairs([files[0]], [files[1]])
+        return ((one.split(), other.split()) for one, other in lines)
 
-    aligner = train_aligner(bitext, progress=tell)
     predicted = []
     with ExitStack() as stack:
+        if model is not None:
+            found, count = Aligner.load(model).align(pairs()), None
+        else:
+            found, count = _learned(stack, pairs(), files, output, save)
         out = sys.stdout
         if output is not None:
             out = stack.enter_context(stack.enter_context(atomic_write(output)).open("w", encoding="utf-8", newline="\n"))
-        advance = stack.enter_context(bar("aligning", total=bitext.lines, wanted=beside_output(output)))
-        for number, line in enumerate(aligner.lines()):
+        advance = stack.enter_context(bar("aligning", files[0], total=count, wanted=beside_output(output)))
+        for number, line in enumerate(found):
             links = line.links(symmetry)
             if gold is not None and number < len(gold_links):
                 predicted.append(links)
@@ -225,11 +245,36 @@ def _learn_and_align(
                 out.write(to_pharaoh(links) + "\n")
             else:
                 known = zip(line.source.tolist(), line.target.tolist(), line.probability.tolist(), strict=True)
-                found = [[s, t, round(p, 4)] for s, t, p in sorted(known) if (s, t) in links]
-                out.write(json.dumps({"line": number + 1, "links": found}) + "\n")
+                weighed = [[s, t, round(p, 4)] for s, t, p in sorted(known) if (s, t) in links]
+                out.write(json.dumps({"line": number + 1, "links": weighed}) + "\n")
             advance(1)
     if gold is not None:
         _print_score(predicted, gold_links, gold)
+
+
+def _learned(
+    stack: ExitStack, pairs: Iterator[tuple[list[str], list[str]]], files: list[Path], output: Path | None, save: Path | None
+) -> tuple[Iterator[LineLinks], int]:
+    """The links of all pairs, from which an aligner learns first, and the number of pairs.
+
+    What it needs on the way is kept beside the output until that is written, or else in a temporary folder.
+    """
+    import sys
+
+    from rnnsearch.alignment import Corpus, steps, train_aligner
+    from rnnsearch.cli.bar import bar
+    from rnnsearch.shards import Kept, digest_of
+
+    folder = None
+    if output is not None:
+        folder = stack.enter_context(Kept(output, {"command": "align", "text": digest_of(*files)})).folder
+    corpus = Corpus(pairs, folder)
+    print(f"{corpus.lines:,} pairs, {corpus.cells:,} cells", file=sys.stderr)
+    with bar("learning", total=corpus.pairs * steps()) as advance:
+        aligner = train_aligner(corpus, advance)
+    if save is not None:
+        aligner.save(save)
+    return aligner.align_corpus(corpus), corpus.lines
 
 
 def _print_score(predicted: list[Links], gold_links: list[GoldLinks], gold: Path) -> None:

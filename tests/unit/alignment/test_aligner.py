@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tracemalloc
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rnnsearch.alignment import Bitext, read_joined, train_aligner
-from rnnsearch.alignment.bitext import LONGEST, normalize
+from rnnsearch.alignment import Aligner, Corpus, LineLinks, bitext, lexicon, read_joined, steps, train_aligner
+from rnnsearch.alignment.agreement import train
+from rnnsearch.alignment.bitext import LONGEST
+from rnnsearch.alignment.vocabulary import normalize
 from rnnsearch.data.read import read_lines
 from rnnsearch.data.word_alignments import Links, read_gold
 from rnnsearch.datasets.builtin import write_corpus
@@ -22,9 +26,29 @@ from rnnsearch.evaluation.aer import alignment_error_rate
 from rnnsearch.text.tokenize import Tokenizer
 
 
+def learned(text: Iterable[tuple[str, str]], folder: Path | None = None) -> tuple[Aligner, list[LineLinks]]:
+    corpus = Corpus(((source.split(), target.split()) for source, target in text), folder)
+    aligner = train_aligner(corpus)
+    return aligner, list(aligner.align_corpus(corpus))
+
+
 def links_of(text: list[tuple[str, str]]) -> list[Links]:
-    bitext = Bitext.of((source.split(), target.split()) for source, target in text)
-    return [line.links() for line in train_aligner(bitext).lines()]
+    return [line.links() for line in learned(text)[1]]
+
+
+def some_text(lines: int, seed: int = 0) -> list[tuple[str, str]]:
+    """Pairs of words that translate each other, in a similar order."""
+    draw = np.random.default_rng(seed)
+    chosen = (draw.zipf(1.5, int(draw.integers(3, 9))) % 50 for _ in range(lines))
+    return [(" ".join(f"e{n}" for n in line), " ".join(f"{n}f" for n in np.roll(line, 1))) for line in chosen]
+
+
+def same(ours: Sequence[LineLinks], theirs: Sequence[LineLinks]) -> bool:
+    return len(ours) == len(theirs) and all(
+        np.array_equal(getattr(one, column), getattr(other, column))
+        for one, other in zip(ours, theirs, strict=True)
+        for column in ("source", "target", "forward", "backward", "probability")
+    )
 
 
 def test_words_that_go_together_are_linked() -> None:
@@ -56,7 +80,7 @@ words = st.lists(st.text(st.characters(blacklist_categories=("Z", "C")), min_siz
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(words, words), max_size=5))
 def test_any_text_is_aligned_within_its_words_and_always_alike(text: list[tuple[list[str], list[str]]]) -> None:
-    first, second = (list(train_aligner(Bitext.of(text)).lines()) for _ in "12")
+    first, second = (learned((" ".join(one), " ".join(other)) for one, other in text)[1] for _ in "12")
     assert len(first) == len(text)
     for line, again, (source, target) in zip(first, second, text, strict=True):
         assert line.probability.tolist() == again.probability.tolist()
@@ -76,20 +100,104 @@ def test_links_agree_with_the_grammar_of_the_builtin_corpus_and_the_likelihood_r
         [tokenizer.tokenize(line) for part in ("test", "train") for line in read_lines(tmp_path / f"{part}.{language}")]
         for tokenizer, language in zip(tokenizers, ("en", "fr"), strict=True)
     ]
-    likelihoods: list[np.ndarray] = []
-    steps: list[tuple[int, int]] = []
+    corpus, seen = Corpus(zip(*sides, strict=True)), 0
 
-    def tell(step: int, of: int, likelihood: np.ndarray) -> None:
-        steps.append((step, of))
-        likelihoods.append(likelihood)
+    def advance(pairs: int) -> None:
+        nonlocal seen
+        seen += pairs
 
-    aligner = train_aligner(Bitext.of(zip(*sides, strict=True)), progress=tell)
-    assert steps == [(step, len(steps)) for step in range(1, len(steps) + 1)]
+    agreeing, independent, likelihoods = train(corpus, advance)
+    assert seen == corpus.pairs * steps()
+    assert len(likelihoods) == steps()
     assert (likelihoods[-1] > likelihoods[4]).all(), "jumps are learned"
     assert (likelihoods[3] > likelihoods[0]).all(), "words are learned"
     gold = read_gold(tmp_path / "test.gold")
-    found = [line.links() for line in aligner.lines()][:500]
-    assert alignment_error_rate(found, gold).aer < 0.06
+    found = [line.links() for line in Aligner(corpus.words, agreeing, independent).align_corpus(corpus)][:500]
+    assert alignment_error_rate(found, gold).aer < 0.055
+
+
+def test_a_kept_aligner_draws_the_same_links_of_the_text_it_learned_from(tmp_path: Path) -> None:
+    text = some_text(200)
+    aligner, found = learned(text)
+    aligner.save(tmp_path / "kept")
+    pairs = [(source.split(), target.split()) for source, target in text]
+    assert same(list(Aligner.load(tmp_path / "kept").align(pairs)), found)
+
+
+def test_links_of_a_line_of_new_text_depend_on_no_other_line(tmp_path: Path) -> None:
+    aligner, _ = learned(some_text(200))
+    new = [("e1 e2 unknown", "2f 1f unknown"), ("", "1f"), ("e3 zzz e4", "3f yyy 4f"), ("unknown e1", "1f zzz")]
+    pairs = [(source.split(), target.split()) for source, target in new]
+    together, alone = list(aligner.align(pairs)), [next(aligner.align([pair])) for pair in pairs]
+    assert same(together, alone)
+    assert together[0].links() >= {(0, 1), (1, 0)}
+    assert (2, 2) in together[0].links(), "a new word is linked to what is written alike"
+
+
+def test_a_damaged_aligner_is_reported(tmp_path: Path) -> None:
+    with pytest.raises(RnnsearchError, match="no aligner is there"):
+        Aligner.load(tmp_path)
+    learned(some_text(20))[0].save(tmp_path)
+    for name in ("aligner.safetensors", "source.words"):
+        content = (tmp_path / name).read_bytes()
+        (tmp_path / name).write_bytes(content[:-1])
+        with pytest.raises(RnnsearchError, match="damaged"):
+            Aligner.load(tmp_path)
+        (tmp_path / name).write_bytes(content)
+    Aligner.load(tmp_path)
+
+
+@pytest.mark.parametrize("killed_after", [1, 350, 1100, 2300, 2800])
+def test_a_training_that_was_killed_goes_on_to_the_same_bits(tmp_path: Path, killed_after: int) -> None:
+    text, seen = some_text(200), 0
+    _, whole = learned(text)
+
+    def kill(pairs: int) -> None:
+        nonlocal seen
+        seen += pairs
+        if seen >= killed_after:
+            raise KeyboardInterrupt
+
+    corpus = Corpus(((source.split(), target.split()) for source, target in text), tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        train_aligner(corpus, kill)
+    steps_told: list[int] = []
+    again = Corpus(((source.split(), target.split()) for source, target in text), tmp_path)
+    aligner = train_aligner(again, steps_told.append)
+    assert same(list(aligner.align_corpus(again)), whole)
+    assert sum(steps_told) == 200 * steps(), "the progress that was made is told too"
+
+
+def test_a_text_in_many_blocks_has_the_links_of_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = some_text(300)
+    _, whole = learned(text)
+    monkeypatch.setattr(bitext, "SIZE", 500)
+    monkeypatch.setattr(lexicon, "_CHUNK", 30)
+    _, parts = learned(text)
+    assert [line.links() for line in parts] == [line.links() for line in whole]
+    for one, other in zip(parts, whole, strict=True):
+        assert one.probability == pytest.approx(other.probability, abs=1e-3)
+
+
+def test_memory_does_not_grow_with_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bitext, "SIZE", 20_000)
+    monkeypatch.setattr(lexicon, "_CHUNK", 500)
+    learned(some_text(10))  # compiles
+
+    def peak(text: list[tuple[str, str]]) -> tuple[int, int]:
+        tracemalloc.start()
+        try:
+            corpus = Corpus((source.split(), target.split()) for source, target in text)
+            for _ in train_aligner(corpus).align_corpus(corpus):
+                pass
+            return tracemalloc.get_traced_memory()[1], corpus.cells
+        finally:
+            tracemalloc.stop()
+
+    text = some_text(2000)
+    (short, cells), (long, more_cells) = peak(text), peak(4 * text)
+    # Objects that wait for the collector of garbage vary; the numbers of the cells alone are four bytes each.
+    assert long - short < 0.5 * 4 * (more_cells - cells)
 
 
 @pytest.mark.slow

@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rnnsearch.alignment import Bitext, compiled, train_aligner
+from rnnsearch.alignment import Corpus, compiled, train_aligner
 from rnnsearch.alignment.hmm import forward_backward
 
 sentences = st.lists(st.sampled_from("abcdefgh"), max_size=7)
 texts = st.lists(st.tuples(sentences, sentences), min_size=1, max_size=6)
 
 
-def random_pair(Ty: int, Tx: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def random_pair(Ty: int, Tx: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     draw = np.random.default_rng(seed)
-    return draw.random((Ty, Tx)), draw.random(Ty), draw.random(2 * Tx + 3)
+    return draw.random((Ty, Tx)), draw.random(Ty), draw.random((3, 2 * Tx + 3)), draw.integers(3, size=Tx)
 
 
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 2**32 - 1))
@@ -30,7 +30,7 @@ def test_posteriors_of_a_word_sum_to_one(Ty: int, Tx: int, seed: int) -> None:
 
 @pytest.mark.parametrize(("Ty", "Tx"), [(1, 1), (2, 3), (3, 2)])
 def test_posteriors_are_those_of_all_alignments_listed(Ty: int, Tx: int) -> None:
-    t, n, jump = random_pair(Ty, Tx, seed=5)
+    t, n, jump, classes = random_pair(Ty, Tx, seed=5)
     p_0, L = 0.3, Tx + 1
     links, total = np.zeros((Ty, Tx)), 0.0
     # A state is a position and whether the word is generated there; a word of none keeps the position.
@@ -38,16 +38,17 @@ def test_posteriors_are_those_of_all_alignments_listed(Ty: int, Tx: int) -> None
         probability, before = 1.0, -1
         for j, (i, generates) in enumerate(states):
             if j == 0 or generates:
-                step = jump[L + i - before] / sum(jump[L + k - before] for k in range(Tx))
+                c = jump[classes[before] if j > 0 else 0]
+                step = c[L + i - before] / sum(c[L + k - before] for k in range(Tx))
             else:
                 step = float(i == before)
             probability *= step * ((1 - p_0) * t[j, i] if generates else p_0 * n[j])
             before = i
-        probability *= jump[L + Tx - before]
+        probability *= jump[classes[before], L + Tx - before]
         total += probability
         for j, (i, generates) in enumerate(states):
             links[j, i] += probability * generates
-    found = forward_backward(t, n, jump, p_0)
+    found = forward_backward(t, n, jump, classes, p_0)
     assert found.links == pytest.approx(links / total)
     assert found.log_likelihood == pytest.approx(np.log(total))
 
@@ -61,9 +62,13 @@ def test_compiled_and_plain_loops_agree(text: list[tuple[list[str], list[str]]])
     for numba in (compiled.njit, None):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(compiled, "njit", numba)
-            bitext = Bitext.of(text)
-            lines = list(train_aligner(bitext).lines())
-            kinds = set(zip(bitext.type_source.tolist(), bitext.type_target.tolist(), strict=True))
+            corpus = Corpus(text)
+            lines = list(train_aligner(corpus).align_corpus(corpus))
+            kinds = {
+                kind
+                for block in corpus.blocks()
+                for kind in zip(block.type_source.tolist(), block.type_target.tolist(), strict=True)
+            }
         found.append((lines, kinds))
     assert found[0][1] == found[1][1]
     for one, other in zip(found[0][0], found[1][0], strict=True):

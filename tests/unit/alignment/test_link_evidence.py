@@ -8,38 +8,42 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnsearch.alignment.probability import EVIDENCE, evidence, probability
-from rnnsearch.alignment.spelling import likeness
+from rnnsearch.alignment.spelling import letter_pairs, likeness
 
 
 @given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 2**32 - 1))
 def test_evidence_of_a_pair_says_what_is_around_each_cell(S: int, T: int, seed: int) -> None:
     draw = np.random.default_rng(seed)
-    forward, backward = draw.dirichlet(np.ones(S + 1), T).T[:S], draw.dirichlet(np.ones(T + 1), S)[:, :T]
-    found = evidence(forward, backward, draw.random((S, T, 2)), np.ones(S), np.ones(T))
-    assert found.shape == (S, T, len(EVIDENCE))
-    known = dict(zip(EVIDENCE, np.moveaxis(found, -1, 0), strict=True))
-    mean = np.sqrt(forward * backward)
+    forward = np.stack([draw.dirichlet(np.ones(S + 1), T).T[:S] for _ in "ai"])
+    backward = np.stack([draw.dirichlet(np.ones(T + 1), S)[:, :T] for _ in "ai"])
+    found = evidence(np.stack([forward, backward]), draw.random((S, T, 2, 2)), np.ones(S), np.ones(T))
+    assert found.shape == (len(EVIDENCE), S, T)
+    known = dict(zip(EVIDENCE, found, strict=True))
+    for n, models in enumerate(("agreeing", "independent")):
+        mean = np.sqrt(forward[n] * backward[n])
 
-    def at(i: int, j: int) -> float:
-        if (i, j) in ((-1, -1), (S, T)):
-            return 1.0
-        return float(mean[i, j]) if 0 <= i < S and 0 <= j < T else 0.0
+        def at(i: int, j: int, mean: np.ndarray = mean) -> float:
+            if (i, j) in ((-1, -1), (S, T)):
+                return 1.0
+            return float(mean[i, j]) if 0 <= i < S and 0 <= j < T else 0.0
 
-    for i in range(S):
-        for j in range(T):
-            of_source, of_target = np.delete(mean[i], j).max(initial=0), np.delete(mean[:, j], i).max(initial=0)
-            assert known["rival of the source word"][i, j] == pytest.approx(of_source)
-            assert known["rival of the target word"][i, j] == pytest.approx(of_target)
-            assert known["next on the diagonal"][i, j] == pytest.approx(at(i + 1, j + 1) + at(i - 1, j - 1))
-    assert known["forward null"][0] == pytest.approx(1 - forward.sum(0))
-    assert ((probability(found) > 0) & (probability(found) < 1)).all()
+        for i in range(S):
+            for j in range(T):
+                of_source, of_target = np.delete(mean[i], j).max(initial=0), np.delete(mean[:, j], i).max(initial=0)
+                assert known[f"rival of the source word, {models}"][i, j] == pytest.approx(of_source)
+                assert known[f"rival of the target word, {models}"][i, j] == pytest.approx(of_target)
+                assert known[f"next on the diagonal, {models}"][i, j] == pytest.approx(at(i + 1, j + 1) + at(i - 1, j - 1))
+        assert known[f"forward null, {models}"][0] == pytest.approx(1 - forward[n].sum(0))
+        assert known[f"logit backward, {models}"] == pytest.approx(np.log(backward[n] / (1 - backward[n])))
+    chance = probability(found.reshape(len(EVIDENCE), -1).T)
+    assert ((chance > 0) & (chance < 1)).all()
 
 
 def test_words_written_alike() -> None:
     words = ["charles", "liberty", "house", "1998", "élan"]
     others = ["charles", "liberté", "maison", "1998", "elan", "1999"]
     cells = np.array([(i, j) for i in range(5) for j in range(6)], np.int32)
-    alike = likeness(words, others, cells[:, 0], cells[:, 1]).reshape(5, 6)
+    alike = likeness(letter_pairs(words), letter_pairs(others), cells[:, 0], cells[:, 1]).reshape(5, 6)
     assert alike[[0, 3, 4], [0, 3, 4]] == pytest.approx(1)
     assert 0.1 < alike[1, 1] < 1
     assert not alike[2].any()

@@ -338,9 +338,26 @@ def test_align_without_a_model(rnnsearch: Run, tmp_path: Path) -> None:
     assert all(set(one.split()) <= set(other.split()) for one, other in zip(common, unions, strict=True))
     refused(rnnsearch("align", "--source", source), "--target", "--pairs")
     refused(rnnsearch("align", "--pairs", pairs, "--source", source, "--target", target), "--pairs")
-    refused(rnnsearch("align", "--pairs", pairs, "--page", tmp_path / "a.html"), "--page needs a trained model")
+    refused(rnnsearch("align", "--pairs", pairs, "--page", tmp_path / "a.html"), "--page needs a model that translates")
     pairs.write_text("a ||| b\nc\n")
     refused(rnnsearch("align", "--pairs", pairs), "pairs:2", "1 parts")
+
+
+def test_a_kept_aligner_aligns_other_text(rnnsearch: Run, tmp_path: Path) -> None:
+    source, target = write_pairs(tmp_path, "test", 40, seed=8)
+    kept, files = tmp_path / "kept", ("--source", source, "--target", target)
+    done = rnnsearch("align", *files, "--save", kept, "--output", tmp_path / "links")
+    assert done.status == 0, done.err
+    assert rnnsearch("align", *files, "--model", kept).out == (tmp_path / "links").read_text()
+    assert not (tmp_path / "links.parts").exists()
+    for path, lines in ((source, ["", "unheard of"]), (target, ["un", "inconnu"])):
+        path.write_text("".join(f"{line}\n" for line in lines))
+    assert len(rnnsearch("align", *files, "--model", kept).out.splitlines()) == 2
+    refused(rnnsearch("align", *files, "--model", kept, "--save", tmp_path / "again"), "--save")
+    refused(rnnsearch("align", *files, "--model", kept, "--plot", tmp_path / "a"), "--plot needs a model that translates")
+    refused(rnnsearch("align", *files, "--save", source), "this is a file")
+    (kept / "source.words").write_text("other\n")
+    refused(rnnsearch("align", *files, "--model", kept), "damaged")
 
 
 def test_align_plots(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:

@@ -1,0 +1,227 @@
+"""An aligner that has learned: it draws links, and can be kept in a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rnnsearch.alignment import compiled
+from rnnsearch.alignment.agreement import Corpus, Models, train
+from rnnsearch.alignment.bitext import Block, Pair, blocks_of
+from rnnsearch.alignment.lexicon import Lexicon, Totals
+from rnnsearch.alignment.probability import EVIDENCE, evidence, probability
+from rnnsearch.alignment.spelling import letter_pairs, likeness
+from rnnsearch.alignment.vocabulary import Words
+from rnnsearch.atomic import atomic_write, write_json, write_text
+from rnnsearch.data.word_alignments import Links, Symmetry, symmetrize
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.shards import digest_of
+
+THRESHOLD = 0.5
+"""A link is drawn if it is more probable than this."""
+_LEAST = 0.01
+"""Cells that no model gives a greater probability are not returned."""
+_PAIRS = 1000
+"""Pairs that are aligned at a time."""
+_FORMAT = 1
+_DESCRIPTION, _ARRAYS, _WORDS = "aligner.json", "aligner.safetensors", ("source.words", "target.words")
+_KINDS = ("agreeing", "independent")
+
+
+@dataclass(frozen=True)
+class LineLinks:
+    """What the aligner says of one line: all cells that any model believes in at least a little."""
+
+    source: NDArray[np.int64]
+    """The source position of each cell, from 0."""
+    target: NDArray[np.int64]
+    forward: NDArray[np.float32]
+    """The posterior probability of each in the model that generates the target, of the two that agree."""
+    backward: NDArray[np.float32]
+    """The same in the model that generates the source."""
+
+    evidence: NDArray[np.float64]
+    """What speaks for a link and against it: cells × kinds, see `probability.EVIDENCE`."""
+    probability: NDArray[np.float64]
+    """The probability that the two words are linked, which follows from the evidence."""
+
+    def links(self, how: Symmetry | Literal["probability"] = "probability", threshold: float = THRESHOLD) -> Links:
+        """The links of a probability above `threshold`, or those of each model by itself, combined (`symmetrize`).
+
+        By itself, a model links each word that it generates with the word that it most probably came from, if that is more
+        probable than that it came from none.
+        """
+        if how == "probability":
+            found = self.probability > threshold
+            return frozenset(zip(self.source[found].tolist(), self.target[found].tolist(), strict=True))
+        forward = self._most_probable(self.target, self.forward)
+        backward = self._most_probable(self.source, self.backward)
+        return symmetrize(forward, backward, how)
+
+    def _most_probable(self, words: NDArray[np.int64], probability: NDArray[np.float32]) -> Links:
+        order = np.lexsort((-probability, words))
+        _, first = np.unique(words[order], return_index=True)
+        best = order[first]
+        total = np.bincount(words, probability)
+        best = best[probability[best] > 1 - total[words[best]]]
+        return frozenset(zip(self.source[best].tolist(), self.target[best].tolist(), strict=True))
+
+
+class Aligner:
+    """The words of the text that was learned from, and what was learned of them."""
+
+    def __init__(self, words: tuple[Words, Words], agreeing: Models, independent: Models) -> None:
+        self.words, self._models = words, (agreeing, independent)
+
+    def align(self, lines: Iterable[Pair]) -> Iterator[LineLinks]:
+        """The links of every line of any text, in order; a side may be empty. Those of a line depend on no other line."""
+        words = self.words[0].copy(), self.words[1].copy()
+        for block in blocks_of(lines, *words):
+            yield from self._align(block.indexed(*words), words)
+
+    def align_corpus(self, corpus: Corpus) -> Iterator[LineLinks]:
+        """The links of every line of the text that was learned from."""
+        for block in corpus.blocks():
+            yield from self._align(block, self.words)
+
+    def _align(self, block: Block, words: tuple[Words, Words]) -> Iterator[LineLinks]:
+        alike = _likeness(block, words)
+        parameters = [models.parameters(block, words, alike) for models in self._models]
+        shares = [np.maximum(side.frequencies, 1) / max(1, side.frequencies.sum()) for side in words]
+        t_NMD = np.stack([of.t for of in parameters], axis=1)
+        found: list[tuple[NDArray[Any], ...]] = []
+        line, pairs = 0, len(block.line)
+        for first in range(0, pairs, _PAIRS):
+            last = min(first + _PAIRS, pairs)
+            posteriors = [compiled.posteriors(block.text, of, first, last) for of in parameters]
+            p_DMN = np.stack([np.stack(direction) for direction in zip(*posteriors, strict=True)])
+            for p in range(first, last):
+                if block.line[p] != line:
+                    yield _line(found)
+                    found, line = [], line + 1
+                found.append(_cells(block, p, p_DMN[:, :, _of_pair(block, p, first)], t_NMD, shares))
+        yield _line(found)
+
+    def save(self, folder: Path) -> None:
+        """Keep the aligner in a folder, from which `load` reads it.
+
+        The folder is an aligner's from when its last file, the description, is there: that goes first and comes last.
+        """
+        from safetensors.numpy import save_file
+
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / _DESCRIPTION).unlink(missing_ok=True)
+        for name, side in zip(_WORDS, self.words, strict=True):
+            write_text(folder / name, "".join(f"{word}\n" for word in side.words[: side.known]))
+        with atomic_write(folder / _ARRAYS) as temporary:
+            save_file({name: np.ascontiguousarray(part) for name, part in self._arrays().items()}, temporary)
+        digest = digest_of(*(folder / name for name in (*_WORDS, _ARRAYS)))
+        p_0 = {name: models.p_0 for name, models in zip(_KINDS, self._models, strict=True)}
+        write_json(folder / _DESCRIPTION, {"format": _FORMAT, "p_0": p_0, "digest": digest})
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        found: dict[str, NDArray[Any]] = {
+            f"frequencies.{n}": side.frequencies[: side.known] for n, side in enumerate(self.words)
+        }
+        for kind, models in zip(_KINDS, self._models, strict=True):
+            lexicon = models.lexicon
+            found |= {f"{kind}.keys": lexicon.keys, f"{kind}.links": lexicon.links}
+            pairs: dict[str, tuple[Any, Any]] = {
+                "nulls": models.nulls,
+                "jumps": models.jumps,
+                "totals": lexicon.totals.links,
+                "likeness": lexicon.totals.likeness,
+            }
+            for name, pair in pairs.items():
+                found |= {f"{kind}.{name}.0": pair[0], f"{kind}.{name}.1": pair[1]}
+        return found
+
+    @classmethod
+    def load(cls, folder: Path) -> Aligner:
+        """The aligner that `save` has kept; RnnsearchError where there is none, or a damaged one."""
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+
+        try:
+            description = json.loads((folder / _DESCRIPTION).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            raise RnnsearchError(f"{folder}: no aligner is there; `rnnsearch align --save` keeps one") from None
+        if description.get("format") != _FORMAT:
+            raise RnnsearchError(f"{folder}: an aligner of another version of rnnsearch; make it again")
+        if digest_of(*(folder / name for name in (*_WORDS, _ARRAYS))) != description.get("digest"):
+            raise RnnsearchError(f"{folder}: damaged: its files do not belong together; make it again")
+        try:
+            arrays = load_file(folder / _ARRAYS)
+            lists = [(folder / name).read_text(encoding="utf-8").split("\n")[:-1] for name in _WORDS]
+            words = Words(lists[0], arrays["frequencies.0"]), Words(lists[1], arrays["frequencies.1"])
+            models = []
+            for kind in _KINDS:
+                nulls, jumps, totals, likenesses = (
+                    (arrays[f"{kind}.{name}.0"], arrays[f"{kind}.{name}.1"])
+                    for name in ("nulls", "jumps", "totals", "likeness")
+                )
+                lexicon = Lexicon(arrays[f"{kind}.keys"], arrays[f"{kind}.links"], Totals(totals, likenesses), words)
+                models.append(Models(lexicon, nulls, jumps, float(description["p_0"][kind])))
+        except (SafetensorError, ValueError, KeyError, TypeError, IndexError) as error:
+            raise RnnsearchError(f"{folder}: damaged ({error}); make the aligner again") from None
+        return cls(words, *models)
+
+
+def is_aligner(folder: Path) -> bool:
+    """Whether an aligner is kept in this folder."""
+    return (folder / _DESCRIPTION).is_file()
+
+
+def train_aligner(corpus: Corpus, advance: Callable[[int], None] = lambda pairs: None) -> Aligner:
+    """An aligner that has learned from a text; `advance` is told how many more pairs a step has seen, of `steps` steps.
+
+    A training that was killed goes on after its last whole step, given the same corpus in the same folder.
+    """
+    agreeing, independent, _ = train(corpus, advance)
+    return Aligner(corpus.words, agreeing, independent)
+
+
+def _likeness(block: Block, words: tuple[Words, Words]) -> NDArray[np.float32]:
+    """How alike the words of each type of a block are written."""
+    letters, numbers = [], []
+    for side, types in zip(words, (block.type_source, block.type_target), strict=True):
+        here, number = np.unique(types, return_inverse=True)
+        letters.append(letter_pairs([side.words[n] for n in here.tolist()]))
+        numbers.append(number.astype(np.int32))
+    return likeness(letters[0], letters[1], numbers[0], numbers[1])
+
+
+def _of_pair(block: Block, p: int, first: int = 0) -> slice:
+    """Where the cells of a pair are, from those of pair `first` on."""
+    offsets = block.text.offsets
+    return slice(offsets[p] - offsets[first], offsets[p + 1] - offsets[first])
+
+
+def _cells(block: Block, p: int, p_DMN: Any, t_NMD: Any, shares: Sequence[NDArray[np.float64]]) -> tuple[NDArray[Any], ...]:
+    """The columns of `LineLinks` for a pair."""
+    text = block.text
+    ids = (
+        text.source_ids[text.source_starts[p] : text.source_starts[p + 1]],
+        text.target_ids[text.target_starts[p] : text.target_starts[p + 1]],
+    )
+    shape = len(ids[0]), len(ids[1])
+    if 0 in shape:
+        none = np.empty(0)
+        kinds = np.int64, np.int64, np.float32, np.float32
+        return *(none.astype(kind) for kind in kinds), np.empty((0, len(EVIDENCE))), none
+    t_STMD = t_NMD[text.cells[_of_pair(block, p)]].reshape(*shape, 2, 2)
+    known = evidence(p_DMN.reshape(2, 2, *shape), t_STMD, *(share[side] for share, side in zip(shares, ids, strict=True)))
+    kept = np.flatnonzero(p_DMN.max((0, 1)) > _LEAST)
+    i, j = np.divmod(kept, shape[1])
+    known = known.reshape(len(known), -1)[:, kept].T
+    return i + block.first[p, 0], j + block.first[p, 1], p_DMN[0, 0, kept], p_DMN[1, 0, kept], known, probability(known)
+
+
+def _line(found: list[tuple[NDArray[Any], ...]]) -> LineLinks:
+    return LineLinks(*(np.concatenate(parts) for parts in zip(*found, strict=True)))

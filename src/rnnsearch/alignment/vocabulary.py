@@ -1,0 +1,107 @@
+"""The words of one side of a text: how they are counted, their stems, and their classes."""
+
+from __future__ import annotations
+
+import unicodedata
+from array import array
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+STEM = 4
+"""Letters of a stem."""
+CLASSES = 50
+"""So many of the most frequent words are a class of their own; all others are of class 0."""
+_MARKS = frozenset((".", "!", "?", "…", "...", ":", ";", ","))
+"""One stem, since translators punctuate freely: a comma is often a semicolon in the other language."""
+_SAME = str.maketrans({"’": "'", "‘": "'", "`": "'", "«": '"', "»": '"', "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"})
+
+
+def normalize(word: str) -> str:
+    """The form under which a word is counted: lower case, and one apostrophe, one quotation mark and one dash of many."""
+    return unicodedata.normalize("NFKC", word).translate(_SAME).lower().replace("œ", "oe")
+
+
+def stem(word: str) -> str:
+    """The beginning of a word, which its forms share."""
+    return "." if word in _MARKS else word[:STEM]
+
+
+class Words:
+    """The different words of one side, by number, and how often each occurs in the text that is learned from.
+
+    Words of another text may be added: they occur never, and their numbers are greater than those of all others.
+    """
+
+    def __init__(self, words: Iterable[str] = (), frequencies: NDArray[np.int64] | None = None) -> None:
+        self.words: list[str] = []
+        self._numbers: dict[str, int] = {}
+        self._written: dict[str, int] = {}  # by the word as it is written, so that each is normalised once
+        self._stems: dict[str, int] = {}
+        self._stem_of = array("i")
+        for word in words:
+            self._add(word)
+        self._frequencies = np.zeros(len(self), np.int64) if frequencies is None else frequencies
+        self.known = len(self)
+        """The number of words that frequencies are known of."""
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def frequencies(self) -> NDArray[np.int64]:
+        """How often each word occurs."""
+        return np.append(self._frequencies, np.zeros(len(self) - self.known, np.int64))
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """The share of each word in all words of its stem; a word that is not known has that of one occurrence."""
+        counts = np.maximum(self.frequencies, 1)
+        of_stem = np.bincount(self.stems[: self.known], self._frequencies, minlength=len(self._stems))
+        return np.asarray(counts / np.maximum(of_stem[self.stems], counts))
+
+    @property
+    def stems(self) -> NDArray[np.int32]:
+        """The number of each word's stem."""
+        return np.array(self._stem_of, np.int32)
+
+    @property
+    def stem_count(self) -> int:
+        """The number of different stems."""
+        return len(self._stems)
+
+    @property
+    def classes(self) -> NDArray[np.int32]:
+        """The class of each word, by which it jumps."""
+        frequent = np.argsort(-self._frequencies, kind="stable")[:CLASSES]
+        classes = np.zeros(len(self), np.int32)
+        classes[frequent] = np.arange(1, len(frequent) + 1)
+        return classes
+
+    def ids(self, words: Iterable[str]) -> Iterator[int]:
+        """The numbers of these words as they are written; one that is new is added."""
+        for word in words:
+            number = self._written.get(word)
+            if number is None:
+                number = self._written[word] = self._add(normalize(word))
+            yield number
+
+    def by_stem(self, frequencies: NDArray[np.int64]) -> tuple[Words, NDArray[np.int32]]:
+        """The same words with these frequencies, those of a stem together, and the new number of each."""
+        order = np.argsort(self.stems, kind="stable")
+        numbers = np.empty(len(order), np.int32)
+        numbers[order] = np.arange(len(order), dtype=np.int32)
+        return Words((self.words[n] for n in order), frequencies[order]), numbers
+
+    def copy(self) -> Words:
+        """The known words, to add those of another text to."""
+        return Words(self.words[: self.known], self._frequencies)
+
+    def _add(self, word: str) -> int:
+        number = self._numbers.setdefault(word, len(self.words))
+        if number == len(self.words):
+            self.words.append(word)
+            beginning = stem(word)
+            self._stem_of.append(self._stems.setdefault(beginning, len(self._stems)))
+        return number
