@@ -25,7 +25,7 @@ def command(
     ],
     format_: Annotated[
         Literal["conll", "html"],
-        typer.Option("--format", help="`conll`: a word and its label (`B-PER`, `I-PER`, `O`) a line; `html`: inline markup."),
+        typer.Option("--format", help="`conll`: a word and its label (`B-PER`, `O`) a line; `html`: inline markup."),
     ] = "conll",
     links: Annotated[
         Path | None,
