@@ -30,6 +30,7 @@ from rnnsearch.cli import (
     models,
     prepare,
     presets,
+    project,
     push,
     reproduce,
     rescore,
@@ -70,7 +71,7 @@ def _options(
 
 for module in (
     demo, download, select, prepare, train, translate, serve, score, rescore,
-    evaluate, compare, examples, align, lexicon, average, export, push, models, presets, reproduce,
+    evaluate, compare, examples, align, project, lexicon, average, export, push, models, presets, reproduce,
 ):
     app.command(module.__name__.rsplit(".", 1)[1])(module.command)
 

@@ -14,12 +14,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
+from rnnsearch.data.word_alignments import Links
 from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.text.spans import Span, spans
+from rnnsearch.translation.projection import ranges_of
 from rnnsearch.translation.sentences import as_passage
-from rnnsearch.translation.translation import Translation
 
 WITHIN_TEXT = frozenset({
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img",
@@ -55,6 +56,26 @@ class _Piece(NamedTuple):
     name: str = ""
     text: str = ""
     """The text in it, without markup."""
+
+
+class Aligned(Protocol):
+    """What is known of a translation: as `Translation` has it."""
+
+    @property
+    def text(self) -> str:
+        """The translation."""
+
+    @property
+    def tokens(self) -> Sequence[str]:
+        """Its words."""
+
+    @property
+    def source_tokens(self) -> Sequence[str]:
+        """The words of the sentence, and a symbol for its end."""
+
+    @property
+    def links(self) -> Links | None:
+        """The links of both; None where nothing is known of them."""
 
 
 @dataclass
@@ -110,7 +131,7 @@ class Markup:
         """The text of the sentences, without markup."""
         return [sentence for part in self._parts if isinstance(part, _RunningText) for sentence in part.sentences]
 
-    def joined(self, translations: Sequence[Translation]) -> str:
+    def joined(self, translations: Sequence[Aligned]) -> str:
         """The document with these translations instead of its sentences."""
         rest = iter(translations)
         return "".join(
@@ -152,7 +173,7 @@ class _RunningText:
         for sentence, space in zip(passage.sentences, passage.spaces, strict=True):
             self._starts.append(self._starts[-1] + len(sentence) + len(space))
 
-    def joined(self, translations: Sequence[Translation]) -> str:
+    def joined(self, translations: Sequence[Aligned]) -> str:
         """The running text with these translations instead of its sentences."""
         if not self.sentences:
             return self._raw
@@ -169,7 +190,7 @@ class _RunningText:
                 (written if output.follows and not waiting else waiting).append(output.html)
         return "".join([*written, _escaped(text[end:]), *waiting])
 
-    def _translated(self, translations: Sequence[Translation]) -> tuple[str, list[_Word]]:
+    def _translated(self, translations: Sequence[Aligned]) -> tuple[str, list[_Word]]:
         """The translation of the running text, without markup, and its words."""
         parts = [self._text[: self._starts[0]]]
         length = len(parts[0])
@@ -186,7 +207,7 @@ class _RunningText:
 
     def _marked(self, text: str, words: Sequence[_Word]) -> list[_Output]:
         """The words and the tags, in order."""
-        ranges = self._ranges([self._chain(text, word) for word in words])
+        ranges = ranges_of([self._chain(text, word) for word in words])
         around = [0] * len(words)
         for number, (first, stop) in ranges.items():  # those around an element come before it
             around[first:stop] = [number] * (stop - first)
@@ -213,32 +234,6 @@ class _RunningText:
         element = self._elements[self._inside[word.source]]
         is_mark = self._text[word.source].isalnum() and not any(map(str.isalnum, text[slice(*word.span)]))
         return element.chain[:-1] if element.verbatim and is_mark else element.chain
-
-    def _ranges(self, chains: Sequence[tuple[int, ...]]) -> dict[int, tuple[int, int]]:
-        """Where each element that has words stands in the translation: its first word, and the one after its last.
-
-        `chains` are those of the source of each word. An element's range lies within that of the element around it, holds
-        none of the words of its siblings, and has the most words of its own, less the others; the longest of several such.
-        """
-        ranges = {0: (0, len(chains))}
-        for depth in range(1, max(map(len, chains), default=0)):
-            best: dict[int, tuple[int, int, int]] = {}
-            last = before = first = score = -1
-            for place, chain in enumerate(chains):
-                if len(chain) <= depth:
-                    continue
-                around = ranges.get(chain[depth - 1])
-                if around is None or not around[0] <= place < around[1]:
-                    continue
-                between = place - before - 1
-                if chain[depth] == last and score >= between:
-                    score += 1 - between
-                else:
-                    first, score = place, 1
-                last, before = chain[depth], place
-                best[last] = max(best.get(last, (0, 0, 0)), (score, place + 1 - first, first))
-            ranges.update((number, (first, first + length)) for number, (_, length, first) in best.items())
-        return ranges
 
     def _place(self, element: _Element, read: Sequence[tuple[int, int]]) -> int:
         """Where an element without words stands: after the translation of the word before it, if its parent has one there.
@@ -343,7 +338,7 @@ def _joined(kind: _Kind, pieces: Sequence[_Piece]) -> _Piece:
     return _Piece(kind, "".join(piece.raw for piece in pieces), text="".join(piece.text for piece in pieces))
 
 
-def _read_from(sentence: str, translation: Translation) -> list[tuple[Span, int]]:
+def _read_from(sentence: str, translation: Aligned) -> list[tuple[Span, int]]:
     """Where each word of the translation stands, and where in the sentence the word that it was read from does.
 
     Without an alignment, or where the tokens are not written in the text as they are, words are taken to be in the same

@@ -1,0 +1,106 @@
+"""`rnnsearch project`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from rnnsearch.cli.options import check_inputs
+from rnnsearch.errors import RnnsearchError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rnnsearch.data.word_alignments import Links
+
+
+def command(
+    source: Annotated[
+        Path, typer.Option("--source", "-s", metavar="FILE", help="What is marked: CoNLL, or a sentence of HTML a line.")
+    ],
+    target: Annotated[
+        Path, typer.Option("--target", "-t", metavar="FILE", help="Its translation, one sentence per line, without marks.")
+    ],
+    format_: Annotated[
+        Literal["conll", "html"],
+        typer.Option("--format", help="`conll`: a word and its label (`B-PER`, `O`) a line; `html`: inline markup."),
+    ] = "conll",
+    links: Annotated[
+        Path | None,
+        typer.Option("--links", metavar="FILE", help="Word links, `0-0 1-2 …` on each line; by default, they are learned."),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", "-m", metavar="FOLDER", help="Draw the links with an aligner kept by `align --save`."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file, not to standard output.")
+    ] = None,
+) -> None:
+    """Carry labels or inline markup over to a translation.
+
+    Labelled spans (names, terms) or HTML elements of the source stand in the output around the words of the target that are
+    linked to theirs. Words of both sides are separated by spaces, and links count them from 0. Without --links and --model,
+    an aligner learns from the pairs themselves. A span that is linked to no word is lost; an element stays, empty.
+    """
+    check_inputs(source, target, links, outputs=[output])
+    if links is not None and model is not None:
+        raise RnnsearchError("give links or an aligner: one of --links and --model")
+
+    import html
+    import sys
+
+    from rnnsearch.atomic import write_text
+    from rnnsearch.data.read import read_lines
+    from rnnsearch.data.word_alignments import read_gold
+    from rnnsearch.translation.markup import Markup
+    from rnnsearch.translation.projection import GivenTranslation, check_links, project_labels, read_conll
+
+    targets = [line.split() for line in read_lines(target)]
+    try:
+        if format_ == "conll":
+            marked = list(read_conll(read_lines(source)))
+            sources = [words for words, _ in marked]
+        else:
+            documents = [Markup(line, "en", split=False) for line in read_lines(source)]
+            sources = [sentence.split() for document in documents for sentence in document.sentences or [""]]
+    except RnnsearchError as error:
+        raise RnnsearchError(f"{source}: {error}") from None
+    if format_ == "html":
+        for number, document in enumerate(documents, start=1):
+            if len(document.sentences) > 1:
+                raise RnnsearchError(f"{source}:{number}: markup that ends a sentence, such as <p>; give a sentence a line")
+    if len(sources) != len(targets):
+        raise RnnsearchError(f"{source} has {len(sources)} sentences, but {target} has {len(targets)}; they belong together")
+    found = [gold.possible for gold in read_gold(links)] if links is not None else _links(sources, targets, model)
+    if len(found) != len(targets):
+        raise RnnsearchError(f"{links} has {len(found)} lines for {len(targets)} pairs; give one line per pair")
+    written: list[str] = []
+    for number, (words, translation, of_pair) in enumerate(zip(sources, targets, found, strict=True), start=1):
+        try:
+            check_links(of_pair, len(words), len(translation))
+            if format_ == "conll":
+                labels = project_labels(marked[number - 1][1], of_pair, len(translation))
+                written += [f"{word}\t{label}\n" for word, label in zip(translation, labels, strict=True)] + ["\n"]
+            elif words:
+                given = GivenTranslation.of(" ".join(words), " ".join(translation), of_pair)
+                written.append(documents[number - 1].joined([given]) + "\n")
+            else:  # there is no letter in it
+                written.append(html.escape(" ".join(translation), quote=False) + "\n")
+        except RnnsearchError as error:
+            raise RnnsearchError(f"sentence {number}: {error}") from None
+    if output is None:
+        sys.stdout.writelines(written)
+    else:
+        write_text(output, "".join(written))
+
+
+def _links(sources: Iterable[list[str]], targets: Iterable[list[str]], model: Path | None) -> list[Links]:
+    from rnnsearch.alignment import Aligner, learned_links
+
+    pairs = zip(sources, targets, strict=True)
+    if model is None:
+        return list(learned_links(pairs))
+    return [line.links() for line in Aligner.load(model).align(pairs)]
