@@ -40,7 +40,12 @@ SCALE = ".scale"
 """A matrix of int8 integers has a vector beside it, under its own name and this, that holds the scales of its rows."""
 FURTHER_WEIGHTS = "model-*.safetensors"
 """The files of an ensemble's folder that hold the weights of its other models."""
-SHARED = (CONFIG, WEIGHTS, FURTHER_WEIGHTS, "*.vocab", "*.subwords", "lexicon.tsv", "training.json", "README.md")
+ALIGNMENT_LAYER = "alignment-layer.safetensors"
+"""The file of a model folder that holds its alignment layer, if it has one."""
+SHARED = (
+    *(CONFIG, WEIGHTS, FURTHER_WEIGHTS, ALIGNMENT_LAYER),
+    *("*.vocab", "*.subwords", "lexicon.tsv", "training.json", "README.md"),
+)
 """The files of a model folder that others need: patterns of names."""
 
 

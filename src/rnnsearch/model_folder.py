@@ -11,7 +11,7 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,11 @@ import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
-from torch import Tensor
+from torch import Tensor, nn
 
 from rnnsearch.atomic import atomic_write, write_json
 from rnnsearch.config import (
+    ALIGNMENT_LAYER,
     CONFIG,
     SCALE,
     SHARED,
@@ -36,7 +37,7 @@ from rnnsearch.config import (
     to_dict,
 )
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.model import RNNsearch, present_name
+from rnnsearch.model import AlignmentLayer, RNNsearch, present_name
 from rnnsearch.ops.packed import WeightPrecision, quantize
 from rnnsearch.text import Vocabularies
 
@@ -56,6 +57,8 @@ class System:
     config: Config
     vocabularies: Vocabularies
     model: RNNsearch
+    alignment_layer: AlignmentLayer | None = None
+    """What links words better than the model's attention, if it was learned."""
 
     def fingerprint(self) -> str:
         """A hash of all but the weights that a translation depends on; settings that have their defaults are left out."""
@@ -73,18 +76,31 @@ class System:
 
     def __reduce__(self) -> tuple[Callable[..., System], tuple[Any, ...]]:
         """A pickle, for another process, holds settings, vocabularies and weights, and needs no folder."""
-        weights = {name: tensor.detach().cpu().numpy() for name, tensor in self.model.named_parameters()}
+        parts: list[nn.Module | None] = [self.model, self.alignment_layer]
+        weights = [None if part is None else {name: t.numpy() for name, t in _tensors(part).items()} for part in parts]
         device = str(next(self.model.parameters()).device)
-        return _unpickled, (to_dict(self.config), self.vocabularies, weights, device)
+        return _unpickled, (to_dict(self.config), self.vocabularies, *weights, device)
 
 
 def _unpickled(
-    settings: dict[str, Any], vocabularies: Vocabularies, weights: dict[str, NDArray[Any]], device: str
+    settings: dict[str, Any],
+    vocabularies: Vocabularies,
+    weights: dict[str, NDArray[Any]],
+    layer_weights: dict[str, NDArray[Any]] | None,
+    device: str,
 ) -> System:
     config = from_dict(settings)
     model = RNNsearch(config.model, *map(len, vocabularies))
-    copy_weights(Path("pickle"), {name: torch.from_numpy(array) for name, array in weights.items()}, model)
-    return System(config, vocabularies, model.to(device if torch.cuda.is_available() else "cpu").eval())
+    layer = None if layer_weights is None else AlignmentLayer(model)
+    for part, arrays in ((model, weights), (layer, layer_weights)):
+        if part is not None and arrays is not None:
+            copy_weights(Path("pickle"), {name: torch.from_numpy(array) for name, array in arrays.items()}, part)
+            part.to(device if torch.cuda.is_available() else "cpu").eval()
+    return System(config, vocabularies, model, layer)
+
+
+def _tensors(part: nn.Module) -> dict[str, Tensor]:
+    return {name: tensor.detach().cpu() for name, tensor in part.named_parameters()}
 
 
 def new_system(config: Config, vocabularies: Vocabularies) -> System:
@@ -122,11 +138,21 @@ def save_weights(path: Path, system: System, precision: WeightPrecision = "fp32"
 
     With `int8`, matrices are written as integers and scales (`rnnsearch.ops.packed.quantize`), vectors as float32.
     """
-    tensors = {name: tensor.detach().cpu() for name, tensor in system.model.named_parameters()}
+    tensors = _tensors(system.model)
     if precision == "int8":
         for name, tensor in list(tensors.items()):
             if tensor.dim() == 2:
                 tensors[name], tensors[name + SCALE] = quantize(tensor)
+    _save_of(path, tensors, system)
+
+
+def save_alignment_layer(folder: Path, system: System) -> None:
+    """Write the alignment layer of a system into the folder of its model, whole or not at all."""
+    assert system.alignment_layer is not None
+    _save_of(folder / ALIGNMENT_LAYER, _tensors(system.alignment_layer), system)
+
+
+def _save_of(path: Path, tensors: Mapping[str, Tensor], system: System) -> None:
     # One entry: the order of several is not always the same.
     header = {"crc32": checksum(tensors), "of": system.fingerprint()}
     save_tensors(path, tensors, {_HEADER: json.dumps(header)})
@@ -187,7 +213,12 @@ def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cp
         raise RnnsearchError(
             f"{folder}: no {WEIGHTS} yet; training writes it at its first validation (training.validate_every)"
         )
-    return _with_weights(System(config, vocabularies, model.to(device).eval()), folder / WEIGHTS)
+    system = _with_weights(System(config, vocabularies, model.to(device).eval()), folder / WEIGHTS)
+    if not (folder / ALIGNMENT_LAYER).exists():
+        return system
+    layer = AlignmentLayer(model).to(device).eval()
+    _copy_of(folder / ALIGNMENT_LAYER, system, layer)
+    return replace(system, alignment_layer=layer)
 
 
 def load_members(folder: str | os.PathLike[str], device: str | torch.device = "cpu") -> list[System]:
@@ -209,14 +240,19 @@ def check_single(folder: str | os.PathLike[str]) -> None:
 
 def _with_weights(system: System, path: Path) -> System:
     """The system, its weights read from this file."""
+    _copy_of(path, system, system.model)
+    return system
+
+
+def _copy_of(path: Path, system: System, part: nn.Module) -> None:
+    """Read the weights of a part of the system from this file; RnnsearchError where they are of another one."""
     tensors, header = _read_weights(path)
-    copy_weights(path, tensors, system.model)
+    copy_weights(path, tensors, part)
     if "of" in header and header["of"] != system.fingerprint():
         raise RnnsearchError(
             f"{path.parent}: {path.name} is not of this {CONFIG} and these vocabularies; copy all files of the model "
             "together"
         )
-    return system
 
 
 def load_systems(folders: Sequence[str | os.PathLike[str]], device: str | torch.device = "cpu") -> list[list[System]]:
@@ -278,8 +314,8 @@ def _as_floats(path: Path, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return tensors
 
 
-def copy_weights(path: Path, tensors: dict[str, Tensor], model: RNNsearch) -> None:
-    """Copy tensors by name into the model's parameters; `path` is where they came from, for errors."""
+def copy_weights(path: Path, tensors: dict[str, Tensor], model: nn.Module) -> None:
+    """Copy tensors by name into the parameters of a model, or a part of one; `path` is where they came from, for errors."""
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if name not in tensors:

@@ -19,6 +19,7 @@ import typer
 
 from rnnsearch.cli import (
     align,
+    alignment_layer,
     average,
     compare,
     demo,
@@ -71,9 +72,9 @@ def _options(
 
 for module in (
     demo, download, select, prepare, train, translate, serve, score, rescore,
-    evaluate, compare, examples, align, project, lexicon, average, export, push, models, presets, reproduce,
+    evaluate, compare, examples, align, alignment_layer, project, lexicon, average, export, push, models, presets, reproduce,
 ):
-    app.command(module.__name__.rsplit(".", 1)[1])(module.command)
+    app.command(module.__name__.rsplit(".", 1)[1].replace("_", "-"))(module.command)
 
 
 def _show_warning(

@@ -163,7 +163,7 @@ def command(
             out.writelines(line + "\n" for line in result["written"])
             if gold is not None:
                 predicted += [frozenset((s, t) for s, t in links) for links in result["links"]]
-            found = pairs_of(result)
+            found = pairs_of(result, translator)
             for pair in found:
                 if sentences is not None:
                     sentences.add(pair)

@@ -121,7 +121,7 @@ def command(
         # Who types a line wants its translation at once.
         groups = arriving(lines) if file == "-" and output is None else cut(lines)
         for result in processes.results(work.shards(groups, prefixes, whole, settings), kept):
-            found = translations_of(result)
+            found = translations_of(result, translator)
             if document is not None:
                 best += [translations[0] for translations in found]
             else:

@@ -33,8 +33,9 @@ A lower-case letter denotes a subset: `sentences_b` are some of the B sentences.
 sequences inside the model are time-major: `states_SBN`.
 """
 
+from rnnsearch.model.alignment_layer import AlignmentLayer
 from rnnsearch.model.names import PAPER_NAMES, present_name
 from rnnsearch.model.rnnsearch import RNNsearch, TeacherForcedOutput
 from rnnsearch.model.source import Source
 
-__all__ = ["PAPER_NAMES", "RNNsearch", "Source", "TeacherForcedOutput", "present_name"]
+__all__ = ["PAPER_NAMES", "AlignmentLayer", "RNNsearch", "Source", "TeacherForcedOutput", "present_name"]

@@ -39,6 +39,8 @@ class TeacherForcedOutput:
     """The index of the sentence that each position belongs to."""
     decoded: DecoderOutput
     """States, contexts and alignments, with padding."""
+    source: Source
+    """The encoded sources."""
 
     @property
     def logits_PV(self) -> Tensor:
@@ -167,7 +169,7 @@ class RNNsearch(nn.Module):
             for steps in (states_TBN, previous_TBE, decoded.contexts_TBC)
         )
         readout_RL = self.readout.hidden(ops.dropout(s_RN, dropout), y_RE, c_RC, dropout)
-        return TeacherForcedOutput(self.readout, readout_RL, y_TB.flatten()[positions_P], positions_P % B, decoded)
+        return TeacherForcedOutput(self.readout, readout_RL, y_TB.flatten()[positions_P], positions_P % B, decoded, source)
 
     def start(self, source: Source) -> Hypotheses:
         """The empty translation of each sentence, as B × 1 hypotheses."""

@@ -11,7 +11,6 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from rnnsearch.data.word_alignments import hard_alignment
 from rnnsearch.text.spans import spans
 from rnnsearch.translation import ScoredPair, Translation
 from rnnsearch.translation.glossary import MOST_CHARACTERS
@@ -239,7 +238,7 @@ def scored(pair: ScoredPair) -> ScoredSentence:
         confidence=confidence(pair.score, len(pair.tokens)),
         weights=values["alignment"],
         end_weights=values["end_alignment"],
-        links=None if pair.alignment is None else sorted(hard_alignment(pair.alignment)),
+        links=None if pair.links is None else sorted(pair.links),
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rnnsearch.config import SHARED
-from rnnsearch.data.word_alignments import Symmetry, hard_alignment, symmetrize, to_pharaoh
+from rnnsearch.data.word_alignments import Links, Symmetry, symmetrize, to_pharaoh
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.shards import Kept, Plain, Work, Workers, cut, digest_of
 from rnnsearch.translation.formats import FORMATS, pair_as_json
@@ -91,9 +91,9 @@ class TranslateLines:
         }
 
 
-def translations_of(result: Plain) -> list[list[Translation]]:
-    """The translations in a result of `TranslateLines`: the same, to the last bit, as those that were found."""
-    return [[_translation(plain) for plain in each] for each in result["whole"]]
+def translations_of(result: Plain, translator: Translator) -> list[list[Translation]]:
+    """The translations in a result of `TranslateLines` with this translator: the same, to the last bit, as were found."""
+    return [[_translation(plain, translator) for plain in each] for each in result["whole"]]
 
 
 def translate_all(
@@ -106,7 +106,7 @@ def translate_all(
     """The best translation of each of these lines, by `processes` that do this `work`; a list for each shard."""
     shards = work.shards(cut(lines), whole=len(lines), settings=settings)
     for result in processes.results(shards, kept):
-        yield [best for best, *_ in translations_of(result)]
+        yield [best for best, *_ in translations_of(result, work.translator)]
 
 
 def translation_run(work: TranslateLines, models: Iterable[Path], settings: Mapping[str, object]) -> dict[str, Plain]:
@@ -150,11 +150,11 @@ class AlignPairs:
             pairs = self.translator.translate(sources)
         else:
             pairs = self.translator.score(sources, targets, tokenized=self.tokenized, first_line=first + 1)
-        links = [hard_alignment(_there(pair.alignment)) for pair in pairs]
+        links = [_there(pair.links) for pair in pairs]
         if self.reverse is not None and targets is not None:
             turned = self.reverse.score(targets, sources, tokenized=self.tokenized, first_line=first + 1)
             links = [
-                symmetrize(ours, frozenset((s, t) for t, s in hard_alignment(_there(theirs.alignment))), self.symmetry)
+                symmetrize(ours, frozenset((s, t) for t, s in _there(theirs.links)), self.symmetry)
                 for ours, theirs in zip(links, turned, strict=True)
             ]
         written = (
@@ -169,9 +169,9 @@ class AlignPairs:
         }
 
 
-def pairs_of(result: Plain) -> list[Translation | ScoredPair]:
-    """The pairs in a result of `AlignPairs`."""
-    return [_pair(plain) if "word_scores" in plain else _translation(plain) for plain in result["whole"]]
+def pairs_of(result: Plain, translator: Translator) -> list[Translation | ScoredPair]:
+    """The pairs in a result of `AlignPairs` with this translator."""
+    return [_pair(plain) if "word_scores" in plain else _translation(plain, translator) for plain in result["whole"]]
 
 
 @dataclass(frozen=True)
@@ -197,12 +197,14 @@ class CountLinks:
 # As plain values ------------------------------------------------------------------------------------------------------
 
 
+_ALIGNMENTS = ("alignment", "end_alignment")
+
+
 def _plain(one: Translation | ScoredPair) -> Plain:
     if isinstance(one, ScoredPair):
-        return {**vars(one), "alignment": _rows(one.alignment), "end_alignment": _rows(one.end_alignment)}
+        return {**vars(one), **{name: _rows(getattr(one, name)) for name in ("link_probabilities", *_ALIGNMENTS)}}
     segments = [
-        {**vars(segment), "alignment": _rows(segment.alignment), "end_alignment": _rows(segment.end_alignment)}
-        for segment in one.segments
+        {**vars(segment), **{name: _rows(getattr(segment, name)) for name in _ALIGNMENTS}} for segment in one.segments
     ]
     return {
         "text": one.text,
@@ -214,19 +216,23 @@ def _plain(one: Translation | ScoredPair) -> Plain:
     }
 
 
-def _translation(plain: Plain) -> Translation:
+def _translation(plain: Plain, translator: Translator) -> Translation:
     return Translation(
         **{
             **plain,
             "segments": [Segment(**_with_arrays(segment, "source_tokens", 1)) for segment in plain["segments"]],
             "replacements": [Replacement(**replacement) for replacement in plain["replacements"]],
             "terms": [PlacedTerm(**term) for term in plain["terms"]],
+            "linker": translator.linker,
         }
     )
 
 
 def _pair(plain: Plain) -> ScoredPair:
-    return ScoredPair(**_with_arrays(plain, "source_tokens", 0))
+    links = plain["link_probabilities"]
+    if links is not None:
+        links = np.array(links, np.float32).reshape(-1, len(plain["source_tokens"]) - 1)
+    return ScoredPair(**_with_arrays(plain, "source_tokens", 0) | {"link_probabilities": links})
 
 
 def _with_arrays(plain: dict[str, Any], source: str, ends: int) -> dict[str, Any]:
@@ -234,7 +240,7 @@ def _with_arrays(plain: dict[str, Any], source: str, ends: int) -> dict[str, Any
     columns = len(plain[source]) + ends
     arrays = {
         name: None if plain[name] is None else np.array(plain[name], np.float32)
-        for name in ("alignment", "end_alignment")
+        for name in _ALIGNMENTS
     }
     if arrays["alignment"] is not None:
         arrays["alignment"] = arrays["alignment"].reshape(-1, columns)
@@ -245,6 +251,6 @@ def _rows(alignment: Any) -> Plain:
     return None if alignment is None else alignment.tolist()
 
 
-def _there(alignment: Any) -> Any:
-    assert alignment is not None
-    return alignment
+def _there(links: Links | None) -> Links:
+    assert links is not None
+    return links

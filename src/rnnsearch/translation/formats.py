@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rnnsearch.data.word_alignments import to_pharaoh
 from rnnsearch.translation.scoring import ScoredPair
-from rnnsearch.translation.translation import Translation, rounded, rounded_row
+from rnnsearch.translation.translation import Translation, rounded, rounded_row, weighed_links
 
 
 def as_text(n_best: Sequence[Translation], number: int, many: bool) -> str:
@@ -35,14 +35,14 @@ FORMATS = {"text": as_text, "json": as_json, "pharaoh": as_pharaoh}
 
 def pair_as_json(pair: ScoredPair | Translation, number: int) -> str:
     """The alignment of a pair, given or translated, one object a line."""
-    return json.dumps(
-        {
-            "line": number,
-            "source_tokens": pair.source_tokens,
-            "tokens": pair.tokens,
-            "score": round(pair.score, 6),
-            "alignment": rounded(pair.alignment),
-            "end_alignment": rounded_row(pair.end_alignment),
-        },
-        ensure_ascii=False,
-    )
+    values = {
+        "line": number,
+        "source_tokens": pair.source_tokens,
+        "tokens": pair.tokens,
+        "score": round(pair.score, 6),
+        "alignment": rounded(pair.alignment),
+        "end_alignment": rounded_row(pair.end_alignment),
+    }
+    if pair.link_probabilities is not None:
+        values["links"] = weighed_links(pair.link_probabilities)
+    return json.dumps(values, ensure_ascii=False)

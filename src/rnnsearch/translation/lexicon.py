@@ -1,6 +1,6 @@
-"""The translation lexicon p(target word | source word) that is estimated from a model's attention.
+"""The translation lexicon p(target word | source word) that is estimated from a model's links.
 
-The hard alignment links every target word of a parallel text to a source word, and relative frequencies of these links are
+The hard alignment links the target words of a parallel text to source words, and relative frequencies of these links are
 the probabilities. The words are those of the text, whether in the vocabularies or not; the entry `[UNK]` has the links of
 all source words outside the vocabulary. For a model with subwords, the entries are subwords.
 """
@@ -22,6 +22,7 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import System
 from rnnsearch.ops import fast_products
 from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL
+from rnnsearch.translation.translation import links_above
 
 LEXICON = "lexicon.tsv"
 """The lexicon's file, in the model's folder."""
@@ -90,7 +91,7 @@ class Lexicon:
 
 
 class LinkCounter:
-    """Counts the links that a model's attention draws between the words of sentence pairs."""
+    """Counts the links between the words of sentence pairs that a model's alignment layer draws, or else its attention."""
 
     def __init__(self, system: System) -> None:
         if not system.model.aligns:
@@ -119,10 +120,17 @@ class LinkCounter:
                 ]
             )
             with fast_products():
-                alpha_TBS = system.model(*batch_tensors(batch, device)).decoded.alpha_TBS
-            alpha_BTS = alpha_TBS.transpose(0, 1).float().cpu().numpy()
-            for (source, target), alpha_TS in zip(chosen, alpha_BTS, strict=True):
-                self._count(source, target, hard_alignment(alpha_TS[: len(target), : len(source) + 1]))
+                tensors = batch_tensors(batch, device)
+                output = system.model(*tensors)
+            layer = system.alignment_layer
+            if layer is None:
+                weights_BTS = output.decoded.alpha_TBS.transpose(0, 1).float()
+            else:
+                weights_BTS = layer(system.model, output, *tensors).sigmoid()
+            for (source, target), weights_TS in zip(chosen, weights_BTS.cpu().numpy(), strict=True):
+                S, T = len(source), len(target)
+                links = hard_alignment(weights_TS[:T, : S + 1]) if layer is None else links_above(weights_TS[:T, :S])
+                self._count(source, target, links)
 
     def _count(self, source: list[str], target: list[str], links: Iterable[tuple[int, int]]) -> None:
         for j, i in links:

@@ -17,6 +17,7 @@ from rnnsearch.translation.glossary import NO_TERMS, Glossary, Match
 from rnnsearch.translation.lexicon import Lexicon
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.translation import (
+    Linker,
     PlacedTerm,
     Replacement,
     Segment,
@@ -135,22 +136,30 @@ class Requests:
             for segments, prefix in zip(split_lines, prefixes, strict=True)
         ]
 
-    def translations(self, request: Request, search: SearchConfig, lexicon: Lexicon | None) -> list[Translation]:
+    def translations(
+        self, request: Request, search: SearchConfig, lexicon: Lexicon | None, linker: Linker | None
+    ) -> list[Translation]:
         """The translations of a line whose queries have been searched for, best first.
 
-        `lexicon` is what `[UNK]` is replaced by, where there is one and the settings ask for it.
+        `lexicon` is what `[UNK]` is replaced by, where there is one and the settings ask for it. `linker` is the model's
+        alignment layer, if it has one.
         """
         found = [query.found for query in request.queries]
         wanted = len(found[0]) if found and search.minimum_bayes_risk else request.n
         ranks = min(wanted, len(found[0])) if len(found) == 1 else 1
         translations = [
-            self._translation(request, [hypotheses[rank] for hypotheses in found], search.replace_unk, lexicon)
+            self._translation(request, [hypotheses[rank] for hypotheses in found], search.replace_unk, lexicon, linker)
             for rank in range(ranks)
         ]
         return rank_by_mbr(translations)[: request.n] if search.minimum_bayes_risk else translations
 
     def _translation(
-        self, request: Request, hypotheses: list[Hypothesis], replace_unk: bool, lexicon: Lexicon | None
+        self,
+        request: Request,
+        hypotheses: list[Hypothesis],
+        replace_unk: bool,
+        lexicon: Lexicon | None,
+        linker: Linker | None,
     ) -> Translation:
         """The translation of a line: one hypothesis for each of its segments."""
         segments: list[Segment] = []
@@ -180,7 +189,7 @@ class Requests:
                 end_alignment = end_by_words(end_alignment, source_word_ids)
             segment = Segment(source_start, source, target_start, tokens, alignment, end_alignment)
             if replace_unk:
-                segment, replaced = replace_unknown(segment, lexicon)
+                segment, replaced = replace_unknown(segment, lexicon, linker)
                 replacements += replaced
             segments.append(segment)
             source_start += len(source)
@@ -195,6 +204,7 @@ class Requests:
             segments=segments,
             replacements=replacements,
             terms=sorted(terms, key=lambda term: term.target_start),
+            linker=linker,
         )
 
 

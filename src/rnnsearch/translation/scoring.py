@@ -12,13 +12,24 @@ import torch
 
 from rnnsearch.data.batches import make_batch
 from rnnsearch.data.length_batches import by_length
+from rnnsearch.data.word_alignments import Links, hard_alignment
 from rnnsearch.devices import batch_tensors, device_of
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import System
 from rnnsearch.ops import fast_products
 from rnnsearch.text.vocabulary import END_SYMBOL
 from rnnsearch.translation.notebook import as_html
-from rnnsearch.translation.translation import Alignment, by_words, end_by_words, rounded, rounded_row, with_end
+from rnnsearch.translation.translation import (
+    Alignment,
+    by_words,
+    end_by_words,
+    links_above,
+    links_by_words,
+    rounded,
+    rounded_row,
+    weighed_links,
+    with_end,
+)
 
 LONGEST = 5000
 """A given pair is read whole, so its alignment has to fit in memory: no side may have more words, or subwords, than this."""
@@ -40,6 +51,16 @@ class ScoredPair:
     """α, (tokens, source_tokens); None for RNNencdec, or where it was not asked for."""
     end_alignment: Alignment | None = None
     """α of the step that predicts the end symbol, (source_tokens); None like `alignment`."""
+    link_probabilities: Alignment | None = None
+    """The probability that two words are linked, (tokens, source_tokens − 1), by the alignment layer; None where the model
+    has none, or where no alignment was asked for."""
+
+    @property
+    def links(self) -> Links | None:
+        """Hard alignment; see `Translation.links`."""
+        if self.link_probabilities is not None:
+            return links_above(self.link_probabilities)
+        return None if self.alignment is None else hard_alignment(self.alignment)
 
     def with_end(self) -> tuple[list[str], Alignment | None]:
         """The target words and the end symbol, and their alignment; see `Translation.with_end`."""
@@ -47,7 +68,7 @@ class ScoredPair:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; weights are rounded to four places."""
-        return {
+        values = {
             "source_tokens": self.source_tokens,
             "tokens": self.tokens,
             "score": round(self.score, 6),
@@ -55,6 +76,9 @@ class ScoredPair:
             "alignment": rounded(self.alignment),
             "end_alignment": rounded_row(self.end_alignment),
         }
+        if self.link_probabilities is not None:
+            values["links"] = weighed_links(self.link_probabilities)
+        return values
 
     def __repr__(self) -> str:
         """The target words and the score; the rest is in the attributes."""
@@ -100,6 +124,7 @@ def score_pairs(
         batch = make_batch([ids[i] for i in indices])
         tensors = batch_tensors(batch, device)
         logs_p_P, alphas_TBS = [], []
+        p_BTS: Alignment | None = None
         for model in models:
             with fast_products():
                 output = model(*tensors)
@@ -107,6 +132,8 @@ def score_pairs(
             logs_p_P.append(log_p_of_model_P.double())
             if with_alignment and output.decoded.alpha_TBS is not None:
                 alphas_TBS.append(output.decoded.alpha_TBS)
+                if model is system.model and system.alignment_layer is not None:
+                    p_BTS = system.alignment_layer(model, output, *tensors).sigmoid().cpu().numpy()
         log_p_P = torch.stack(logs_p_P).logsumexp(0) - math.log(len(models))
         alpha_TBS = torch.stack(alphas_TBS).mean(0) if alphas_TBS else None
         for b, i in enumerate(indices):
@@ -115,12 +142,14 @@ def score_pairs(
             target_word_ids = system.vocabularies.target.word_ids(targets[i])
             scores = log_p_P[output.sentences_P == b].cpu().numpy()
             word_scores = np.bincount([*target_word_ids, len(targets[i])], scores)
-            alignment = end_alignment = None
+            alignment = end_alignment = link_probabilities = None
             if alpha_TBS is not None:
                 # A copy: a view would keep the whole batch's alignments alive.
                 alpha = alpha_TBS[: len(y) + 1, b, : len(x) + 1].float().cpu().numpy().copy()
                 alignment = by_words(alpha[:-1], target_word_ids, source_word_ids)
                 end_alignment = end_by_words(alpha[-1], source_word_ids)
+            if p_BTS is not None:
+                link_probabilities = links_by_words(p_BTS[b, : len(y), : len(x)], target_word_ids, source_word_ids)
             scored[i] = ScoredPair(
                 source_tokens=[*sources[i], END_SYMBOL],
                 tokens=targets[i],
@@ -128,5 +157,6 @@ def score_pairs(
                 word_scores=word_scores.tolist(),
                 alignment=alignment,
                 end_alignment=end_alignment,
+                link_probabilities=link_probabilities,
             )
     return [pair for pair in scored if pair is not None]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -16,6 +16,10 @@ from rnnsearch.text.vocabulary import END_SYMBOL
 from rnnsearch.translation.notebook import as_html
 
 Alignment = NDArray[np.float32]
+Linker = Callable[[list[str], list[str]], Alignment]
+"""The probability that words of a source and of its translation are linked, (tokens, source tokens), without end symbols."""
+LINKED = 0.5
+"""Words are linked where that is more probable than this."""
 SUBWORDS_A_WORD = 4
 """A segment has at most this many times as many subwords as it may have words."""
 
@@ -75,6 +79,8 @@ class Translation:
     """The word that replaced each `[UNK]`, with `search.replace_unk`."""
     terms: Sequence[PlacedTerm] = ()
     """The given terms, in the order of the translation."""
+    linker: Linker | None = field(default=None, repr=False, compare=False)
+    """The model's alignment layer, if it has one."""
 
     @property
     def tokens(self) -> list[str]:
@@ -118,6 +124,28 @@ class Translation:
         row[last.source_start :] = last.end_alignment
         return row
 
+    @cached_property
+    def link_probabilities(self) -> Alignment | None:
+        """The probability that two words are linked, (len(tokens), len(source_tokens) − 1), by the alignment layer.
+
+        It is computed when it is first asked for. None where the model has no such layer.
+        """
+        if self.linker is None:
+            return None
+        last = self.segments[-1]
+        shape = last.target_start + len(last.tokens), last.source_start + len(last.source_tokens)
+        matrix = np.zeros(shape, np.float32)
+        for segment in self.segments:
+            rows = slice(segment.target_start, segment.target_start + len(segment.tokens))
+            columns = slice(segment.source_start, segment.source_start + len(segment.source_tokens))
+            matrix[rows, columns] = self.linker(segment.source_tokens, segment.tokens)
+        return matrix
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickle holds the probabilities of links, and not the model that computes them."""
+        probabilities = self.link_probabilities
+        return {**vars(self), "linker": None, "link_probabilities": probabilities}
+
     def with_end(self) -> tuple[list[str], Alignment | None]:
         """The target words and the end symbol, and their alignment: the rows of the paper's figures.
 
@@ -142,6 +170,8 @@ class Translation:
             values["replacements"] = [asdict(replacement) for replacement in self.replacements]
         if self.terms:
             values["terms"] = [asdict(term) for term in self.terms]
+        if self.link_probabilities is not None:
+            values["links"] = weighed_links(self.link_probabilities)
         if len(self.segments) == 1:
             return values | {"alignment": rounded(self.alignment), "end_alignment": rounded_row(self.end_alignment)}
         return values | {
@@ -168,7 +198,11 @@ class Translation:
 
     @property
     def links(self) -> Links | None:
-        """Hard alignment: each target word with the source word that it read from (`hard_alignment`); None for RNNencdec."""
+        """Hard alignment: the links of the alignment layer, or without one each target word with the source word that it
+        read from (`hard_alignment`); None for RNNencdec.
+        """
+        if self.link_probabilities is not None:
+            return links_above(self.link_probabilities)
         links: set[tuple[int, int]] = set()
         for segment in self.segments:
             if segment.alignment is None:
@@ -178,6 +212,16 @@ class Translation:
                 for source, target in hard_alignment(segment.alignment)
             )
         return frozenset(links)
+
+
+def links_above(probabilities: Alignment) -> Links:
+    """The links (source, target) that are more probable than `LINKED`."""
+    return frozenset((int(source), int(target)) for target, source in np.argwhere(probabilities > LINKED))
+
+
+def weighed_links(probabilities: Alignment) -> list[list[float]]:
+    """These links in order, as [source, target, probability], with four places."""
+    return [[s, t, round(float(probabilities[t, s]), 4)] for s, t in sorted(links_above(probabilities))]
 
 
 def with_end(
@@ -215,6 +259,16 @@ def by_words(alignment: Alignment, target_word_ids: Sequence[int], source_word_i
     starts = [np.flatnonzero(np.diff(word_ids, prepend=-1)) for word_ids in (targets, sources)]
     summed = np.add.reduceat(np.add.reduceat(alignment, starts[0], axis=0), starts[1], axis=1)
     return np.asarray(summed / np.bincount(targets)[:, None], np.float32)
+
+
+def links_by_words(probabilities: Alignment, target_word_ids: Sequence[int], source_word_ids: Sequence[int]) -> Alignment:
+    """The probabilities of links of subwords as those of words: the mean over the subwords of both.
+
+    (subwords, source subwords) to (words, source words); see `by_words`.
+    """
+    with_end = np.pad(probabilities, ((0, 0), (0, 1)))
+    summed = by_words(with_end, target_word_ids, source_word_ids)[:, :-1]
+    return np.asarray(summed / np.bincount(source_word_ids), np.float32)
 
 
 def end_by_words(end_alignment: Alignment, source_word_ids: Sequence[int]) -> Alignment:

@@ -10,6 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
+import numpy as np
+
 from rnnsearch.config import LARGEST_BEAM, SearchConfig, from_dict, present_keys
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning, shown
 from rnnsearch.model_folder import System
@@ -23,7 +25,7 @@ from rnnsearch.translation.lines import arriving, as_lines
 from rnnsearch.translation.markup import Markup
 from rnnsearch.translation.request import Request, Requests
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
-from rnnsearch.translation.translation import Translation
+from rnnsearch.translation.translation import Alignment, Linker, Translation
 
 
 class NextWord(NamedTuple):
@@ -177,7 +179,19 @@ class Translator:
     def translations(self, request: Request, search: SearchConfig) -> list[Translation]:
         """The translations of a line whose queries have been searched for, best first."""
         lexicon = self.lexicon if search.replace_unk and self.has_lexicon else None
-        return self._requests.translations(request, search, lexicon)
+        return self._requests.translations(request, search, lexicon, self.linker)
+
+    @property
+    def linker(self) -> Linker | None:
+        """Links the words of a source and its translation by the alignment layer; None where the model has none."""
+        return None if self.system.alignment_layer is None else self._link
+
+    def _link(self, source: list[str], target: list[str]) -> Alignment:
+        if not source or not target:
+            return np.zeros((len(target), len(source)), np.float32)
+        probabilities = score_pairs(self.system, [source], [target])[0].link_probabilities
+        assert probabilities is not None
+        return probabilities
 
     def stream(
         self,

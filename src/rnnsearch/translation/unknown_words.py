@@ -1,7 +1,8 @@
 """Replacement of `[UNK]` in translations (Luong et al. 2015; Jean et al. 2015).
 
-The alignment links each `[UNK]` to a source word. It is replaced by that word's translation if the lexicon has one, and by
-the source word itself if it has none, which is right for names, numbers and words that both languages share.
+The alignment links each `[UNK]` to a source word, the most probable one where the model has an alignment layer. It is
+replaced by that word's translation if the lexicon has one, and by the source word itself if it has none, which is right for
+names, numbers and words that both languages share.
 """
 
 from __future__ import annotations
@@ -11,14 +12,21 @@ from dataclasses import replace
 from rnnsearch.data.word_alignments import linked_sources
 from rnnsearch.text.vocabulary import UNK_SYMBOL
 from rnnsearch.translation.lexicon import Lexicon
-from rnnsearch.translation.translation import Replacement, Segment
+from rnnsearch.translation.translation import Linker, Replacement, Segment
 
 
-def replace_unknown(segment: Segment, lexicon: Lexicon | None) -> tuple[Segment, list[Replacement]]:
+def replace_unknown(
+    segment: Segment, lexicon: Lexicon | None, linker: Linker | None = None
+) -> tuple[Segment, list[Replacement]]:
     """The segment with every `[UNK]` replaced, and the replacements; a segment without source words stays as it is."""
     if segment.alignment is None or not segment.source_tokens:
         return segment, []
-    sources = linked_sources(segment.alignment)
+    if UNK_SYMBOL not in segment.tokens:
+        return segment, []
+    if linker is None:
+        sources = linked_sources(segment.alignment)
+    else:
+        sources = linker(segment.source_tokens, segment.tokens).argmax(1)
     tokens, replacements = list(segment.tokens), []
     for place, token in enumerate(segment.tokens):
         if token == UNK_SYMBOL:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from rnnsearch.config import ModelConfig, TrainingConfig
-from rnnsearch.model import TeacherForcedOutput
+from rnnsearch.model import Source, TeacherForcedOutput
 from rnnsearch.model.decoder import DecoderOutput
 from rnnsearch.model.readout import Readout
 from rnnsearch.ops import CpuRecurrences, loops
@@ -29,7 +29,8 @@ def forced(logits: Tensor, words: Tensor) -> TeacherForcedOutput:
     readout = Readout(ModelConfig(maxout_size=V), V, 1).to(logits.dtype)
     with torch.no_grad():
         readout.W_o.copy_(torch.eye(V))
-    return TeacherForcedOutput(readout, logits, words, torch.zeros_like(words), DecoderOutput(empty, empty, None))
+    decoded, source = DecoderOutput(empty, empty, None), Source(empty, empty.bool(), empty)
+    return TeacherForcedOutput(readout, logits, words, torch.zeros_like(words), decoded, source)
 
 
 def expected_cost(logits: Tensor, words: Tensor, smoothing: float, consistency: float) -> Tensor:
