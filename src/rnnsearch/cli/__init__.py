@@ -31,6 +31,7 @@ from rnnsearch.cli import (
     prepare,
     presets,
     project,
+    pronounce,
     push,
     reproduce,
     rescore,
@@ -70,7 +71,7 @@ def _options(
 
 
 for module in (
-    demo, download, select, prepare, train, translate, serve, score, rescore,
+    demo, download, select, prepare, train, translate, pronounce, serve, score, rescore,
     evaluate, compare, examples, align, project, lexicon, average, export, push, models, presets, reproduce,
 ):
     app.command(module.__name__.rsplit(".", 1)[1])(module.command)
