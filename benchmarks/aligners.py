@@ -1,67 +1,122 @@
-"""Word aligners side by side: the alignment error rate of eflomal and of `rnnsearch align`, both trained on the same text.
+"""Word aligners side by side: `rnnsearch align` without a model, eflomal and fast_align, trained on the same text.
 
-    python benchmarks/aligners.py --data DATA --output RUNS [--eflomal PATH]
+    python benchmarks/aligners.py --data DATA --output RUNS --peers PYTHON
 
 The novels of `DATA/alibi` are aligned together with 100,000 pairs of Europarl, and the test set of the built-in corpus with
 its 60,000 training pairs; the links of no test sentence are shown to an aligner. What is chosen, is chosen on the two novels
 DEVELOPED_ON; the other three are the test. The sentences of `DATA/blind/hansards` are aligned together with
-`DATA/hansards/train`; their gold links are elsewhere, and ours go to `results/blind/hansards`. `--eflomal` names eflomal's
-program `eflomal-align`. What an aligner has written is kept in RUNS, and only scored when the script runs again.
+`DATA/hansards/train`; their gold links are elsewhere, and ours go to `results/blind/hansards`.
+
+PYTHON is that of an environment with the packages `eflomal` and `systran-align`, which are never dependencies. What an
+aligner has written is kept in RUNS, and only scored when the script runs again. The record is `results/aligners.json`, from
+which `aligners_page.py` renders a page.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
-import time
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from aligner_scores import p_value, reliability, scored
 from alignment_error import LONGEST, Aligned, _numbered, both, novels
 from record import RESULTS, machine, write_result
 
+from rnnsearch.alignment import Aligner, LineLinks
 from rnnsearch.atomic import write_json, write_text
 from rnnsearch.data.read import read_lines
 from rnnsearch.data.word_alignments import Links, parse_gold, read_gold, to_pharaoh
 from rnnsearch.datasets.builtin import write_corpus
-from rnnsearch.evaluation.aer import alignment_error_rate
 from rnnsearch.text.tokenize import Tokenizer
 
+HERE = Path(__file__).parent
 PAIRS = 100_000
 DEVELOPED_ON = ("LaBarbeBleue", "LaDerniereClasse")
 BLIND = RESULTS / "blind" / "hansards"
 WAYS = ("intersection", "union", "grow-diag", "grow-diag-final-and")
+OURS = "rnnsearch"
+SHOWN = 12
+"""Sentences of the built-in corpus whose links the page shows, where ours and eflomal's differ."""
 
 
 def main() -> None:
     """Prepare, align, score, record."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="a folder with alibi/ and europarl/ in it")
+    parser.add_argument("--data", type=Path, required=True, help="a folder with alibi/, europarl/, hansards/, blind/")
     parser.add_argument("--output", type=Path, required=True, help="where texts and links go")
-    parser.add_argument("--eflomal", type=Path, help="the program eflomal-align")
+    parser.add_argument("--peers", type=Path, required=True, help="a Python with eflomal and systran-align")
     arguments = parser.parse_args()
 
     on, folder, found = machine(), arguments.output / "aligners", {}
     tests = {"novels": novels(arguments.data / "alibi"), "built-in": built_in(folder)}
-    parts = {"novels": novel_parts(arguments.data / "alibi"), "built-in": {"all": range(len(tests["built-in"].gold))}}
+    parts = {"novels": novel_parts(arguments.data / "alibi"), "built-in": {"test": range(len(tests["built-in"].gold))}}
     for name, test in tests.items():
         text = text_of(name, test, arguments.data, folder)
-        found[name] = {"ours": ours(text, folder / name, test, parts[name])}
-        if arguments.eflomal:
-            found[name] |= eflomal(arguments.eflomal, text, folder / name, test, parts[name])
-    blind(arguments.data, folder / "hansards", arguments.eflomal)
-    write_result("aligners", machine=on, found=found)
-    for name, aligners in found.items():
-        for aligner, ways in aligners.items():
-            for way, scores in ways.items():
-                if way != "seconds":
-                    print(name, aligner, way, *(f"{part} {score['aer']:.4f}" for part, score in scores.items()))
+        found[name] = compared(aligners(text, folder / name, test, arguments.peers), test, parts[name])
+        if name == "built-in":
+            found[name]["shown"] = shown(aligners(text, folder / name, test, arguments.peers), test, found[name])
+    costs = blind(arguments.data, folder / "hansards", arguments.peers)
+    write_result("aligners", machine=on, found=found, hansards=costs)
+
+
+def aligners(text: Sequence[Path], output: Path, test: Aligned, peers: Path) -> dict[str, Any]:
+    """The links of each aligner, by way of combining both directions, what they cost, and our own lines."""
+    lines, cost = ours(text, output, test)
+    links = {"probability": [line.links() for line in lines]} | {way: [line.links(way) for line in lines] for way in WAYS}
+    return {
+        "lines": lines,
+        OURS: {"links": links, "cost": cost},
+        "eflomal": eflomal(peers, text, output, test),
+        "fast_align": fast_align(peers, text, output, test),
+    }
+
+
+def compared(found: Mapping[str, Any], test: Aligned, parts: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+    """What is recorded of a test set: scores, costs, the difference from each aligner's best way, reliability."""
+    names = (OURS, "eflomal", "fast_align")
+    scores = {
+        name: {
+            way: {part: scored(links, test.gold, numbers) for part, numbers in parts.items()}
+            for way, links in found[name]["links"].items()
+        }
+        for name in names
+    }
+    best: dict[str, dict[str, Any]] = {}
+    for part, numbers in parts.items():
+        best[part] = {}
+        for name in names[1:]:
+            way = min(scores[name], key=lambda way: scores[name][way][part]["aer"])
+            p = p_value(found[OURS]["links"]["probability"], found[name]["links"][way], test.gold, numbers)
+            best[part][name] = {"way": way, "p": p}
+    return {
+        "pairs": {part: len(numbers) for part, numbers in parts.items()},
+        "scores": scores,
+        "cost": {name: found[name]["cost"] for name in names},
+        "best": best,
+        "reliability": {
+            part: reliability([found["lines"][n] for n in numbers], [test.gold[n] for n in numbers])
+            for part, numbers in parts.items()
+        },
+    }
+
+
+def shown(found: Mapping[str, Any], test: Aligned, record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The first sentences of which eflomal's best way and ours have different links."""
+    way = record["best"]["test"]["eflomal"]["way"]
+    examples = []
+    for n, pair in enumerate(zip(found[OURS]["links"]["probability"], found["eflomal"]["links"][way], strict=True)):
+        if pair[0] != pair[1] and len(examples) < SHOWN:
+            links = {OURS: to_pharaoh(pair[0]), "eflomal": to_pharaoh(pair[1]), "gold": to_pharaoh(test.gold[n].sure)}
+            possible = to_pharaoh(test.gold[n].possible - test.gold[n].sure)
+            words = {"source": " ".join(test.sources[n]), "target": " ".join(test.targets[n])}
+            examples.append({"number": n} | words | links | {"possible": possible})
+    return examples
 
 
 def text_of(name: str, test: Aligned, data: Path, folder: Path) -> tuple[Path, Path]:
@@ -81,23 +136,22 @@ def written(
     return text
 
 
-def blind(data: Path, output: Path, program: Path | None) -> None:
-    """The links of the Hansards, to be scored by those who have the gold links."""
+def blind(data: Path, output: Path, peers: Path) -> dict[str, Any]:
+    """Writes the links of the Hansards, to be scored by those who have the gold links; what they cost."""
     sentences, training = (
         [[line.split() for line in read_lines(data / f"{name}.{language}{end}")] for language in ("en", "fr")]
         for name, end in (("blind/hansards", ""), ("hansards/train", ".xz"))
     )
     test = Aligned(*sentences, [parse_gold("")] * len(sentences[0]))
-    text = written(output, sentences, lambda: training)
-    ours(text, output, test, {})
-    links = {"rnnsearch": first_lines(output.with_name(f"{output.name}.ours"), test)}
-    if program:
-        eflomal(program, text, output, test, {})
-        paths = [output.with_name(f"{output.name}.eflomal-{direction}") for direction in ("forward", "backward")]
-        forward, backward = (first_lines(path, test) for path in paths)
-        links["eflomal-intersection"] = both(forward, backward, "intersection")
-    for name, pairs in links.items():
+    found = aligners(written(output, sentences, lambda: training), output, test, peers)
+    files = {
+        OURS: found[OURS]["links"]["probability"],
+        "eflomal-intersection": found["eflomal"]["links"]["intersection"],
+        "fast_align": found["fast_align"]["links"]["grow-diag-final-and"],
+    }
+    for name, pairs in files.items():
         write_text(BLIND / f"{name}.links", "".join(f"{to_pharaoh(pair)}\n" for pair in pairs))
+    return {name: found[name]["cost"] for name in (OURS, "eflomal", "fast_align")}
 
 
 def built_in(folder: Path) -> Aligned:
@@ -128,7 +182,6 @@ def novel_parts(folder: Path) -> dict[str, Sequence[int]]:
     return {
         "developed on": [n for n, known in enumerate(developed) if known],
         "test": [n for n, known in enumerate(developed) if not known],
-        "all": range(len(names)),
     }
 
 
@@ -144,47 +197,48 @@ def europarl(data: Path) -> list[list[list[str]]]:
     return sides
 
 
-def ours(text: Sequence[Path], output: Path, test: Aligned, parts: Mapping[str, Sequence[int]]) -> dict[str, Any]:
-    """`rnnsearch align` without a model: links by probability, and the processor time."""
-    links = output.with_name(f"{output.name}.ours")
-    seconds = timed(["rnnsearch", "align", "--source", text[0], "--target", text[1], "--output", links], links)
-    return {"probability": scored(first_lines(links, test), test, parts), "seconds": seconds}
+def ours(text: Sequence[Path], output: Path, test: Aligned) -> tuple[list[LineLinks], dict[str, Any]]:
+    """`rnnsearch align` without a model: what the aligner that it keeps says of the test sentences, and the cost."""
+    links, kept = output.with_name(f"{output.name}.ours"), output.with_name(f"{output.name}.aligner")
+    files = ["--source", text[0], "--target", text[1], "--output", links, "--save", kept]
+    cost = measured([sys.executable, "-m", "rnnsearch", "align", *files], text, links)
+    return list(Aligner.load(kept).align(zip(test.sources, test.targets, strict=True))), cost
 
 
-def eflomal(
-    program: Path, text: Sequence[Path], output: Path, test: Aligned, parts: Mapping[str, Sequence[int]]
-) -> dict[str, Any]:
-    """eflomal in both directions, and symmetrised, and the processor time."""
+def eflomal(peers: Path, text: Sequence[Path], output: Path, test: Aligned) -> dict[str, Any]:
+    """eflomal (Östling and Tiedemann 2016) in both directions, and symmetrised, and the cost."""
     paths = [output.with_name(f"{output.name}.eflomal-{direction}") for direction in ("forward", "backward")]
-    seconds = timed([program, "-s", text[0], "-t", text[1], "-f", paths[0], "-r", paths[1]], paths[1])
+    program = peers.with_name("eflomal-align")
+    cost = measured([program, "-s", text[0], "-t", text[1], "-f", paths[0], "-r", paths[1]], text, paths[1])
     forward, backward = (first_lines(path, test) for path in paths)
-    ways = {"forward": forward, "backward": backward} | {way: both(forward, backward, way) for way in WAYS}
-    return {"eflomal": {way: scored(links, test, parts) for way, links in ways.items()} | {"seconds": seconds}}
+    combined = {way: both(forward, backward, way) for way in WAYS}
+    return {"links": {"forward": forward, "backward": backward} | combined, "cost": cost}
 
 
-def timed(command: Sequence[str | Path], result: Path) -> float:
-    """The seconds of processor time of a command that writes `result` last; kept beside it, with the time that passed."""
-    kept = result.with_name(f"{result.name}.seconds.json")
+def fast_align(peers: Path, text: Sequence[Path], output: Path, test: Aligned) -> dict[str, Any]:
+    """fast_align (Dyer, Chahuneau and Smith 2013), symmetrised by itself, and the cost."""
+    links = output.with_name(f"{output.name}.fast_align")
+    cost = measured([peers, HERE / "fast_align.py", *text, links], text, links)
+    return {"links": {"grow-diag-final-and": first_lines(links, test)}, "cost": cost}
+
+
+def measured(command: Sequence[str | Path], text: Sequence[Path], result: Path) -> dict[str, Any]:
+    """The cost of a command that aligns a text and writes `result` last; kept beside it."""
+    kept = result.with_name(f"{result.name}.cost.json")
     if not kept.exists():
-        before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-        subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        write_json(kept, {"processor": used, "passed": time.monotonic() - started})
-    return float(json.loads(kept.read_text())["processor"])
+        print(f"{result.name}: aligning", file=sys.stderr)
+        told = subprocess.run(
+            [sys.executable, HERE / "cost.py", *map(str, command)], check=True, stdout=subprocess.PIPE, text=True
+        ).stdout
+        cost = json.loads(told)
+        pairs = sum(1 for _ in read_lines(text[0]))
+        write_json(kept, cost | {"pairs": pairs, "pairs_per_second": pairs / cost["processor"]})
+    return dict(json.loads(kept.read_text(encoding="utf-8")))
 
 
 def first_lines(path: Path, test: Aligned) -> list[Links]:
     """The links of the test sentences, which come first."""
     return [parse_gold(line).sure for line, _ in zip(read_lines(path), test.gold, strict=False)]
-
-
-def scored(links: Sequence[Links], test: Aligned, parts: Mapping[str, Sequence[int]]) -> dict[str, Any]:
-    """The score of each part of the test set."""
-    return {
-        part: asdict(alignment_error_rate([links[n] for n in numbers], [test.gold[n] for n in numbers]))
-        for part, numbers in parts.items()
-    }
 
 
 if __name__ == "__main__":

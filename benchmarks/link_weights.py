@@ -2,9 +2,9 @@
 
     python benchmarks/link_weights.py --data DATA --output RUNS
 
-Aligners are trained as `aligners.py` does it, and as much again on the first 30,000 lines of each text, so that the weights
-suit texts of different sizes. Then the network learns the gold links of the two novels DEVELOPED_ON, and of the first 500
-training sentences of the built-in corpus, which count less. A link that is only possible counts as a weak link.
+The aligners are those that `aligners.py` keeps in RUNS, and others that learn from the first 30,000 lines of each text, so
+that the weights suit texts of different sizes. The network learns the gold links of the two novels DEVELOPED_ON, and of the
+first 500 training sentences of the built-in corpus, which count less. A link that is only possible counts as a weak link.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from aligners import built_in, novel_parts, novels, text_of
+from aligners import built_in, lines_of, novel_parts, ours, text_of
+from alignment_error import Aligned, novels
 from numpy.typing import NDArray
 
-from rnnsearch.alignment import Corpus, LineLinks, train_aligner
+from rnnsearch.alignment import LineLinks
 from rnnsearch.alignment.probability import WEIGHTS
 from rnnsearch.atomic import write_text
-from rnnsearch.data.read import read_pairs
+from rnnsearch.data.read import read_lines
 from rnnsearch.data.word_alignments import GoldLinks, read_gold
 
 HIDDEN, DECAY, POSSIBLE = 8, 8.0, 0.2
 """Units; the weight of the sum of squared weights; the weight of a cell whose link is only possible."""
 GENERATED = 0.3
 """The weight of a cell of the built-in corpus, whose links are drawn by rule."""
-SMALL = 30_000
+SMALL, TRAINED = 30_000, 500
 Doubles = NDArray[np.float64]
 Cells = tuple[Doubles, Doubles, Doubles]
 """The evidence of cells, whether each is linked, and the weight of each."""
@@ -44,27 +45,35 @@ def main() -> None:
     arguments = parser.parse_args()
     folder = arguments.output / "aligners"
     test, generated = novels(arguments.data / "alibi"), built_in(folder)
-    developed = dict.fromkeys(novel_parts(arguments.data / "alibi")["developed on"])
-    trained_gold = read_gold(folder / "corpus" / "train.gold")[:500]
+    developed = novel_parts(arguments.data / "alibi")["developed on"]
+    numbered = lines_of(folder / "corpus", ["train"])
+    trained = Aligned(*(side[:TRAINED] for side in numbered), read_gold(folder / "corpus" / "train.gold")[:TRAINED])
     collected: list[Cells] = []
     for lines in (None, SMALL):
-        text = text_of("novels", test, arguments.data, folder)
-        for number, line in enumerate(aligned(text, lines, len(test.gold))):
-            if number in developed:
-                collected.append(cells(line, test.gold[number], 1.0))
-        text = text_of("built-in", generated, arguments.data, folder)
-        for number, line in enumerate(aligned(text, lines, len(generated.gold) + len(trained_gold))):
-            if number >= len(generated.gold):
-                collected.append(cells(line, trained_gold[number - len(generated.gold)], GENERATED))
+        for name, tested, known, weight in (
+            ("novels", test, chosen(test, developed), 1.0),
+            ("built-in", generated, trained, GENERATED),
+        ):
+            text, output = text_of(name, tested, arguments.data, folder), folder / name
+            if lines:
+                text, output = beginning(text, lines), folder / f"{name}-{lines}"
+            for line, gold in zip(ours(text, output, known)[0], known.gold, strict=True):
+                collected.append(cells(line, gold, weight))
     weights = fit(*(np.concatenate(parts) for parts in zip(*collected, strict=True)))
     write_text(WEIGHTS, json.dumps({name: np.round(part, 4).tolist() for name, part in weights.items()}) + "\n")
 
 
-def aligned(text: Sequence[Path], lines: int | None, tested: int) -> list[LineLinks]:
-    """The first lines of a text, of which so many are learned from."""
-    pairs = ((one.split(), other.split()) for one, other in islice(read_pairs([text[0]], [text[1]]), lines))
-    corpus = Corpus(pairs)
-    return list(islice(train_aligner(corpus).align_corpus(corpus), tested))
+def chosen(test: Aligned, numbers: Sequence[int]) -> Aligned:
+    """The sentences of these numbers."""
+    return Aligned(*([side[n] for n in numbers] for side in (test.sources, test.targets)), [test.gold[n] for n in numbers])
+
+
+def beginning(text: Sequence[Path], lines: int) -> tuple[Path, Path]:
+    """The first lines of both files of a text, in files."""
+    paths = [path.with_name(f"{path.stem}-{lines}{path.suffix}") for path in text]
+    for path, whole in zip(paths, text, strict=True):
+        write_text(path, "".join(f"{line}\n" for line in islice(read_lines(whole), lines)))
+    return paths[0], paths[1]
 
 
 def cells(line: LineLinks, gold: GoldLinks, weight: float) -> Cells:

@@ -37,8 +37,8 @@ SETTINGS = {
     "training.decay": "linear",
     "training.dropout": 0.1,
     "training.max_epochs": 0,
-    "training.max_updates": 4000,
-    "training.validate_every": 1000,
+    "training.max_updates": 2400,
+    "training.validate_every": 800,
     "training.patience": 0,
     "training.precision": "bf16",  # It falls back to fp32 where the CPU has no such instructions.
     "training.seed": 7,

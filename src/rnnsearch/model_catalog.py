@@ -18,7 +18,9 @@ from rnnsearch.hub import download_model
 BOX = Path(__file__).parent / "box"
 """The folder of the models that are installed with the package."""
 DEFAULT = "en-fr"
-"""The model in the box that is used where none is named."""
+"""The model in the box that translates where none is named."""
+PRONOUNCER = "en-ipa"
+"""The model in the box that pronounces where none is named."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,9 @@ class ModelSummary:
     """How the weights are stored: `int8` or `fp32`."""
     megabytes: float
     """The size of the files that translating needs, and of those that describe the model."""
-    dev_bleu: float | None
-    """The BLEU of the last validation at training; None where the folder has no record of it."""
+    dev_score: str
+    """The score on the development set that the model was chosen by, as in `BLEU 31.2` or `WER 43.0%`; empty where the
+    folder has no record of it."""
 
 
 def model_folder(name: str | os.PathLike[str]) -> Path:
@@ -54,11 +57,11 @@ def model_folder(name: str | os.PathLike[str]) -> Path:
     return download_model(name) or folder
 
 
-def default_model() -> Path:
-    """The model that is used where none is named. Raises RnnsearchError where the installation has none."""
-    if not (BOX / DEFAULT / CONFIG).exists():
-        raise RnnsearchError("no model is installed with this package; give one, as in --model FOLDER")
-    return BOX / DEFAULT
+def default_model(name: str = DEFAULT) -> Path:
+    """The model in the box that is used where none is named. Raises RnnsearchError where the installation lacks it."""
+    if not (BOX / name / CONFIG).exists():
+        raise RnnsearchError(f"no model {name} is installed with this package; give one, as in --model FOLDER")
+    return BOX / name
 
 
 def models_in(folder: Path) -> Iterator[ModelSummary]:
@@ -79,10 +82,6 @@ def summarize(folder: Path) -> ModelSummary:
         parameters = sum(prod(tensor.get_shape()) for name, tensor in tensors.items() if not name.endswith(SCALE))
         quantized = any(tensor.get_dtype() == "I8" for tensor in tensors.values())
     kind = "RNNencdec" if config.model.alignment == "none" else "RNNsearch"
-    try:
-        dev_bleu = json.loads((folder / "training.json").read_text(encoding="utf-8")).get("dev_bleu")
-    except (OSError, ValueError):
-        dev_bleu = None
     return ModelSummary(
         folder,
         config.data.source_name,
@@ -91,5 +90,15 @@ def summarize(folder: Path) -> ModelSummary:
         len(weights) * parameters,
         "int8" if quantized else "fp32",
         sum(path.stat().st_size for pattern in SHARED for path in folder.glob(pattern)) / 1e6,
-        dev_bleu,
+        _dev_score(folder),
     )
+
+
+def _dev_score(folder: Path) -> str:
+    try:
+        record = json.loads((folder / "training.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    if record.get("dev_wer") is not None:
+        return f"WER {record['dev_wer']:.1f}%"
+    return f"BLEU {record['dev_bleu']:.1f}" if "dev_bleu" in record else ""

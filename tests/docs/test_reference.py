@@ -18,6 +18,7 @@ from rnnsearch.model import PAPER_NAMES, RNNsearch
 DOCS = Path(__file__).parents[2] / "docs"
 RENDERING = (
     "docs/make_settings.py",
+    "benchmarks/aligners_page.py",
     "benchmarks/quality.py",
     "benchmarks/table.py",
     "benchmarks/reproduction.py",

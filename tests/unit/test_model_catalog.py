@@ -54,9 +54,10 @@ def test_what_is_not_in_the_box_is_a_folder(box: Path, name: str) -> None:
 
 def test_an_installation_without_a_model(rnnsearch: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_catalog, "BOX", tmp_path / "box")
-    with pytest.raises(RnnsearchError, match="no model is installed"):
+    with pytest.raises(RnnsearchError, match="no model en-fr is installed"):
         default_model()
-    refused(rnnsearch("translate", tmp_path / "text.en"), "no model is installed", "--model FOLDER")
+    refused(rnnsearch("translate", tmp_path / "text.en"), "no model en-fr is installed", "--model FOLDER")
+    refused(rnnsearch("pronounce", "word"), "no model en-ipa is installed", "--model FOLDER")
 
 
 def test_a_model_at_a_glance(box: Path, model_folder: Folders) -> None:

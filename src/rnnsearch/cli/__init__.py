@@ -32,6 +32,7 @@ from rnnsearch.cli import (
     prepare,
     presets,
     project,
+    pronounce,
     push,
     reproduce,
     rescore,
@@ -71,8 +72,8 @@ def _options(
 
 
 for module in (
-    demo, download, select, prepare, train, translate, serve, score, rescore,
-    evaluate, compare, examples, align, alignment_layer, project, lexicon, average, export, push, models, presets, reproduce,
+    demo, download, select, prepare, train, translate, pronounce, serve, score, rescore, evaluate, compare, examples,
+    align, alignment_layer, project, lexicon, average, export, push, models, presets, reproduce,
 ):
     app.command(module.__name__.rsplit(".", 1)[1].replace("_", "-"))(module.command)
 

@@ -28,7 +28,7 @@ def command(
         raise RnnsearchError(f"{folder}: no such folder")
     table = Table()
     table.add_column("model", overflow="fold")
-    for name in ("translates", "kind", "weights", "size", "dev BLEU"):
+    for name in ("translates", "kind", "weights", "size", "dev score"):
         table.add_column(name, no_wrap=True, justify="left" if name in ("translates", "kind") else "right")
     for place in (BOX, folder):
         for model in models_in(place) if place else ():
@@ -38,7 +38,7 @@ def command(
                 model.kind,
                 f"{model.parameters / 1e6:.1f} M {model.precision}",
                 f"{model.megabytes:.1f} MB",
-                "" if model.dev_bleu is None else f"{model.dev_bleu:.1f}",
+                model.dev_score,
             )
     if not table.row_count:
         print("There are no models here. `rnnsearch train` makes one; `rnnsearch models FOLDER` lists those in a folder.")

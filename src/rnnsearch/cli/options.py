@@ -58,6 +58,17 @@ InstalledOrModels = Annotated[
         "one, English to French.",
     ),
 ]
+PronouncerOrModels = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="FOLDER",
+        parser=_local_folder,
+        help="A model of letters and phones: a folder, or a name on the Hub; may be repeated, for an ensemble. By default "
+        "the installed one, English to IPA.",
+    ),
+]
 Sources = Annotated[
     list[Path] | None,
     typer.Option(
