@@ -63,7 +63,7 @@ def main() -> None:
     training = json.loads((copy / "training.json").read_text()) if (copy / "training.json").exists() else {}
     model = {key: training.get(key) for key in ("parameters", "updates", "training_pairs", "hours")}
     megabytes = (copy / ALIGNMENT_LAYER).stat().st_size / 1e6
-    write_result("alignment-layer", machine=on, model=model, megabytes=megabytes, seconds=seconds, found=found)
+    write_result("alignment-layer", machine=on, pairs=PAIRS, model=model, megabytes=megabytes, seconds=seconds, found=found)
 
 
 def learned(data: Path, model: Path, copy: Path) -> float:
