@@ -50,7 +50,7 @@ def command(
     jobs: Jobs = 1,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random sample, or of the random selection.")] = 1,
 ) -> None:
-    """Select the pairs of a corpus that are like in-domain text.
+    """Select the pairs of a corpus that are like given text.
 
     Pairs are ranked by the cross-entropy difference (Axelrod, He and Gao 2011) of n-gram models of the in-domain text and of
     a sample of the corpus. Files may be plain, .gz or .xz, in UTF-8, not tokenised. The selected pairs stay in order.
