@@ -81,7 +81,7 @@ def learned(data: Path, model: Path, copy: Path) -> float:
             chosen = np.sort(np.random.default_rng(2).choice(len(lines), PAIRS, replace=False))
             write_text(path, "".join(f"{lines[n]}\n" for n in chosen))
         began = time.monotonic()
-        command = ["alignment-layer", "--model", copy, "--source", text[0], "--target", text[1]]
+        command = ["learn-links", "--model", copy, "--source", text[0], "--target", text[1]]
         subprocess.run([sys.executable, "-m", "rnnsearch", *map(str, command)], check=True)
         write_text(kept, json.dumps(time.monotonic() - began))
     return float(json.loads(kept.read_text()))

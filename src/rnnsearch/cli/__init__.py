@@ -19,7 +19,6 @@ import typer
 
 from rnnsearch.cli import (
     align,
-    alignment_layer,
     average,
     compare,
     demo,
@@ -27,6 +26,7 @@ from rnnsearch.cli import (
     evaluate,
     examples,
     export,
+    learn_links,
     lexicon,
     models,
     prepare,
@@ -73,7 +73,7 @@ def _options(
 
 for module in (
     demo, download, select, prepare, train, translate, pronounce, serve, score, rescore, evaluate, compare, examples,
-    align, alignment_layer, project, lexicon, average, export, push, models, presets, reproduce,
+    align, learn_links, project, lexicon, average, export, push, models, presets, reproduce,
 ):
     app.command(module.__name__.rsplit(".", 1)[1].replace("_", "-"))(module.command)
 

@@ -233,7 +233,7 @@ def test_the_command_learns_it_and_other_commands_use_it(
     weights = (model / WEIGHTS).read_bytes()
     source, target, links = written(tmp_path, LEARNED[:200] + UNSEEN)
     options = ["--links", links] if given_links else []
-    done = rnnsearch("alignment-layer", "--model", model, "--source", source, "--target", target, *options)
+    done = rnnsearch("learn-links", "--model", model, "--source", source, "--target", target, *options)
     assert (done.status, done.err) == (0, "")
     rates = [float(line.split()[-1]) for line in done.out.splitlines()[2:]]
     assert rates[1] < rates[0]
@@ -262,7 +262,7 @@ def test_wrong_links_get_a_line(
     source, target, links = written(tmp_path, UNSEEN[:3])
     links.write_text(wrong)
     model = model_folder("mlp")
-    done = rnnsearch("alignment-layer", "--model", model, "--source", source, "--target", target, "--links", links)
+    done = rnnsearch("learn-links", "--model", model, "--source", source, "--target", target, "--links", links)
     assert done.status == 2
     assert reason in done.err
     assert not (model / ALIGNMENT_LAYER).exists()
@@ -270,6 +270,6 @@ def test_wrong_links_get_a_line(
 
 def test_a_model_without_alignment_is_refused(rnnsearch: Run, model_folder: Callable[[str], Path], tmp_path: Path) -> None:
     source, target, _ = written(tmp_path, UNSEEN[:3])
-    done = rnnsearch("alignment-layer", "--model", model_folder("none"), "--source", source, "--target", target)
+    done = rnnsearch("learn-links", "--model", model_folder("none"), "--source", source, "--target", target)
     assert done.status == 2
     assert "RNNencdec" in done.err
