@@ -40,10 +40,10 @@ def command(
     """Teach a translator to align words well.
 
     The model and its translations stay as they are. Attention chooses what to read before the next word is known; the
-    alignment layer sees the word itself and both sentences, and learns the links that `align` finds in the text, or those of a
-    file. It is written into the model's folder, as `alignment-layer.safetensors`. From then on, `translate`,
-    `serve`, `align`, `lexicon` and the replacement of unknown words link words by it. Learning takes minutes; a run that was
-    killed starts again.
+    alignment layer sees the word itself and both sentences, and learns the links that `align` finds in the text, or those
+    of a file. It is written into the model's folder, as `alignment-layer.safetensors`. From then on, `translate`, `serve`,
+    `align`, `lexicon` and the replacement of unknown words link words by it. Learning takes minutes; a run that was killed
+    starts again.
     """
     check_inputs(source, target, links, models=[model])
 
