@@ -21,7 +21,7 @@ from rnnsearch.model_folder import System
 from rnnsearch.ops import fast_products
 
 _BATCH_SIZE = 32
-_EPOCHS, _UPDATES = 40, 4000
+_EPOCHS, _UPDATES = 40, 2000
 """The training ends with whichever comes first."""
 _LEARNING_RATE = 1e-2
 _SEED = 1
