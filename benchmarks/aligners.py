@@ -1,11 +1,12 @@
 """Word aligners side by side: `rnnsearch align` without a model, eflomal and fast_align, trained on the same text.
 
-    python benchmarks/aligners.py --data DATA --output RUNS --peers PYTHON
+    python benchmarks/aligners.py --data DATA --output RUNS --peers PYTHON [--blind NAME ...]
 
 The novels of `DATA/alibi` are aligned together with 100,000 pairs of Europarl, and the test set of the built-in corpus with
 its 60,000 training pairs; the links of no test sentence are shown to an aligner. What is chosen, is chosen on the two novels
-DEVELOPED_ON; the other three are the test. The sentences of `DATA/blind/hansards` are aligned together with
-`DATA/hansards/train`; their gold links are elsewhere, and ours go to `results/blind/hansards`.
+DEVELOPED_ON; the other three are the test. With `--blind`, the aligners of these names also align the sentences of
+`DATA/blind/hansards` together with `DATA/hansards/train`; the gold links of these are elsewhere, and what is found goes to
+`results/blind/hansards`.
 
 PYTHON is that of an environment with the packages `eflomal` and `systran-align`, which are never dependencies. What an
 aligner has written is kept in RUNS, and only scored when the script runs again. The record is `results/aligners.json`, from
@@ -40,7 +41,7 @@ PAIRS = 100_000
 DEVELOPED_ON = ("LaBarbeBleue", "LaDerniereClasse")
 BLIND = RESULTS / "blind" / "hansards"
 WAYS = ("intersection", "union", "grow-diag", "grow-diag-final-and")
-OURS = "rnnsearch"
+OURS, *OTHERS = ALIGNERS = "rnnsearch", "eflomal", "fast_align"
 SHOWN = 12
 """Sentences of the built-in corpus whose links the page shows, where ours and eflomal's differ."""
 
@@ -51,6 +52,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="a folder with alibi/, europarl/, hansards/, blind/")
     parser.add_argument("--output", type=Path, required=True, help="where texts and links go")
     parser.add_argument("--peers", type=Path, required=True, help="a Python with eflomal and systran-align")
+    parser.add_argument("--blind", nargs="*", choices=ALIGNERS, default=[], help="whose links of the Hansards to write")
     arguments = parser.parse_args()
 
     on, folder, found = machine(), arguments.output / "aligners", {}
@@ -58,11 +60,12 @@ def main() -> None:
     parts = {"novels": novel_parts(arguments.data / "alibi"), "built-in": {"test": range(len(tests["built-in"].gold))}}
     for name, test in tests.items():
         text = text_of(name, test, arguments.data, folder)
-        found[name] = compared(aligners(text, folder / name, test, arguments.peers), test, parts[name])
+        aligned = aligners(text, folder / name, test, arguments.peers)
+        found[name] = compared(aligned, test, parts[name])
         if name == "built-in":
-            found[name]["shown"] = shown(aligners(text, folder / name, test, arguments.peers), test, found[name])
-    costs = blind(arguments.data, folder / "hansards", arguments.peers)
-    write_result("aligners", machine=on, found=found, hansards=costs)
+            found[name]["shown"] = shown(aligned, test, found[name])
+    write_result("aligners", machine=on, found=found)
+    blind(arguments.data, folder / "hansards", arguments.peers, arguments.blind)
 
 
 def aligners(text: Sequence[Path], output: Path, test: Aligned, peers: Path) -> dict[str, Any]:
@@ -79,25 +82,24 @@ def aligners(text: Sequence[Path], output: Path, test: Aligned, peers: Path) -> 
 
 def compared(found: Mapping[str, Any], test: Aligned, parts: Mapping[str, Sequence[int]]) -> dict[str, Any]:
     """What is recorded of a test set: scores, costs, the difference from each aligner's best way, reliability."""
-    names = (OURS, "eflomal", "fast_align")
     scores = {
         name: {
             way: {part: scored(links, test.gold, numbers) for part, numbers in parts.items()}
             for way, links in found[name]["links"].items()
         }
-        for name in names
+        for name in ALIGNERS
     }
     best: dict[str, dict[str, Any]] = {}
     for part, numbers in parts.items():
         best[part] = {}
-        for name in names[1:]:
+        for name in OTHERS:
             way = min(scores[name], key=lambda way: scores[name][way][part]["aer"])
             p = p_value(found[OURS]["links"]["probability"], found[name]["links"][way], test.gold, numbers)
             best[part][name] = {"way": way, "p": p}
     return {
         "pairs": {part: len(numbers) for part, numbers in parts.items()},
         "scores": scores,
-        "cost": {name: found[name]["cost"] for name in names},
+        "cost": {name: found[name]["cost"] for name in ALIGNERS},
         "best": best,
         "reliability": {
             part: reliability([found["lines"][n] for n in numbers], [test.gold[n] for n in numbers])
@@ -136,22 +138,25 @@ def written(
     return text
 
 
-def blind(data: Path, output: Path, peers: Path) -> dict[str, Any]:
-    """Writes the links of the Hansards, to be scored by those who have the gold links; what they cost."""
+def blind(data: Path, output: Path, peers: Path, names: Sequence[str]) -> None:
+    """Writes the links of the Hansards that these aligners find, to be scored by those who have the gold links."""
+    if not names:
+        return
     sentences, training = (
         [[line.split() for line in read_lines(data / f"{name}.{language}{end}")] for language in ("en", "fr")]
         for name, end in (("blind/hansards", ""), ("hansards/train", ".xz"))
     )
     test = Aligned(*sentences, [parse_gold("")] * len(sentences[0]))
-    found = aligners(written(output, sentences, lambda: training), output, test, peers)
-    files = {
-        OURS: found[OURS]["links"]["probability"],
-        "eflomal-intersection": found["eflomal"]["links"]["intersection"],
-        "fast_align": found["fast_align"]["links"]["grow-diag-final-and"],
-    }
+    text = written(output, sentences, lambda: training)
+    files: dict[str, list[Links]] = {}
+    if OURS in names:
+        files[OURS] = [line.links() for line in ours(text, output, test)[0]]
+    if "eflomal" in names:
+        files["eflomal-intersection"] = eflomal(peers, text, output, test)["links"]["intersection"]
+    if "fast_align" in names:
+        files["fast_align"] = fast_align(peers, text, output, test)["links"]["grow-diag-final-and"]
     for name, pairs in files.items():
         write_text(BLIND / f"{name}.links", "".join(f"{to_pharaoh(pair)}\n" for pair in pairs))
-    return {name: found[name]["cost"] for name in (OURS, "eflomal", "fast_align")}
 
 
 def built_in(folder: Path) -> Aligned:

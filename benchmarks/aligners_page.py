@@ -125,17 +125,14 @@ def costs(record: Mapping[str, Any]) -> Iterable[str]:
     """Time and memory."""
     yield "## Time and memory\n"
     yield COST.format(cpu=record["machine"]["cpu"])
-    costs = {name: found["cost"] for name, found in record["found"].items()}
-    if "hansards" in record:
-        costs["hansards"] = record["hansards"]
     kinds = ("processor", "pairs_per_second", "megabytes")
-    names = {"novels": "novels and Europarl", "built-in": "built-in corpus", "hansards": "Hansards"}
+    names = {"novels": "novels and Europarl", "built-in": "built-in corpus"}
     yield table(
         ("text", "pairs", "aligner", "processor seconds", "pairs per second", "peak memory in MB"),
         [
             (names[name], f"{cost['pairs']:,}", NAMES[aligner], *(f"{cost[kind]:,.0f}" for kind in kinds))
-            for name, of in costs.items()
-            for aligner, cost in of.items()
+            for name, of in record["found"].items()
+            for aligner, cost in of["cost"].items()
         ],
     )
 

@@ -213,7 +213,7 @@ class TrainingConfig:
     validate_every: int = Field(default=1000, ge=1, le=_LARGEST_COUNT)
     """Number of updates between validations, which compute dev NLL and dev BLEU and save the best model."""
     validate_sentences: int = Field(default=1000, ge=1, le=_LARGEST_COUNT)
-    """Dev BLEU is computed on this many pairs at the beginning of the development set, dev NLL on all pairs."""
+    """Dev BLEU is computed on this many pairs, drawn evenly from the development set, dev NLL on all pairs."""
     validate_on: Literal["bleu", "nll", "wer"] = "bleu"
     """The development score by which the best model is chosen. `wer` is for targets that are not words: the share of lines
     that are not right, and among equal ones the share of symbols."""

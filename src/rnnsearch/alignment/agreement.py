@@ -7,8 +7,8 @@ What is expected of a cell (i, j) is the product of both posterior probabilities
     p(a_j = i | e, f; forward) · p(b_i = j | e, f; backward)
 
 so that only links count of which both are convinced. These models miss what is one word in one language and two in the
-other. From where they are, two models go on, each by itself and more reluctant to leave a word without a link. All four are
-evidence for the probability of a link (`probability`).
+other. Therefore two models learn the words anew, each by itself and more reluctant to leave a word without a link. All four
+are evidence for the probability of a link (`probability`).
 
 The expected links of types are in `lexicon`. All sums are taken in the order of the text, so that the same text has the same
 links. Everything that grows with the text is in files, and after every step they are all that is needed to go on.
@@ -36,7 +36,9 @@ Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
 
 # Chosen on two of the novels of `alibi`, aligned together with text of Europarl.
-MODEL_1_STEPS, AGREEING_STEPS, INDEPENDENT_STEPS = 4, 6, 4
+MODEL_1_STEPS = 4
+_STEPS = {"agreeing": 6, "independent": 4}
+"""Those with jumps, which follow."""
 _P_0 = {"agreeing": 0.05, "independent": 0.01}
 _NULL_PRIOR = 10.0
 """So many words are added to those of no other word, by their frequency."""
@@ -135,31 +137,32 @@ def train(corpus: Corpus, advance: Callable[[int], None] = lambda pairs: None) -
     """
     widths = np.arange(-_reach(corpus.longest), _reach(corpus.longest) + 1)
     jumps = _jumps(np.repeat(np.exp(-np.abs(widths - 1) / 3.0)[None] + 1e-4, CLASSES + 1, axis=0), 0)
-    source, target = (np.zeros(len(side)) for side in corpus.words)
-    corpus.types.begin()
-    state = _phase(corpus, "agreeing", _State(0, (target, source), (jumps, jumps), np.empty((0, 2))), advance)
-    models = [_models(corpus, "agreeing", state)]
-    state = _phase(corpus, "independent", _State(0, state.nulls, state.jumps, state.log_likelihoods), advance)
-    models.append(_models(corpus, "independent", state))
+    nulls = np.zeros(len(corpus.words[1])), np.zeros(len(corpus.words[0]))
+    state = _State(0, nulls, (jumps, jumps), np.empty((0, 2)))
+    models = []
+    for name in ("agreeing", "independent"):
+        state = _phase(corpus, name, _State(0, nulls, state.jumps, state.log_likelihoods), advance)
+        models.append(Models(corpus.types.lexicon(_links(corpus, name, state.step)), state.nulls, state.jumps, _P_0[name]))
     return models[0], models[1], state.log_likelihoods
 
 
 def steps() -> int:
     """The steps of a training, each of which sees all pairs."""
-    return MODEL_1_STEPS + AGREEING_STEPS + INDEPENDENT_STEPS
+    return sum(MODEL_1_STEPS + after for after in _STEPS.values())
 
 
 def _phase(corpus: Corpus, name: str, state: _State, advance: Callable[[int], None]) -> _State:
-    """The steps of one kind, the first of which are IBM Model 1; t is learned from the last one afterwards."""
-    model_1_steps, steps = (MODEL_1_STEPS, MODEL_1_STEPS + AGREEING_STEPS) if name == "agreeing" else (0, INDEPENDENT_STEPS)
+    """The steps of one kind, from a state of step 0; t is learned anew, and from the last step's links afterwards."""
     kept = corpus.folder / f"{name}.part"  # as `shards.Kept` calls what a run goes on from
     if kept.exists():
         state = _State.load(kept)
         corpus.types.learn(_links(corpus, name, state.step))
         advance(corpus.pairs * state.step)
-    for step in range(state.step + 1, steps + 1):
+    else:
+        corpus.types.begin()
+    for step in range(state.step + 1, MODEL_1_STEPS + _STEPS[name] + 1):
         links = _links(corpus, name, step, new=True)  # those of the step before remain, until this one's are whole
-        state = _step(corpus, state, links, step <= model_1_steps, name, advance)
+        state = _step(corpus, state, links, step <= MODEL_1_STEPS, name, advance)
         links.flush()
         state.save(kept)
         corpus.types.learn(links)
@@ -168,10 +171,6 @@ def _phase(corpus: Corpus, name: str, state: _State, advance: Callable[[int], No
 
 def _links(corpus: Corpus, name: str, step: int, new: bool = False) -> Any:
     return corpus.types.counts(f"{name}-{step % 2}", new)
-
-
-def _models(corpus: Corpus, name: str, state: _State) -> Models:
-    return Models(corpus.types.lexicon(_links(corpus, name, state.step)), state.nulls, state.jumps, _P_0[name])
 
 
 def _step(corpus: Corpus, state: _State, links: Any, uniform: bool, name: str, advance: Callable[[int], None]) -> _State:

@@ -29,7 +29,7 @@ _LEAST = 0.01
 """Cells that no model gives a greater probability are not returned."""
 _PAIRS = 1000
 """Pairs that are aligned at a time."""
-_FORMAT = 1
+_FORMAT = 2
 _DESCRIPTION, _ARRAYS, _WORDS = "aligner.json", "aligner.safetensors", ("source.words", "target.words")
 _KINDS = ("agreeing", "independent")
 

@@ -52,7 +52,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     rich_markup_mode=None,
     help="Neural machine translation by jointly learning to align and translate (Bahdanau, Cho & Bengio 2015).",
-    epilog="To begin, run `rnnsearch demo`: it trains a small model in about five minutes and shows what it does.",
+    epilog="To begin, run `rnnsearch demo`: it trains a small model in about five minutes and shows what it does. "
+    "`echo 'Good morning!' | rnnsearch translate` needs no training: it uses the model that comes with the package.",
 )
 
 

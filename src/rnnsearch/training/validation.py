@@ -19,6 +19,12 @@ class DevelopmentSet:
     sources: Sequence[str]
     references: Sequence[str]
 
+    def part(self, count: int) -> DevelopmentSet:
+        """So many pairs at most, drawn evenly: the documents of a development set differ, and it is often sorted by them."""
+        pairs = len(self.sources)
+        chosen = range(pairs) if pairs <= count else [number * pairs // count for number in range(count)]
+        return DevelopmentSet([self.sources[i] for i in chosen], [self.references[i] for i in chosen])
+
 
 @dataclass(frozen=True)
 class NLL:
@@ -53,7 +59,7 @@ def negative_log_likelihood(
 
 
 def validate(system: System, development: DevelopmentSet, others: Sequence[System] = ()) -> Validation:
-    """NLL on the whole development set; BLEU on its first `training.validate_sentences` pairs. With `others`, an ensemble's.
+    """NLL on the whole development set; BLEU on `training.validate_sentences` of its pairs. With `others`, an ensemble's.
 
     The translations are greedy: a fraction of beam search's time, and they rank the models of one run as well. What
     `search.*` says of samples and vocabulary selection is for the trained model.
@@ -65,12 +71,12 @@ def validate(system: System, development: DevelopmentSet, others: Sequence[Syste
         [translator.target_words(line) for line in development.references],
         others,
     )
-    first = slice(system.config.training.validate_sentences)
-    translations = translator.translate(list(development.sources[first]), beam=1, temperature=0.0, vocabulary_selection=0)
+    part = development.part(system.config.training.validate_sentences)
+    translations = translator.translate(list(part.sources), beam=1, temperature=0.0, vocabulary_selection=0)
     hypotheses = [translation.text for translation in translations]
     wer = ser = None
     if system.config.data.target_units != "words":
-        references = [translator.target_words(line) for line in development.references[first]]
+        references = [translator.target_words(line) for line in part.references]
         wrong, distance, symbols, lines = error_counts([one.tokens for one in translations], references).sum(0).tolist()
         wer, ser = 100 * wrong / lines, 100 * distance / symbols
-    return Validation(nll, bleu(hypotheses, development.references[first]), wer, ser)
+    return Validation(nll, bleu(hypotheses, part.references), wer, ser)
