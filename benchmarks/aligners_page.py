@@ -50,7 +50,7 @@ advantage. p is the probability of a difference as large as theirs if both were 
 the sentences, 10,000 times).
 
 The links of 447 sentences of the Hansards, of which the hand-made links were not at hand, are in
-[`rnnsearch.links`](../../benchmarks/results/blind/hansards/rnnsearch.links) and in a file beside it for eflomal.
+[`rnnsearch.links`](../../benchmarks/results/blind/hansards/rnnsearch.links) and in files beside it for the other two.
 """
 
 COST = """\
