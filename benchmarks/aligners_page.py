@@ -43,14 +43,14 @@ two directions, which are combined in the ways of [Align and score](../how-to/al
 The package that fast_align was run from returns one combination only. `rnnsearch align` draws the links that it finds more
 probable than a half (*probability*); its other rows combine the two agreeing models as the other aligners are combined.
 The weights of this probability were learned from the links of other sentences, by which its settings were chosen too. The
-other aligners have seen no links; eflomal runs with its defaults, and fast_align with the options that its authors recommend.
+other aligners have seen no links. eflomal runs with its defaults, and fast_align with the options that its authors advise.
 
 Of each other aligner, the way with the lowest AER *on the test set* is compared with *probability*, which is to its
 advantage. p is the probability of a difference as large as theirs if both were equally good (paired bootstrap resampling of
 the sentences, 10,000 times).
 
 The links of 447 sentences of the Hansards, of which the hand-made links were not at hand, are in
-[`rnnsearch.links`](../../benchmarks/results/blind/hansards/rnnsearch.links) and in a file beside it for eflomal.
+[`rnnsearch.links`](../../benchmarks/results/blind/hansards/rnnsearch.links) and in files beside it for the other two.
 """
 
 COST = """\
