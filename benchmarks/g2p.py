@@ -8,8 +8,9 @@ each. The words of `DATA/blind/g2p/LEVEL-LANG_test.gr` are pronounced; nothing e
 done is kept in RUNS: the same command goes on after it was stopped, and with more `--models` adds to what is there.
 
 Written are `benchmarks/results/g2p/SYSTEM/LEVEL-LANG.txt`, the pronunciations of the test words, a line a word, for the
-systems `single` and `ensemble`; and, when all languages are done, `benchmarks/results/g2p-SYSTEM.json` with the error rates
-on the development sets, minutes and sizes. The table is printed.
+systems `single` and `ensemble`; and, when all languages of a level are done, the level in
+`benchmarks/results/g2p-SYSTEM.json`, with the error rates on the development sets, minutes and sizes; what the record has of
+other levels stays. The table is printed.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from quality import read
 from record import RESULTS, machine, write_result
 
 from rnnsearch.atomic import write_json, write_text
@@ -91,10 +93,16 @@ def main() -> None:
             print(task.name, *(f"{row['system']} {row['wer']:.1f}" for row in rows([task], arguments.models)), flush=True)
     found = rows(tasks, arguments.models)
     print_table(found)
+    on = machine()
     for system in systems(arguments.models):
-        of_system = [row for row in found if row["system"] == system]
-        if len(of_system) == len(tasks):
-            write_result(f"g2p-{system}", machine=machine(), published=PUBLISHED, languages=of_system)
+        name = f"g2p-{system}"
+        levels = read(name).get("levels", {})
+        for level in arguments.levels:
+            languages = [row for row in found if (row["system"], row["level"]) == (system, level)]
+            if len(languages) == sum(task.level == level for task in tasks):
+                levels[level] = {"machine": on, "languages": languages}
+        if levels:
+            write_result(name, published=PUBLISHED, levels={level: levels[level] for level in LEVELS if level in levels})
 
 
 def systems(models: int) -> list[str]:

@@ -23,6 +23,7 @@ RENDERING = (
     "benchmarks/table.py",
     "benchmarks/reproduction.py",
     "benchmarks/attention_models.py",
+    "benchmarks/characters.py",
 )
 
 

@@ -1,0 +1,167 @@
+"""Renders `docs/reference/characters.md`: error rates of pronunciations and of inflected forms, and the speed.
+
+    python benchmarks/characters.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from quality import read, table
+
+from rnnsearch.atomic import write_text
+
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "characters.md"
+
+HEAD = """# Pronunciation and inflection
+
+<!-- Written by benchmarks/characters.py from benchmarks/results. Do not edit it; run the script. -->
+
+This page shows what models of letters, trained by the preset `characters`, reach: the [guide](../how-to/pronounce.md) says
+how to train one. The word error rate (WER) is the share of words that are not right in every symbol. The symbol error rate
+(SER) is the edit distance for every symbol of the references. Intervals are 95% intervals by bootstrap resampling of the
+words. Minutes are wall-clock minutes of one thread, beside other programs that used the same cores: a machine that does
+nothing else needs fewer.
+"""
+
+SIGMORPHON = """\
+## SIGMORPHON 2021
+
+Task 1 of the shared task has pronunciations from Wiktionary, by way of WikiPron, in 21 languages: *low* are ten of 800
+training words each, *medium* ten of 8,000, and *high* is English with 33,344. The preset is the same for all languages.
+What it sets was chosen on development sets, and so are the weights of each model, so the rates on other words are slightly
+higher. The pronunciations of the test words are in [results/g2p](../../benchmarks/results/g2p); they are not scored here.
+
+The baseline is that of the shared task, an ensemble (Ashby et al. 2021). WER, mean of the languages of a level:
+"""
+
+MISSING = """\
+Levels without a number have not been trained by this version.
+"""
+
+LANGUAGES = """\
+### By language
+
+WER and SER are on the development sets, of 100 words (low), 1,000 (medium) and 4,168 (high).
+"""
+
+INFLECTION = """\
+## Inflection
+
+The table of forms is made by the rules of grammar: six persons of four tenses of {verbs[train]} regular French verbs. Of the
+{lines} forms of {verbs[test]} verbs that are not in the training table, **{wer:.1f}%** are wrong (interval
+{low:.1f}–{high:.1f}), and {ser:.1f}% of their letters. The training took {minutes:.1f} minutes; the model has
+{parameters:.1f} million parameters.
+"""
+
+SPEED = """\
+## Speed, beside g2p-en
+
+[g2p-en](https://github.com/Kyubyong/g2p) {version} looks English words up in CMUdict, and pronounces those that it does
+not find by a recurrent network of its own, greedily and one after the other. This network, with its dictionary left out,
+and a model of this package of {parameters:.1f} million parameters pronounced the same {words:,} words of CMUdict. Speeds
+are by the processor time of one thread, in one run.
+"""
+
+TRAINED = """\
+WER and SER are against the first pronunciation of each word, with stress marks. Our model was trained on the other words of
+CMUdict. The network of g2p-en was trained on CMUdict, and has seen most of these words.
+"""
+
+NOT_TRAINED = """\
+Our model is the installed `{model}`, which writes IPA. It has not learned the phones of CMUdict, so that the error rates of
+the two cannot be compared: those of g2p-en are against the first pronunciation of each word, with stress marks, of words of
+which it has seen most in its training, and those of our model are in the table of English above.
+"""
+
+
+def main() -> None:
+    """Write the page."""
+    write_text(PAGE, page())
+    print(f"wrote {PAGE}")
+
+
+def page() -> str:
+    """The whole page, as Markdown."""
+    single, ensemble = (read(f"g2p-{system}") for system in ("single", "ensemble"))
+    sections = pronunciations(single, ensemble), inflection(read("inflection")), speed(read("pronouncers"))
+    return "\n".join([HEAD, *(part for section in sections for part in section)])
+
+
+def pronunciations(single: dict[str, Any], ensemble: dict[str, Any]) -> Iterable[str]:
+    """The error rates of SIGMORPHON 2021."""
+    if not single:
+        return
+    found, published = single["levels"], single["published"]
+    systems = [found, ensemble.get("levels", {})]
+    yield SIGMORPHON
+    heads = ("level", "one model, dev", "together, dev", "baseline, dev", "baseline, test", "one model − baseline, dev")
+    yield table(heads, (of_level(level, systems, *rates) for level, rates in published.items()))
+    worse = [level for level in found if mean(found[level], "wer") > published[level][0]]
+    if worse:
+        yield f"One model makes more errors than the baseline at: {', '.join(worse)}.\n"
+    if len(found) < len(published):
+        yield MISSING
+    yield LANGUAGES
+    heads = ("language", "WER", "interval", "SER", "minutes", "parameters", "together: WER", "interval", "SER", "minutes")
+    yield table(heads, (row for level in found for row in of_languages(level, systems)))
+
+
+def of_level(level: str, systems: list[dict[str, Any]], dev: float, test: float) -> Iterable[str]:
+    """The row of a level: the means of one model and of several, those of the baseline, and the difference."""
+    yield level
+    for levels in systems:
+        count = f" ({levels[level]['languages'][0]['models']} models)" if level in levels and levels is systems[1] else ""
+        yield f"{mean(levels[level], 'wer'):.2f}{count}" if level in levels else "–"
+    yield f"{dev:.2f}"
+    yield f"{test:.2f}"
+    yield f"{mean(systems[0][level], 'wer') - dev:+.2f}" if level in systems[0] else "–"
+
+
+def of_languages(level: str, systems: list[dict[str, Any]]) -> Iterable[list[str]]:
+    """The rows of the languages of a level."""
+    by_language = [
+        {row["language"]: row for row in levels[level]["languages"]} if level in levels else {} for levels in systems
+    ]
+    for language, row in by_language[0].items():
+        parameters = f"{row['parameters'] / 1e6:.2f} M"
+        yield [f"{level} `{language}`", *rates(row), parameters, *rates(by_language[1].get(language))]
+
+
+def rates(row: dict[str, Any] | None) -> list[str]:
+    """The error rates and the minutes of a language."""
+    if row is None:
+        return ["–"] * 4
+    low, high = row["wer_interval"]
+    minutes = f"{row['minutes']:.1f}" if "minutes" in row else ""
+    return [f"{row['wer']:.1f}", f"{low:.1f}–{high:.1f}", f"{row['ser']:.1f}", minutes]
+
+
+def mean(level: dict[str, Any], key: str) -> float:
+    """The mean of the languages of a level."""
+    values = [row[key] for row in level["languages"]]
+    return float(sum(values) / len(values))
+
+
+def inflection(record: dict[str, Any]) -> Iterable[str]:
+    """The forms of unseen verbs."""
+    if record:
+        low, high = record["wer_interval"]
+        yield INFLECTION.format(**{**record, "parameters": record["parameters"] / 1e6}, low=low, high=high)
+
+
+def speed(record: dict[str, Any]) -> Iterable[str]:
+    """Words a second, and error rates, of g2p-en and of ours."""
+    if not record:
+        return
+    found = record["found"]
+    yield SPEED.format(**{**record, "parameters": record["parameters"] / 1e6})
+    rows = ((name, f"{one['words_per_second']:,}", *rates(one if "wer" in one else None)[:3]) for name, one in found.items())
+    yield table(("system", "words/s", "WER", "interval", "SER"), rows)
+    yield TRAINED if all("wer" in one for one in found.values()) else NOT_TRAINED.format(**record)
+
+
+if __name__ == "__main__":
+    main()
