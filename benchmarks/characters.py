@@ -62,7 +62,7 @@ SPEED = """\
 [g2p-en](https://github.com/Kyubyong/g2p) {version} looks English words up in CMUdict, and pronounces those that it does
 not find by a recurrent network of its own, greedily and one after the other. This network, with its dictionary left out,
 and a model of this package of {parameters:.1f} million parameters pronounced the same {words:,} words of CMUdict. Speeds
-are by the processor time of one thread, in one run.
+are by the processor time of one thread, in one run. Ours are by beam search where *greedy* is not said.
 """
 
 TRAINED = """\
