@@ -27,7 +27,8 @@ from rnnsearch.atomic import write_text
 from rnnsearch.data.read import read_lines
 from rnnsearch.model_catalog import default_model, summarize
 
-DOCS = Path(__file__).parent.parent / "docs" / "reference"
+RECORD = RESULTS / "box.json"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "installed-translator.md"
 ROUNDS = 5
 LOAD = """
 import sys, time
@@ -54,17 +55,21 @@ def main() -> None:
     parser.add_argument("--base", type=Path, help="the model that its training began with")
     parser.add_argument("--trained", type=Path, help="the folder that train_box.py wrote: model/ and text/")
     arguments = parser.parse_args()
-    path = RESULTS / "box.json"
     if arguments.data and arguments.base and arguments.trained:
         on = machine()
-        rows = json.loads(path.read_text())["rows"] if path.exists() else {}
+        rows = recorded()["rows"] if RECORD.exists() else {}
         rows[f"{on['cpu']}, {on['instructions']}"] = {"machine": on, **measure(arguments.data, arguments.trained)}
         folders = {"general": arguments.base, "everyday": arguments.trained / "model"}
         trainings = {name: json.loads((folder / "training.json").read_text()) for name, folder in folders.items()}
         write_result("box", trainings=trainings, rows=rows)
-    record = json.loads(path.read_text())
-    write_text(DOCS / "installed-translator.md", page(record))
-    write_text(default_model() / "README.md", card(record))
+    write_text(PAGE, page())
+    write_text(default_model() / "README.md", card())
+
+
+def recorded() -> dict[str, Any]:
+    """What was measured."""
+    found: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
+    return found
 
 
 def measure(data: Path, trained: Path) -> dict[str, Any]:
@@ -117,16 +122,18 @@ def _load(model: Path) -> tuple[float, float]:
     return load, translate
 
 
-def page(record: dict[str, Any]) -> str:
+def page() -> str:
     """The page of the documentation."""
+    record = recorded()
     parts = [PAGE_HEAD.format(**_facts(record))]
     for processor, row in record["rows"].items():
         parts.append(f"## {processor}\n\n" + _table(row["ways"]))
     return "\n".join([*parts, _examples(record)])
 
 
-def card(record: dict[str, Any]) -> str:
+def card() -> str:
     """The card in the model's folder."""
+    record = recorded()
     return CARD.format(**_facts(record)) + "\n" + _examples(record)
 
 

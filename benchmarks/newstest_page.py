@@ -50,33 +50,36 @@ for each sentence. To score one of them:
 FIGURE = """
 ![BLEU on the development set against hours of training](../images/newstest2014-curves.png)
 
-*BLEU of greedy search on the first thousand sentences of the development set, while the models were trained.*
+*BLEU of greedy search on the first thousand sentences of the development set, while the models were trained. They are news
+from a third language, translated into English and into French, and score lower than the rest.*
 """
 UNKNOWN = """
 ## Unknown words
 
 RNNencdec-50 and RNNsearch-50 have the same layers, smaller than the paper's, the same text, 16 million words selected from
-Europarl by the news of 2008 to 2011, and the same number of updates. Their shortlists of 30,000 words leave words out, for which they write `[UNK]`. Search can
-forbid it, or replace it by the source word that the model looked at, or by that word's entry in a lexicon (see [Rare
-words](../how-to/rare-words.md)).
+Europarl by the news of 2008 to 2011, and the same number of updates. Their shortlists of 30,000 words leave words out, for
+which they write `[UNK]`. Search can forbid it, or replace it by the source word that the model looked at, or by that word's
+entry in a lexicon (see [Rare words](../how-to/rare-words.md)).
 
 """
 
 
 def main() -> None:
     """Write the page and the figure."""
-    rows = {
-        name: json.loads(path.read_text(encoding="utf-8"))
-        for name in ROWS
-        if (path := RESULTS / "newstest2014" / f"{name}.json").exists()
-    }
-    draw_curves(rows)
-    write_text(PAGE, page(rows))
+    draw_curves(recorded())
+    write_text(PAGE, page())
     print(f"wrote {PAGE}")
 
 
-def page(rows: dict[str, Any]) -> str:
+def recorded() -> dict[str, Any]:
+    """The records of the rows that there are."""
+    paths = {name: RESULTS / "newstest2014" / f"{name}.json" for name in ROWS}
+    return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in paths.items() if path.exists()}
+
+
+def page() -> str:
     """The page, as Markdown."""
+    rows = recorded()
     heads = ("system", "parameters", "updates", "million words read", "hours", "starts", *DEVELOPMENT, "tokenised")
     lines = [_line(heads), "|---|" + "---:|" * (len(heads) - 1)]
     for name, row in rows.items():

@@ -271,8 +271,7 @@ def alignment() -> Iterable[str]:
     layer = read("alignment-layer")
     if layer:
         how_to = "../how-to/align-and-score.md#teach-a-translator-to-align"
-        yield f"On the same novels, with a translator of Europarl and its [alignment layer]({how_to}),"
-        yield f"which learned from {layer['pairs']:,} pairs of Europarl:\n"
+        yield f"On the same novels, with the installed translator and its [alignment layer]({how_to}):\n"
         parts = list(next(iter(layer["found"].values())))
         yield table(
             ("links", *(f"AER, {part}" for part in parts)),

@@ -8,8 +8,8 @@ The model of all of Europarl and Tatoeba is trained further on Tatoeba and a par
 sentences as well as those of the parliament. Tatoeba has many French sentences for an English one, so it is split by English
 sentence: no English sentence of the development or test set, in whatever case and punctuation, is in the training text. The
 test set takes the first French sentence of each English one as its reference. The folder OUTPUT/model is the model in
-float32, and its int8 copy becomes the model that is installed with the package. A stopped training goes on with the same
-command.
+float32, with an alignment layer that learned the links of the same text, and its int8 copy becomes the model that is
+installed with the package. A stopped training goes on with the same command.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rnnsearch.atomic import atomic_write
+from rnnsearch.config import ALIGNMENT_LAYER
 from rnnsearch.model_catalog import BOX, DEFAULT
 from rnnsearch.model_folder import export_model
 
@@ -95,6 +96,11 @@ def prepare_text(data: Path, folder: Path) -> None:
     write(folder, "train", sets["train"] + chosen)
 
 
+def run(*command: object) -> None:
+    """A command of rnnsearch."""
+    subprocess.run([sys.executable, "-m", "rnnsearch", *map(str, command)], check=True)
+
+
 def main() -> None:
     """Train the model, or go on with it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -108,14 +114,17 @@ def main() -> None:
         prepare_text(arguments.data, text)
     if arguments.base is None:
         return
-    command = ["--source", text / "train.en", "--target", text / "train.fr"]
-    command += ["--valid-source", text / "tatoeba-dev.en", "--valid-target", text / "tatoeba-dev.fr"]
+    training_text = ["--source", text / "train.en", "--target", text / "train.fr"]
+    command = ["train", *training_text, "--valid-source", text / "tatoeba-dev.en", "--valid-target", text / "tatoeba-dev.fr"]
     command += ["--from", arguments.base, "--preset", "best", "--output", model]
     for key, value in SETTINGS.items():
         command += ["--set", f"{key}={value}"]
     if (model / "checkpoints").exists():
         command.append("--resume")
-    subprocess.run([sys.executable, "-m", "rnnsearch", "train", *map(str, command)], check=True)
+    if not (model / "training.json").exists():
+        run(*command)
+    if not (model / ALIGNMENT_LAYER).exists():
+        run("learn-links", "--model", model, *training_text)
     export_model(model, BOX / DEFAULT, "int8")
 
 

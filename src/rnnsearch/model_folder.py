@@ -138,21 +138,21 @@ def save_weights(path: Path, system: System, precision: WeightPrecision = "fp32"
 
     With `int8`, matrices are written as integers and scales (`rnnsearch.ops.packed.quantize`), vectors as float32.
     """
-    tensors = _tensors(system.model)
+    _save_part(path, system, system.model, precision)
+
+
+def save_alignment_layer(folder: Path, system: System, precision: WeightPrecision = "fp32") -> None:
+    """Write the alignment layer of a system into the folder of its model, as `save_weights` writes the model."""
+    assert system.alignment_layer is not None
+    _save_part(folder / ALIGNMENT_LAYER, system, system.alignment_layer, precision)
+
+
+def _save_part(path: Path, system: System, part: nn.Module, precision: WeightPrecision) -> None:
+    tensors = _tensors(part)
     if precision == "int8":
         for name, tensor in list(tensors.items()):
             if tensor.dim() == 2:
                 tensors[name], tensors[name + SCALE] = quantize(tensor)
-    _save_of(path, tensors, system)
-
-
-def save_alignment_layer(folder: Path, system: System) -> None:
-    """Write the alignment layer of a system into the folder of its model, whole or not at all."""
-    assert system.alignment_layer is not None
-    _save_of(folder / ALIGNMENT_LAYER, _tensors(system.alignment_layer), system)
-
-
-def _save_of(path: Path, tensors: Mapping[str, Tensor], system: System) -> None:
     # One entry: the order of several is not always the same.
     header = {"crc32": checksum(tensors), "of": system.fingerprint()}
     save_tensors(path, tensors, {_HEADER: json.dumps(header)})
@@ -192,10 +192,13 @@ def export_model(folder: Path, output: Path, precision: WeightPrecision) -> None
     if (output / WEIGHTS).exists():
         raise RnnsearchError(f"{output}: there is a model in it already; give another --output")
     weights = [folder / WEIGHTS, *further_weights(folder)]
+    written = [*weights, folder / ALIGNMENT_LAYER]
     systems = load_members(folder)
-    for path in (path for pattern in SHARED for path in sorted(folder.glob(pattern)) if path not in weights):
+    for path in (path for pattern in SHARED for path in sorted(folder.glob(pattern)) if path not in written):
         with atomic_write(output / path.name) as temporary:
             temporary.write_bytes(path.read_bytes())
+    if systems[0].alignment_layer is not None:
+        save_alignment_layer(output, systems[0], precision)
     for path, system in reversed(list(zip(weights, systems, strict=True))):
         save_weights(output / path.name, system, precision)
 

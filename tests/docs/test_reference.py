@@ -24,6 +24,8 @@ RENDERING = (
     "benchmarks/reproduction.py",
     "benchmarks/attention_models.py",
     "benchmarks/characters.py",
+    "benchmarks/newstest_page.py",
+    "benchmarks/box.py",
 )
 
 

@@ -53,7 +53,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Neural machine translation by jointly learning to align and translate (Bahdanau, Cho & Bengio 2015).",
     epilog="To begin, run `rnnsearch demo`: it trains a small model in about five minutes and shows what it does. "
-    "`echo 'Good morning!' | rnnsearch translate` needs no training: it uses the model that comes with the package.",
+    "`echo 'Thank you very much.' | rnnsearch translate` needs no training: it uses the model that comes with the package.",
 )
 
 
