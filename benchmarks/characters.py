@@ -32,7 +32,8 @@ SIGMORPHON = """\
 Task 1 of the shared task has pronunciations from Wiktionary, by way of WikiPron, in 21 languages: *low* are ten of 800
 training words each, *medium* ten of 8,000, and *high* is English with 33,344. The preset is the same for all languages.
 What it sets was chosen on development sets, and so are the weights of each model, so the rates on other words are slightly
-higher. The pronunciations of the test words are in [results/g2p](../../benchmarks/results/g2p); they are not scored here.
+higher. The pronunciations of the test words are in [results/g2p](../../benchmarks/results/g2p/single/high-eng_us.txt);
+they are not scored here.
 
 The baseline is that of the shared task, an ensemble (Ashby et al. 2021). WER, mean of the languages of a level:
 """

@@ -41,8 +41,8 @@ signature `{signature}`. *Tokenised* is BLEU as counted by the script of the pap
 For comparison, the paper reports 26.75 BLEU, tokenised, on newstest2014 for RNNsearch-50, and 28.45 after longer training.
 Its systems read seven times as many words and had layers of 1,000 units.
 
-The translations of newstest2014 are in [`benchmarks/results/newstest2014`](../../benchmarks/results/newstest2014), one line
-for each sentence. To score one of them:
+The translations of newstest2014 are in [`results/newstest2014`](../../benchmarks/results/newstest2014/best.fr), one line for
+each sentence. To score one of them:
 
     sacrebleu -t wmt14 -l en-fr -i benchmarks/results/newstest2014/best.fr
 

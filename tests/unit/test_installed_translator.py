@@ -31,6 +31,14 @@ def test_it_knows_french(translator: Translator) -> None:
     assert {line: translator.translate(line).text for line in FRENCH} == FRENCH
 
 
+def test_it_links_words(translator: Translator) -> None:
+    translation = translator.translate("I have a red car.")
+    assert translation.text == "J'ai une voiture rouge."
+    assert translation.link_probabilities is not None  # it has an alignment layer
+    linked = {(translation.source_tokens[source], translation.tokens[target]) for source, target in translation.links or ()}
+    assert linked == {("I", "J'"), ("have", "ai"), ("a", "une"), ("red", "rouge"), ("car", "voiture"), (".", ".")}
+
+
 @pytest.mark.parametrize("line", ["", "?!…", "Ω≈ç√∫˜µ", "日本語", "a" * 500, "John Smith paid $1,234.56 on 31/12/2013."])
 def test_odd_lines_get_an_answer(translator: Translator, line: str) -> None:
     assert isinstance(translator.translate(line).text, str)
@@ -59,7 +67,7 @@ def test_it_is_small_and_part_of_the_package() -> None:
 def test_it_names_its_texts_and_nothing_of_the_machine_that_trained_it() -> None:
     folder = default_model()
     files = {path.name for path in folder.iterdir()}
-    assert {"README.md", "config.json", "model.safetensors", "training.json"} <= files
+    assert {"README.md", "config.json", "model.safetensors", "alignment-layer.safetensors", "training.json"} <= files
     for notice in (ROOT / "NOTICE", folder / "README.md"):
         assert all(name in notice.read_text(encoding="utf-8") for name in ("Europarl", "Koehn", "Tatoeba", "CC-BY 2.0 FR"))
     record = json.loads((folder / "training.json").read_text(encoding="utf-8"))
