@@ -64,6 +64,8 @@ def command(
     kept_aside = min(_KEPT_ASIDE, len(chosen) // 10)
     aside, learned = chosen[:kept_aside], chosen[kept_aside:]
     training = AlignmentLayerTraining(translator.system, learned)
+    if not training.updates:
+        raise RnnsearchError(f"{source}, {target}: none of the {len(learned)} pairs can be learned from")
     with bar("learning", total=training.updates) as advance:
         system = training.run(advance)
     save_alignment_layer(model, system)

@@ -25,49 +25,20 @@ def _local_folder(model: str) -> Path:
     return model_folder(model)
 
 
-Model = Annotated[
-    Path,
-    typer.Option(
-        "--model", "-m", metavar="FOLDER", parser=_local_folder, help="A trained model: a folder, or a name on the Hub."
-    ),
-]
-ModelOrNone = Annotated[
-    Path | None,
-    typer.Option(
-        "--model", "-m", metavar="FOLDER", parser=_local_folder, help="A trained model: a folder, or a name on the Hub."
-    ),
-]
-Models = Annotated[
-    list[Path],
-    typer.Option(
-        "--model",
-        "-m",
-        metavar="FOLDER",
-        parser=_local_folder,
-        help="A trained model: a folder, or a name on the Hub; may be repeated, for an ensemble.",
-    ),
-]
+def _model_option(help_: str) -> Any:
+    return typer.Option("--model", "-m", metavar="FOLDER", parser=_local_folder, help=help_)
+
+
+_ONE, _SEVERAL = "a folder, or a name on the Hub", "a folder, or a name on the Hub; may be repeated, for an ensemble."
+Model = Annotated[Path, _model_option(f"A trained model: {_ONE}.")]
+ModelOrNone = Annotated[Path | None, _model_option(f"A trained model: {_ONE}.")]
+Models = Annotated[list[Path], _model_option(f"A trained model: {_SEVERAL}")]
 InstalledOrModels = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--model",
-        "-m",
-        metavar="FOLDER",
-        parser=_local_folder,
-        help="A trained model: a folder, or a name on the Hub; may be repeated, for an ensemble. By default the installed "
-        "one, English to French.",
-    ),
+    list[Path] | None, _model_option(f"A trained model: {_SEVERAL} By default the installed one, English to French.")
 ]
 PronouncerOrModels = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--model",
-        "-m",
-        metavar="FOLDER",
-        parser=_local_folder,
-        help="A model of letters and phones: a folder, or a name on the Hub; may be repeated, for an ensemble. By default "
-        "the installed one, English to IPA.",
-    ),
+    _model_option(f"A model of letters and phones: {_SEVERAL} By default the installed one, English to IPA."),
 ]
 Sources = Annotated[
     list[Path] | None,

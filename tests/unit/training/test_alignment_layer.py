@@ -268,6 +268,15 @@ def test_wrong_links_get_a_line(
     assert not (model / ALIGNMENT_LAYER).exists()
 
 
+def test_where_nothing_can_be_learned_the_layer_stays(rnnsearch: Run, folder: Path, tmp_path: Path) -> None:
+    before = (folder / ALIGNMENT_LAYER).read_bytes()
+    source, target, _ = written(tmp_path, [LinkedPair([], ["le"], {})])
+    done = rnnsearch("learn-links", "--model", folder, "--source", source, "--target", target)
+    assert (done.status, done.out) == (2, "")
+    assert "none of the 1 pairs can be learned from" in done.err
+    assert (folder / ALIGNMENT_LAYER).read_bytes() == before
+
+
 def test_a_model_without_alignment_is_refused(rnnsearch: Run, model_folder: Callable[[str], Path], tmp_path: Path) -> None:
     source, target, _ = written(tmp_path, UNSEEN[:3])
     done = rnnsearch("learn-links", "--model", model_folder("none"), "--source", source, "--target", target)
