@@ -36,8 +36,17 @@ def p_value(one: Sequence[Links], other: Sequence[Links], gold: Sequence[GoldLin
     return float(((np.abs(resampled - resampled.mean()) >= np.abs(observed)).sum() + 1) / (RESAMPLES + 1))
 
 
-def reliability(lines: Sequence[LineLinks], gold: Sequence[GoldLinks]) -> dict[str, Any]:
-    """How often cells of each probability are links: of drawn links, and of all cells that an aligner returns.
+Cells = tuple[NDArray[np.int64], NDArray[np.int64], Doubles]
+"""Source position, target position and probability of some pairs of words of a sentence pair."""
+
+
+def cells_of(line: LineLinks) -> Cells:
+    """The cells that the aligner returns."""
+    return line.source, line.target, line.probability
+
+
+def reliability(lines: Sequence[Cells], gold: Sequence[GoldLinks]) -> dict[str, Any]:
+    """How often cells of each probability are links: of drawn links, and of all given cells.
 
     Cells that are only possible links are left out, since annotators left it open whether they are links.
     """
@@ -48,11 +57,12 @@ def reliability(lines: Sequence[LineLinks], gold: Sequence[GoldLinks]) -> dict[s
     }
 
 
-def _decided(line: LineLinks, gold: GoldLinks) -> tuple[Doubles, Doubles]:
-    cells = list(zip(line.source.tolist(), line.target.tolist(), strict=True))
+def _decided(line: Cells, gold: GoldLinks) -> tuple[Doubles, Doubles]:
+    source, target, probability = line
+    cells = list(zip(source.tolist(), target.tolist(), strict=True))
     linked = np.array([cell in gold.sure for cell in cells], float)
     open_ = np.array([cell in gold.possible and cell not in gold.sure for cell in cells], bool)
-    return line.probability[~open_], linked[~open_]
+    return probability[~open_], linked[~open_]
 
 
 def _reliability(probability: Doubles, linked: Doubles) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from aligner_scores import p_value, reliability, scored
+from aligner_scores import cells_of, p_value, reliability, scored
 from alignment_error import LONGEST, Aligned, _numbered, both, novels
 from record import RESULTS, machine, write_result
 
@@ -102,7 +102,7 @@ def compared(found: Mapping[str, Any], test: Aligned, parts: Mapping[str, Sequen
         "cost": {name: found[name]["cost"] for name in ALIGNERS},
         "best": best,
         "reliability": {
-            part: reliability([found["lines"][n] for n in numbers], [test.gold[n] for n in numbers])
+            part: reliability([cells_of(found["lines"][n]) for n in numbers], [test.gold[n] for n in numbers])
             for part, numbers in parts.items()
         },
     }

@@ -278,7 +278,11 @@ def alignment() -> Iterable[str]:
             ((way, *(f"{scores[part]['aer']:.3f}" for part in parts)) for way, scores in layer["found"].items()),
         )
         yield "The design was chosen on two of the novels; the other three are the test. *One word later* reads each word's"
-        yield "links from the attention weights of the next step, when the word is known (Chen et al. 2020).\n"
+        yield "links from the attention weights of the next step, when the word is known (Chen et al. 2020)."
+        errors = layer["reliability"]["test"]
+        drawn, cells = (f"{errors[kind]['expected_calibration_error']:.3f}" for kind in ("drawn links", "all cells"))
+        yield f"The probabilities of the alignment layer have an expected calibration error of {drawn} on the links that it"
+        yield f"draws in the test novels, and of {cells} on all pairs of words to which it gives 0.01 or more.\n"
 
 
 def read(name: str) -> dict[str, Any]:

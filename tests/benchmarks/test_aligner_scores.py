@@ -43,7 +43,7 @@ def test_a_difference_in_most_sentences_is_significant_and_one_that_balances_is_
 
 def test_reliability_compares_the_probability_with_the_share_of_sure_links(scores: ModuleType) -> None:
     lines = [line([0, 0, 1], [0, 1, 1], [0.95, 0.9, 0.25])] * 3 + [line([1], [1], [0.95])]
-    found = scores.reliability(lines, [GOLD] * 4)
+    found = scores.reliability([scores.cells_of(one) for one in lines], [GOLD] * 4)
     drawn, cells = found["drawn links"], found["all cells"]
     assert [(one["cells"], one["linked"]) for one in drawn["bins"]] == [(4, 0.75)], "a possible link is left out"
     assert drawn["expected_calibration_error"] == pytest.approx(0.2)

@@ -246,7 +246,7 @@ def _align_without_translator(
             else:
                 known = zip(line.source.tolist(), line.target.tolist(), line.probability.tolist(), strict=True)
                 weighed = [[s, t, round(p, 4)] for s, t, p in sorted(known) if (s, t) in links]
-                out.write(json.dumps({"line": number + 1, "links": weighed}) + "\n")
+                out.write(json.dumps({"line": number, "links": weighed}) + "\n")
             advance(1)
     if gold is not None:
         _print_score(predicted, gold_links, gold)

@@ -333,6 +333,7 @@ def test_align_without_a_model(rnnsearch: Run, tmp_path: Path) -> None:
     records = [json.loads(line) for line in rnnsearch("align", "--pairs", pairs, "--format", "json").out.splitlines()]
     assert [" ".join(f"{s}-{t}" for s, t, _ in record["links"]) for record in records] == done.out.splitlines()
     assert all(0.5 <= p <= 1 for record in records for _, _, p in record["links"])
+    assert [record["line"] for record in records] == list(range(40)), "lines are numbered as with a translation model"
     unions = rnnsearch("align", "--pairs", pairs, "--symmetrize", "union").out.splitlines()
     common = rnnsearch("align", "--pairs", pairs, "--symmetrize", "intersection").out.splitlines()
     assert all(set(one.split()) <= set(other.split()) for one, other in zip(common, unions, strict=True))
