@@ -1,12 +1,13 @@
 """Word aligners side by side: `rnnsearch align` without a model, eflomal and fast_align, trained on the same text.
 
-    python benchmarks/aligners.py --data DATA --output RUNS --peers PYTHON [--blind NAME ...]
+    python benchmarks/aligners.py --data DATA --output RUNS --peers PYTHON [--tests NAME ...] [--blind NAME ...]
 
-The novels of `DATA/alibi` are aligned together with 100,000 pairs of Europarl, and the test set of the built-in corpus with
-its 60,000 training pairs; the links of no test sentence are shown to an aligner. What is chosen, is chosen on the two novels
-DEVELOPED_ON; the other three are the test. With `--blind`, the aligners of these names also align the sentences of
-`DATA/blind/hansards` together with `DATA/hansards/train`; the gold links of these are elsewhere, and what is found goes to
-`results/blind/hansards`.
+There are three tests. `novels` aligns the novels of `DATA/alibi` together with 100,000 pairs of Europarl, `all-europarl` the
+same novels with all 948,271 pairs, and `built-in` the test set of the built-in corpus with its 60,000 training pairs. The
+links of no test sentence are shown to an aligner. What is chosen, is chosen on the two novels DEVELOPED_ON; the other three
+are the test. A test that is not asked for keeps its record. With `--blind`, the aligners of these names also align the
+sentences of `DATA/blind/hansards` together with `DATA/hansards/train`; the gold links of these are elsewhere, and what is
+found goes to `results/blind/hansards`.
 
 PYTHON is that of an environment with the packages `eflomal` and `systran-align`, which are never dependencies. What an
 aligner has written is kept in RUNS, and only scored when the script runs again. The record is `results/aligners.json`, from
@@ -19,14 +20,16 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from aligner_scores import cells_of, p_value, reliability, scored
 from alignment_error import LONGEST, Aligned, _numbered, both, novels
+from quality import read
 from record import RESULTS, machine, write_result
 
 from rnnsearch.alignment import Aligner, LineLinks
@@ -37,7 +40,8 @@ from rnnsearch.datasets.builtin import write_corpus
 from rnnsearch.text.tokenize import Tokenizer
 
 HERE = Path(__file__).parent
-PAIRS = 100_000
+PAIRS = {"novels": 100_000, "all-europarl": 948_271}
+TESTS = (*PAIRS, "built-in")
 DEVELOPED_ON = ("LaBarbeBleue", "LaDerniereClasse")
 BLIND = RESULTS / "blind" / "hansards"
 WAYS = ("intersection", "union", "grow-diag", "grow-diag-final-and")
@@ -52,19 +56,20 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="a folder with alibi/, europarl/, hansards/, blind/")
     parser.add_argument("--output", type=Path, required=True, help="where texts and links go")
     parser.add_argument("--peers", type=Path, required=True, help="a Python with eflomal and systran-align")
+    parser.add_argument("--tests", nargs="*", choices=TESTS, default=["novels", "built-in"])
     parser.add_argument("--blind", nargs="*", choices=ALIGNERS, default=[], help="whose links of the Hansards to write")
     arguments = parser.parse_args()
 
-    on, folder, found = machine(), arguments.output / "aligners", {}
-    tests = {"novels": novels(arguments.data / "alibi"), "built-in": built_in(folder)}
-    parts = {"novels": novel_parts(arguments.data / "alibi"), "built-in": {"test": range(len(tests["built-in"].gold))}}
-    for name, test in tests.items():
+    on, folder, found = machine(), arguments.output / "aligners", read("aligners").get("found", {})
+    for name in arguments.tests:
+        test = built_in(folder) if name == "built-in" else novels(arguments.data / "alibi")
+        parts = {"test": range(len(test.gold))} if name == "built-in" else novel_parts(arguments.data / "alibi")
         text = text_of(name, test, arguments.data, folder)
         aligned = aligners(text, folder / name, test, arguments.peers)
-        found[name] = compared(aligned, test, parts[name])
+        found[name] = compared(aligned, test, parts)
         if name == "built-in":
             found[name]["shown"] = shown(aligned, test, found[name])
-    write_result("aligners", machine=on, found=found)
+    write_result("aligners", machine=on, found={name: found[name] for name in TESTS if name in found})
     blind(arguments.data, folder / "hansards", arguments.peers, arguments.blind)
 
 
@@ -123,18 +128,18 @@ def shown(found: Mapping[str, Any], test: Aligned, record: Mapping[str, Any]) ->
 
 def text_of(name: str, test: Aligned, data: Path, folder: Path) -> tuple[Path, Path]:
     """The two files in which a test set is aligned."""
-    training = partial(europarl, data) if name == "novels" else partial(lines_of, folder / "corpus", ["train"])
+    training = partial(europarl, data, PAIRS[name]) if name in PAIRS else partial(lines_of, folder / "corpus", ["train"])
     return written(folder / name, (test.sources, test.targets), training)
 
 
 def written(
-    output: Path, tested: Sequence[Sequence[Sequence[str]]], training: Callable[[], Sequence[Sequence[Sequence[str]]]]
+    output: Path, tested: Sequence[Sequence[Sequence[str]]], training: Callable[[], Iterable[Iterable[Sequence[str]]]]
 ) -> tuple[Path, Path]:
     """The two files that are aligned: the test sentences, and then those of the training text."""
     text = output.with_name(f"{output.name}.en"), output.with_name(f"{output.name}.fr")
     if not text[1].exists():
         for path, test_side, training_side in zip(text, tested, training(), strict=True):
-            write_text(path, "".join(" ".join(words) + "\n" for words in (*test_side, *training_side)))
+            write_text(path, "".join(" ".join(words) + "\n" for words in chain(test_side, training_side)))
     return text
 
 
@@ -190,16 +195,13 @@ def novel_parts(folder: Path) -> dict[str, Sequence[int]]:
     }
 
 
-def europarl(data: Path) -> list[list[list[str]]]:
-    """The words of pairs drawn at random from all of Europarl, of both sides."""
-    sides = []
+def europarl(data: Path, pairs: int) -> Iterator[Iterator[list[str]]]:
+    """The words of so many pairs drawn at random from all of Europarl, of both sides."""
     for language in ("en", "fr"):
         paths = [data / "europarl" / f"europarl-part{part}.{language}.xz" for part in (0, 1)]
         lines = [line for path in paths for line in read_lines(path)]
-        chosen = np.sort(np.random.default_rng(1).choice(len(lines), PAIRS, replace=False))
-        tokenizer = Tokenizer("moses", language)
-        sides.append([tokenizer.tokenize(lines[n]) for n in chosen])
-    return sides
+        chosen = np.sort(np.random.default_rng(1).choice(len(lines), pairs, replace=False))
+        yield map(Tokenizer("moses", language).tokenize, (lines[n] for n in chosen))
 
 
 def ours(text: Sequence[Path], output: Path, test: Aligned) -> tuple[list[LineLinks], dict[str, Any]]:
