@@ -50,8 +50,9 @@ each sentence. To score one of them:
 FIGURE = """
 ![BLEU on the development set against hours of training](../images/newstest2014-curves.png)
 
-*BLEU of greedy search on the first thousand sentences of the development set, while the models were trained. They are news
-from a third language, translated into English and into French, and score lower than the rest.*
+*BLEU of greedy search on a thousand sentences of the development set, while the models were trained: drawn evenly from both
+sets, but for `best` the first thousand of newstest2012, news from a third language translated into English and into French,
+which score lower than the rest.*
 """
 UNKNOWN = """
 ## Unknown words
