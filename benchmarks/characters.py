@@ -12,8 +12,11 @@ from typing import Any
 from quality import read, table
 
 from rnnsearch.atomic import write_text
+from rnnsearch.config import from_preset
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "characters.md"
+PAIRS_OF_LOW = 800
+"""The number of training words of a language of `low`."""
 
 HEAD = """# Pronunciation and inflection
 
@@ -46,6 +49,14 @@ LANGUAGES = """\
 ### By language
 
 WER and SER are on the development sets, of 100 words (low), 1,000 (medium) and 4,168 (high).
+"""
+
+TRIED = """\
+### Other settings
+
+Each row is one training of each of {languages}, the languages of *low* with the most errors. The rates are those of
+their {lines} words together, on which two trainings with different seeds can differ by some points. NLL is per word. The
+preset has {updates:,} updates with {batch} words in a minibatch, and a dropout of {dropout}.
 """
 
 INFLECTION = """\
@@ -87,7 +98,12 @@ def main() -> None:
 def page() -> str:
     """The whole page, as Markdown."""
     single, ensemble = (read(f"g2p-{system}") for system in ("single", "ensemble"))
-    sections = pronunciations(single, ensemble), inflection(read("inflection")), speed(read("pronouncers"))
+    sections = (
+        pronunciations(single, ensemble),
+        tried(read("characters-ablation")),
+        inflection(read("inflection")),
+        speed(read("pronouncers")),
+    )
     return "\n".join([HEAD, *(part for section in sections for part in section)])
 
 
@@ -144,6 +160,27 @@ def mean(level: dict[str, Any], key: str) -> float:
     """The mean of the languages of a level."""
     values = [row[key] for row in level["languages"]]
     return float(sum(values) / len(values))
+
+
+def tried(record: dict[str, Any]) -> Iterable[str]:
+    """The error rates with other settings than those of the preset."""
+    if not record:
+        return
+    training = from_preset("characters", pairs=PAIRS_OF_LOW).training
+    yield TRIED.format(
+        languages=", ".join(f"`{language}`" for language in record["languages"]),
+        lines=record["rows"][0]["lines"],
+        updates=training.max_updates,
+        batch=training.batch_size,
+        dropout=training.dropout,
+    )
+    heads = ("settings", "WER", "interval", "SER", "minutes", "NLL")
+    yield table(heads, ([settings_of(row), *rates(row), f"{row['dev_nll']:.2f}"] for row in record["rows"]))
+
+
+def settings_of(row: dict[str, Any]) -> str:
+    """What a row changes."""
+    return "<br>".join(f"`{setting}`" for setting in row["settings"]) or "the preset"
 
 
 def inflection(record: dict[str, Any]) -> Iterable[str]:

@@ -122,14 +122,15 @@ def done(task: Task, models: int) -> Task:
     return task
 
 
-def train(task: Task, models: int) -> None:
-    """Train so many models, or go on with it, in a process of its own."""
+def train(task: Task, models: int, settings: Sequence[str] = ()) -> None:
+    """Train so many models, or go on with it, in a process of its own; `settings` are `section.key=value`."""
     if models == 1 and (task.folder / "training.json").exists():
         return
     task.folder.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "rnnsearch", "train", "--preset", "characters", "--resume"]
     command += ["--tsv", str(task.table("train")), "--valid-tsv", str(task.table("dev"))]
     command += ["--output", str(task.folder), "--models", str(models)]
+    command += [word for setting in settings for word in ("--set", setting)]
     with (task.runs / f"{task.name}.log").open("a") as log:
         subprocess.run(command, check=True, stdout=log, stderr=log, env={**os.environ, "OMP_NUM_THREADS": "1"})
 

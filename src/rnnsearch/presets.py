@@ -89,7 +89,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 
 BY_PAIRS: dict[str, tuple[tuple[int, dict[str, dict[str, Any]]], ...]] = {
     "characters": (
-        (3_000, {"training": {"batch_size": 32, "max_updates": 1400, "dropout": 0.5, "validate_every": 200}}),
+        (3_000, {"training": {"batch_size": 32, "max_updates": 2000, "dropout": 0.5, "validate_every": 200}}),
         (20_000, {}),
         (
             10**12,
