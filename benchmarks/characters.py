@@ -64,8 +64,8 @@ INFLECTION = """\
 
 The table of forms is made by the rules of grammar: six persons of four tenses of {verbs[train]} regular French verbs. Of the
 {lines} forms of {verbs[test]} verbs that are not in the training table, **{wer:.1f}%** are wrong (interval
-{low:.1f}–{high:.1f}), and {ser:.1f}% of their letters. The training took {minutes:.1f} minutes; the model has
-{parameters:.1f} million parameters.
+{low:.1f}–{high:.1f}), and {ser:.1f}% of their letters. The training of {updates:,} updates took {minutes:.1f}
+minutes; the model has {parameters:.1f} million parameters.
 """
 
 SPEED = """\

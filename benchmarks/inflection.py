@@ -94,6 +94,7 @@ def main() -> None:
         machine=machine(),
         verbs={part: len(chosen) for part, chosen in parts.items()},
         forms={part: sum(1 for _ in read_table(path)) for part, path in tables.items()},
+        updates=record["updates"],
         minutes=round(minutes, 2),
         parameters=record["parameters"],
         **asdict(rates),
