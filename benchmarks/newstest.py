@@ -33,6 +33,7 @@ from record import RESULTS, machine, write_result
 from rnnsearch.atomic import write_json
 
 TRANSLATIONS = RESULTS / "newstest2014"
+DEVELOPMENT = ("newstest2012", "newstest2013")
 SUBWORDS = {"data.subwords": "bpe", "data.max_length": 60}
 UNKNOWN = {"": (), "forbid-unk": ("--set", "search.forbid_unk=true"), "replace-unk": ("--set", "search.replace_unk=true")}
 """What becomes of `[UNK]`, by the ending of the name."""
@@ -151,7 +152,7 @@ def train(data: Path, output: Path, name: str, updates: int | None, beside: Path
     model = output / name
     if (model / "training.json").exists():
         return model
-    valid = text(data, "newstest2012", "newstest2013", valid=True)
+    valid = text(data, *DEVELOPMENT, valid=True)
     if name == "adapted":
         command = [*text(data, "news2008-2011"), "--from", output / "best", *settings_of(ADAPTED)]
     else:
@@ -170,11 +171,16 @@ def lexicon(data: Path, model: Path) -> None:
         run("lexicon", "--model", model, *text(data, "news2008-2011"))
 
 
+def bleu_of(model: Path, name: str, test: str) -> float:
+    """What a finished row has on a development set."""
+    return float(json.loads((model / f"{name}-{test}.json").read_text())["all"]["bleu"])
+
+
 def scored(data: Path, models: Sequence[Path], name: str, search: Sequence[str]) -> dict[str, Any]:
     """Development scores; the translations of newstest2014 are written to the results."""
     named = [part for model in models for part in ("--model", model)]
     found = {}
-    for test in ("newstest2012", "newstest2013"):
+    for test in DEVELOPMENT:
         written = models[0] / f"{name}-{test}.json"
         source, target = (next(data.glob(f"*/{test}.{language}.*z")) for language in ("en", "fr"))
         run("evaluate", *named, "--source", source, "--reference", target, "--json", written, *search)
@@ -207,6 +213,7 @@ def main() -> None:
             "training": json.loads((models[0] / "training.json").read_text()),
             "starts": len(list((models[0] / "tensorboard").iterdir())),  # each start writes a file of its own
             "settings": arguments.set,
+            "from": {test: bleu_of(output / "best", "best", test) for test in DEVELOPMENT} if name == "adapted" else None,
             "costs": {path.name.partition(".")[0]: json.loads(path.read_text()) for path in output.glob("*.cost.json")},
         }
     whole_words = name in ROWS and ROWS[name].preset == "paper"

@@ -21,7 +21,7 @@ ROWS = {
     "rnnencdec-50": "RNNencdec-50: the paper's baseline, 30,000 words",
     "rnnsearch-50": "RNNsearch-50: the paper's model, 30,000 words",
     "best": "RNNsearch, preset `best`: subwords",
-    "adapted": "the same, then trained on the news of 2008 to 2011",
+    "adapted": "another training of `best`, then trained on the news of 2008 to 2011",
     "best-2": "`best` with another seed",
     "best-right-to-left": "`best`, right to left",
     "together": "the best company",
@@ -95,7 +95,11 @@ def page() -> str:
                 str(row["starts"]),
             ]
         bleu = [f"{scores[test]['all']['bleu']:.2f}" for test in DEVELOPMENT]
-        title = ROWS[name] + (f": {', '.join(row['members'])}" if "members" in row else "")
+        title = ROWS[name]
+        if row.get("from"):
+            title += f" (before it: {', '.join(f'{bleu:.2f}' for bleu in row['from'].values())})"
+        if "members" in row:
+            title += f": {', '.join(row['members'])}"
         lines.append(_line((title, *read, *bleu, f"{scores['newstest2013']['tokenized_bleu']:.2f}")))
     signature = next(iter(rows.values()))["scores"]["as it is"]["newstest2013"]["all"]["bleu_signature"]
     whole_words = {name: row["scores"] for name, row in rows.items() if len(row["scores"]) > 1}
