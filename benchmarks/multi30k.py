@@ -9,6 +9,9 @@ becomes three times as large (data diversification, Nguyen et al. 2020). Every `
 the ensemble, trained on the text itself, which differs from the others more than another seed does. With settings `data.*`
 it has a vocabulary of its own, and so must be right-to-left (R2L); otherwise it has the vocabulary of the first.
 
+With `--blind`, the captions `DATA/blind/multi30k/TEST.en` are translated too, by the first model and by all, to
+`results/blind/multi30k/TEST/SYSTEM.fr`: their references are elsewhere, so that nothing was chosen by them.
+
 BLEU is sacreBLEU's, cased; *lower-cased, tokenised* is the figure that most papers on this text print: Moses tokens of both
 sides in lower case.
 """
@@ -26,7 +29,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from record import machine, write_result
+from record import RESULTS, machine, write_result
 from sacrebleu.metrics.bleu import BLEU
 
 from rnnsearch.data.read import read_lines
@@ -46,6 +49,7 @@ def main() -> None:
     parser.add_argument("--diversify", action="store_true", help="train on translations of the text too, in both directions")
     parser.add_argument("--member", action="append", default=[], metavar="SETTINGS", help="one more: 'KEY=VALUE ...'")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a further setting of the trainings")
+    parser.add_argument("--blind", action="store_true", help="also translate the captions whose references are elsewhere")
     parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
     arguments = parser.parse_args()
 
@@ -86,6 +90,9 @@ def main() -> None:
         for command, model, member in zip(commands, models, [""] * arguments.models + arguments.member, strict=True)
     )
     more = {"others": others, "ensemble": evaluate_both(data, models, language)} if others else {}
+    if arguments.blind:
+        for system in (models[:1], models) if others else (models,):
+            translate_blind(data, system, preset if len(system) == 1 else name.removeprefix("multi30k-"), language)
     write_result(name, machine=on, side_by_side=jobs, **first, **more)
 
 
@@ -190,6 +197,15 @@ def evaluate(
     found = json.loads(written.read_text())
     kept = {key: value for key, value in found.items() if key not in ("model", "source")}
     return kept | {"lower-cased, tokenised": lower_tokenized(written.with_suffix(f".{language}"), reference, language)}
+
+
+def translate_blind(data: Path, models: Sequence[Path], system: str, language: str) -> None:
+    """Translate the captions of which only the English is in DATA."""
+    named = [part for model in models for part in ("--model", model)]
+    for source in sorted((data / "blind" / "multi30k").glob("*.en")):
+        folder = RESULTS / "blind" / "multi30k" / source.stem
+        folder.mkdir(parents=True, exist_ok=True)
+        run("translate", *named, source, "--output", folder / f"{system}.{language}")
 
 
 def lower_tokenized(hypothesis: Path, reference: Path, language: str) -> dict[str, Any]:

@@ -12,7 +12,9 @@ the same number of updates. The other rows are models of subwords, trained on al
 and are resumed by the same command.
 
 A finished row is scored on the development set and translates newstest2014 to `results/newstest2014/ROW.fr`. Rows of whole
-words translate three times: with `[UNK]`, with `[UNK]` forbidden, and with `[UNK]` replaced.
+words translate three times: with `[UNK]`, with `[UNK]` forbidden, and with `[UNK]` replaced. The row that is best on the
+development set also translates newsdiscusstest2015 to `results/blind/newsdiscusstest2015.fr`, with `--blind`: its reference
+is elsewhere, so that nothing was chosen by it.
 """
 
 from __future__ import annotations
@@ -187,8 +189,13 @@ def scored(data: Path, models: Sequence[Path], name: str, search: Sequence[str])
         result = json.loads(written.read_text())
         found[test] = {key: result[key] for key in ("all", "tokenized_bleu", "seconds", "unfinished")}
     (unseen,) = data.glob("*/newstest2014.en.gz")
-    run("translate", *named, unseen, "--output", TRANSLATIONS / f"{name}.fr", *search)
+    translate(models, unseen, TRANSLATIONS / f"{name}.fr", search)
     return found
+
+
+def translate(models: Sequence[Path], source: Path, target: Path, search: Sequence[str] = ()) -> None:
+    """Translate a text of which the other side is not here."""
+    run("translate", *(part for model in models for part in ("--model", model)), source, "--output", target, *search)
 
 
 def main() -> None:
@@ -201,6 +208,7 @@ def main() -> None:
     parser.add_argument("--updates", type=int, help="updates of the row, if not its own number")
     parser.add_argument("--beside", type=Path, metavar="PREFIX", help="PREFIX.en and .fr are trained on beside Europarl")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of training")
+    parser.add_argument("--blind", action="store_true", help="also translate newsdiscusstest2015")
     arguments = parser.parse_args()
 
     on, data, output, name = machine(), arguments.data, arguments.output, arguments.row
@@ -220,6 +228,8 @@ def main() -> None:
     aligned = whole_words and "encdec" not in name
     if aligned:
         lexicon(data, models[0])
+    if arguments.blind:
+        translate(models, data / "blind" / "newsdiscusstest2015.en", RESULTS / "blind" / "newsdiscusstest2015.fr")
     scores = {}
     for ending, search in (UNKNOWN if whole_words else {"": ()}).items():
         if ending != "replace-unk" or aligned:
