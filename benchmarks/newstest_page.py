@@ -63,6 +63,18 @@ which they write `[UNK]`. Search can forbid it, or replace it by the source word
 entry in a lexicon (see [Rare words](../how-to/rare-words.md)).
 
 """
+COSTS = """
+## Time and memory
+
+Each command used one thread and was measured as a whole, beside other programs. The first row prepares Europarl and Tatoeba,
+1,110,239 pairs. *Training `best`* is the training from which `adapted` began.
+
+"""
+COMMANDS = {
+    "prepared-bpe-60": "preparing all pairs, with subwords",
+    "prepared-16m": "preparing 16 million selected words",
+    **{name: f"training `{name}`" for name in ROWS},
+}
 
 
 def main() -> None:
@@ -111,14 +123,28 @@ def page() -> str:
             found = (f"{scores[kind]['newstest2013']['all']['bleu']:.2f}" if kind in scores else "" for kind in kinds)
             table.append(_line((ROWS[name].partition(":")[0], *found)))
         text += UNKNOWN + "\n".join(table) + "\n"
-    return text
+    return text + costs(rows)
+
+
+def costs(rows: dict[str, Any]) -> str:
+    """What the commands cost, as far as the records tell."""
+    found: dict[str, Any] = {}
+    for row in rows.values():
+        found |= row.get("costs") or {}
+    table = [_line(("", "minutes", "peak memory")), "|---|---:|---:|"]
+    for name, command in COMMANDS.items():
+        if name in found:
+            cost = found[name]
+            table.append(_line((command, f"{cost['seconds'] / 60:.0f}", f"{cost['peak_megabytes']:,} MB")))
+    return COSTS + "\n".join(table) + "\n" if found else ""
 
 
 def draw_curves(rows: dict[str, Any]) -> None:
-    """BLEU on the development set against hours, a line for each system that has several validations."""
+    """BLEU on the development set against hours, a line for each system that was trained from nothing."""
     figure = new_figure(6.4, 3.6)
     axes = figure.add_subplot()
-    trained = [(name, row["training"]["validations"]) for name, row in rows.items() if "training" in row]
+    anew = {name: row["training"] for name, row in rows.items() if "training" in row and not row.get("from")}
+    trained = [(name, training["validations"]) for name, training in anew.items()]
     for (name, validations), colour in zip(trained, SERIES, strict=False):
         hours = [0.0, *(validation["hours"] for validation in validations)]
         axes.plot(hours, [0.0, *(validation["valid_bleu"] for validation in validations)], color=colour, label=name)
