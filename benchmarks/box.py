@@ -1,7 +1,7 @@
 """Measures the translator that is installed with the package, beside the float32 model that it is a copy of.
 
     python tools/train_box.py --data DATA --output RUNS/box --from RUNS/best     # trains it, and installs its int8 copy
-    python benchmarks/box.py --data DATA --base RUNS/best --trained RUNS/box
+    python benchmarks/box.py --data DATA --base RUNS/best --trained RUNS/box [--only-avx2]
     python benchmarks/box.py                                                     # renders the page and the card again
 
 The installed folder stores int8 weights. It is searched with float32 products, which every processor has, and with int8
@@ -40,6 +40,13 @@ loaded = time.perf_counter()
 model.translate("I would like a cup of tea.")
 print(loaded - began, time.perf_counter() - loaded)
 """
+ONLY_AVX2 = {
+    "ATEN_CPU_CAPABILITY": "avx2",
+    "ONEDNN_MAX_CPU_ISA": "AVX2",
+    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+    "NUMBA_CPU_NAME": "haswell",
+}
+"""What PyTorch, its libraries and Numba read to make do with the instructions of a processor of 2013."""
 EXAMPLES = [
     "I would like a cup of tea, please.",
     "Why didn't you tell me that you were leaving?",
@@ -54,9 +61,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="a folder with wmt/ in it")
     parser.add_argument("--base", type=Path, help="the model that its training began with")
     parser.add_argument("--trained", type=Path, help="the folder that train_box.py wrote: model/ and text/")
+    parser.add_argument("--only-avx2", action="store_true", help="withhold newer instructions of the processor")
     arguments = parser.parse_args()
     if arguments.data and arguments.base and arguments.trained:
         on = machine()
+        if arguments.only_avx2:
+            os.environ |= ONLY_AVX2
+            on["instructions"] = "newer instructions than AVX2 withheld"
         rows = recorded()["rows"] if RECORD.exists() else {}
         rows[f"{on['cpu']}, {on['instructions']}"] = {"machine": on, **measure(arguments.data, arguments.trained)}
         folders = {"general": arguments.base, "everyday": arguments.trained / "model"}
@@ -126,6 +137,8 @@ def page() -> str:
     """The page of the documentation."""
     record = recorded()
     parts = [PAGE_HEAD.format(**_facts(record))]
+    if any("withheld" in processor for processor in record["rows"]):
+        parts.append(WITHHELD)
     for processor, row in record["rows"].items():
         parts.append(f"## {processor}\n\n" + _table(row["ways"]))
     return "\n".join([*parts, _examples(record)])
@@ -197,6 +210,10 @@ BLEU is sacreBLEU's, with the signature `{signature}`. *Load* is the time
 from the import of PyTorch to a loaded model. The *other translations* are those that differ from the translations of the
 float32 model. Int8 products are used where the processor has them and `search.precision` asks for them; elsewhere, float32
 products stand in.
+"""
+WITHHELD = """
+An older processor is imitated by withholding newer instructions than AVX2 from PyTorch, oneDNN and Numba; clock and caches
+remain those of the newer one.
 """
 CARD = """---
 library_name: rnnsearch
