@@ -114,6 +114,11 @@ def text(data: Path, *names: str, valid: bool = False) -> list[object]:
     return options
 
 
+def named(models: Sequence[Path]) -> list[object]:
+    """The options that name these models."""
+    return [part for model in models for part in ("--model", model)]
+
+
 def settings_of(settings: dict[str, Any]) -> list[object]:
     """The options that make these settings."""
     return [part for key, value in settings.items() for part in ("--set", f"{key}={str(value).lower()}")]
@@ -180,12 +185,11 @@ def bleu_of(model: Path, name: str, test: str) -> float:
 
 def scored(data: Path, models: Sequence[Path], name: str, search: Sequence[str]) -> dict[str, Any]:
     """Development scores; the translations of newstest2014 are written to the results."""
-    named = [part for model in models for part in ("--model", model)]
     found = {}
     for test in DEVELOPMENT:
         written = models[0] / f"{name}-{test}.json"
         source, target = (next(data.glob(f"*/{test}.{language}.*z")) for language in ("en", "fr"))
-        run("evaluate", *named, "--source", source, "--reference", target, "--json", written, *search)
+        run("evaluate", *named(models), "--source", source, "--reference", target, "--json", written, *search)
         result = json.loads(written.read_text())
         found[test] = {key: result[key] for key in ("all", "tokenized_bleu", "seconds", "unfinished")}
     (unseen,) = data.glob("*/newstest2014.en.gz")
@@ -195,7 +199,7 @@ def scored(data: Path, models: Sequence[Path], name: str, search: Sequence[str])
 
 def translate(models: Sequence[Path], source: Path, target: Path, search: Sequence[str] = ()) -> None:
     """Translate a text of which the other side is not here."""
-    run("translate", *(part for model in models for part in ("--model", model)), source, "--output", target, *search)
+    run("translate", *named(models), source, "--output", target, *search)
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ ROWS = {
     "adapted": "another training of `best`, then trained on the news of 2008 to 2011",
     "best-2": "`best` with another seed",
     "best-right-to-left": "`best`, right to left",
-    "together": "the best company",
+    "together": "models together",
 }
 DEVELOPMENT = ("newstest2012", "newstest2013")
 
