@@ -17,6 +17,7 @@ when a node ends, and, by `save`, goes on where a run was that has ended itself.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +34,7 @@ from rnnsearch.atomic import atomic_write
 from rnnsearch.config import SHARED
 from rnnsearch.data.read import read_lines, read_pairs
 from rnnsearch.data.word_alignments import Symmetry, to_pharaoh
-from rnnsearch.errors import RnnsearchError
+from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.model_catalog import default_model, model_folder
 from rnnsearch.selection import cross_entropy_difference as selection
 from rnnsearch.shards import LINES, cut
@@ -46,6 +47,7 @@ try:
     from ray import ObjectRef
     from ray.data import Dataset
     from ray.data.checkpoint import CheckpointConfig
+    from ray.exceptions import RayError
 except ImportError:
     raise RnnsearchError("corpora on a cluster need Ray: pip install 'rnnsearch[ray]'") from None
 
@@ -265,16 +267,35 @@ def save(rows: Dataset, folder: str) -> None:
 
     Until all are written, the numbers of those that are finished are kept in `FOLDER.parts`. After this program or the
     cluster has ended, the same call, with rows that are read from the same files, computes only those that are missing.
+    So does this call when a node is lost with work that Ray does not start again, such as that of listing files.
     """
+    folder = _absolute(folder)
+    rows.context.checkpoint_config = CheckpointConfig("line", f"{folder}.parts")
+    nodes = _living_nodes()
+    while True:
+        _expect_processors()
+        try:
+            rows.write_parquet(folder)
+        except RayError:
+            before, nodes = nodes, _living_nodes()
+            if before <= nodes:
+                raise
+            warnings.warn("a node was lost; what it had not finished is computed again", RnnsearchWarning, stacklevel=2)
+        else:
+            return
+
+
+def _expect_processors() -> None:
     processors = ray.cluster_resources().get("CPU", 0)
     if processors < _PROCESSORS:
         raise RnnsearchError(
             f"Ray has {processors:g} CPUs, and would wait for ever: a stage needs {_PROCESSORS}. On one machine, say "
             f"ray.init(num_cpus={_PROCESSORS}), however many it has"
         )
-    folder = _absolute(folder)
-    rows.context.checkpoint_config = CheckpointConfig("line", f"{folder}.parts")
-    rows.write_parquet(folder)
+
+
+def _living_nodes() -> set[str]:
+    return {node["NodeID"] for node in ray.nodes() if node["Alive"]}
 
 
 def to_text(folder: str, output: Path, column: str) -> int:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import pytest
 
 from kept import kept
 from rnnsearch import load, translate_file
-from rnnsearch.errors import RnnsearchError
+from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.selection.cross_entropy_difference import select
 from toy import ORDERS, make_trained, toy_pairs
 
@@ -142,6 +142,56 @@ def test_a_node_is_killed(rows: Any, nodes: Any, texts: Path, model: Path, tmp_p
     translate_file(texts / "a.en", tmp_path / "one", model, beam=3)
     assert cluster.to_text(str(out), tmp_path / "many", "translation") == ROWS
     assert (tmp_path / "many").read_bytes() == (tmp_path / "one").read_bytes()
+
+
+def fails_once(folder: Path) -> Callable[[Any], Any]:
+    """A stage that says that it began, and fails once `lost` is there, as work does that Ray does not start again."""
+
+    def stage(rows: Any) -> Any:
+        from ray.exceptions import ActorDiedError
+
+        if not (folder / "failed").exists():
+            (folder / "began").touch()
+            while not (folder / "lost").exists():
+                time.sleep(0.02)
+            (folder / "failed").touch()
+            raise ActorDiedError
+        return rows
+
+    return stage
+
+
+def test_work_that_is_lost_with_a_node(rows: Any, nodes: Any, texts: Path, tmp_path: Path) -> None:
+    from rnnsearch import cluster
+
+    another = nodes.add_node(**NODE)
+
+    def kill() -> None:
+        while not (tmp_path / "began").exists():
+            time.sleep(0.02)
+        nodes.remove_node(another, allow_graceful=False)
+        while any(node["Alive"] and node["NodeID"] == another.node_id for node in ray.nodes()):
+            time.sleep(0.02)
+        (tmp_path / "lost").touch()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with pytest.warns(RnnsearchWarning, match="a node was lost"):
+        cluster.save(rows.map_batches(fails_once(tmp_path), batch_size=20), str(tmp_path / "out"))
+    killer.join()
+    assert cluster.to_text(str(tmp_path / "out"), tmp_path / "many", "source") == ROWS
+    assert (tmp_path / "many").read_bytes() == (texts / "a.en").read_bytes()
+
+
+def test_a_failure_without_a_lost_node_is_told(rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rnnsearch import cluster
+
+    def fails(_: Any, folder: str) -> None:
+        raise ray.exceptions.ActorDiedError
+
+    monkeypatch.setattr(type(rows), "write_parquet", fails)
+    with pytest.raises(ray.exceptions.ActorDiedError):
+        cluster.save(rows, str(tmp_path / "out"))
 
 
 def test_rows_without_what_is_needed(rows: Any, model: Path) -> None:
