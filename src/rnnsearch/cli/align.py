@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -11,11 +11,14 @@ from rnnsearch.cli.options import Jobs, ModelOrNone, PageFile, Table, Tokenized,
 from rnnsearch.errors import RnnsearchError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from contextlib import ExitStack
 
     from rnnsearch.alignment import LineLinks
     from rnnsearch.data.word_alignments import GoldLinks, Links
+    from rnnsearch.translation.scoring import ScoredPair
+    from rnnsearch.translation.translation import Translation
+    from rnnsearch.translation.translator import Translator
 
 _How: TypeAlias = Literal["grow-diag", "grow-diag-final-and", "intersection", "union", "probability"]
 
@@ -88,15 +91,18 @@ def command(
     """
     if tsv is not None:
         source, target = both_sides(source, target, tsv, "--target")
+    judge = _Judge(gold, reverse_gold)
     if model is None or _is_aligner(model):
-        no_use = {"--plot": plot, "--page": page, "--reverse-model": reverse_model, "--jobs": jobs > 1}
-        for option, given in no_use.items():
+        for option, given in {"--plot": plot, "--page": page, "--reverse-model": reverse_model, "--jobs": jobs > 1}.items():
             if given:
                 raise RnnsearchError(f"{option} needs a model that translates: give its folder as --model")
         if model is not None and save is not None:
             raise RnnsearchError(f"--save keeps an aligner that learns now, and {model} has learned: give one of the two")
-        combined: _How = symmetry or "probability"
-        _align_without_translator(model, source, target, pairs_file, save, format_, output, gold, reverse_gold, combined)
+        files = _files_of_pairs(source, target, pairs_file)
+        check_inputs(*files, gold, outputs=[output])
+        if save is not None and save.exists() and not save.is_dir():
+            raise RnnsearchError(f"{save}: this is a file; name a folder to keep the aligner in")
+        _align_by_aligner(model, files, save, output, format_, symmetry or "probability", judge)
         return
     if save is not None:
         raise RnnsearchError("--save is for aligning without a model: a translator learns by `rnnsearch train`")
@@ -106,23 +112,160 @@ def command(
         raise RnnsearchError("there is nothing to align: give --source")
     if symmetry == "probability":
         raise RnnsearchError("--symmetrize probability is for an aligner: the attention of a model has no such probability")
-    symmetry = symmetry or "grow-diag"
     if target is None and (tokenized or gold is not None):
         raise RnnsearchError("--gold and --tokenized need given pairs: give --target too")
     if reverse_model is not None and (target is None or format_ == "json"):
         raise RnnsearchError("--reverse-model combines the links of given pairs: give --target too, and no --format json")
     check_inputs(source, target, gold, models=[model, reverse_model], outputs=[page])
+    how = {"symmetrize": symmetry or "grow-diag", "tokenized": tokenized, "format": format_}
+    pictures = _Pictures(plot, plots)
+    _align_by_translator(model, reverse_model, source, target, how, output, pictures, page, judge, jobs)
 
-    import sys
+
+def _is_aligner(folder: Path) -> bool:
+    from rnnsearch.alignment import is_aligner
+
+    return is_aligner(folder)
+
+
+def _files_of_pairs(source: Path | None, target: Path | None, joined: Path | None) -> list[Path]:
+    """The two files of the pairs, or the one file that has both sides."""
+    if joined is not None and source is None and target is None:
+        return [joined]
+    if joined is None and source is not None and target is not None:
+        return [source, target]
+    raise RnnsearchError("give the pairs as --source and --target, or both in one file as --pairs")
+
+
+class _Judge:
+    """Counts the errors of links beside gold links, where there are any."""
+
+    def __init__(self, gold: Path | None, reverse: bool) -> None:
+        self._gold, self._reverse = gold, reverse
+        self._links: list[GoldLinks] = []
+        self._predicted: list[Links] = []
+
+    @property
+    def lines(self) -> int:
+        """The number of pairs that have gold links."""
+        return len(self._links)
+
+    def read(self) -> None:
+        """Reads the gold links, before any work is done."""
+        from rnnsearch.data.word_alignments import read_gold
+
+        if self._gold is not None:
+            self._links = read_gold(self._gold, reverse=self._reverse)
+
+    def add(self, predicted: Iterable[Links]) -> None:
+        """Takes the links of the next pairs."""
+        if self._gold is not None:
+            self._predicted.extend(predicted)
+
+    def print(self) -> None:
+        """Prints the alignment error rate."""
+        import sys
+
+        from rnnsearch.evaluation.aer import alignment_error_rate
+
+        if self._gold is None:
+            return
+        if len(self._links) != len(self._predicted):
+            raise RnnsearchError(
+                f"{self._gold} has {len(self._links)} lines for {len(self._predicted)} pairs; give one line per pair"
+            )
+        score = alignment_error_rate(self._predicted, self._links)
+        print(
+            f"AER {score.aer:.4f} (precision {score.precision:.4f}, recall {score.recall:.4f}, "
+            f"{score.links:,} links, {score.sure:,} sure)",
+            file=sys.stderr,
+        )
+
+
+class _Pictures:
+    """Draws the alignments of the first pairs into a folder, where one is given."""
+
+    def __init__(self, folder: Path | None, most: int) -> None:
+        self.most = most if folder is not None else 0
+        """The number of pairs to draw."""
+        self._folder, self._pairs = folder, 0
+
+    def add(self, pair: Translation | ScoredPair) -> None:
+        """Draws the next pair."""
+        self._pairs += 1
+        if self._folder is None or self._pairs > self.most or not pair.tokens:
+            return
+
+        import sys
+
+        from rnnsearch.report.heatmap import MAX_WORDS, plot_alignment
+
+        tokens, alignment = pair.with_end()
+        if alignment is not None and max(alignment.shape) <= MAX_WORDS:
+            plot_alignment(alignment, pair.source_tokens, tokens, self._folder / f"{self._pairs:04d}.png")
+        else:
+            reason = f"more than {MAX_WORDS} words on a side"
+            print(f"rnnsearch: pair {self._pairs}: {reason}, so it is not drawn", file=sys.stderr)
+
+
+def _align_by_translator(
+    model: Path,
+    reverse_model: Path | None,
+    source: Path,
+    target: Path | None,
+    how: dict[str, Any],
+    output: Path | None,
+    pictures: _Pictures,
+    page: Path | None,
+    judge: _Judge,
+    jobs: int,
+) -> None:
     from contextlib import ExitStack
 
-    from rnnsearch.atomic import atomic_write
     from rnnsearch.cli.bar import bar, beside_output
+    from rnnsearch.cli.output import written
     from rnnsearch.data.read import read_lines, read_pairs
-    from rnnsearch.data.word_alignments import read_gold
     from rnnsearch.shards import Kept, cut
-    from rnnsearch.translation import load
     from rnnsearch.translation.corpora import AlignPairs, in_processes, model_digest, pairs_of
+
+    translator, reverse = _load_directions(model, reverse_model)
+    judge.read()
+    work = AlignPairs(translator, reverse, how["symmetrize"], how["tokenized"], how["format"] == "json")
+    pairs: Iterator[tuple[str, str | None]] = (
+        ((line, None) for line in read_lines(source)) if target is None else iter(read_pairs([source], [target]))
+    )
+    sentences, whole = None, pictures.most
+    if page is not None:
+        from rnnsearch.report.page import MOST_SAMPLES, SentencePage
+
+        sentences, whole = SentencePage(), max(whole, MOST_SAMPLES)
+    with ExitStack() as stack:
+        kept = None
+        if output is not None:
+            models = model_digest(model, *([] if reverse_model is None else [reverse_model]))
+            kept = stack.enter_context(Kept(output, {"command": "align", "models": models, **how}))
+        processes = stack.enter_context(in_processes(work, translator, jobs))
+        out = stack.enter_context(written(output))
+        advance = stack.enter_context(bar("aligning", source, wanted=beside_output(output)))
+        for result in processes.results(work.shards(cut(pairs), whole), kept):
+            out.writelines(line + "\n" for line in result["written"])
+            judge.add(frozenset((s, t) for s, t in links) for links in result["links"])
+            found = pairs_of(result, translator)
+            for pair in found:
+                pictures.add(pair)
+                if sentences is not None:
+                    sentences.add(pair)
+            if sentences is not None:
+                sentences.pass_over(len(result["written"]) - len(found))
+            advance(len(result["written"]))
+    if page is not None and sentences is not None:
+        sentences.write(page, f"Alignments of {source.name}", translator)
+    judge.print()
+
+
+def _load_directions(model: Path, reverse_model: Path | None) -> tuple[Translator, Translator | None]:
+    """The translator, and that of the other direction."""
+    from rnnsearch.translation import load
 
     translator = load(model)
     reverse = None if reverse_model is None else load(reverse_model)
@@ -136,120 +279,51 @@ def command(
                 f"{reverse_model}: it translates {theirs.source_language} to {theirs.target_language}; the other direction "
                 f"of {model} is {ours.target_language} to {ours.source_language}"
             )
-    gold_links = read_gold(gold, reverse=reverse_gold) if gold is not None else []
-    predicted: list[Links] = []
-    work = AlignPairs(translator, reverse, symmetry, tokenized, format_ == "json")
-    pairs: Iterator[tuple[str, str | None]] = (
-        ((line, None) for line in read_lines(source)) if target is None else iter(read_pairs([source], [target]))
-    )
-    sentences, whole = None, plots if plot is not None else 0
-    if page is not None:
-        from rnnsearch.report.page import MOST_SAMPLES, SentencePage
-
-        sentences, whole = SentencePage(), max(whole, MOST_SAMPLES)
-    number = 0
-    with ExitStack() as stack:
-        kept = None
-        if output is not None:
-            models = model_digest(model, *([] if reverse_model is None else [reverse_model]))
-            how = {"symmetrize": symmetry, "tokenized": tokenized, "format": format_}
-            kept = stack.enter_context(Kept(output, {"command": "align", "models": models, **how}))
-        processes = stack.enter_context(in_processes(work, translator, jobs))
-        out = sys.stdout
-        if output is not None:
-            out = stack.enter_context(stack.enter_context(atomic_write(output)).open("w", encoding="utf-8", newline="\n"))
-        advance = stack.enter_context(bar("aligning", source, wanted=beside_output(output)))
-        for result in processes.results(work.shards(cut(pairs), whole), kept):
-            out.writelines(line + "\n" for line in result["written"])
-            if gold is not None:
-                predicted += [frozenset((s, t) for s, t in links) for links in result["links"]]
-            found = pairs_of(result, translator)
-            for pair in found:
-                if sentences is not None:
-                    sentences.add(pair)
-                if plot is not None and number < plots and pair.tokens:
-                    from rnnsearch.report.heatmap import MAX_WORDS, plot_alignment
-
-                    tokens, alignment = pair.with_end()
-                    if alignment is not None and max(alignment.shape) <= MAX_WORDS:
-                        plot_alignment(alignment, pair.source_tokens, tokens, plot / f"{number + 1:04d}.png")
-                    else:
-                        reason = f"more than {MAX_WORDS} words on a side"
-                        print(f"rnnsearch: pair {number + 1}: {reason}, so it is not drawn", file=sys.stderr)
-                number += 1
-            if sentences is not None:
-                sentences.pass_over(len(result["written"]) - len(found))
-            advance(len(result["written"]))
-    if page is not None and sentences is not None:
-        sentences.write(page, f"Alignments of {source.name}", translator)
-    if gold is not None:
-        _print_score(predicted, gold_links, gold)
+    return translator, reverse
 
 
-def _is_aligner(folder: Path) -> bool:
-    from rnnsearch.alignment import is_aligner
-
-    return is_aligner(folder)
-
-
-def _align_without_translator(
+def _align_by_aligner(
     model: Path | None,
-    source: Path | None,
-    target: Path | None,
-    pairs_file: Path | None,
+    files: list[Path],
     save: Path | None,
-    format_: str,
     output: Path | None,
-    gold: Path | None,
-    reverse_gold: bool,
+    format_: str,
     symmetry: _How,
+    judge: _Judge,
 ) -> None:
-    if (pairs_file is None) == (source is None) or (source is None) != (target is None):
-        raise RnnsearchError("give the pairs as --source and --target, or both in one file as --pairs")
-    check_inputs(source, target, pairs_file, gold, outputs=[output])
-    if save is not None and save.exists() and not save.is_dir():
-        raise RnnsearchError(f"{save}: this is a file; name a folder to keep the aligner in")
-
-    import json
-    import sys
     from contextlib import ExitStack
 
     from rnnsearch.alignment import Aligner, read_joined
-    from rnnsearch.atomic import atomic_write
     from rnnsearch.cli.bar import bar, beside_output
+    from rnnsearch.cli.output import written
     from rnnsearch.data.read import read_pairs
-    from rnnsearch.data.word_alignments import read_gold, to_pharaoh
+    from rnnsearch.data.word_alignments import to_pharaoh
 
-    gold_links = read_gold(gold, reverse=reverse_gold) if gold is not None else []
-    files = [file for file in (source, target, pairs_file) if file is not None]
-
-    def pairs() -> Iterator[tuple[list[str], list[str]]]:
-        lines = read_joined(files[0]) if pairs_file is not None else read_pairs([files[0]], [files[1]])
-        return ((one.split(), other.split()) for one, other in lines)
-
-    predicted = []
+    judge.read()
+    lines = read_joined(files[0]) if len(files) == 1 else read_pairs([files[0]], [files[1]])
+    pairs = ((one.split(), other.split()) for one, other in lines)
     with ExitStack() as stack:
         if model is not None:
-            found, count = Aligner.load(model).align(pairs()), None
+            found, count = Aligner.load(model).align(pairs), None
         else:
-            found, count = _learned(stack, pairs(), files, output, save)
-        out = sys.stdout
-        if output is not None:
-            out = stack.enter_context(stack.enter_context(atomic_write(output)).open("w", encoding="utf-8", newline="\n"))
+            found, count = _learned(stack, pairs, files, output, save)
+        out = stack.enter_context(written(output))
         advance = stack.enter_context(bar("aligning", files[0], total=count, wanted=beside_output(output)))
         for number, line in enumerate(found):
             links = line.links(symmetry)
-            if gold is not None and number < len(gold_links):
-                predicted.append(links)
-            if format_ == "pharaoh":
-                out.write(to_pharaoh(links) + "\n")
-            else:
-                known = zip(line.source.tolist(), line.target.tolist(), line.probability.tolist(), strict=True)
-                weighed = [[s, t, round(p, 4)] for s, t, p in sorted(known) if (s, t) in links]
-                out.write(json.dumps({"line": number, "links": weighed}) + "\n")
+            if number < judge.lines:  # the gold links may be those of the first pairs only
+                judge.add([links])
+            out.write((to_pharaoh(links) if format_ == "pharaoh" else _as_json(number, line, links)) + "\n")
             advance(1)
-    if gold is not None:
-        _print_score(predicted, gold_links, gold)
+    judge.print()
+
+
+def _as_json(number: int, line: LineLinks, links: Links) -> str:
+    """The links of a line with their probabilities."""
+    import json
+
+    known = zip(line.source.tolist(), line.target.tolist(), line.probability.tolist(), strict=True)
+    return json.dumps({"line": number, "links": [[s, t, round(p, 4)] for s, t, p in sorted(known) if (s, t) in links]})
 
 
 def _learned(
@@ -275,18 +349,3 @@ def _learned(
     if save is not None:
         aligner.save(save)
     return aligner.align_corpus(corpus), corpus.lines
-
-
-def _print_score(predicted: list[Links], gold_links: list[GoldLinks], gold: Path) -> None:
-    import sys
-
-    from rnnsearch.evaluation.aer import alignment_error_rate
-
-    if len(gold_links) != len(predicted):
-        raise RnnsearchError(f"{gold} has {len(gold_links)} lines for {len(predicted)} pairs; give one line per pair")
-    score = alignment_error_rate(predicted, gold_links)
-    print(
-        f"AER {score.aer:.4f} (precision {score.precision:.4f}, recall {score.recall:.4f}, "
-        f"{score.links:,} links, {score.sure:,} sure)",
-        file=sys.stderr,
-    )

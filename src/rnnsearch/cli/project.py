@@ -50,9 +50,8 @@ def command(
         raise RnnsearchError("give links or an aligner: one of --links and --model")
 
     import html
-    import sys
 
-    from rnnsearch.atomic import write_text
+    from rnnsearch.cli.output import written
     from rnnsearch.data.read import read_lines
     from rnnsearch.data.word_alignments import read_gold
     from rnnsearch.translation.markup import Markup
@@ -77,24 +76,22 @@ def command(
     found = [gold.possible for gold in read_gold(links)] if links is not None else _links(sources, targets, model)
     if len(found) != len(targets):
         raise RnnsearchError(f"{links} has {len(found)} lines for {len(targets)} pairs; give one line per pair")
-    written: list[str] = []
+    projected: list[str] = []
     for number, (words, translation, of_pair) in enumerate(zip(sources, targets, found, strict=True), start=1):
         try:
             check_links(of_pair, len(words), len(translation))
             if format_ == "conll":
                 labels = project_labels(marked[number - 1][1], of_pair, len(translation))
-                written += [f"{word}\t{label}\n" for word, label in zip(translation, labels, strict=True)] + ["\n"]
+                projected += [f"{word}\t{label}\n" for word, label in zip(translation, labels, strict=True)] + ["\n"]
             elif words:
                 given = GivenTranslation.of(" ".join(words), " ".join(translation), of_pair)
-                written.append(documents[number - 1].joined([given]) + "\n")
+                projected.append(documents[number - 1].joined([given]) + "\n")
             else:  # there is no letter in it
-                written.append(html.escape(" ".join(translation), quote=False) + "\n")
+                projected.append(html.escape(" ".join(translation), quote=False) + "\n")
         except RnnsearchError as error:
             raise RnnsearchError(f"sentence {number}: {error}") from None
-    if output is None:
-        sys.stdout.writelines(written)
-    else:
-        write_text(output, "".join(written))
+    with written(output) as out:
+        out.writelines(projected)
 
 
 def _links(sources: Iterable[list[str]], targets: Iterable[list[str]], model: Path | None) -> list[Links]:

@@ -48,7 +48,7 @@ def command(
 
     from contextlib import ExitStack
 
-    from rnnsearch.atomic import atomic_write
+    from rnnsearch.cli.output import written
     from rnnsearch.data.read import read_lines
     from rnnsearch.translation import load
     from rnnsearch.translation.lines import arriving
@@ -57,9 +57,7 @@ def command(
     pronouncer = Pronouncer(load(*model))
     unread: dict[str, None] = {}
     with ExitStack() as stack:
-        out = sys.stdout
-        if output is not None:
-            out = stack.enter_context(stack.enter_context(atomic_write(output)).open("w", encoding="utf-8", newline="\n"))
+        out = stack.enter_context(written(output))
         for lines in arriving(text or read_lines(source)):
             words = [pronouncer.words(line) for line in lines]
             of_words = iter(pronouncer.n_best([word for each in words for word in each], n_best, **settings))

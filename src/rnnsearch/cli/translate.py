@@ -69,8 +69,8 @@ def command(
 
     from contextlib import ExitStack
 
-    from rnnsearch.atomic import atomic_write
     from rnnsearch.cli.bar import bar, beside_output
+    from rnnsearch.cli.output import written
     from rnnsearch.data.read import read_lines, read_text
     from rnnsearch.shards import Kept, cut
     from rnnsearch.translation import Translation, load
@@ -113,9 +113,7 @@ def command(
         if output is not None:
             kept = stack.enter_context(Kept(output, translation_run(work, model, settings)))
         processes = stack.enter_context(in_processes(work, translator, jobs))
-        out = sys.stdout
-        if output is not None:
-            out = stack.enter_context(stack.enter_context(atomic_write(output)).open("w", encoding="utf-8", newline="\n"))
+        out = stack.enter_context(written(output))
         total = None if document is None else len(document.sentences)
         advance = stack.enter_context(bar("translating", file, total, beside_output(output)))
         # Who types a line wants its translation at once.
