@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import shutil
+import signal
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -36,6 +38,8 @@ class Job:
     words: list[str]
     again: tuple[str, ...] = ()
     code: str = MAIN
+    family: bool = False
+    """It starts processes of its own, and any of them may be the one that is killed."""
 
 
 def jobs(folder: Path, url: str) -> dict[str, Job]:
@@ -43,10 +47,12 @@ def jobs(folder: Path, url: str) -> dict[str, Job]:
     write_pairs(folder, "large", 6000, 5)
     write_pairs(folder, "some", 300, 6)
     both = ["--source", "large.en", "--target", "large.fr"]
-    training = settings(SMALL | {"training.max_updates": 60, "training.validate_every": 15, "training.checkpoint_every": 5})
+    wanted = SMALL | {"training.max_updates": 60, "training.validate_every": 15, "training.checkpoint_every": 5}
+    training = ["train", "--source", "train.en", "--target", "train.fr", "--hold-out", "12", "--output", "out"]
+    two = [*training, *settings(wanted | {"training.shards": 2}), "--processes", "2"]
     return {
-        "train": Job(["train", "--source", "train.en", "--target", "train.fr", "--hold-out", "12", "--output", "out",
-                      *training], ("--resume",)),
+        "train": Job([*training, *settings(wanted)], ("--resume",)),
+        "train, two processes": Job(two, ("--resume",), family=True),
         "prepare": Job(["prepare", *both, "--hold-out", "50", "--output", "out"]),
         "select": Job(["select", *both, "--in-domain-source", "train.en", "--in-domain-target", "train.fr", "--pairs", "900",
                        "--output-source", "out/a.en", "--output-target", "out/a.fr", "--scores", "out/scores"]),
@@ -65,6 +71,15 @@ def difference(one: Path, other: Path) -> str | None:
         return "the checkpoints differ"
     rows = [timeless(json.loads((folder / "training.json").read_text())["validations"]) for folder in (one, other)]
     return None if rows[0] == rows[1] else "the validations differ"
+
+
+def family(process: int) -> list[int]:
+    """A process and those that it has started."""
+    try:
+        children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    except OSError:  # it has ended
+        children = []
+    return [process, *map(int, children)]
 
 
 def kills(seed: int, numbers: Sequence[int]) -> Part:
@@ -92,10 +107,13 @@ def kills(seed: int, numbers: Sequence[int]) -> Part:
             folder = Path(shutil.copytree(base, Path(place) / "killed"))
             process = start(job.words, folder, job.code)
             time.sleep(Random(f"{seed} {number}").uniform(0.0, 1.1 * seconds))
-            process.kill()
-            process.communicate()
+            victim = Random(f"victim {seed} {number}").choice(family(process.pid)) if job.family else process.pid
+            with suppress(ProcessLookupError):
+                os.kill(victim, signal.SIGKILL)
+            process.communicate()  # until nobody writes any more: processes that lost their launcher stop by themselves
             killed = process.returncode == -9
-            ended[f"{name}, killed" if killed else f"{name}, had ended"] += 1
+            how = "killed" if killed else "had ended" if victim == process.pid else "lost a process"
+            ended[f"{name}, {how}"] += 1
             failure = None
             if killed and name in ("select", "translate"):
                 written = [path for path in (folder / "out").glob("*") if path.is_file() and path.name[0] != "."]

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.system
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("run", "count"), [(fuzz, 20), (damage, 30), (kills, 5), (readers, 25), (writers, 1), (stream, 500)]
+    ("run", "count"), [(fuzz, 20), (damage, 30), (kills, 6), (readers, 25), (writers, 1), (stream, 500)]
 )
 def test_nothing_fails(run: Callable[[int, Sequence[int]], Part], count: int) -> None:
     part = run(7, range(count))
