@@ -47,25 +47,35 @@ def main() -> None:
     parser.add_argument("--count", type=int, help="so many attempts")
     parser.add_argument("--only", type=int, metavar="N", help="only attempt N, which has failed")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--output", type=Path, metavar="FILE.json", help="write the table of attempts and failures")
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE.json", help="a table of attempts and failures; what it has of other parts stays"
+    )
     given = parser.parse_args()
     with library():
         _run(given)
 
 
 def _run(given: argparse.Namespace) -> None:
-    found: dict[str, object] = {}
+    found: dict[str, dict[str, object]] = {}
     for name in given.part or PARTS:
         run, count, what = PARTS[name]
         began = time.monotonic()
         part = run(given.seed, range(given.count or count) if given.only is None else [given.only])
         seconds = round(time.monotonic() - began)
-        found[name] = {"what": what, **asdict(part), "failed": len(part.failures), "seconds": seconds}
+        found[name] = {"what": what, "seed": given.seed, **asdict(part), "failed": len(part.failures), "seconds": seconds}
+        if given.output:
+            keep(given.output, name, found[name])
         print(f"{name:10} {part.attempts:6,} attempts  {len(part.failures):4,} failures  {seconds:6,} s  {what}", flush=True)
-    if given.output:
-        text = json.dumps({"seed": given.seed, "parts": found}, indent=2, ensure_ascii=True)
-        given.output.write_text(text + "\n", encoding="utf-8")
-    sys.exit(any(row["failed"] for row in found.values()))  # type: ignore[index]
+    sys.exit(any(row["failed"] for row in found.values()))
+
+
+def keep(output: Path, name: str, row: dict[str, object]) -> None:
+    """Writes what came of a part into the table, where parts may be run one by one."""
+    known = json.loads(output.read_text(encoding="utf-8")) if output.exists() else {}
+    parts = {part: known[part] for part in PARTS if part in known and part != name}
+    parts[name] = row
+    text = json.dumps({part: parts[part] for part in PARTS if part in parts}, indent=2, ensure_ascii=True)
+    output.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
