@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +41,23 @@ they are not scored here.
 The baseline is that of the shared task, an ensemble (Ashby et al. 2021). WER, mean of the languages of a level:
 """
 
-MISSING = """\
-Levels without a number have not been trained by this version.
+SYSTEMS = {
+    "single": "one model",
+    "ensemble": "several together",
+    "multilingual": "one model, from all languages",
+    "multilingual-ensemble": "several together, from all languages",
+}
+HEADS = {
+    "single": ("one model: WER", "interval", "SER", "minutes"),
+    "ensemble": ("together: WER",),
+    "multilingual": ("from all: WER", "interval", "SER", "minutes"),
+    "multilingual-ensemble": ("from all, together: WER",),
+}
+"""What is shown of each system in the table of languages."""
+MULTILINGUAL = """\
+The models *from all languages* were trained further from one that had learned the words of all languages of *low* and
+*medium*, each with the name of its language as a feature, in {minutes:.0f} minutes. The baseline has learned the words of
+one language only.
 """
 
 LANGUAGES = """\
@@ -97,9 +112,8 @@ def main() -> None:
 
 def page() -> str:
     """The whole page, as Markdown."""
-    single, ensemble = (read(f"g2p-{system}") for system in ("single", "ensemble"))
     sections = (
-        pronunciations(single, ensemble),
+        pronunciations(),
         tried(read("characters-ablation")),
         inflection(read("inflection")),
         speed(read("pronouncers")),
@@ -107,44 +121,44 @@ def page() -> str:
     return "\n".join([HEAD, *(part for section in sections for part in section)])
 
 
-def pronunciations(single: dict[str, Any], ensemble: dict[str, Any]) -> Iterable[str]:
+def pronunciations() -> Iterable[str]:
     """The error rates of SIGMORPHON 2021."""
-    if not single:
+    records = {system: read(f"g2p-{system}") for system in SYSTEMS}
+    systems = {system: record["levels"] for system, record in records.items() if record}
+    if not systems:
         return
-    found, published = single["levels"], single["published"]
-    systems = [found, ensemble.get("levels", {})]
+    published = records["single"]["published"]
     yield SIGMORPHON
-    heads = ("level", "one model, dev", "together, dev", "baseline, dev", "baseline, test", "one model − baseline, dev")
-    yield table(heads, (of_level(level, systems, *rates) for level, rates in published.items()))
-    worse = [level for level in found if mean(found[level], "wer") > published[level][0]]
-    if worse:
-        yield f"One model makes more errors than the baseline at: {', '.join(worse)}.\n"
-    if len(found) < len(published):
-        yield MISSING
+    ours = (of_system(system, levels, published) for system, levels in systems.items())
+    dev, test = zip(*published.values(), strict=True)
+    theirs = [(f"the baseline, {part}", *(f"{wer:.2f}" for wer in of)) for part, of in (("dev", dev), ("test", test))]
+    yield table(("WER", *published), [*ours, *theirs])
+    if "multilingual" in systems:
+        yield MULTILINGUAL.format(minutes=records["multilingual"]["shared"]["minutes"])
     yield LANGUAGES
-    heads = ("language", "WER", "interval", "SER", "minutes", "parameters", "together: WER", "interval", "SER", "minutes")
-    yield table(heads, (row for level in found for row in of_languages(level, systems)))
+    heads = ("language", "parameters", *(head for system in systems for head in HEADS[system]))
+    yield table(heads, (row for level in published for row in of_languages(level, systems)))
 
 
-def of_level(level: str, systems: list[dict[str, Any]], dev: float, test: float) -> Iterable[str]:
-    """The row of a level: the means of one model and of several, those of the baseline, and the difference."""
-    yield level
-    for levels in systems:
-        count = f" ({levels[level]['languages'][0]['models']} models)" if level in levels and levels is systems[1] else ""
-        yield f"{mean(levels[level], 'wer'):.2f}{count}" if level in levels else "–"
-    yield f"{dev:.2f}"
-    yield f"{test:.2f}"
-    yield f"{mean(systems[0][level], 'wer') - dev:+.2f}" if level in systems[0] else "–"
+def of_system(system: str, levels: Mapping[str, Any], published: Iterable[str]) -> Iterable[str]:
+    """The means of a system over the languages of each level."""
+    counts = {level["languages"][0]["models"] for level in levels.values()}
+    yield SYSTEMS[system] + (f" ({max(counts)})" if max(counts) > 1 else "")
+    for level in published:
+        yield f"{mean(levels[level], 'wer'):.2f}" if level in levels else "–"
 
 
-def of_languages(level: str, systems: list[dict[str, Any]]) -> Iterable[list[str]]:
+def of_languages(level: str, systems: Mapping[str, Mapping[str, Any]]) -> Iterable[list[str]]:
     """The rows of the languages of a level."""
-    by_language = [
-        {row["language"]: row for row in levels[level]["languages"]} if level in levels else {} for levels in systems
-    ]
-    for language, row in by_language[0].items():
-        parameters = f"{row['parameters'] / 1e6:.2f} M"
-        yield [f"{level} `{language}`", *rates(row), parameters, *rates(by_language[1].get(language))]
+    by_system = {
+        system: {row["language"]: row for row in levels[level]["languages"]} if level in levels else {}
+        for system, levels in systems.items()
+    }
+    for language, row in by_system["single"].items():
+        cells = [f"{level} `{language}`", f"{row['parameters'] / 1e6:.2f} M"]
+        for system, found in by_system.items():
+            cells += rates(found.get(language))[: len(HEADS[system])]
+        yield cells
 
 
 def rates(row: dict[str, Any] | None) -> list[str]:
