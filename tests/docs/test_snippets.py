@@ -112,7 +112,8 @@ def make_texts(folder: Path) -> None:
         shutil.copy(folder / f"valid.{language}", folder / f"extra.{language}")
     shutil.copy(folder / "train.gold", folder / "train.links")
     (folder / "wikipron").mkdir()
-    write_table(folder / "wikipron" / "fra_latn_broad.tsv", spelt_words(200, 1))
+    for name in ("fra_latn_broad", "slv_latn_broad"):
+        write_table(folder / "wikipron" / f"{name}.tsv", spelt_words(200, 1))
     rnnsearch.train(
         folder / "model",
         rnnsearch.from_preset("demo", TINY),
