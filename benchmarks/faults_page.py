@@ -20,8 +20,8 @@ HEAD = """# Faults and hostile input
 <!-- Written by benchmarks/faults_page.py from benchmarks/results/campaign.json. Do not edit it; run the script. -->
 
 `python tests/campaign` attacks the command line with small texts and models, at random, but always in the same way for the
-same seed. An attempt fails if a command prints a traceback, hangs, ends otherwise than with success or with one clear line, or
-leaves a part of a file under its final name; and, by the kind of attack, if
+same seed. An attempt fails if a command prints a traceback, hangs, ends otherwise than with success or with one clear line,
+or leaves a part of a file under its final name; and, by the kind of attack, if
 """
 KILLS = """\
 Of a training on two processes, their launcher or either of them is killed. If it is one of the two, the run goes on with the
