@@ -1,11 +1,13 @@
 """Word aligners side by side: `rnnsearch align` without a model, eflomal and fast_align, trained on the same text.
 
-    python benchmarks/aligners.py --data DATA --output RUNS --peers PYTHON [--tests NAME ...] [--blind NAME ...]
+    python benchmarks/aligners.py --data DATA --output RUNS --peers PYTHON [--tests NAME ...] [--others NAME ...]
+                                  [--blind NAME ...]
 
 There are three tests. `novels` aligns the novels of `DATA/alibi` together with 100,000 pairs of Europarl, `all-europarl` the
 same novels with all 948,271 pairs, and `built-in` the test set of the built-in corpus with its 60,000 training pairs. The
 links of no test sentence are shown to an aligner. What is chosen, is chosen on the two novels DEVELOPED_ON; the other three
-are the test. A test that is not asked for keeps its record. With `--blind`, the aligners of these names also align the
+are the test. A test that is not asked for keeps its record; `--others` names the aligners that ours is compared with, if not
+both. With `--blind`, the aligners of these names also align the
 sentences of `DATA/blind/hansards` together with `DATA/hansards/train`; the gold links of these are elsewhere, and what is
 found goes to `results/blind/hansards`.
 
@@ -57,6 +59,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True, help="where texts and links go")
     parser.add_argument("--peers", type=Path, required=True, help="a Python with eflomal and systran-align")
     parser.add_argument("--tests", nargs="*", choices=TESTS, default=["novels", "built-in"])
+    parser.add_argument("--others", nargs="+", choices=OTHERS, default=OTHERS, help="what ours is compared with")
     parser.add_argument("--blind", nargs="*", choices=ALIGNERS, default=[], help="whose links of the Hansards to write")
     arguments = parser.parse_args()
 
@@ -65,46 +68,44 @@ def main() -> None:
         test = built_in(folder) if name == "built-in" else novels(arguments.data / "alibi")
         parts = {"test": range(len(test.gold))} if name == "built-in" else novel_parts(arguments.data / "alibi")
         text = text_of(name, test, arguments.data, folder)
-        aligned = aligners(text, folder / name, test, arguments.peers)
-        found[name] = compared(aligned, test, parts)
+        aligned = aligners(text, folder / name, test, arguments.peers, arguments.others)
+        found[name] = {"machine": on, **compared(aligned, test, parts)}
         if name == "built-in":
             found[name]["shown"] = shown(aligned, test, found[name])
-    write_result("aligners", machine=on, found={name: found[name] for name in TESTS if name in found})
+    write_result("aligners", found={name: found[name] for name in TESTS if name in found})
     blind(arguments.data, folder / "hansards", arguments.peers, arguments.blind)
 
 
-def aligners(text: Sequence[Path], output: Path, test: Aligned, peers: Path) -> dict[str, Any]:
+def aligners(text: Sequence[Path], output: Path, test: Aligned, peers: Path, others: Sequence[str]) -> dict[str, Any]:
     """The links of each aligner, by way of combining both directions, what they cost, and our own lines."""
     lines, cost = ours(text, output, test)
     links = {"probability": [line.links() for line in lines]} | {way: [line.links(way) for line in lines] for way in WAYS}
-    return {
-        "lines": lines,
-        OURS: {"links": links, "cost": cost},
-        "eflomal": eflomal(peers, text, output, test),
-        "fast_align": fast_align(peers, text, output, test),
-    }
+    ways = {"eflomal": eflomal, "fast_align": fast_align}
+    theirs = {name: ways[name](peers, text, output, test) for name in OTHERS if name in others}
+    return {"lines": lines, OURS: {"links": links, "cost": cost}, **theirs}
 
 
 def compared(found: Mapping[str, Any], test: Aligned, parts: Mapping[str, Sequence[int]]) -> dict[str, Any]:
     """What is recorded of a test set: scores, costs, the difference from each aligner's best way, reliability."""
+    names = [name for name in ALIGNERS if name in found]
     scores = {
         name: {
             way: {part: scored(links, test.gold, numbers) for part, numbers in parts.items()}
             for way, links in found[name]["links"].items()
         }
-        for name in ALIGNERS
+        for name in names
     }
     best: dict[str, dict[str, Any]] = {}
     for part, numbers in parts.items():
         best[part] = {}
-        for name in OTHERS:
+        for name in names[1:]:
             way = min(scores[name], key=lambda way: scores[name][way][part]["aer"])
             p = p_value(found[OURS]["links"]["probability"], found[name]["links"][way], test.gold, numbers)
             best[part][name] = {"way": way, "p": p}
     return {
         "pairs": {part: len(numbers) for part, numbers in parts.items()},
         "scores": scores,
-        "cost": {name: found[name]["cost"] for name in ALIGNERS},
+        "cost": {name: found[name]["cost"] for name in names},
         "best": best,
         "reliability": {
             part: reliability([cells_of(found["lines"][n]) for n in numbers], [test.gold[n] for n in numbers])

@@ -57,9 +57,9 @@ The links of 447 sentences of the Hansards, of which the hand-made links were no
 """
 
 COST = """\
-Each aligner used one thread on a processor of the type {cpu}, beside other programs. Processor seconds are those
-of learning and writing the links of the whole text, both directions included. `rnnsearch align` also wrote the aligner that
-it keeps. Peak memory includes pages of files that are mapped into memory, which the system may take back.
+Each aligner used one thread, beside other programs. Processor seconds are those of learning and writing the links of the
+whole text, both directions included; those of different processors cannot be compared. `rnnsearch align` also wrote the
+aligner that it keeps. Peak memory includes pages of files that are mapped into memory, which the system may take back.
 """
 
 RELIABILITY = """\
@@ -115,6 +115,9 @@ def scores(name: str, found: Mapping[str, Any] | None) -> Iterable[str]:
             aer = (f"{of[part]['aer']:.4f}" for part in parts)
             rows.append((f"{NAMES[aligner]}, {way}", *aer, f"{test['precision']:.3f}", f"{test['recall']:.3f}"))
     yield table(heads, rows)
+    missing = [NAMES[aligner] for aligner in NAMES if aligner not in found["scores"]]
+    if missing:
+        yield f"{', '.join(missing)} was not run on this text.\n"
     if "developed on" in parts:
         yield "Precision and recall are those of the test novels.\n"
     best = found["best"]["test"]
@@ -129,17 +132,21 @@ def scores(name: str, found: Mapping[str, Any] | None) -> Iterable[str]:
 def costs(record: Mapping[str, Any]) -> Iterable[str]:
     """Time and memory."""
     yield "## Time and memory\n"
-    yield COST.format(cpu=record["machine"]["cpu"])
+    yield COST
     kinds = ("processor", "pairs_per_second", "megabytes")
     names = {"novels": "novels and Europarl", "all-europarl": "novels and all of Europarl", "built-in": "built-in corpus"}
     yield table(
-        ("text", "pairs", "aligner", "processor seconds", "pairs per processor second", "peak memory in MB"),
+        ("text", "processor", "pairs", "aligner", "processor seconds", "pairs per processor second", "peak memory in MB"),
         [
-            (names[name], f"{cost['pairs']:,}", NAMES[aligner], *(f"{cost[kind]:,.0f}" for kind in kinds))
+            (names[name], _processor(of), f"{cost['pairs']:,}", NAMES[aligner], *(f"{cost[kind]:,.0f}" for kind in kinds))
             for name, of in record["found"].items()
             for aligner, cost in of["cost"].items()
         ],
     )
+
+
+def _processor(of: Mapping[str, Any]) -> str:
+    return f"{of['machine']['cpu']}, {of['machine']['instructions']}"
 
 
 def reliability(found: Mapping[str, Any]) -> Iterable[str]:
