@@ -12,6 +12,7 @@ linked now and then.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,7 +79,7 @@ class Types:
         for path in blocks:
             types = _types(path)
             per_word += np.bincount(types[0], minlength=len(per_word))
-            np.lib.format.open_memmap(_numbers(path), mode="w+", dtype=np.int64, shape=(types.shape[1],))
+            _new_array(_numbers(path), np.int64, (types.shape[1],))
         for first, last in _ranges(per_word, words[0].stems):
             parts: list[tuple[Path, slice, NDArray[np.int64]]] = []
             for path in blocks:
@@ -114,7 +115,7 @@ class Types:
         """An array with two numbers for each type, in a file of this name: new and zero, or as it was left."""
         path = self._folder / f"{name}.npy"
         if new:
-            return np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(len(self), 2))
+            return _new_array(path, np.float32, (len(self), 2))
         return np.load(path, mmap_mode="r")
 
     def begin(self) -> None:
@@ -182,6 +183,15 @@ class Lexicon:
         known = stems[1] < self._target_stems
         of_stems = _found(self._stem_keys, self._of_stems, stems[0].astype(np.int64) * self._target_stems + stems[1], known)
         return self.totals.probabilities(words, source, target, links, of_stems, alike_N)
+
+
+def _new_array(path: Path, dtype: type[np.generic], shape: tuple[int, ...]) -> Any:
+    """Zeros in a new file that is mapped into memory, for which the disk has room: a write without room would kill."""
+    array = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
+    if hasattr(os, "posix_fallocate"):
+        with path.open("rb+") as file:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+    return array
 
 
 def _found(keys: NDArray[np.int64], values: Any, wanted: NDArray[np.int64], known: NDArray[np.bool_]) -> Any:

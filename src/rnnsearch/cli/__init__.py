@@ -144,7 +144,9 @@ def main() -> None:
         sys.stderr.close()
         raise SystemExit(1) from None
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT) and error.filename is None:
+        # NumPy reports a full disk only in the text of the error.
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT) or (error.errno is None and " requested and " in str(error))
+        if full and error.filename is None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what is left to be written at exit
             _refuse("the disk is full and the output is incomplete; make room and run it again")
         if error.errno is None:
