@@ -7,9 +7,8 @@ There are three tests. `novels` aligns the novels of `DATA/alibi` together with 
 same novels with all 948,271 pairs, and `built-in` the test set of the built-in corpus with its 60,000 training pairs. The
 links of no test sentence are shown to an aligner. What is chosen, is chosen on the two novels DEVELOPED_ON; the other three
 are the test. A test that is not asked for keeps its record; `--others` names the aligners that ours is compared with, if not
-both. With `--blind`, the aligners of these names also align the
-sentences of `DATA/blind/hansards` together with `DATA/hansards/train`; the gold links of these are elsewhere, and what is
-found goes to `results/blind/hansards`.
+both. With `--blind`, the aligners of these names also align the sentences of `DATA/blind/hansards` together with
+`DATA/hansards/train`; the gold links of these are elsewhere, and what is found goes to `results/blind/hansards`.
 
 PYTHON is that of an environment with the packages `eflomal` and `systran-align`, which are never dependencies. What an
 aligner has written is kept in RUNS, and only scored when the script runs again. The record is `results/aligners.json`, from

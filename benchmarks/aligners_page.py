@@ -117,7 +117,7 @@ def scores(name: str, found: Mapping[str, Any] | None) -> Iterable[str]:
     yield table(heads, rows)
     missing = [NAMES[aligner] for aligner in NAMES if aligner not in found["scores"]]
     if missing:
-        yield f"{', '.join(missing)} was not run on this text.\n"
+        yield f"Left out, for its time: {', '.join(missing)}.\n"
     if "developed on" in parts:
         yield "Precision and recall are those of the test novels.\n"
     best = found["best"]["test"]

@@ -69,8 +69,9 @@ def command(
     from rich.console import Console
     from rich.table import Table
 
-    from rnnsearch.atomic import atomic_write, write_json
+    from rnnsearch.atomic import write_json
     from rnnsearch.cli.bar import bar
+    from rnnsearch.cli.output import written
     from rnnsearch.data.read import read_pairs
     from rnnsearch.errors import RnnsearchError
     from rnnsearch.evaluation.system import evaluate
@@ -90,9 +91,7 @@ def command(
         if output is not None:
             kept = stack.enter_context(Kept(output, {**translation_run(work, model, settings), "command": "evaluate"}))
         processes = stack.enter_context(in_processes(work, translator, jobs))
-        file = None
-        if output is not None:
-            file = stack.enter_context(stack.enter_context(atomic_write(output)).open("w", encoding="utf-8", newline="\n"))
+        file = None if output is None else stack.enter_context(written(output))
 
         def translate(lines: list[str], **how: Any) -> list[Translation]:
             found: list[Translation] = []
