@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -51,6 +51,7 @@ try:
 except ImportError:
     raise RnnsearchError("corpora on a cluster need Ray: pip install 'rnnsearch[ray]'") from None
 
+Returned = TypeVar("Returned")
 Model: TypeAlias = str | os.PathLike[str]
 Options: TypeAlias = Mapping[str, Any]
 """Those of Ray's `map_batches`: `concurrency` is the number of workers, each of which has `num_cpus` threads, or a GPU with
@@ -107,10 +108,21 @@ def select(
     The rows are read four times: to count their words, to draw the samples of the general corpus, to score them, and to
     keep the best. This program holds some forty bytes a row, and the samples.
     """
-    counts = _columns(_mapped(rows, _Count, (), selection.SIDES, ray_options), "line", *selection.SIDES)
+    return _despite_lost_nodes(lambda: _select(rows, in_domain, pairs, words, seed, ray_options))
+
+
+def _select(
+    rows: Dataset,
+    in_domain: Mapping[selection.Side, Path],
+    pairs: int | None,
+    words: int | None,
+    seed: int,
+    options: Options | None,
+) -> Dataset:
+    counts = _columns(_mapped(rows, _Count, (), selection.SIDES, options), "line", *selection.SIDES)
     corpus = _Rows({side: counts[side].astype(np.int32) for side in selection.SIDES}, rows, counts["line"])
     scoring = selection.learn(corpus, in_domain, seed, lambda stage, done, total: None)
-    scored = _mapped(rows, _ScoreDifference, (ray.put(scoring), ray.put(corpus.lines)), selection.SIDES, ray_options)
+    scored = _mapped(rows, _ScoreDifference, (ray.put(scoring), ray.put(corpus.lines)), selection.SIDES, options)
     scores = np.where(corpus.whole, _columns(scored, "line", "score")["score"], np.inf)
     kept = selection.best(corpus, scores, pairs=pairs, words=words)
     return _only(rows, corpus.lines[kept])
@@ -267,22 +279,26 @@ def save(rows: Dataset, folder: str) -> None:
 
     Until all are written, the numbers of those that are finished are kept in `FOLDER.parts`. After this program or the
     cluster has ended, the same call, with rows that are read from the same files, computes only those that are missing.
-    So does this call when a node is lost with work that Ray does not start again, such as that of listing files.
+    Where a node is lost with work that Ray does not start again, such as that of listing files, so does this call itself.
     """
     folder = _absolute(folder)
     rows.context.checkpoint_config = CheckpointConfig("line", f"{folder}.parts")
+    _expect_processors()
+    _despite_lost_nodes(lambda: rows.write_parquet(folder))
+
+
+def _despite_lost_nodes(work: Callable[[], Returned]) -> Returned:
+    """Do work, and once more whenever it failed and a node was lost meanwhile; other failures are told."""
     nodes = _living_nodes()
     while True:
-        _expect_processors()
         try:
-            rows.write_parquet(folder)
+            return work()
         except RayError:
             before, nodes = nodes, _living_nodes()
             if before <= nodes:
                 raise
-            warnings.warn("a node was lost; what it had not finished is computed again", RnnsearchWarning, stacklevel=2)
-        else:
-            return
+            warnings.warn("a node was lost; what it had not finished is computed again", RnnsearchWarning, stacklevel=3)
+            _expect_processors()
 
 
 def _expect_processors() -> None:
@@ -303,9 +319,13 @@ def to_text(folder: str, output: Path, column: str) -> int:
 
     Returns the number of lines. Rows that were written twice, before and after a run was lost, are there once.
     """
+    return _despite_lost_nodes(lambda: _to_text(_absolute(folder), Path(output), column))
+
+
+def _to_text(folder: str, output: Path, column: str) -> int:
     last = -1
-    rows = ray.data.read_parquet(_absolute(folder)).select_columns(["line", column]).sort("line")
-    with atomic_write(Path(output)) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+    rows = ray.data.read_parquet(folder).select_columns(["line", column]).sort("line")
+    with atomic_write(output) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         lines = 0
         for batch in rows.iter_batches(batch_format="pyarrow", batch_size=LINES):
             for number, value in zip(batch["line"].to_pylist(), batch[column].to_pylist(), strict=True):
