@@ -26,6 +26,7 @@ RENDERING = (
     "benchmarks/characters.py",
     "benchmarks/newstest_page.py",
     "benchmarks/box.py",
+    "benchmarks/scale_page.py",
 )
 
 
