@@ -187,3 +187,17 @@ def test_cut(count: int, size: int) -> None:
     assert [one for shard in found for one in shard] == list(range(count))
     assert all(len(shard) == size for shard in found[:-1])
     assert all(found)
+
+
+@pytest.mark.parametrize("output", ["", ".", "../here"])
+def test_an_output_that_is_where_it_is_run(output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with Kept(Path(output), {}):
+        assert [path.name for path in tmp_path.iterdir() if path.name != "here"] == ["here.parts"]
+    assert not (tmp_path / "here.parts").exists()
+
+
+def test_the_root_is_no_output() -> None:
+    with pytest.raises(RnnsearchError, match="root"):
+        Kept(Path("/"), {})
