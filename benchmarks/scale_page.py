@@ -32,15 +32,15 @@ What the scripts in [benchmarks](../../benchmarks/README.md) measured, on two co
 
 WEIGHTS = """## The same weights on any number of processes
 
-Hashes (SHA-256, the first twelve digits) of the weights, their average and the optimizer's state after {updates} updates of the
-preset `demo` in {shards} shards (`benchmarks/same_weights.py`). In a killed run, {kills} processes are killed at random moments;
-the run goes on with those that are left, and if there are none, it is resumed.
+Hashes (SHA-256, the first twelve digits) of the weights, their average and the optimizer's state after {updates} updates
+of the preset `demo` in {shards} shards (`benchmarks/same_weights.py`). In a killed run, {kills} processes are killed at
+random moments; the run goes on with those that are left, and if there are none, it is resumed.
 """
 
 PROCESSES = """## Two processes of one thread, beside one process of two threads
 
-Target words a second of training, preset `paper` with layers of 300 and 500 and 10,000 words, minibatches of 80 pairs; medians of
-{rounds} rounds, in which all take turns (`benchmarks/processes.py`).
+Target words a second of training, preset `paper` with layers of 300 and 500 and 10,000 words, minibatches of 80 pairs;
+medians of {rounds} rounds, in which all take turns (`benchmarks/processes.py`).
 """
 
 NOISE = """\
@@ -67,23 +67,23 @@ Every process has all weights and all of the optimizer's state. For a model of a
 | in all, with `exact` and without an average | 20 | 20 GB |
 
 Activations come on top; they depend on the minibatch and not on the number of parameters. Nothing is divided between the
-processes but the minibatch, so a model has to fit into each of them. An update sends and receives 8 GB for each process, which
-takes 6.4 s at 10 Gbit/s and 0.64 s at 100 Gbit/s.
+processes but the minibatch, so a model has to fit into each of them. An update sends and receives 8 GB for each process,
+which takes 6.4 s at 10 Gbit/s and 0.64 s at 100 Gbit/s.
 """
 
 GROWTH = """## Growth to 64 processes
 
-Computed from the time of a gradient, of the rest of an update, and of adding gradients, and from the bytes that travel, as
-measured with one process of one thread (`benchmarks/many_processes.py` says how). Processes do not share a memory or a cache,
-all are equally fast, and a message takes 50 µs more than its bytes. Efficiency is the speed divided by that of one process and
-the number of processes; `exact`, the same model as above.
+Computed from the time of a gradient, of the rest of an update, and of adding gradients, and from the bytes that travel,
+as measured with one process of one thread (`benchmarks/many_processes.py` says how). Processes do not share a memory or a
+cache, all are equally fast, and a message takes 50 µs more than its bytes. Efficiency is the speed divided by that of one
+process and the number of processes; `exact`, the same model as above.
 """
 
 GROWN = """\
-One process trains {large:,} words a second with minibatches of 80 pairs, and {small:,} with 640 pairs in 64 shards, because a
-shard of ten pairs is computed less efficiently. With more shards than processes, `exact` sends the dense gradients once for each
-shard: over a slow network, let there be as many shards as processes, or use `fast`. The speed of two processes on this machine
-is the only check of this computation that was made.
+One process trains {large:,} words a second with minibatches of 80 pairs, and {small:,} with 640 pairs in 64 shards,
+because a shard of ten pairs is computed less efficiently. With more shards than processes, `exact` sends the dense
+gradients once for each shard: over a slow network, let there be as many shards as processes, or use `fast`. The speed of
+two processes on this machine is the only check of this computation that was made.
 """
 
 JOBS = """## `--jobs`
@@ -94,26 +94,28 @@ JOBS = """## `--jobs`
 
 RAY = """## Ray beside `--jobs`
 
-{lines:,} sentences of newstest2012, preset `best`, on the same two cores (`benchmarks/cluster.py`); whole programs, and the same
-bytes.
+{lines:,} sentences of newstest2012, preset `best`, on the same two cores (`benchmarks/cluster.py`); whole programs, and
+the same bytes.
 """
 
 RAY_ITSELF = "Ray takes half a minute for itself, whatever the size of the text. On one machine, use `--jobs`.\n"
 
 LARGE = """## {words:.0f} million words
 
-That is the text of WMT 2014 that the paper selects from. Measured with `--jobs 2` on Europarl, repeated with a number before every
-sentence of a repetition (`benchmarks/large_corpora.py`): `prepare` makes shortlists of 30,000 words, and `select` keeps two fifths
-of the words, as the paper does. Words are those of the target side; memory is that of all processes together.
+That is the text of WMT 2014 that the paper selects from. Measured with `--jobs 2` on Europarl, repeated with a number
+before every sentence of a repetition (`benchmarks/large_corpora.py`): `prepare` makes shortlists of 30,000 words, and
+`select` keeps two fifths of the words, as the paper does. Words are those of the target side; memory is that of all
+processes together.
 """
 
 REACHED = """\
-Along the line through these, for {words:.0f} million words; in brackets, what the slopes between neighbouring sizes give. On ten
-machines, the share of the work that is divided between jobs takes a tenth of its time; the rest stays on one.
+Along the line through these, for {words:.0f} million words; in brackets, what the slopes between neighbouring sizes give.
+On ten machines, the share of the work that is divided between jobs takes a tenth of its time; the rest stays on one.
 """
 
 REST = """\
-Reading and writing on ten machines at once is not measured: the last column holds where the file system is ten times as fast too.
+Reading and writing on ten machines at once is not measured: the last column holds where the file system is ten times as
+fast too.
 """
 
 

@@ -36,18 +36,19 @@ The models of the other toolkits have these sizes but compute another function. 
 vocabulary, without a maxout layer, and the bidirectional encoders of OpenNMT-py and eole divide the hidden size between
 their directions.
 
-- **Training** compares whole updates of each toolkit's own training program, in target words a second: reading the minibatch,
-  cost, gradient, clipping and Adadelta. All train on the same pairs of at most 50 words from Europarl, twice, and the second
-  time counts. Each cuts them into minibatches of similar lengths in its own way; JoeyNMT does not do so, and is given the pairs
-  in the order of their lengths if that suits it better. Target words include end symbols but no padding. In the bf16 rows, the
-  number of another toolkit is the better of its fp32 and, if it supports it on a CPU, its bf16 speed.
-- Rows of training that name no **size of minibatches** are of an earlier kind, which favours rnnsearch: JoeyNMT had the pairs in
-  no order, in which it is a third slower than in the order of their lengths, and the first updates counted, in which programs
-  compile and take memory.
-- **Translation** measures the time from words to words, without loading the model. The models are almost untrained, so each
-  toolkit is made to produce exactly as many words as the source has, with a full beam to the end.
-- **Products alone** repeats only the matrix products of a training step, or of a search with random words, many times each.
-  Small operands stay in the cache, so a program that computes everything else as well cannot reach 100%.
+- **Training** compares whole updates of each toolkit's own training program, in target words a second: reading the
+  minibatch, cost, gradient, clipping and Adadelta. All train on the same pairs of at most 50 words from Europarl, twice,
+  and the second time counts. Each cuts them into minibatches of similar lengths in its own way; JoeyNMT does not do so,
+  and is given the pairs in the order of their lengths if that suits it better. Target words include end symbols but no
+  padding. In the bf16 rows, the number of another toolkit is the better of its fp32 and, if it supports it on a CPU, its
+  bf16 speed.
+- Rows of training that name no **size of minibatches** are of an earlier kind, which favours rnnsearch: JoeyNMT had the
+  pairs in no order, in which it is a third slower than in the order of their lengths, and the first updates counted, in
+  which programs compile and take memory.
+- **Translation** measures the time from words to words, without loading the model. The models are almost untrained, so
+  each toolkit is made to produce exactly as many words as the source has, with a full beam to the end.
+- **Products alone** repeats only the matrix products of a training step, or of a search with random words, many times
+  each. Small operands stay in the cache, so a program that computes everything else as well cannot reach 100%.
 
 """
 

@@ -77,7 +77,7 @@ class Kept:
 
     def __init__(self, output: Path, run: Mapping[str, Plain]) -> None:
         """`output` is a file or a folder; the kept results are in the folder beside it that is called `output.parts`."""
-        named = output if output.name.strip(".") else Path(os.path.abspath(output))  # `.` has its name in the folder above
+        named = output if output.name.strip(".") else output.resolve()  # `.` has its name in the folder above
         if not named.name:
             raise RnnsearchError(f"{output}: this is the root of the file system; name a folder in it")
         self.folder = named.with_name(f"{named.name}.parts")
