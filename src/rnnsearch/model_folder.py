@@ -298,11 +298,22 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     """The tensors of a safetensors file, under the names that they have now, and its metadata: both of one moment."""
     check_name(path)
     try:
-        with safe_open(path, "pt") as file:
-            tensors = {present_name(name): file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (it is no mapping)
-            return tensors, dict(file.metadata() or {})
+        while True:
+            before = _identity(path)
+            with safe_open(path, "pt") as file:
+                tensors = {present_name(name): file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
+                metadata = dict(file.metadata() or {})
+                # safetensors opens the file twice; a training that saves it may have come between the two.
+                if _identity(path) == before:
+                    return tensors, metadata
     except (SafetensorError, OSError, ValueError) as error:
         raise RnnsearchError(f"{path}: not a whole safetensors file ({error})") from None
+
+
+def _identity(path: Path) -> tuple[int, int, int]:
+    """What a file that replaces this one does not share with it."""
+    found = path.stat()
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _as_floats(path: Path, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -178,6 +178,19 @@ def test_a_process_that_hangs_is_named(texts: list[str], tmp_path: Path) -> None
     end(processes[1:])
 
 
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_launcher_that_is_gone_before_all_have_met(texts: list[str], tmp_path: Path, rank: int) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(probe.getsockname()[1])}
+    described = {**ENVIRONMENT, "WORLD_SIZE": "2", **address, "RANK": str(rank), "TORCHELASTIC_USE_AGENT_STORE": "True"}
+    process = start(*command(texts, tmp_path / "run"), program=[*COMMAND[:2], IMPATIENT], environment=described)
+    error = process.communicate(timeout=60)[1]
+    assert process.returncode == 2
+    assert "contact with the other training processes is lost" in error
+    assert "Traceback" not in error
+
+
 @pytest.mark.slow
 def test_a_stop_that_one_process_is_asked_for_stops_all(texts: list[str], tmp_path: Path) -> None:
     rnnsearch(*command(texts, tmp_path / "1"))

@@ -7,6 +7,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -221,6 +223,33 @@ def test_files_of_different_models_are_not_mixed(folder: Path, tmp_path: Path) -
         refused(folder, "is not of this config.json and these vocabularies")
         (folder / name).write_bytes(whole)
     load_system(folder)
+
+
+def test_weights_that_are_replaced_while_they_are_read(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by a training: they are those of one moment."""
+    path, newer = folder / WEIGHTS, toy_system(toy_config(training={"seed": 2}))
+    save_weights(tmp_path / "newer", newer)
+
+    class Mixed:
+        """Opens the file as safetensors does: the header of one moment, and the tensors of a later one."""
+
+        def __init__(self, name: Path, framework: str) -> None:
+            self._header = safe_open(name, framework)
+            if (tmp_path / "newer").exists():
+                (tmp_path / "newer").replace(path)
+            self._tensors = safe_open(name, framework)
+
+        def __enter__(self) -> Any:
+            return SimpleNamespace(
+                keys=self._tensors.keys, get_tensor=self._tensors.get_tensor, metadata=self._header.metadata
+            )
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    monkeypatch.setattr("rnnsearch.model_folder.safe_open", Mixed)
+    found, expected = load_system(folder).model, newer.model
+    assert all(map(torch.equal, found.parameters(), expected.parameters()))
 
 
 def test_weights_of_version_0_1_say_nothing_of_themselves(folder: Path) -> None:

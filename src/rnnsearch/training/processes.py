@@ -207,7 +207,7 @@ def joined() -> Iterator[Processes]:
     if on_gpu:
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
     try:
-        store, rank, count = next(rendezvous("env://"))
+        store, rank, count = next(rendezvous("env://", timeout=PATIENCE))
         dist.init_process_group(
             "nccl" if on_gpu else "gloo", store=store, rank=rank, world_size=count, timeout=PATIENCE
         )
