@@ -225,7 +225,7 @@ def test_files_of_different_models_are_not_mixed(folder: Path, tmp_path: Path) -
     load_system(folder)
 
 
-def test_weights_that_are_replaced_while_they_are_read(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_replaced_while_they_are_read(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As by a training: they are those of one moment."""
     path, newer = folder / WEIGHTS, toy_system(toy_config(training={"seed": 2}))
     save_weights(tmp_path / "newer", newer)
