@@ -27,6 +27,7 @@ RENDERING = (
     "benchmarks/newstest_page.py",
     "benchmarks/box.py",
     "benchmarks/scale_page.py",
+    "benchmarks/faults_page.py",
 )
 
 
