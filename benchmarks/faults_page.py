@@ -28,7 +28,7 @@ The table is of the program as it is now. In this campaign, four attempts failed
 and the attempts were made again:
 
 - two of a thousand loads mixed the header of one model with the weights of the next, and said that the file was damaged;
-- of a training on two processes whose launcher was killed before they had met, the two waited for a quarter of an hour, and more;
+- two processes of a training, whose launcher was killed before they had met, waited for a quarter of an hour and more;
 - `prepare --output ''` ended in a traceback.
 """
 KILLS = """\
