@@ -6,6 +6,7 @@ import functools
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -82,6 +83,17 @@ def _with_letters(words: list[str], letters: str) -> list[str]:
     return ["".join(islice(remaining, len(word))) for word in words]
 
 
+@dataclass(frozen=True)
+class _PatternOf:
+    """A pattern which is tried only on text that has the letter without which it never matches."""
+
+    letter: str
+    pattern: re.Pattern[str]
+
+    def sub(self, replacement: str, text: str) -> str:
+        return self.pattern.sub(replacement, text) if self.letter in text else text
+
+
 @functools.cache
 def _moses(language: str) -> tuple[Any, Any]:
     """Tokeniser and detokeniser of sacremoses, which takes a fifth of a second to import."""
@@ -90,7 +102,28 @@ def _moses(language: str) -> tuple[Any, Any]:
     letters, lowercase = frozenset(MosesTokenizer.IsAlpha), frozenset(MosesTokenizer.IsLower)
 
     class FastMosesTokenizer(MosesTokenizer):  # type: ignore[misc]
-        """The original builds a set of all letters anew for a word with a full stop: half a millisecond."""
+        """The same words in half the time: only what has a comma, an apostrophe or a full stop is searched for it.
+
+        The original also builds a set of all letters anew for a word with a full stop: half a millisecond.
+        """
+
+        def __init__(self, language: str) -> None:
+            super().__init__(language)
+            for name in ("COMMA_SEPARATE_1", "COMMA_SEPARATE_2", "COMMA_SEPARATE_3"):
+                pattern, replacement = getattr(self, name)
+                setattr(self, name, (_PatternOf(",", pattern), replacement))
+            for name in ("ENGLISH_SPECIFIC_APOSTROPHE", "FR_IT_SPECIFIC_APOSTROPHE"):
+                rules = [(_PatternOf("'", pattern), replacement) for pattern, replacement in getattr(self, name)]
+                setattr(self, name, rules)
+
+        def handles_nonbreaking_prefixes(self, text: str) -> str:
+            """Cut the full stop off where it ends a sentence, for which the original looks at the next word, too."""
+            words = text.split()
+            for place, word in enumerate(words):
+                if word.endswith("."):
+                    stays = super().handles_nonbreaking_prefixes(" ".join(words[place : place + 2])).startswith(word)
+                    words[place] = word if stays else f"{word[:-1]} ."
+            return " ".join(words)
 
         def isanyalpha(self, text: str) -> bool:
             return not letters.isdisjoint(text)

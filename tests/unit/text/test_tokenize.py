@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sacremoses import MosesTokenizer
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text import Tokenizer, language_of
+from rnnsearch.text.tokenize import is_invisible
 
 DATA = Path(os.environ.get("RNNSEARCH_DATA", Path(__file__).parents[4] / "shared" / "data"))
 
@@ -73,6 +75,13 @@ def test_no_text_gives_an_empty_word_or_white_space_in_one(tokenizer: Tokenizer,
     words = tokenizer.tokenize(line)
     assert all(word and not any(map(str.isspace, word)) for word in words)
     tokenizer.detokenize(words)
+
+
+@given(st.text("aé.,'5 \u4e2d", max_size=20) | st.text(max_size=40))
+@pytest.mark.parametrize("language", ["en", "fr", "de"])
+def test_words_are_those_of_sacremoses(language: str, line: str) -> None:
+    line = "".join(letter for letter in line if not is_invisible(letter) and letter != "’")
+    assert Tokenizer("moses", language).tokenize(line) == MosesTokenizer(language).tokenize(line, escape=False)
 
 
 def test_characters_that_nobody_sees_are_no_words() -> None:
