@@ -104,8 +104,9 @@ LARGE = """## {words:.0f} million words
 
 That is the text of WMT 2014 that the paper selects from. Measured with `--jobs 2` on Europarl, repeated with a number
 before every sentence of a repetition (`benchmarks/large_corpora.py`): `prepare` makes shortlists of 30,000 words, and
-`select` keeps two fifths of the words, as the paper does. Words are those of the target side; memory is that of all
-processes together.
+`select` keeps two fifths of the words, as the paper does. Words are those of the target side. Memory is the largest sum of
+the proportional set sizes of all processes. With eight million pairs, four fifths of that of `prepare` are pages of a
+temporary file that is mapped into memory, which the system takes back where it needs them.
 """
 
 REACHED = """\
