@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,24 +83,28 @@ The table of forms is made by the rules of grammar: six persons of four tenses o
 minutes; the model has {parameters:.1f} million parameters.
 """
 
-SPEED = """\
-## Speed, beside g2p-en
+BESIDE = """\
+## Beside g2p-en
 
 [g2p-en](https://github.com/Kyubyong/g2p) {version} looks English words up in CMUdict, and pronounces those that it does
 not find by a recurrent network of its own, greedily and one after the other. This network, with its dictionary left out,
-and a model of this package of {parameters:.1f} million parameters pronounced the same {words:,} words of CMUdict. Speeds
-are by the processor time of one thread, in one run. Ours are by beam search where *greedy* is not said.
+and models of this package pronounced the same {words:,} words of CMUdict. WER and SER are against the first pronunciation
+of each word, with stress marks. Speeds are by the processor time of one thread, each table in one run. Ours are by beam
+search where *greedy* is not said.
 """
 
 TRAINED = """\
-WER and SER are against the first pronunciation of each word, with stress marks. Our model was trained on the other words of
-CMUdict. The network of g2p-en was trained on CMUdict, and has seen most of these words.
+### A model that was trained on CMUdict
+
+It was trained on the other words of CMUdict by the preset `characters`, and has {parameters:.1f} million parameters. The
+network of g2p-en was trained on CMUdict, too, and has seen most of these words. Measured on an {cpu} with {instructions}.
 """
 
 NOT_TRAINED = """\
-Our model is the installed `{model}`, which writes IPA. It has not learned the phones of CMUdict, so that the error rates of
-the two cannot be compared: those of g2p-en are against the first pronunciation of each word, with stress marks, of words of
-which it has seen most in its training, and those of our model are in the table of English above.
+### The installed `{model}`
+
+It has {parameters:.1f} million parameters and writes IPA. It has not learned the phones of CMUdict, so it has no error rates
+here; the table of English above has them. Measured on an {cpu} with {instructions}.
 """
 
 
@@ -116,7 +120,7 @@ def page() -> str:
         pronunciations(),
         tried(read("characters-ablation")),
         inflection(read("inflection")),
-        speed(read("pronouncers")),
+        beside_g2p_en([record for name in ("cmudict", "en-ipa") if (record := read(f"pronouncers-{name}"))]),
     )
     return "\n".join([HEAD, *(part for section in sections for part in section)])
 
@@ -204,15 +208,19 @@ def inflection(record: dict[str, Any]) -> Iterable[str]:
         yield INFLECTION.format(**{**record, "parameters": record["parameters"] / 1e6}, low=low, high=high)
 
 
-def speed(record: dict[str, Any]) -> Iterable[str]:
-    """Words a second, and error rates, of g2p-en and of ours."""
-    if not record:
+def beside_g2p_en(records: Sequence[dict[str, Any]]) -> Iterable[str]:
+    """Words a second, and error rates, of g2p-en and of our models."""
+    if not records:
         return
-    found = record["found"]
-    yield SPEED.format(**{**record, "parameters": record["parameters"] / 1e6})
-    rows = ((name, f"{one['words_per_second']:,}", *rates(one if "wer" in one else None)[:3]) for name, one in found.items())
-    yield table(("system", "words/s", "WER", "interval", "SER"), rows)
-    yield TRAINED if all("wer" in one for one in found.values()) else NOT_TRAINED.format(**record)
+    yield BESIDE.format(**records[0])
+    for record in records:
+        found = record["found"]
+        intro = TRAINED if all("wer" in one for one in found.values()) else NOT_TRAINED
+        yield intro.format(**record["machine"], **{**record, "parameters": record["parameters"] / 1e6})
+        rows = (
+            (name, f"{one['words_per_second']:,}", *rates(one if "wer" in one else None)[:3]) for name, one in found.items()
+        )
+        yield table(("system", "words/s", "WER", "interval", "SER"), rows)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@
 Held out are 5,000 words of letters from a to z. Our model is trained on the rest by the preset `characters`; with
 `--model`, it is another one, whose phones may be others than those of CMUdict, and which then has no error rates. g2p-en
 pronounces the words by its network, without looking them up, though that has been trained on CMUdict, and has seen most of
-them. Speeds are by the processor time of one thread, and the record is `benchmarks/results/pronouncers.json`.
+them. Speeds are by the processor time of one thread, those of int8 where the processor has it, and the record is
+`benchmarks/results/pronouncers-MODEL.json`.
 """
 
 from __future__ import annotations
@@ -32,11 +33,13 @@ import rnnsearch
 from rnnsearch.atomic import write_text
 from rnnsearch.data.read import read_table
 from rnnsearch.evaluation.error_rates import error_rates
+from rnnsearch.ops.packed import int8_works
 
 HELD_OUT = 5000
 DEVELOPMENT = 1000
 SETTINGS: dict[str, dict[str, Any]] = {
     "fp32": {},
+    "fp32, greedy": {"beam": 1},
     "int8": {"precision": "int8"},
     "int8, greedy": {"precision": "int8", "beam": 1},
 }
@@ -77,6 +80,8 @@ def main() -> None:
     phones = {phone for _, right in held_out for phone in right.split()}
     has_its_phones = phones <= set(translator.system.vocabularies.target.words)
     for name, settings in SETTINGS.items():
+        if "precision" in settings and not int8_works():
+            continue
         translator.translate(words[:1000], **settings)  # the first time, the weights are packed, and the loops compiled
         began = time.process_time()
         written = translator.translate(words, **settings)
@@ -85,7 +90,7 @@ def main() -> None:
     for name, one in found.items():
         print(f"{name}: {one['words_per_second']:,} words/s" + (f", WER {one['wer']:.1f}" if "wer" in one else ""))
     write_result(
-        "pronouncers",
+        f"pronouncers-{Path(model).name}",
         machine=machine(),
         model=Path(model).name,
         version=theirs["version"],

@@ -3,9 +3,9 @@
     python benchmarks/same_weights.py --output RUNS [--data DATA] [--updates 120] [--kills 3]
 
 The texts are the built-in corpus and, with DATA, Multi30k. The settings are those of the preset `demo`, with twelve shards.
-A killed run is `rnnsearch train --processes N`, one of whose processes is killed (SIGKILL) at a random moment, again and
-again; it goes on with those that are left, and if none is, it is started again with `--resume`. Runs that have ended are
-kept in RUNS, and not repeated.
+A killed run is `rnnsearch train --processes N`, one of whose processes is killed (SIGKILL) at a random moment after each new
+checkpoint; it goes on with those that are left, and if none is, it is started again with `--resume`. Runs that have ended
+are kept in RUNS, and not repeated.
 """
 
 from __future__ import annotations
@@ -56,21 +56,28 @@ def train(text: Path, output: Path, processes: int, updates: int, kills: int, ch
     if (output / "training.json").exists():
         return _hash_of_weights(checkpoint)
     shutil.rmtree(output, ignore_errors=True)
+    seen = None
     while True:
         with (output.parent / f"{output.name}.log").open("a") as log:
             training = subprocess.Popen(arguments, stdout=log, stderr=log)
             while kills and training.poll() is None:
-                while not checkpoint.exists() and training.poll() is None:
+                while training.poll() is None and _written(checkpoint) == seen:
                     time.sleep(0.1)
+                seen = _written(checkpoint)
                 time.sleep(chance.uniform(0, 10))
-                children = Path(f"/proc/{training.pid}/task/{training.pid}/children").read_text().split()
                 if training.poll() is None:
+                    children = Path(f"/proc/{training.pid}/task/{training.pid}/children").read_text().split()
                     os.kill(int(chance.choice(children or [str(training.pid)])), signal.SIGKILL)
                     kills -= 1
             if training.wait() == 0:
                 return _hash_of_weights(checkpoint)
         if "--resume" not in arguments:
             arguments.append("--resume")
+
+
+def _written(checkpoint: Path) -> int | None:
+    """When it was written; None where there is none yet."""
+    return checkpoint.stat().st_mtime_ns if checkpoint.exists() else None
 
 
 def _hash_of_weights(checkpoint: Path) -> str:

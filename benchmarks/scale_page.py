@@ -33,8 +33,8 @@ What the scripts in [benchmarks](../../benchmarks/README.md) measured, on two co
 WEIGHTS = """## The same weights on any number of processes
 
 Hashes (SHA-256, the first twelve digits) of the weights, their average and the optimizer's state after {updates} updates
-of the preset `demo` in {shards} shards (`benchmarks/same_weights.py`). In a killed run, {kills} processes are killed at
-random moments; the run goes on with those that are left, and if there are none, it is resumed.
+of the preset `demo` in {shards} shards (`benchmarks/same_weights.py`). In a killed run, {kills} processes are killed, each
+at a random moment after another checkpoint; the run goes on with those that are left, and if there are none, it is resumed.
 """
 
 PROCESSES = """## Two processes of one thread, beside one process of two threads
