@@ -144,10 +144,10 @@ def weights() -> Iterable[str]:
     if record := read("same-weights"):
         texts = list(record["sha256"])
         runs = list(record["sha256"][texts[0]])
-        kills = max(int(run.split()[-2]) for run in runs)
-        yield WEIGHTS.format(**record, kills=kills)
-        rows = [(run, *(f"`{record['sha256'][text][run][:12]}`" for text in texts)) for run in runs]
-        yield table(("", *texts), rows)
+        counts = {run: [word for word in run.split() if word.isdigit()] for run in runs}
+        yield WEIGHTS.format(**record, kills=max(int(kills) for _, kills in counts.values()))
+        rows = [(*counts[run], *(f"`{record['sha256'][text][run][:12]}`" for text in texts)) for run in runs]
+        yield table(("processes", "kills", *texts), rows)
 
 
 def processes() -> Iterable[str]:
