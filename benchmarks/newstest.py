@@ -3,13 +3,19 @@
     python benchmarks/newstest.py --data DATA --output RUNS --row rnnsearch-50
     python benchmarks/newstest.py --data DATA --output RUNS --row best
     python benchmarks/newstest.py --data DATA --output RUNS --row adapted
-    python benchmarks/newstest.py --data DATA --output RUNS --row together --members best adapted best-right-to-left
+    python benchmarks/newstest.py --data DATA --output RUNS --row longer --beside RUNS/box/text/tatoeba-train
+    python benchmarks/newstest.py --data DATA --output RUNS --row longer-adapted
+    python benchmarks/newstest.py --data DATA --output RUNS --row right-to-left --beside RUNS/box/text/tatoeba-train
+    python benchmarks/newstest.py --data DATA --output RUNS --row right-to-left-adapted
+    python benchmarks/newstest.py --data DATA --output RUNS --row together --members longer-adapted right-to-left-adapted
 
 The rows `rnnencdec-50` and `rnnsearch-50` are the paper's systems with smaller layers: 16 million words are selected from
 the 948,000 pairs of Europarl in DATA by the news of 2008 to 2011, the shortlists have 30,000 words, and both are trained for
-the same number of updates. The other rows are models of subwords, trained on all pairs, and on text given by `--beside`;
-`adapted` trains the row `best` further on the news of 2008 to 2011, and `together` is an ensemble. Trainings stop at SIGTERM
-and are resumed by the same command.
+the same number of updates. The other rows are models of subwords, trained on all pairs, and on text given by `--beside`:
+`best` from nothing, `longer` from the translator that is installed with the package, which was made from `best`, and
+`right-to-left` from the weights of `longer`, whose encoder and embeddings serve the other direction as well. The rows
+`adapted` train another row further on the news of 2008 to 2011, and `together` is an ensemble. Trainings stop at SIGTERM and
+are resumed by the same command.
 
 A finished row is scored on the development set and translates newstest2014 to `results/newstest2014/ROW.fr`. Rows of whole
 words translate three times: with `[UNK]`, with `[UNK]` forbidden, and with `[UNK]` replaced. The row that is best on the
@@ -33,6 +39,9 @@ from typing import Any
 from record import RESULTS, machine, write_result
 
 from rnnsearch.atomic import write_json
+from rnnsearch.config import CONFIG
+from rnnsearch.model_catalog import default_model
+from rnnsearch.model_folder import export_model
 
 TRANSLATIONS = RESULTS / "newstest2014"
 DEVELOPMENT = ("newstest2012", "newstest2013")
@@ -80,15 +89,44 @@ ROWS = {
     "rnnencdec-50": Row("paper", {}, {**_PAPER, "model.alignment": "none"}, 3000, "16M"),
     "rnnsearch-50": Row("paper", {}, _PAPER, 3000, "16M"),
     "best": Row("best", SUBWORDS, _FAST, 8000),
-    "best-2": Row("best", SUBWORDS, {**_FAST, "training.seed": 2}, 8000),
-    "best-right-to-left": Row("best", {**SUBWORDS, "data.right_to_left": True}, _FAST, 8000),
 }
-ADAPTED = {
+
+
+@dataclass(frozen=True)
+class FurtherRow:
+    """How a row is trained further."""
+
+    start: str
+    """The row that it goes on from; `installed` is the translator in the package."""
+    settings: dict[str, Any]
+    news: bool = False
+    """Its text is the news of 2008 to 2011, instead of Europarl and the text beside it."""
+    turned: bool = False
+    """It writes right to left, and starts with the weights of a model that writes left to right."""
+
+
+INSTALLED = "installed"
+_LONGER = {
+    **_FAST,
+    "training.learning_rate": 1e-3,
+    "training.warmup_updates": 200,
+    "training.validate_every": 1000,
+    "training.max_updates": 5000,
+    "training.seed": 3,
+}
+_ADAPTED = {
     "training.learning_rate": 3e-4,
     "training.warmup_updates": 100,
     "training.max_epochs": 3,
     "training.dropout": 0.2,
     "training.validate_every": 100,
+}
+FURTHER = {
+    "adapted": FurtherRow("best", _ADAPTED, news=True),
+    "longer": FurtherRow(INSTALLED, _LONGER),
+    "longer-adapted": FurtherRow("longer", _ADAPTED, news=True),
+    "right-to-left": FurtherRow("longer", {**_LONGER, "training.learning_rate": 2e-3}, turned=True),
+    "right-to-left-adapted": FurtherRow("right-to-left", _ADAPTED, news=True),
 }
 
 
@@ -129,15 +167,30 @@ def prepared(data: Path, output: Path, row: Row, beside: Path | None) -> Path:
     kind = "-".join(str(value).lower() for value in (row.words, *row.data.values()) if value)
     folder = output / f"prepared-{kind}"
     if not (folder / "prepare.json").exists():
-        if row.words:
-            files = selected(data, output, row.words)
-        else:
-            files = text(data, "europarl-part0", "europarl-part1")
-            if beside:
-                files += ["--source", f"{beside}.en", "--target", f"{beside}.fr"]
+        files = selected(data, output, row.words) if row.words else all_pairs(data, beside)
         cost = folder.with_suffix(".cost.json")
         run("prepare", *files, "--output", folder, "--preset", row.preset, *settings_of(row.data), cost=cost)
     return folder
+
+
+def all_pairs(data: Path, beside: Path | None) -> list[object]:
+    """The options that name Europarl and the text beside it."""
+    more = ["--source", f"{beside}.en", "--target", f"{beside}.fr"] if beside else []
+    return [*text(data, "europarl-part0", "europarl-part1"), *more]
+
+
+def start_of(output: Path, further: FurtherRow) -> Path:
+    """The model that a row goes on from."""
+    start = default_model() if further.start == INSTALLED else output / further.start
+    if not further.turned:
+        return start
+    turned = output / f"{further.start}-turned"
+    if not turned.exists():
+        export_model(start, turned, "fp32")
+        config = json.loads((turned / CONFIG).read_text())
+        config["data"]["right_to_left"] = True
+        write_json(turned / CONFIG, config)
+    return turned
 
 
 def selected(data: Path, output: Path, words: str) -> list[object]:
@@ -160,8 +213,11 @@ def train(data: Path, output: Path, name: str, updates: int | None, beside: Path
     if (model / "training.json").exists():
         return model
     valid = text(data, *DEVELOPMENT, valid=True)
-    if name == "adapted":
-        command = [*text(data, "news2008-2011"), "--from", output / "best", *settings_of(ADAPTED)]
+    if name in FURTHER:
+        further = FURTHER[name]
+        training_text = text(data, "news2008-2011") if further.news else all_pairs(data, beside)
+        settings = {**further.settings, **({"training.max_updates": updates} if updates else {})}
+        command = [*training_text, "--from", start_of(output, further), *settings_of(settings)]
     else:
         row = ROWS[name]
         settings = {**row.settings, "training.max_updates": updates or row.updates}
@@ -178,9 +234,10 @@ def lexicon(data: Path, model: Path) -> None:
         run("lexicon", "--model", model, *text(data, "news2008-2011"))
 
 
-def bleu_of(model: Path, name: str, test: str) -> float:
-    """What a finished row has on a development set."""
-    return float(json.loads((model / f"{name}-{test}.json").read_text())["all"]["bleu"])
+def start_scores(output: Path, name: str) -> dict[str, float]:
+    """BLEU of a finished row on the development sets."""
+    found = {test: json.loads((output / name / f"{name}-{test}.json").read_text()) for test in DEVELOPMENT}
+    return {test: result["all"]["bleu"] for test, result in found.items()}
 
 
 def scored(data: Path, models: Sequence[Path], name: str, search: Sequence[str]) -> dict[str, Any]:
@@ -207,7 +264,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="a folder with europarl/ and wmt/ in it")
     parser.add_argument("--output", type=Path, required=True, help="where prepared text and models go")
-    parser.add_argument("--row", choices=[*ROWS, "adapted", "together"], required=True)
+    parser.add_argument("--row", choices=[*ROWS, *FURTHER, "together"], required=True)
     parser.add_argument("--members", nargs="+", default=[], help="the rows that translate together")
     parser.add_argument("--updates", type=int, help="updates of the row, if not its own number")
     parser.add_argument("--beside", type=Path, metavar="PREFIX", help="PREFIX.en and .fr are trained on beside Europarl")
@@ -225,7 +282,7 @@ def main() -> None:
             "training": json.loads((models[0] / "training.json").read_text()),
             "starts": len(list((models[0] / "tensorboard").iterdir())),  # each start writes a file of its own
             "settings": arguments.set,
-            "from": {test: bleu_of(output / "best", "best", test) for test in DEVELOPMENT} if name == "adapted" else None,
+            "from": start_scores(output, FURTHER[name].start) if name in FURTHER and FURTHER[name].news else None,
             "costs": {path.name.partition(".")[0]: json.loads(path.read_text()) for path in output.glob("*.cost.json")},
         }
     whole_words = name in ROWS and ROWS[name].preset == "paper"

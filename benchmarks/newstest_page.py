@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from newstest import ROWS as TRAINED_FROM_NOTHING
 from record import RESULTS
 
 from rnnsearch.atomic import write_text
@@ -22,8 +23,10 @@ ROWS = {
     "rnnsearch-50": "RNNsearch-50: the paper's model, 30,000 words",
     "best": "RNNsearch, preset `best`: subwords",
     "adapted": "`best`, then trained on the news of 2008 to 2011",
-    "best-2": "`best` with another seed",
-    "best-right-to-left": "`best`, right to left",
+    "longer": "the installed translator, made from `best`, then trained on all pairs again",
+    "longer-adapted": "`longer`, then trained on the news of 2008 to 2011",
+    "right-to-left": "right to left, from the weights of `longer`",
+    "right-to-left-adapted": "`right-to-left`, then trained on the news of 2008 to 2011",
     "together": "models together",
 }
 DEVELOPMENT = ("newstest2012", "newstest2013")
@@ -167,7 +170,7 @@ def draw_curves(rows: dict[str, Any]) -> None:
     """BLEU on the development set against hours, a line for each system that was trained from nothing."""
     figure = new_figure(6.4, 3.6)
     axes = figure.add_subplot()
-    anew = {name: row["training"] for name, row in rows.items() if "training" in row and not row.get("from")}
+    anew = {name: row["training"] for name, row in rows.items() if name in TRAINED_FROM_NOTHING}
     for (name, training), colour in zip(anew.items(), SERIES, strict=False):
         first = COMPARABLE_FROM.get(name, 0)
         points = [(one["hours"], one["valid_bleu"]) for one in training["validations"] if one["update"] >= first]
