@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import json
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from quality import read, table
+from record import SPEED
 
 from rnnsearch.atomic import write_text
 from rnnsearch.config import from_preset
@@ -107,6 +110,17 @@ It has {parameters:.1f} million parameters and writes IPA. It has not learned th
 here; the table of English above has them. Measured on an {cpu} with {instructions}.
 """
 
+MANY_WORDS = """\
+## Many words
+
+Words per second of `rnnsearch translate --model {model}` for {words:,} words, by wall-clock time with the start of the
+program included, in one process of one thread and in two (`--jobs 2`). The pronunciations are the same.
+"""
+
+ONE_WORD = """\
+`rnnsearch pronounce` answers one word {seconds:.1f} s after the start of the program, on an {cpu} with {instructions}.
+"""
+
 
 def main() -> None:
     """Write the page."""
@@ -120,6 +134,7 @@ def page() -> str:
         pronunciations(),
         tried(read("characters-ablation")),
         inflection(read("inflection")),
+        many_words([json.loads(path.read_text()) for path in sorted(SPEED.glob("*/many-words.json"))]),
         beside_g2p_en([record for name in ("cmudict", "en-ipa") if (record := read(f"pronouncers-{name}"))]),
     )
     return "\n".join([HEAD, *(part for section in sections for part in section)])
@@ -206,6 +221,22 @@ def inflection(record: dict[str, Any]) -> Iterable[str]:
     if record:
         low, high = record["wer_interval"]
         yield INFLECTION.format(**{**record, "parameters": record["parameters"] / 1e6}, low=low, high=high)
+
+
+def many_words(records: Sequence[dict[str, Any]]) -> Iterable[str]:
+    """Words a second of the command, and the time of one word."""
+    if not records:
+        return
+    yield MANY_WORDS.format(**records[0])
+    rows = []
+    for record in records:
+        speeds = {(one["precision"], one["beam"], one["jobs"]): one["words_per_second"] for one in record["found"]}
+        for precision, beam in dict.fromkeys(way[:2] for way in speeds):
+            one, two = (f"{speeds[precision, beam, jobs]:,}" for jobs in (1, 2))
+            rows.append((record["machine"]["instructions"], f"{precision}, {beam}", one, two))
+    yield table(("processor", "search", "one process", "two processes"), rows)
+    for record in records:
+        yield ONE_WORD.format(seconds=statistics.median(record["one_word_seconds"]), **record["machine"])
 
 
 def beside_g2p_en(records: Sequence[dict[str, Any]]) -> Iterable[str]:

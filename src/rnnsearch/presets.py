@@ -75,7 +75,8 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "validate_on": "wer",
             "patience": 0,
         },
-        "search": {**_MODERN_SEARCH, "maximum_length_ratio": 6.0, "max_segment": 500},
+        # Words are short, so many fit into a batch.
+        "search": {**_MODERN_SEARCH, "maximum_length_ratio": 6.0, "max_segment": 500, "batch_sentences": 256},
     },
     "paper": {
         # The paper drops no pairs but those that are too long: a ratio can never exceed 50 where no side has more words.
