@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -38,9 +38,10 @@ from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.model_catalog import default_model, model_folder
 from rnnsearch.selection import cross_entropy_difference as selection
 from rnnsearch.shards import LINES, cut
-from rnnsearch.translation import Translator, load
-from rnnsearch.translation.corpora import AlignPairs
-from rnnsearch.translation.glossary import GivenTerms
+
+if TYPE_CHECKING:  # Workers that have no model start sooner without PyTorch.
+    from rnnsearch.translation import Translator
+    from rnnsearch.translation.glossary import GivenTerms
 
 try:
     import ray
@@ -151,6 +152,8 @@ class _Packed:
 
     def load(self) -> Translator:
         """The translator, on a GPU where the worker has one."""
+        from rnnsearch.translation import load
+
         self._place = TemporaryDirectory()  # as long as the worker, for some files are read when they are needed
         folders = []
         for number, files in enumerate(ray.get(self._files)):
@@ -185,6 +188,8 @@ class _Score:
 
 class _Align:
     def __init__(self, models: _Packed, reverse: _Packed | None, symmetry: Symmetry) -> None:
+        from rnnsearch.translation.corpora import AlignPairs
+
         self._models, self._reverse = models, reverse
         self._work = AlignPairs(models.load(), None if reverse is None else reverse.load(), symmetry)
 
