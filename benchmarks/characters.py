@@ -77,6 +77,15 @@ their {lines} words together, on which two trainings with different seeds can di
 preset has {updates:,} updates with {batch} words in a minibatch, and a dropout of {dropout}.
 """
 
+DISTILLED = """\
+### One model from several
+
+The {together} models of `{language}` pronounced {words:,} more words of French text, and one model of their size learned
+these beside the training words ([distillation](../how-to/pronounce.md#several-models-together)), in {minutes:.0f} minutes.
+WER and SER are on the development set; the words per second are by the processor time of one thread, on an {cpu} with
+{instructions}.
+"""
+
 INFLECTION = """\
 ## Inflection
 
@@ -132,6 +141,7 @@ def page() -> str:
     """The whole page, as Markdown."""
     sections = (
         pronunciations(),
+        distilled(read("distillation")),
         tried(read("characters-ablation")),
         inflection(read("inflection")),
         many_words([json.loads(path.read_text()) for path in sorted(SPEED.glob("*/many-words.json"))]),
@@ -214,6 +224,15 @@ def tried(record: dict[str, Any]) -> Iterable[str]:
 def settings_of(row: dict[str, Any]) -> str:
     """What a row changes."""
     return "<br>".join(f"`{setting}`" for setting in row["settings"]) or "the preset"
+
+
+def distilled(record: dict[str, Any]) -> Iterable[str]:
+    """One model, several together, and the one that learned from them."""
+    if record:
+        together = next(system.split()[0] for system in record["found"] if system.endswith("together"))
+        yield DISTILLED.format(together=together, **record["machine"], **record)
+        rows = ((system, *rates(one)[:3], f"{one['words_per_second']:,}") for system, one in record["found"].items())
+        yield table(("", "WER", "interval", "SER", "words/s"), rows)
 
 
 def inflection(record: dict[str, Any]) -> Iterable[str]:
