@@ -26,6 +26,8 @@ ROWS = 160
 OPTIONS = {"batch_size": 20, "concurrency": (1, 2)}
 ONE_WORKER = {"batch_size": 80, "concurrency": 1}
 NODE = {"num_cpus": 3, "object_store_memory": 100_000_000}
+# A worker that waits is kept for what comes next, and none is started before there is work for it.
+KEPT = {"idle_worker_killing_time_threshold_ms": 600_000, "prestart_worker_first_driver": False}
 PROGRAM = """
 import sys, ray
 from rnnsearch import cluster
@@ -46,7 +48,7 @@ def nodes() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     before = dict(os.environ)  # Ray adds to it
-    nodes = Cluster(initialize_head=True, head_node_args=NODE)
+    nodes = Cluster(initialize_head=True, head_node_args={**NODE, "_system_config": KEPT})
     nodes.add_node(**NODE)
     ray.init(nodes.address, log_to_driver=False)
     context = ray.data.DataContext.get_current()
