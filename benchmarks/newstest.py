@@ -32,16 +32,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from record import RESULTS, machine, write_result
 
 from rnnsearch.atomic import write_json
-from rnnsearch.config import CONFIG
+from rnnsearch.config import WEIGHTS
 from rnnsearch.model_catalog import default_model
-from rnnsearch.model_folder import export_model
+from rnnsearch.model_folder import load_system, save_settings, save_weights
+from rnnsearch.text.vocabularies import Vocabularies
 
 TRANSLATIONS = RESULTS / "newstest2014"
 DEVELOPMENT = ("newstest2012", "newstest2013")
@@ -185,11 +186,12 @@ def start_of(output: Path, further: FurtherRow) -> Path:
     if not further.turned:
         return start
     turned = output / f"{further.start}-turned"
-    if not turned.exists():
-        export_model(start, turned, "fp32")
-        config = json.loads((turned / CONFIG).read_text())
-        config["data"]["right_to_left"] = True
-        write_json(turned / CONFIG, config)
+    if not (turned / WEIGHTS).exists():
+        system = load_system(start)
+        config = replace(system.config, data=replace(system.config.data, right_to_left=True))
+        save_settings(turned, replace(system, config=config))
+        vocabularies = Vocabularies.load(turned, config.data.subwords, right_to_left=True)
+        save_weights(turned / WEIGHTS, replace(system, config=config, vocabularies=vocabularies))
     return turned
 
 
