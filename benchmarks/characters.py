@@ -80,7 +80,7 @@ preset has {updates:,} updates with {batch} words in a minibatch, and a dropout 
 DISTILLED = """\
 ### One model from several
 
-The {together} models of `{language}` pronounced {words:,} more words of French text, and one model of their size learned
+The {together} models of `{language}` pronounced {words:,} other words of running text, and one model of their size learned
 these beside the training words ([distillation](../how-to/pronounce.md#several-models-together)), in {minutes:.0f} minutes.
 WER and SER are on the development set; the words per second are by the processor time of one thread, on an {cpu} with
 {instructions}.
