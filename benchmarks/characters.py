@@ -69,6 +69,13 @@ LANGUAGES = """\
 WER and SER are on the development sets, of 100 words (low), 1,000 (medium) and 4,168 (high).
 """
 
+PHONES_ALONE = """\
+### Length and accent
+
+Many words of some languages of *medium* differ from their references only in vowel length and pitch accent, which their
+spelling does not show. WER with these marks, and without them on both sides:
+"""
+
 TRIED = """\
 ### Other settings
 
@@ -141,6 +148,7 @@ def page() -> str:
     """The whole page, as Markdown."""
     sections = (
         pronunciations(),
+        phones_alone(read("g2p-single"), read("g2p-ensemble")),
         distilled(read("distillation")),
         tried(read("characters-ablation")),
         inflection(read("inflection")),
@@ -203,6 +211,19 @@ def mean(level: dict[str, Any], key: str) -> float:
     """The mean of the languages of a level."""
     values = [row[key] for row in level["languages"]]
     return float(sum(values) / len(values))
+
+
+def phones_alone(*records: dict[str, Any]) -> Iterable[str]:
+    """The error rates of `medium` where vowel length and pitch accent do not count."""
+    levels = [record["levels"]["medium"] for record in records if record]
+    if not levels:
+        return
+    yield PHONES_ALONE
+    keys = ("wer", "wer_without_length_and_accent")
+    by_language = zip(*(level["languages"] for level in levels), strict=True)
+    rows = [(of[0]["language"], *(f"{row[key]:.1f}" for row in of for key in keys)) for of in by_language]
+    means = ("mean of all", *(f"{mean(level, key):.2f}" for level in levels for key in keys))
+    yield table(("language", "one model", "without", "together", "without"), [*rows, means])
 
 
 def tried(record: dict[str, Any]) -> Iterable[str]:

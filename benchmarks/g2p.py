@@ -24,6 +24,7 @@ import json
 import os
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -45,6 +46,8 @@ PUBLISHED = {"low": (22.40, 25.10), "medium": (9.35, 10.64), "high": (45.13, 41.
 """The word error rate of the shared task's baseline, an ensemble, on development and test sets: the mean of the
 languages (Ashby et al. 2021)."""
 BLIND = RESULTS / "g2p"
+LENGTH_AND_ACCENT = str.maketrans("", "", "ː\u0300\u0301\u0302\u0304\u030c\u030f\u0311")
+"""Drops the marks of vowel length and of pitch accent."""
 SIZE = "model.hidden_size=256"
 SHARED = (SIZE, "data.remove_duplicates=false", "training.max_updates=6000", "training.validate_every=1000")
 """Settings of the model of all languages, which reads the words of `low` `OFTEN` times."""
@@ -203,7 +206,9 @@ def pronounced(task: Task, system: str, models: int) -> dict[str, Any]:
     translator = Translator(first, task.folder, others)
     pairs = list(read_table(task.table("dev")))
     found = translator.translate([word for word, _ in pairs])
-    rates = error_rates([one.tokens for one in found], [translator.target_words(phones) for _, phones in pairs])
+    ours, theirs = [one.tokens for one in found], [translator.target_words(phones) for _, phones in pairs]
+    rates = error_rates(ours, theirs)
+    phones_alone = error_rates(*([without_length_and_accent(phones) for phones in words] for words in (ours, theirs)))
     blind = translator.translate(task.test_words())
     write_text(BLIND / system / f"{task.name}.txt", "".join(f"{one.text}\n" for one in blind))
     folders = [task.folder, *(task.folder / "members" / str(number) for number in range(2, models + 1))]
@@ -214,11 +219,17 @@ def pronounced(task: Task, system: str, models: int) -> dict[str, Any]:
         "system": system,
         "models": models,
         **asdict(rates),
+        "wer_without_length_and_accent": phones_alone.wer,
         "minutes": round(sum(record["minutes"] for record in records), 2),
         "updates": records[0]["updates"],
         "best_update": records[0]["best_update"],
         "parameters": sum(record["parameters"] for record in records),
     }
+
+
+def without_length_and_accent(phones: Sequence[str]) -> list[str]:
+    """The phones alone: spellings leave out vowel length and pitch accent more often than they show them."""
+    return [unicodedata.normalize("NFD", phone).translate(LENGTH_AND_ACCENT) for phone in phones]
 
 
 def training_of(folder: Path) -> dict[str, Any]:
