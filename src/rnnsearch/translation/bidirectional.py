@@ -1,14 +1,15 @@
 """Left-to-right (L2R) and right-to-left (R2L) models as one translator.
 
 A search conditions each word on the words before it, so its errors accumulate towards the end of the sentence, which is the
-beginning for a model of the other direction. Each direction therefore searches by itself, the models of both directions
-score every candidate that either found, and the candidate with the best mean score wins (Liu et al. 2016).
+beginning for a model of the other direction. Each direction therefore searches by itself and scores what only the other
+one found, and the candidate with the best mean score wins (Liu et al. 2016).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from rnnsearch.search.terms import ASTRAY, DOUBLED
 from rnnsearch.translation.glossary import Glossary
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.scoring import ScoredPair
-from rnnsearch.translation.translation import Translation
+from rnnsearch.translation.translation import Alignment, Segment, Translation
 from rnnsearch.translation.translator import Translator
 
 
@@ -57,21 +58,25 @@ class BidirectionalTranslator(Translator):
         wanted = {**settings, "minimum_bayes_risk": False}
         # R2L first: it refuses a prefix before anything is searched for.
         found = [side.n_best(lines, max(n, search.beam), prefixes, glossary, **wanted) for side in reversed(self._sides)]
-        # Of every line, the candidates of both sides; a translation that both found is one candidate.
-        candidates = [
-            list({tuple(one.tokens): one for n_best in n_best_lists for one in n_best}.values())
-            for n_best_lists in zip(*found, strict=True)
-        ]
-        scored = iter(self._scored([translation for translations in candidates for translation in translations]))
+        candidates = [_candidates(n_best_lists) for n_best_lists in zip(*reversed(found), strict=True)]
+        self._score_each_other([of_sides for line in candidates for of_sides in line])
         ranking = Ranking(search.length_normalization, search.coverage)
         results = []
-        for translations in candidates:
-            translations = [next(scored) for _ in translations]
+        for line in candidates:
             translations = best_first(
-                translations, lambda one: ranking.score(one.score - DOUBLED * _doubled(one), _length(one), one.alignment)
+                [_mean_of_sides(of_sides) for of_sides in line],
+                lambda one: ranking.score(one.score - DOUBLED * _doubled(one), _length(one), one.alignment),
             )
             results.append((rank_by_mbr(translations) if search.minimum_bayes_risk else translations)[:n])
         return results
+
+    def _score_each_other(self, candidates: Sequence[list[Translation | None]]) -> None:
+        """Let each side score what only the other one found, in place of None."""
+        for number, side in enumerate(self._sides):
+            missing = [of_sides for of_sides in candidates if of_sides[number] is None]
+            others = [next(filter(None, of_sides)) for of_sides in missing]
+            for of_sides, translation in zip(missing, _scored(side, others), strict=True):
+                of_sides[number] = translation
 
     def score_words(
         self,
@@ -85,26 +90,43 @@ class BidirectionalTranslator(Translator):
         scored = [
             side.score_words(sources, targets, with_alignment=with_alignment, first_line=first_line) for side in self._sides
         ]
-        return [_mean(pairs) for pairs in zip(*scored, strict=True)]
+        return [_mean_pair(pairs) for pairs in zip(*scored, strict=True)]
 
-    def _scored(self, translations: Sequence[Translation]) -> list[Translation]:
-        """The same translations, with the mean score and alignment of both directions."""
-        segments = [segment for one in translations for segment in one.segments if segment.source_tokens]
-        pairs = iter(self.score_words([s.source_tokens for s in segments], [s.tokens for s in segments]))
-        results = []
-        for one in translations:
-            scored = [next(pairs) if segment.source_tokens else None for segment in one.segments]
-            results.append(
-                replace(
-                    one,
-                    score=sum((pair.score for pair in scored if pair), 0.0),
-                    segments=[
-                        replace(segment, alignment=pair.alignment, end_alignment=pair.end_alignment) if pair else segment
-                        for segment, pair in zip(one.segments, scored, strict=True)
-                    ],
-                )
-            )
-        return results
+
+def _candidates(n_best_lists: Sequence[Sequence[Translation]]) -> list[list[Translation | None]]:
+    """The different candidates of a line, each as either side found it; None for a side that did not."""
+    by_tokens = [{tuple(one.tokens): one for one in n_best} for n_best in n_best_lists]
+    return [[found.get(tokens) for found in by_tokens] for tokens in dict.fromkeys(chain(*by_tokens))]
+
+
+def _scored(side: Translator, translations: Sequence[Translation]) -> Iterator[Translation]:
+    """The same translations, with the score and alignment of this side."""
+    segments = [segment for one in translations for segment in one.segments if segment.source_tokens]
+    pairs = iter(side.score_words([s.source_tokens for s in segments], [s.tokens for s in segments]))
+    for one in translations:
+        scored = [(segment, next(pairs) if segment.source_tokens else None) for segment in one.segments]
+        yield replace(
+            one,
+            score=sum((pair.score for _, pair in scored if pair), 0.0),
+            segments=[_aligned(segment, [pair]) if pair else segment for segment, pair in scored],
+        )
+
+
+def _mean_of_sides(of_sides: Sequence[Translation | None]) -> Translation:
+    """A candidate with the mean score and alignment of both sides."""
+    first, *others = filter(None, of_sides)
+    segments = zip(first.segments, *(one.segments for one in others), strict=True)
+    score = float(np.mean([first.score, *(one.score for one in others)]))
+    return replace(first, score=score, segments=[_aligned(of[0], of) for of in segments])
+
+
+def _aligned(segment: Segment, aligned: Sequence[Segment | ScoredPair]) -> Segment:
+    """A segment with the mean of the given alignments."""
+    return replace(
+        segment,
+        alignment=_mean([one.alignment for one in aligned]),
+        end_alignment=_mean([one.end_alignment for one in aligned]),
+    )
 
 
 def _length(translation: Translation) -> int:
@@ -124,15 +146,19 @@ def _doubled(translation: Translation) -> int:
     return count
 
 
-def _mean(pairs: Sequence[ScoredPair]) -> ScoredPair:
+def _mean(alignments: Sequence[Alignment | None]) -> Alignment | None:
+    """Their mean, without those that are not there."""
+    there = [alignment for alignment in alignments if alignment is not None]
+    return np.mean(there, axis=0) if there else None
+
+
+def _mean_pair(pairs: Sequence[ScoredPair]) -> ScoredPair:
     """A pair with the mean of the given scores and alignments."""
-    alphas = [pair.alignment for pair in pairs if pair.alignment is not None]
-    end_alphas = [pair.end_alignment for pair in pairs if pair.end_alignment is not None]
     word_scores = np.mean([pair.word_scores for pair in pairs], axis=0)
     return replace(
         pairs[0],
         score=float(word_scores.sum()),
         word_scores=word_scores.tolist(),
-        alignment=np.mean(alphas, axis=0) if alphas else None,
-        end_alignment=np.mean(end_alphas, axis=0) if end_alphas else None,
+        alignment=_mean([pair.alignment for pair in pairs]),
+        end_alignment=_mean([pair.end_alignment for pair in pairs]),
     )
