@@ -94,9 +94,15 @@ class BidirectionalTranslator(Translator):
 
 
 def _candidates(n_best_lists: Sequence[Sequence[Translation]]) -> list[list[Translation | None]]:
-    """The different candidates of a line, each as either side found it; None for a side that did not."""
-    by_tokens = [{tuple(one.tokens): one for one in n_best} for n_best in n_best_lists]
-    return [[found.get(tokens) for found in by_tokens] for tokens in dict.fromkeys(chain(*by_tokens))]
+    """The different candidates of a line, each as either side found it; None for a side that did not.
+
+    The sides cut a long line into segments by their own subwords, so the same words in other segments are another candidate.
+    """
+    by_segments = [
+        {tuple((segment.source_start, *segment.tokens) for segment in one.segments): one for one in n_best}
+        for n_best in n_best_lists
+    ]
+    return [[found.get(segments) for found in by_segments] for segments in dict.fromkeys(chain(*by_segments))]
 
 
 def _scored(side: Translator, translations: Sequence[Translation]) -> Iterator[Translation]:

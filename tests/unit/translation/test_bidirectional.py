@@ -22,6 +22,7 @@ from rnnsearch.text import Vocabularies, Vocabulary
 from rnnsearch.training.average import average_models
 from rnnsearch.training.session import train
 from rnnsearch.translation import Translator
+from rnnsearch.translation.translation import Segment, Translation
 from toy import toy_config, toy_pairs, write_pairs
 
 LINES = [source for source, _ in toy_pairs(12, seed=31)]
@@ -137,6 +138,26 @@ def test_blank_lines_and_lines_in_segments(together: Translator) -> None:
     assert cut.alignment is not None
     assert cut.alignment.shape == (len(cut.tokens), len(cut.source_tokens))
     np.testing.assert_allclose(cut.alignment.sum(1), 1, atol=1e-4)
+
+
+def test_the_same_words_in_other_segments(together: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each side has subwords of its own, by which it cuts a long line."""
+    line, sides = " ".join(LINES[:4]), together._sides  # type: ignore[attr-defined]
+    (cut,) = sides[0].translate([line], max_segment=8)
+    one, two, *rest = cut.segments
+    joined = Segment(0, one.source_tokens + two.source_tokens, 0, one.tokens + two.tokens, alignment=None)
+    for side, translation in zip(sides, (cut, replace(cut, segments=[joined, *rest])), strict=True):
+        monkeypatch.setattr(side, "n_best", lambda *_, found=translation, **__: [[found]])
+    found = together.n_best(line, 5)
+    assert {len(translation.segments) for translation in found} == {len(cut.segments), len(cut.segments) - 1}
+    (whole,) = (translation for translation in found if len(translation.segments) == len(cut.segments))
+    assert whole.score == pytest.approx(np.mean([_score_of(side, whole) for side in sides]), abs=0.05)
+
+
+def _score_of(side: Translator, translation: Translation) -> float:
+    """The score of a translation in its own segments."""
+    segments = [(segment.source_tokens, segment.tokens) for segment in translation.segments]
+    return sum(pair.score for pair in side.score_words(*map(list, zip(*segments, strict=True))))
 
 
 def test_several_of_one_direction(folders: dict[str, Path], together: Translator) -> None:
