@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections import Counter
 from pathlib import Path
@@ -65,6 +66,8 @@ def command(
     if not model:
         model = [default_model()]
         print("rnnsearch: translating English into French with the installed model; --model names another", file=sys.stderr)
+    if " " in file and not Path(file).exists():
+        raise RnnsearchError(f"{file}: no such file; for a sentence, type: echo {shlex.quote(file)} | rnnsearch translate")
     check_inputs(file, prefix, terms, models=model, outputs=[output, page])
 
     from contextlib import ExitStack

@@ -207,6 +207,10 @@ def test_translate_refuses(rnnsearch: Run, model_folder: Folders, tmp_path: Path
     assert not list(tmp_path.glob(".out*"))
 
 
+def test_a_sentence_is_not_a_file(rnnsearch: Run) -> None:
+    refused(rnnsearch("translate", "It's small."), "no such file", """echo 'It'"'"'s small.' | rnnsearch translate""")
+
+
 @pytest.mark.parametrize("output", [".", "in.en/out.fr"])
 def test_translate_to_where_no_file_can_be(rnnsearch: Run, model_folder: Folders, tmp_path: Path, output: str) -> None:
     """Onto a folder, or under a file."""
