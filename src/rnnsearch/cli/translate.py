@@ -63,12 +63,12 @@ def command(
     settings = search_settings(paper, beam, set_)
     if html and (n_best > 1 or prefix is not None or format_ != "text"):
         raise RnnsearchError("--html writes one translated document; leave out --n-best, --prefix and --format")
-    if not model:
-        model = [default_model()]
-        print("rnnsearch: translating English into French with the installed model; --model names another", file=sys.stderr)
     if " " in file and not Path(file).exists():
         raise RnnsearchError(f"{file}: no such file; for a sentence, type: echo {shlex.quote(file)} | rnnsearch translate")
-    check_inputs(file, prefix, terms, models=model, outputs=[output, page])
+    models = model or [default_model()]
+    check_inputs(file, prefix, terms, models=models, outputs=[output, page])
+    if not model:
+        print("rnnsearch: translating English into French with the installed model; --model names another", file=sys.stderr)
 
     from contextlib import ExitStack
 
@@ -82,17 +82,17 @@ def command(
     from rnnsearch.translation.lines import arriving
     from rnnsearch.translation.markup import Markup
 
-    translator = load(*model)
+    translator = load(*models)
     if format_ == "pharaoh" and not translator.system.model.aligns:
-        raise RnnsearchError(f"{model[0]}: an RNNencdec has no alignment to write; give --format text or json")
+        raise RnnsearchError(f"{models[0]}: an RNNencdec has no alignment to write; give --format text or json")
     if forbid_unk:
         settings["forbid_unk"] = True
     if replace_unk:
         settings["replace_unk"] = True
         if not translator.has_lexicon:
             print(
-                f"rnnsearch: {model[0]} has no lexicon, so source words are copied in place of [UNK]; "
-                f"`rnnsearch lexicon --model {model[0]} --source TEXT --target TEXT` learns one",
+                f"rnnsearch: {models[0]} has no lexicon, so source words are copied in place of [UNK]; "
+                f"`rnnsearch lexicon --model {models[0]} --source TEXT --target TEXT` learns one",
                 file=sys.stderr,
             )
     prefixes = None if prefix is None else read_lines(prefix)
@@ -114,7 +114,7 @@ def command(
     with ExitStack() as stack:
         kept = None
         if output is not None:
-            kept = stack.enter_context(Kept(output, translation_run(work, model, settings)))
+            kept = stack.enter_context(Kept(output, translation_run(work, models, settings)))
         processes = stack.enter_context(in_processes(work, translator, jobs))
         out = stack.enter_context(written(output))
         total = None if document is None else len(document.sentences)
