@@ -89,8 +89,8 @@ DISTILLED = """\
 
 The {together} models of `{language}` pronounced {words:,} other words of running text, and one model of their size learned
 these beside the training words ([distillation](../how-to/pronounce.md#several-models-together)), in {minutes:.0f} minutes.
-WER and SER are on the development set, whose intervals are wider than the differences; the words per second are by the
-processor time of one thread, on an {cpu} with {instructions}, beside another program.
+WER and SER are on the development set; the words per second are by the processor time of one thread, on an {cpu} with
+{instructions}.
 """
 
 INFLECTION = """\
