@@ -1,6 +1,6 @@
 """Renders `docs/reference/newstest2014.md` and its figure from the rows that `newstest.py` recorded.
 
-    python benchmarks/newstest_page.py
+python benchmarks/newstest_page.py
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ ROWS = {
     "best": "RNNsearch, preset `best`: subwords",
     "adapted": "`best`, then trained on the news of 2008 to 2011",
     "longer": "the installed translator, made from `best`, then trained on all pairs again",
-    "longer-adapted": "`longer`, then trained on the news of 2008 to 2011",
-    "right-to-left": "right to left, from the weights of `longer`",
-    "right-to-left-adapted": "`right-to-left`, then trained on the news of 2008 to 2011",
+    "selected": "`longer`, then trained on the 8 million words of Europarl most like the news of 2008 to 2011, and on it",
+    "selected-adapted": "`selected`, then trained on the news alone",
+    "right-to-left": "right to left, from the weights of `longer`, on the text of `selected`",
+    "right-to-left-adapted": "`right-to-left`, then trained on the news alone",
     "together": "models together",
 }
 DEVELOPMENT = ("newstest2012", "newstest2013")
@@ -140,7 +141,9 @@ def page() -> str:
         if row.get("from"):
             title += f" (before it: {', '.join(f'{bleu:.2f}' for bleu in row['from'].values())})"
         if "members" in row:
-            title += f": {', '.join(row['members'])}"
+            title += f": {', '.join(f'`{member}`' for member in row['members'])}"
+        if row.get("search"):
+            title += f", with {', '.join(f'`{setting}`' for setting in row['search'])}"
         lines.append(_line((title, *read, *bleu, f"{scores['newstest2013']['tokenized_bleu']:.2f}")))
     signature = next(iter(rows.values()))["scores"]["as it is"]["newstest2013"]["all"]["bleu_signature"]
     whole_words = {name: row["scores"] for name, row in rows.items() if len(row["scores"]) > 1}
