@@ -82,7 +82,12 @@ def rescore(
         read, written = [sources[entry.line] for entry in chunk], [entry.text for entry in chunk]
         if reverse:
             read, written = written, read
-        scores = translator.score(read, written, tokenized=tokenized, first_line=done + 1)
+        scores = translator.score_words(
+            [line.split() if tokenized else translator.source_words(line) for line in read],
+            [line.split() if tokenized else translator.target_words(line) for line in written],
+            with_alignment=False,
+            first_line=done + 1,
+        )
         done += len(chunk)
         scored = [
             replace(
