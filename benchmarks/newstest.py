@@ -256,23 +256,23 @@ def start_scores(output: Path, name: str) -> dict[str, float]:
     return {test: result["all"]["bleu"] for test, result in found.items()}
 
 
-def scored(data: Path, models: Sequence[Path], name: str, search: Sequence[str]) -> dict[str, Any]:
+def scored(data: Path, models: Sequence[Path], name: str, options: Sequence[str]) -> dict[str, Any]:
     """Development scores; the translations of newstest2014 are written to the results."""
     found = {}
     for test in DEVELOPMENT:
         written = models[0] / f"{name}-{test}.json"
         source, target = (next(data.glob(f"*/{test}.{language}.*z")) for language in ("en", "fr"))
-        run("evaluate", *named(models), "--source", source, "--reference", target, "--json", written, *search)
+        run("evaluate", *named(models), "--source", source, "--reference", target, "--json", written, *options)
         result = json.loads(written.read_text())
         found[test] = {key: result[key] for key in ("all", "tokenized_bleu", "seconds", "unfinished")}
     (unseen,) = data.glob("*/newstest2014.en.gz")
-    translate(models, unseen, TRANSLATIONS / f"{name}.fr", search)
+    translate(models, unseen, TRANSLATIONS / f"{name}.fr", options)
     return found
 
 
-def translate(models: Sequence[Path], source: Path, target: Path, search: Sequence[str]) -> None:
+def translate(models: Sequence[Path], source: Path, target: Path, options: Sequence[str]) -> None:
     """Translate a text of which the other side is not here."""
-    run("translate", *named(models), source, "--output", target, *search)
+    run("translate", *named(models), source, "--output", target, *options)
 
 
 def main() -> None:
@@ -285,7 +285,7 @@ def main() -> None:
     parser.add_argument("--updates", type=int, help="updates of the row, if not its own number")
     parser.add_argument("--beside", type=Path, metavar="PREFIX", help="PREFIX.en and .fr are trained on beside Europarl")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of training")
-    parser.add_argument("--search", action="append", default=[], metavar="KEY=VALUE", help="a setting of search")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that translate; the translations do not depend on it")
     parser.add_argument("--blind", action="store_true", help="also translate newsdiscusstest2015")
     arguments = parser.parse_args()
 
@@ -306,14 +306,14 @@ def main() -> None:
     aligned = whole_words and "encdec" not in name
     if aligned:
         lexicon(data, models[0])
-    chosen = [part for one in arguments.search for part in ("--set", one)]
+    jobs = ("--jobs", str(arguments.jobs))
     if arguments.blind:
-        translate(models, data / "blind" / "newsdiscusstest2015.en", RESULTS / "blind" / "newsdiscusstest2015.fr", chosen)
+        translate(models, data / "blind" / "newsdiscusstest2015.en", RESULTS / "blind" / "newsdiscusstest2015.fr", jobs)
     scores = {}
     for ending, search in (UNKNOWN if whole_words else {"": ()}).items():
         if ending != "replace-unk" or aligned:
-            scores[ending or "as it is"] = scored(data, models, f"{name}-{ending}" if ending else name, [*search, *chosen])
-    write_result(f"newstest2014/{name}", machine=on, **record, search=arguments.search, scores=scores)
+            scores[ending or "as it is"] = scored(data, models, f"{name}-{ending}" if ending else name, [*search, *jobs])
+    write_result(f"newstest2014/{name}", machine=on, **record, scores=scores)
 
 
 if __name__ == "__main__":

@@ -142,8 +142,6 @@ def page() -> str:
             title += f" (before it: {', '.join(f'{bleu:.2f}' for bleu in row['from'].values())})"
         if "members" in row:
             title += f": {', '.join(f'`{member}`' for member in row['members'])}"
-        if row.get("search"):
-            title += f", with {', '.join(f'`{setting}`' for setting in row['search'])}"
         lines.append(_line((title, *read, *bleu, f"{scores['newstest2013']['tokenized_bleu']:.2f}")))
     signature = next(iter(rows.values()))["scores"]["as it is"]["newstest2013"]["all"]["bleu_signature"]
     whole_words = {name: row["scores"] for name, row in rows.items() if len(row["scores"]) > 1}
