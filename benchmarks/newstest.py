@@ -8,7 +8,7 @@
     python benchmarks/newstest.py --data DATA --output RUNS --row selected-adapted
     python benchmarks/newstest.py --data DATA --output RUNS --row right-to-left
     python benchmarks/newstest.py --data DATA --output RUNS --row right-to-left-adapted
-    python benchmarks/newstest.py --data DATA --output RUNS --row together --members selected-adapted right-to-left-adapted
+    python benchmarks/newstest.py --data DATA --output RUNS --row together --members selected selected-adapted
 
 The rows `rnnencdec-50` and `rnnsearch-50` are the paper's systems with smaller layers: 16 million words are selected from
 the 948,000 pairs of Europarl in DATA by the news of 2008 to 2011, the shortlists have 30,000 words, and both are trained for

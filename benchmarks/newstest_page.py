@@ -28,7 +28,7 @@ ROWS = {
     "selected-adapted": "`selected-adapted`: `selected`, then trained on the news alone",
     "right-to-left": "`right-to-left`: the weights of `longer`, trained to write right to left on the text of `selected`",
     "right-to-left-adapted": "`right-to-left-adapted`: `right-to-left`, then trained on the news alone",
-    "together": "`together`",
+    "together": "`together`, an ensemble",
 }
 DEVELOPMENT = ("newstest2012", "newstest2013")
 COMPARABLE_FROM = {"best": 8001}
