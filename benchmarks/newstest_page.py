@@ -1,6 +1,6 @@
 """Renders `docs/reference/newstest2014.md` and its figure from the rows that `newstest.py` recorded.
 
-python benchmarks/newstest_page.py
+    python benchmarks/newstest_page.py
 """
 
 from __future__ import annotations
