@@ -6,17 +6,20 @@
     python benchmarks/newstest.py --data DATA --output RUNS --row longer --beside RUNS/box/text/tatoeba-train
     python benchmarks/newstest.py --data DATA --output RUNS --row selected
     python benchmarks/newstest.py --data DATA --output RUNS --row selected-adapted
+    python benchmarks/newstest.py --data DATA --output RUNS --row selected-longer
+    python benchmarks/newstest.py --data DATA --output RUNS --row selected-longer-adapted
     python benchmarks/newstest.py --data DATA --output RUNS --row right-to-left
-    python benchmarks/newstest.py --data DATA --output RUNS --row right-to-left-adapted
+    python benchmarks/newstest.py --data DATA --output RUNS --row mean --members selected selected-adapted
     python benchmarks/newstest.py --data DATA --output RUNS --row together --members selected selected-adapted
 
 The rows `rnnencdec-50` and `rnnsearch-50` are the paper's systems with smaller layers: 16 million words are selected from
 the 948,000 pairs of Europarl in DATA by the news of 2008 to 2011, the shortlists have 30,000 words, and both are trained for
 the same number of updates. The other rows are models of subwords, trained on all pairs, and on text given by `--beside`:
-`best` from nothing, and `longer` from the translator that is installed with the package, which was made from `best`. Two
-rows go on from `longer` on the 8 million words of Europarl that are most like the news of 2008 to 2011, and on that news:
-`selected`, and `right-to-left`, which the encoder and the embeddings of `longer` serve as well. The rows `adapted` train
-another row further on the news alone, and `together` is an ensemble. Trainings stop at SIGTERM and are resumed by the same
+`best` from nothing, and `longer` from the first translator of `tools/train_box.py`, which was made from `best`. Two rows go
+on from `longer` on the 8 million words of Europarl that are most like the news of 2008 to 2011, and on that news:
+`selected`, and `right-to-left`, which the encoder and the embeddings of `longer` serve as well; `selected-longer` reads that
+text once more. The rows `adapted` train another row further on the news alone, `mean` is a model of the averaged weights of
+rows that went on from one another, and `together` is an ensemble. Trainings stop at SIGTERM and are resumed by the same
 command.
 
 A finished row is scored on the development set and translates newstest2014 to `results/newstest2014/ROW.fr`. Rows of whole
@@ -42,7 +45,6 @@ from record import RESULTS, machine, write_result
 
 from rnnsearch.atomic import write_json
 from rnnsearch.config import WEIGHTS
-from rnnsearch.model_catalog import default_model
 from rnnsearch.model_folder import load_system, save_settings, save_weights
 from rnnsearch.text.vocabularies import Vocabularies
 
@@ -100,7 +102,7 @@ class FurtherRow:
     """How a row is trained further."""
 
     start: str
-    """The row that it goes on from; `installed` is the translator in the package."""
+    """The row, or the folder in RUNS, that it goes on from."""
     settings: dict[str, Any]
     news: bool = False
     """Its text is the news of 2008 to 2011."""
@@ -111,7 +113,6 @@ class FurtherRow:
     """It writes right to left, and starts with the weights of a model that writes left to right."""
 
 
-INSTALLED = "installed"
 _LONGER = {
     **_FAST,
     "training.learning_rate": 1e-3,
@@ -130,11 +131,12 @@ _ADAPTED = {
 }
 FURTHER = {
     "adapted": FurtherRow("best", _ADAPTED, news=True),
-    "longer": FurtherRow(INSTALLED, _LONGER),
+    "longer": FurtherRow("box/model", _LONGER),
     "selected": FurtherRow("longer", _SELECTED, words="8M"),
     "selected-adapted": FurtherRow("selected", _ADAPTED, news=True),
+    "selected-longer": FurtherRow("selected", {**_SELECTED, "training.seed": 4}, words="8M"),
+    "selected-longer-adapted": FurtherRow("selected-longer", _ADAPTED, news=True),
     "right-to-left": FurtherRow("longer", {**_SELECTED, "training.learning_rate": 2e-3}, words="8M", turned=True),
-    "right-to-left-adapted": FurtherRow("right-to-left", _ADAPTED, news=True),
 }
 
 
@@ -196,7 +198,7 @@ def further_text(data: Path, output: Path, further: FurtherRow, beside: Path | N
 
 def start_of(output: Path, further: FurtherRow) -> Path:
     """The model that a row goes on from."""
-    start = default_model() if further.start == INSTALLED else output / further.start
+    start = output / further.start
     if not further.turned:
         return start
     turned = output / f"{further.start}-turned"
@@ -280,8 +282,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="a folder with europarl/ and wmt/ in it")
     parser.add_argument("--output", type=Path, required=True, help="where prepared text and models go")
-    parser.add_argument("--row", choices=[*ROWS, *FURTHER, "together"], required=True)
-    parser.add_argument("--members", nargs="+", default=[], help="the rows that translate together")
+    parser.add_argument("--row", choices=[*ROWS, *FURTHER, "mean", "together"], required=True)
+    parser.add_argument("--members", nargs="+", default=[], help="the rows that are averaged, or translate together")
     parser.add_argument("--updates", type=int, help="updates of the row, if not its own number")
     parser.add_argument("--beside", type=Path, metavar="PREFIX", help="PREFIX.en and .fr are trained on beside Europarl")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of training")
@@ -290,8 +292,11 @@ def main() -> None:
     arguments = parser.parse_args()
 
     on, data, output, name = machine(), arguments.data, arguments.output, arguments.row
-    if name == "together":
+    if name in ("mean", "together"):
         models = [output / member for member in arguments.members]
+        if name == "mean":
+            run("average", *named(models), "--output", output / "mean")
+            models = [output / "mean"]
         record: dict[str, Any] = {"members": arguments.members}
     else:
         models = [train(data, output, name, arguments.updates, arguments.beside, arguments.set)]
