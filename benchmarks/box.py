@@ -1,8 +1,9 @@
 """Measures the translator that is installed with the package, beside the float32 model that it is a copy of.
 
-    python tools/train_box.py --data DATA --output RUNS/box --from RUNS/best     # trains it, and installs its int8 copy
-    python benchmarks/box.py --data DATA --base RUNS/best --trained RUNS/box [--only-avx2]
+    python benchmarks/box.py --data DATA --trained RUNS/box-again --after RUNS/best RUNS/box/model RUNS/longer
     python benchmarks/box.py                                                     # renders the page and the card again
+
+`tools/train_box.py` says how the model is trained; the models that it went on from are named so that their hours count.
 
 The installed folder stores int8 weights. It is searched with float32 products, which every processor has, and with int8
 products, which some have. BLEU is sacreBLEU's, cased. The figures of each kind of processor are kept in `results/box.json`;
@@ -20,10 +21,12 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from zlib import crc32
 
 from record import RESULTS, machine, write_result
 
 from rnnsearch.atomic import write_text
+from rnnsearch.config import WEIGHTS
 from rnnsearch.data.read import read_lines
 from rnnsearch.model_catalog import default_model, summarize
 
@@ -40,13 +43,6 @@ loaded = time.perf_counter()
 model.translate("I would like a cup of tea.")
 print(loaded - began, time.perf_counter() - loaded)
 """
-ONLY_AVX2 = {
-    "ATEN_CPU_CAPABILITY": "avx2",
-    "ONEDNN_MAX_CPU_ISA": "AVX2",
-    "MKL_ENABLE_INSTRUCTIONS": "AVX2",
-    "NUMBA_CPU_NAME": "haswell",
-}
-"""What PyTorch, its libraries and Numba read to make do with the instructions of a processor of 2013."""
 EXAMPLES = [
     "I would like a cup of tea, please.",
     "Why didn't you tell me that you were leaving?",
@@ -59,19 +55,16 @@ def main() -> None:
     """Measure on this machine if the trained model is given, then write the page and the card."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="a folder with wmt/ in it")
-    parser.add_argument("--base", type=Path, help="the model that its training began with")
     parser.add_argument("--trained", type=Path, help="the folder that train_box.py wrote: model/ and text/")
-    parser.add_argument("--only-avx2", action="store_true", help="withhold newer instructions of the processor")
+    parser.add_argument("--after", type=Path, nargs="+", metavar="MODEL", help="all models that its training went on from")
     arguments = parser.parse_args()
-    if arguments.data and arguments.base and arguments.trained:
+    if arguments.data and arguments.trained and arguments.after:
         on = machine()
-        if arguments.only_avx2:
-            os.environ |= ONLY_AVX2
-            on["instructions"] = "newer instructions than AVX2 withheld"
+        folders = [*arguments.after, arguments.trained / "model"]
+        trainings = [json.loads((folder / "training.json").read_text()) for folder in folders]
         rows = recorded()["rows"] if RECORD.exists() else {}
-        rows[f"{on['cpu']}, {on['instructions']}"] = {"machine": on, **measure(arguments.data, arguments.trained)}
-        folders = {"general": arguments.base, "everyday": arguments.trained / "model"}
-        trainings = {name: json.loads((folder / "training.json").read_text()) for name, folder in folders.items()}
+        measured = {"machine": on, "weights": installed_weights(), **measure(arguments.data, arguments.trained)}
+        rows[f"{on['cpu']}, {on['instructions']}"] = measured
         write_result("box", trainings=trainings, rows=rows)
     write_text(PAGE, page())
     write_text(default_model() / "README.md", card())
@@ -81,6 +74,11 @@ def recorded() -> dict[str, Any]:
     """What was measured."""
     found: dict[str, Any] = json.loads(RECORD.read_text(encoding="utf-8"))
     return found
+
+
+def installed_weights() -> str:
+    """The checksum of the weights that are installed, by which rows of an earlier translator are told apart."""
+    return f"{crc32((default_model() / WEIGHTS).read_bytes()):08x}"
 
 
 def measure(data: Path, trained: Path) -> dict[str, Any]:
@@ -136,12 +134,13 @@ def _load(model: Path) -> tuple[float, float]:
 def page() -> str:
     """The page of the documentation."""
     record = recorded()
-    parts = [PAGE_HEAD.format(**_facts(record))]
-    if any("withheld" in processor for processor in record["rows"]):
-        parts.append(WITHHELD)
+    tables: dict[bool, list[str]] = {True: [], False: []}
     for processor, row in record["rows"].items():
-        parts.append(f"## {processor}\n\n" + _table(row["ways"]))
-    return "\n".join([*parts, _examples(record)])
+        tables[row["weights"] == installed_weights()].append(f"## {processor}\n\n" + _table(row["ways"]))
+    parts = [PAGE_HEAD.format(**_facts(record)), *tables[True], _examples(record)]
+    if tables[False]:
+        parts += [EARLIER, *(table.replace("## ", "### ", 1) for table in tables[False])]
+    return "\n".join(parts)
 
 
 def card() -> str:
@@ -150,18 +149,24 @@ def card() -> str:
     return CARD.format(**_facts(record)) + "\n" + _examples(record)
 
 
+def _measured(record: dict[str, Any]) -> dict[str, Any]:
+    """The first row of the translator that is installed."""
+    found: dict[str, Any] = next(row for row in record["rows"].values() if row["weights"] == installed_weights())
+    return found
+
+
 def _facts(record: dict[str, Any]) -> dict[str, str]:
     """What both texts say of the model and its quality."""
-    ways = next(iter(record["rows"].values()))["ways"]
+    ways = _measured(record)["ways"]
     stored = ways["int8 weights, float32 products"]
     return {
         "floats": f"{ways['float32']['megabytes']:.0f} MB",
-        "parameters": f"{record['trainings']['everyday']['parameters'] / 1e6:.1f} million parameters",
+        "parameters": f"{record['trainings'][-1]['parameters'] / 1e6:.1f} million parameters",
         "megabytes": f"{summarize(default_model()).megabytes:.1f} MB",
         "tatoeba": f"{stored['scores']['Tatoeba']['bleu']:.1f}",
         "news": f"{stored['scores']['newstest2013']['bleu']:.1f}",
         "signature": stored["scores"]["Tatoeba"]["signature"],
-        "hours": f"{sum(training['hours'] for training in record['trainings'].values()):.1f} hours",
+        "hours": f"{sum(training['hours'] for training in record['trainings']):.1f} hours",
         "sentences": f"{stored['scores']['Tatoeba']['sentences']:,}",
     }
 
@@ -186,7 +191,7 @@ def _table(ways: dict[str, Any]) -> str:
 
 
 def _examples(record: dict[str, Any]) -> str:
-    examples = next(iter(record["rows"].values()))["examples"]
+    examples = _measured(record)["examples"]
     rows = "\n".join(f"| {english} | {french} |" for english, french in examples.items())
     return f"## Examples\n\nThese are its own translations, as they are.\n\n| English | French |\n|---|---|\n{rows}\n"
 
@@ -199,21 +204,22 @@ PAGE_HEAD = """# The installed translator
 package: {parameters}, stored as int8 in {megabytes} (as float32, in {floats}). It was trained by
 [`newstest.py`](../../benchmarks/newstest.py) and [`train_box.py`](../../tools/train_box.py) on Europarl and Tatoeba, and on
 nothing else, in {hours} of one CPU core. Its words are linked by an [alignment
-layer](../how-to/align-and-score.md#teach-a-translator-to-align) that learned from the same text.
+layer](../how-to/align-and-score.md#teach-a-translator-to-align) that learned from a part of the same text.
 
 It is good for everyday sentences and for the language of parliaments; it has {tatoeba} BLEU on {sentences} sentences of
-Tatoeba whose English is not in its training text, and {news} on newstest2013. News is not what it was trained on. It makes
-errors with names, numbers and rare words, and with long sentences. To translate text of one kind well, [train a
-model on such text](../how-to/train-on-your-text.md); `train --from` can start from this one.
+Tatoeba whose English is not in its training text, and {news} on newstest2013. News is not what it was trained on; sentences
+of newstest2012 and newstest2013 validated models that it went on from. It makes errors with names, numbers and rare words,
+and with long sentences. To translate text of one kind well, [train a model on such
+text](../how-to/train-on-your-text.md); `train --from` can start from this one.
 
 BLEU is sacreBLEU's, with the signature `{signature}`. *Load* is the time
 from the import of PyTorch to a loaded model. The *other translations* are those that differ from the translations of the
 float32 model. Int8 products are used where the processor has them and `search.precision` asks for them; elsewhere, float32
 products stand in.
 """
-WITHHELD = """
-An older processor is imitated by withholding newer instructions than AVX2 from PyTorch, oneDNN and Numba; clock and caches
-remain those of the newer one.
+EARLIER = """## On other processors, the translator before it
+
+The translator that was installed before this one has the same layers and the same size. These are its own figures.
 """
 CARD = """---
 library_name: rnnsearch
