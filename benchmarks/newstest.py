@@ -9,7 +9,7 @@
     python benchmarks/newstest.py --data DATA --output RUNS --row selected-longer
     python benchmarks/newstest.py --data DATA --output RUNS --row selected-longer-adapted
     python benchmarks/newstest.py --data DATA --output RUNS --row right-to-left
-    python benchmarks/newstest.py --data DATA --output RUNS --row mean --members selected selected-adapted
+    python benchmarks/newstest.py --data DATA --output RUNS --row mean --members selected-longer selected-longer-adapted
     python benchmarks/newstest.py --data DATA --output RUNS --row together --members selected selected-adapted
 
 The rows `rnnencdec-50` and `rnnsearch-50` are the paper's systems with smaller layers: 16 million words are selected from
