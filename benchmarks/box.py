@@ -134,13 +134,11 @@ def _load(model: Path) -> tuple[float, float]:
 def page() -> str:
     """The page of the documentation."""
     record = recorded()
-    tables: dict[bool, list[str]] = {True: [], False: []}
-    for processor, row in record["rows"].items():
-        tables[row["weights"] == installed_weights()].append(f"## {processor}\n\n" + _table(row["ways"]))
-    parts = [PAGE_HEAD.format(**_facts(record)), *tables[True], _examples(record)]
-    if tables[False]:
-        parts += [EARLIER, *(table.replace("## ", "### ", 1) for table in tables[False])]
-    return "\n".join(parts)
+    rows, installed = record["rows"].items(), installed_weights()
+    now = [f"## {processor}\n\n" + _table(row["ways"]) for processor, row in rows if row["weights"] == installed]
+    earlier = [f"### {processor}\n\n" + _table(row["ways"]) for processor, row in rows if row["weights"] != installed]
+    parts = [PAGE_HEAD.format(**_facts(record)), *now, _examples(record)]
+    return "\n".join([*parts, EARLIER, *earlier] if earlier else parts)
 
 
 def card() -> str:

@@ -101,8 +101,9 @@ def prepare_text(data: Path, folder: Path) -> None:
     for name in HELD_OUT:
         write(folder, f"tatoeba-{name}", sets[name])
     write(folder, "tatoeba-train", sets["train"])
-    write(folder, "train", sets["train"] + chosen)
-    write(folder, "links", random.Random(2).sample(sets["train"] + chosen, LINK_PAIRS))
+    train = sets["train"] + chosen
+    write(folder, "links", random.Random(2).sample(train, LINK_PAIRS))
+    write(folder, "train", train)  # The last of all: by it, a run that was stopped knows that the text is whole.
 
 
 def run(*command: object) -> None:
