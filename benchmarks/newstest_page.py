@@ -88,8 +88,8 @@ LONG_SENTENCES = """
 ## The paper's long sentences
 
 The three long sentences by which section 5.2.2 and appendix C compare the paper's systems are lines 939, 120 and 2443 of
-newstest2014. This is what `mean`, the best on the development sets, makes of them, in the same lines of `mean.fr`, beside what
-the paper prints for RNNenc-50:
+newstest2014. This is what `mean`, the best on the development sets, makes of them, in the same lines of `mean.fr`, beside
+what the paper prints for RNNenc-50:
 
 - **Line 939**, on doctors' privileges. After some thirty words, RNNenc-50 leaves the source and speaks of the patient's
   health. Ours keeps every part to the end: both places, both purposes, and the status of a health worker in a hospital. It
