@@ -169,7 +169,7 @@ def test_no_sentence_notices_another(
     backend: Backend = kind(model_of(seed))
     queries = [(asked.query(), arrives) for asked, arrives in many]
     search = Search(backend, CONFIG, slots, 8)
-    for step in range(100):
+    for step in range(1000):  # With one slot, the sentences are translated one after the other.
         search.add(query for query, arrives in queries if arrives == step)
         if search.busy:
             search.step()
