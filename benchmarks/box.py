@@ -1,9 +1,12 @@
 """Measures the translator that is installed with the package, beside the float32 model that it is a copy of.
 
     python benchmarks/box.py --data DATA --trained RUNS/box-again --after RUNS/best RUNS/box/model RUNS/longer
+    python benchmarks/box.py --data DATA --trained RUNS/box                      # the installed copy alone
     python benchmarks/box.py                                                     # renders the page and the card again
 
 `tools/train_box.py` says how the model is trained; the models that it went on from are named so that their hours count.
+Without them, the folder `--trained` may have the text alone, which that program writes first. Then what is installed is
+measured on one more processor.
 
 The installed folder stores int8 weights. It is searched with float32 products, which every processor has, and with int8
 products, which some have. BLEU is sacreBLEU's, cased. The figures of each kind of processor are kept in `results/box.json`;
@@ -55,14 +58,14 @@ def main() -> None:
     """Measure on this machine if the trained model is given, then write the page and the card."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="a folder with wmt/ in it")
-    parser.add_argument("--trained", type=Path, help="the folder that train_box.py wrote: model/ and text/")
-    parser.add_argument("--after", type=Path, nargs="+", metavar="MODEL", help="all models that its training went on from")
+    parser.add_argument("--trained", type=Path, help="the folder of train_box.py: text/, and maybe model/")
+    parser.add_argument("--after", type=Path, nargs="+", default=[], metavar="MODEL", help="all models that it went on from")
     arguments = parser.parse_args()
-    if arguments.data and arguments.trained and arguments.after:
-        on = machine()
-        folders = [*arguments.after, arguments.trained / "model"]
-        trainings = [json.loads((folder / "training.json").read_text()) for folder in folders]
-        rows = recorded()["rows"] if RECORD.exists() else {}
+    if arguments.data and arguments.trained:
+        on, before = machine(), recorded()
+        folders = [*arguments.after, arguments.trained / "model"] if arguments.after else []
+        trainings = [json.loads((folder / "training.json").read_text()) for folder in folders] or before["trainings"]
+        rows = {name: row for name, row in before["rows"].items() if row["weights"] == installed_weights()}
         measured = {"machine": on, "weights": installed_weights(), **measure(arguments.data, arguments.trained)}
         rows[f"{on['cpu']}, {on['instructions']}"] = measured
         write_result("box", trainings=trainings, rows=rows)
@@ -77,7 +80,7 @@ def recorded() -> dict[str, Any]:
 
 
 def installed_weights() -> str:
-    """The checksum of the weights that are installed, by which rows of an earlier translator are told apart."""
+    """The checksum of the weights that are installed: figures of other weights are not kept."""
     return f"{crc32((default_model() / WEIGHTS).read_bytes()):08x}"
 
 
@@ -85,7 +88,7 @@ def measure(data: Path, trained: Path) -> dict[str, Any]:
     """Sizes, times, and BLEU of each way to store and search."""
     floats, installed = trained / "model", default_model()
     ways = {
-        "float32": (floats, "fp32"),
+        **({"float32": (floats, "fp32")} if floats.exists() else {}),
         "int8 weights, float32 products": (installed, "fp32"),
         "int8 weights, int8 products": (installed, "int8"),
     }
@@ -134,11 +137,8 @@ def _load(model: Path) -> tuple[float, float]:
 def page() -> str:
     """The page of the documentation."""
     record = recorded()
-    rows, installed = record["rows"].items(), installed_weights()
-    now = [f"## {processor}\n\n" + _table(row["ways"]) for processor, row in rows if row["weights"] == installed]
-    earlier = [f"### {processor}\n\n" + _table(row["ways"]) for processor, row in rows if row["weights"] != installed]
-    parts = [PAGE_HEAD.format(**_facts(record)), *now, _examples(record)]
-    return "\n".join([*parts, EARLIER, *earlier] if earlier else parts)
+    tables = [f"## {processor}\n\n" + _table(row["ways"]) for processor, row in record["rows"].items()]
+    return "\n".join([PAGE_HEAD.format(**_facts(record)), *tables, _examples(record)])
 
 
 def card() -> str:
@@ -148,8 +148,8 @@ def card() -> str:
 
 
 def _measured(record: dict[str, Any]) -> dict[str, Any]:
-    """The first row of the translator that is installed."""
-    found: dict[str, Any] = next(row for row in record["rows"].values() if row["weights"] == installed_weights())
+    """The figures of a processor on which the float32 model was measured too."""
+    found: dict[str, Any] = next(row for row in record["rows"].values() if "float32" in row["ways"])
     return found
 
 
@@ -211,13 +211,9 @@ and with long sentences. To translate text of one kind well, [train a model on s
 text](../how-to/train-on-your-text.md); `train --from` can start from this one.
 
 BLEU is sacreBLEU's, with the signature `{signature}`. *Load* is the time
-from the import of PyTorch to a loaded model. The *other translations* are those that differ from the translations of the
-float32 model. Int8 products are used where the processor has them and `search.precision` asks for them; elsewhere, float32
-products stand in.
-"""
-EARLIER = """## On other processors, the translator before it
-
-The translator that was installed before this one has the same layers and the same size. These are its own figures.
+from the import of PyTorch to a loaded model. The *other translations* are those that differ from the first row of their
+table. Int8 products are used where the processor has them and `search.precision` asks for them; elsewhere, float32 products
+stand in.
 """
 CARD = """---
 library_name: rnnsearch

@@ -40,6 +40,8 @@ SHELL = ("sh", "console", "bash")
 NOT_OURS = ("pip", "make", "git", "tensorboard", ".venv/bin/pytest", ".venv/bin/ruff")
 """Lines that begin with these are not run."""
 
+MAIN = "from rnnsearch.cli import main; main()"
+
 SERVER = "localhost:5000"
 """Where a server is in the pages; in a story it listens on a port that is free."""
 
@@ -129,7 +131,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """That of the stories: with the stand-in for `rnnsearch`, whose processes are forked (see `tests/forked.py`)."""
     folder = tmp_path_factory.mktemp("bin")
     short = " ".join(f"--set {section}.{key}={value}" for section, keys in TINY.items() for key, value in keys.items())
-    real = shlex.join(forked.command("from rnnsearch.cli import main; main()"))
+    real = shlex.join(forked.command(MAIN))
     stand_in = folder / "rnnsearch"
     stand_in.write_text(
         '#!/bin/sh\ncase "$1" in\n  demo|reproduce|download|push) exit ;;\n'
@@ -198,7 +200,7 @@ def test_story(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
                     continue
                 done.add(line)
                 if line.startswith("rnnsearch serve "):
-                    stack.enter_context(_server(f"exec {line} --port {port}", port, folder, environment))
+                    stack.enter_context(_server([*shlex.split(line)[1:], "--port", str(port)], port, folder, environment))
                     continue
                 command = ["bash", "-euo", "pipefail", "-c", line.replace(SERVER, f"localhost:{port}")]
                 ran = subprocess.run(
@@ -213,11 +215,12 @@ def _free_port() -> int:
 
 
 @contextmanager
-def _server(command: str, port: int, folder: Path, environment: dict[str, str]) -> Iterator[None]:
+def _server(arguments: list[str], port: int, folder: Path, environment: dict[str, str]) -> Iterator[None]:
     """A server that runs while the story goes on."""
-    with subprocess.Popen(["bash", "-c", command], cwd=folder, env=environment, stderr=subprocess.PIPE) as process:
+    command = [sys.executable, "-c", MAIN, *arguments]
+    with forked.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE) as process:
         for _ in range(600):
-            assert process.poll() is None, f"{command}\n{process.stderr and process.stderr.read().decode()}"
+            assert process.poll() is None, f"{arguments}\n{process.stderr and process.stderr.read().decode()}"
             with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
                 break
             time.sleep(0.1)
