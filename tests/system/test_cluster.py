@@ -26,8 +26,9 @@ ROWS = 160
 OPTIONS = {"batch_size": 20, "concurrency": (1, 2)}
 ONE_WORKER = {"batch_size": 80, "concurrency": 1}
 NODE = {"num_cpus": 3, "object_store_memory": 100_000_000}
-# A worker that waits is kept for what comes next, and none is started before there is work for it.
-KEPT = {"idle_worker_killing_time_threshold_ms": 600_000, "prestart_worker_first_driver": False}
+# A worker that waits is kept for what comes next, none is started before there is work for it, and workers have as much of
+# the processor as the tests beside them.
+KEPT = {"idle_worker_killing_time_threshold_ms": 600_000, "prestart_worker_first_driver": False, "worker_niceness": 0}
 PROGRAM = """
 import sys, ray
 from rnnsearch import cluster
