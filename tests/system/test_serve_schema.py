@@ -46,7 +46,7 @@ def test_requests_made_of_the_document(model_folder: Callable[[str], Path], tmp_
     configuration.write_text(CONFIGURATION)
     server = Served(model_folder("mlp"), tmp_path / "log", "--max-characters", "200")
     try:
-        options = ["--mode", "all", "--continue-on-failure", "--max-examples", "200"]
+        options = ["--mode", "all", "--continue-on-failure", "--max-examples", "100"]
         arguments = ["--config-file", str(configuration), "run", server.url + "openapi.json", *options]
         result = CliRunner().invoke(command, arguments)
     finally:

@@ -77,7 +77,7 @@ def test_a_line_of_any_length_is_aligned() -> None:
 words = st.lists(st.text(st.characters(blacklist_categories=("Z", "C")), min_size=1, max_size=3), max_size=6)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.lists(st.tuples(words, words), max_size=5))
 def test_any_text_is_aligned_within_its_words_and_always_alike(text: list[tuple[list[str], list[str]]]) -> None:
     first, second = (learned((" ".join(one), " ".join(other)) for one, other in text)[1] for _ in "12")
@@ -179,6 +179,7 @@ def test_a_text_in_many_blocks_has_the_links_of_one_block(monkeypatch: pytest.Mo
         assert one.probability == pytest.approx(other.probability, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bitext, "SIZE", 20_000)
     monkeypatch.setattr(lexicon, "_CHUNK", 500)

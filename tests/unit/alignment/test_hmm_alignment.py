@@ -53,7 +53,7 @@ def test_posteriors_are_those_of_all_alignments_listed(Ty: int, Tx: int) -> None
     assert found.log_likelihood == pytest.approx(np.log(total))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(texts)
 def test_compiled_and_plain_loops_agree(text: list[tuple[list[str], list[str]]]) -> None:
     if compiled.njit is None:

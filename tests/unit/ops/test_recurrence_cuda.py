@@ -65,7 +65,7 @@ def test_nothing_else_needs_triton() -> None:
 @not_interpreted
 @pytest.mark.slow
 def test_by_the_interpreter() -> None:
-    pytest_ = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+    pytest_ = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-profile", "quick")
     python(*pytest_, __file__, TRITON_INTERPRET="1", CUDA_VISIBLE_DEVICES="")
 
 
