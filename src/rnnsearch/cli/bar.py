@@ -1,23 +1,30 @@
-"""The bar that shows how far a command is, on a terminal."""
+"""What shows how far a command is: a bar on a terminal, and lines in a log."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+LINE_EVERY_SECONDS = 60.0
 
 
 @contextmanager
 def bar(
     what: str, file: Path | str | None = None, total: int | None = None, wanted: bool = True
 ) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error with lines done, a rate and the time left; call what it yields for so many more lines.
+    """Show on standard error, if `wanted`, what is done, a rate and the time left; call what is yielded for so many more.
 
-    Only on a terminal, and if `wanted`. There are `total` lines, or those of a file; of a pipe, the end is not known.
+    On a terminal, that is a bar; elsewhere, a line every minute. There are `total`, or as many as lines in a file; of a
+    pipe, the end is not known.
     """
-    if not (wanted and sys.stderr.isatty()):
+    if not wanted:
         yield lambda count: None
+        return
+    if not sys.stderr.isatty():
+        yield _log(what, file, total)
         return
 
     from rich.console import Console
@@ -41,6 +48,25 @@ def bar(
 def beside_output(output: Path | None) -> bool:
     """Whether a bar leaves alone what a command writes: to this file, or to standard output."""
     return output is not None or not sys.stdout.isatty()
+
+
+def _log(what: str, file: Path | str | None, total: int | None) -> Callable[[int], None]:
+    """Of a command that takes less than a minute, a log says nothing."""
+    done, began = 0, time.monotonic()
+    told, lines = began, total
+
+    def advance(count: int) -> None:
+        nonlocal done, told, lines
+        done, now = done + count, time.monotonic()
+        if not done or now - told < LINE_EVERY_SECONDS:
+            return
+        told, lines, rate = now, _lines(file) if lines is None else lines, done / (now - began)
+        text = f"{what}: {done:,} done, {rate:,.1f} lines/s"
+        if lines is not None:
+            text = f"{what}: {done:,} of {lines:,} done, {rate:,.1f} lines/s, {(lines - done) / rate / 60:,.0f} minutes left"
+        print(text, file=sys.stderr, flush=True)
+
+    return advance
 
 
 def _lines(file: Path | str | None) -> int | None:
