@@ -10,14 +10,7 @@
     python benchmarks/newstest.py --data DATA --output RUNS --row selected-longer-adapted
     python benchmarks/newstest.py --data DATA --output RUNS --row right-to-left
     python benchmarks/newstest.py --data DATA --output RUNS --row mean --members selected-longer selected-longer-adapted
-    python benchmarks/newstest.py --data DATA --output RUNS --row installed-1
-    python benchmarks/newstest.py --data DATA --output RUNS --row installed-1-adapted
-    python benchmarks/newstest.py --data DATA --output RUNS --row installed-2
-    python benchmarks/newstest.py --data DATA --output RUNS --row installed-2-adapted
-    python benchmarks/newstest.py --data DATA --output RUNS --row mean-1 --members installed-1 installed-1-adapted
-    python benchmarks/newstest.py --data DATA --output RUNS --row mean-2 --members installed-2 installed-2-adapted
-    python benchmarks/newstest.py --data DATA --output RUNS --row mean-of-means --members mean-1 mean-2
-    python benchmarks/newstest.py --data DATA --output RUNS --row together --members mean-1 mean-2
+    python benchmarks/newstest.py --data DATA --output RUNS --row together --members selected selected-adapted
 
 The rows `rnnencdec-50` and `rnnsearch-50` are the paper's systems with smaller layers: 16 million words are selected from
 the 948,000 pairs of Europarl in DATA by the news of 2008 to 2011, the shortlists have 30,000 words, and both are trained for
@@ -25,10 +18,9 @@ the same number of updates. The other rows are models of subwords, trained on al
 `best` from nothing, and `longer` from the first translator of `tools/train_box.py`, which was made from `best`. Two rows go
 on from `longer` on the 8 million words of Europarl that are most like the news of 2008 to 2011, and on that news:
 `selected`, and `right-to-left`, which the encoder and the embeddings of `longer` serve as well; `selected-longer` reads that
-text once more. The rows `installed` go on from the installed translator on that text, and differ in their seeds. The rows
-`adapted` train another row further on the news alone, the rows `mean` are models of the averaged weights of rows that went
-on from one another or from the same model, and `together` is an ensemble. Trainings stop at SIGTERM and are resumed by the
-same command.
+text once more. The rows `adapted` train another row further on the news alone, `mean` is a model of the averaged weights of
+rows that went on from one another, and `together` is an ensemble. Trainings stop at SIGTERM and are resumed by the same
+command.
 
 A finished row is scored on the development set and translates newstest2014 to `results/newstest2014/ROW.fr`. Rows of whole
 words translate three times: with `[UNK]`, with `[UNK]` forbidden, and with `[UNK]` replaced. The row that is best on the
@@ -53,7 +45,6 @@ from record import RESULTS, machine, write_result
 
 from rnnsearch.atomic import write_json
 from rnnsearch.config import WEIGHTS
-from rnnsearch.model_catalog import default_model
 from rnnsearch.model_folder import load_system, save_settings, save_weights
 from rnnsearch.text.vocabularies import Vocabularies
 
@@ -111,7 +102,7 @@ class FurtherRow:
     """How a row is trained further."""
 
     start: str
-    """The row, or the folder in RUNS, that it goes on from; the installed translator, if this is empty."""
+    """The row, or the folder in RUNS, that it goes on from."""
     settings: dict[str, Any]
     news: bool = False
     """Its text is the news of 2008 to 2011."""
@@ -146,12 +137,7 @@ FURTHER = {
     "selected-longer": FurtherRow("selected", {**_SELECTED, "training.seed": 4}, words="8M"),
     "selected-longer-adapted": FurtherRow("selected-longer", _ADAPTED, news=True),
     "right-to-left": FurtherRow("longer", {**_SELECTED, "training.learning_rate": 2e-3}, words="8M", turned=True),
-    "installed-1": FurtherRow("", {**_SELECTED, "training.seed": 5}, words="8M"),
-    "installed-1-adapted": FurtherRow("installed-1", _ADAPTED, news=True),
-    "installed-2": FurtherRow("", {**_SELECTED, "training.seed": 6}, words="8M"),
-    "installed-2-adapted": FurtherRow("installed-2", {**_ADAPTED, "training.seed": 6}, news=True),
 }
-MEANS = ("mean", "mean-1", "mean-2", "mean-of-means")
 
 
 def run(*command: object, cost: Path | None = None) -> None:
@@ -212,7 +198,7 @@ def further_text(data: Path, output: Path, further: FurtherRow, beside: Path | N
 
 def start_of(output: Path, further: FurtherRow) -> Path:
     """The model that a row goes on from."""
-    start = output / further.start if further.start else default_model()
+    start = output / further.start
     if not further.turned:
         return start
     turned = output / f"{further.start}-turned"
@@ -296,7 +282,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="a folder with europarl/ and wmt/ in it")
     parser.add_argument("--output", type=Path, required=True, help="where prepared text and models go")
-    parser.add_argument("--row", choices=[*ROWS, *FURTHER, *MEANS, "together"], required=True)
+    parser.add_argument("--row", choices=[*ROWS, *FURTHER, "mean", "together"], required=True)
     parser.add_argument("--members", nargs="+", default=[], help="the rows that are averaged, or translate together")
     parser.add_argument("--updates", type=int, help="updates of the row, if not its own number")
     parser.add_argument("--beside", type=Path, metavar="PREFIX", help="PREFIX.en and .fr are trained on beside Europarl")
@@ -306,11 +292,11 @@ def main() -> None:
     arguments = parser.parse_args()
 
     on, data, output, name = machine(), arguments.data, arguments.output, arguments.row
-    if name in (*MEANS, "together"):
+    if name in ("mean", "together"):
         models = [output / member for member in arguments.members]
-        if name in MEANS:
-            run("average", *named(models), "--output", output / name)
-            models = [output / name]
+        if name == "mean":
+            run("average", *named(models), "--output", output / "mean")
+            models = [output / "mean"]
         record: dict[str, Any] = {"members": arguments.members}
     else:
         models = [train(data, output, name, arguments.updates, arguments.beside, arguments.set)]
