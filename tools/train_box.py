@@ -1,4 +1,6 @@
-"""Train the translator that is installed with the package, English to French, on Europarl and Tatoeba.
+"""Train the translators that are installed with the package, on Europarl and Tatoeba.
+
+English to French:
 
     python tools/train_box.py --data DATA --output RUNS/box                 # the text: Tatoeba is split
     python benchmarks/newstest.py --data DATA --output RUNS --row best --beside RUNS/box/text/tatoeba-train
@@ -6,13 +8,18 @@
     python benchmarks/newstest.py --data DATA --output RUNS --row longer --beside RUNS/box/text/tatoeba-train
     python tools/train_box.py --data DATA --output RUNS/box-again --from RUNS/box/model RUNS/longer
 
+French to English:
+
+    python tools/train_box.py --data DATA --output RUNS/box-fr-en --pair fr-en --from-nothing
+
 The model of all of Europarl and Tatoeba is trained further on Tatoeba and a part of Europarl, so that it knows everyday
-sentences as well as those of the parliament. The last two lines do the same once more: all of the text, then the mean of
-both models trained further on a part of it. The result is the mean of the weights before and after the last training, which
+sentences as well as those of the parliament. From English, the last two lines do the same once more: all of the text, then
+the mean of both models trained further on a part of it. With `--from-nothing`, the model of all the text is trained here, as
+OUTPUT/first. The result is the mean of the weights before and after the last training, which
 knows more than either (Wortsman et al. 2022). Tatoeba has many French sentences for an English one, so it is split by
 English sentence: no English sentence of the development or test set, in whatever case and punctuation, is in the training
 text. The test set takes the first French sentence of each English one as its reference. The folder OUTPUT/model is the model
-in float32, with an alignment layer that learned the links of a part of the text, and its int8 copy becomes the model that is
+in float32, with an alignment layer that learned the links of a part of the text, and its int8 copy becomes a model that is
 installed with the package. A stopped training goes on with the same command.
 """
 
@@ -26,7 +33,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from rnnsearch.atomic import atomic_write
@@ -40,16 +47,29 @@ HELD_OUT = {"dev": range(1), "test": range(1, 3)}
 EUROPARL_PAIRS = 300_000
 LINK_PAIRS = 80_000
 """The pairs that the alignment layer learns from, drawn from the training text."""
-SETTINGS = {
-    "training.learning_rate": 1e-3,
-    "training.warmup_updates": 200,
+_SETTINGS = {
     "training.decay": "linear",
-    "training.dropout": 0.1,
     "training.max_epochs": 0,
-    "training.max_updates": 3200,
-    "training.validate_every": 800,
     "training.patience": 0,
     "training.precision": "bf16",  # It falls back to fp32 where the CPU has no such instructions.
+}
+FIRST_SETTINGS = {
+    **_SETTINGS,
+    "data.subwords": "bpe",
+    "data.max_length": 60,
+    "training.learning_rate": 2e-3,
+    "training.warmup_updates": 500,
+    "training.dropout": 0.0,  # Few pairs are read twice.
+    "training.max_updates": 10000,
+    "training.validate_every": 2000,
+}
+SETTINGS = {
+    **_SETTINGS,
+    "training.learning_rate": 1e-3,
+    "training.warmup_updates": 200,
+    "training.dropout": 0.1,
+    "training.max_updates": 3200,
+    "training.validate_every": 800,
     "training.seed": 7,
 }
 
@@ -111,6 +131,27 @@ def run(*command: object) -> None:
     subprocess.run([sys.executable, "-m", "rnnsearch", *map(str, command)], check=True)
 
 
+def files(pair: str, *texts: Path, prefix: str = "--") -> list[object]:
+    """The options that name these texts: `--source` and `--target`, or what begins with another prefix."""
+    options: list[object] = []
+    for text in texts:
+        for side, language in zip(("source", "target"), pair.split("-"), strict=True):
+            (path,) = text.parent.glob(f"{text.name}.{language}*")
+            options += [f"{prefix}{side}", path]
+    return options
+
+
+def train(output: Path, settings: Mapping[str, object], *options: object) -> Path:
+    """Train a model with the preset `best` and these settings, unless it has been done; a stopped training goes on."""
+    command = ["train", *options, "--preset", "best", "--output", output]
+    command += [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
+    if (output / "checkpoints").exists():
+        command.append("--resume")
+    if not (output / RECORD).exists():
+        run(*command)
+    return output
+
+
 def averaged(models: list[Path], mean: Path) -> Path:
     """The model of the averaged weights of these models."""
     if not (mean / WEIGHTS).exists():
@@ -122,38 +163,38 @@ def main() -> None:
     """Train the model, or go on with it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="a folder with europarl/ and tatoeba/ in it")
+    parser.add_argument("--pair", choices=(DEFAULT, "fr-en"), default=DEFAULT, help="the languages, source and target")
     parser.add_argument(
         "--from",
         dest="bases",
         type=Path,
         nargs="+",
+        default=[],
         metavar="MODEL",
         help="the model to train further, or several, whose weights are averaged; without it, the text is written",
     )
+    parser.add_argument("--from-nothing", action="store_true", help="train that model first, on all the text")
     parser.add_argument("--output", type=Path, required=True, help="where the text and the model go")
     arguments = parser.parse_args()
 
-    text, trained, model = (arguments.output / name for name in ("text", "trained", "model"))
+    data, output, pair, bases = arguments.data, arguments.output, arguments.pair, arguments.bases
+    text = output / "text"
     if not (text / "train.fr").exists():
-        prepare_text(arguments.data, text)
-    if not arguments.bases:
+        prepare_text(data, text)
+    valid = files(pair, text / "tatoeba-dev", prefix="--valid-")
+    if arguments.from_nothing:
+        europarl = [data / "europarl" / f"europarl-part{part}" for part in (0, 1)]
+        bases = [train(output / "first", FIRST_SETTINGS, *files(pair, *europarl, text / "tatoeba-train"), *valid)]
+    if not bases:
         return
-    start = arguments.bases[0] if len(arguments.bases) == 1 else averaged(arguments.bases, arguments.output / "start")
-    training_text = ["--source", text / "train.en", "--target", text / "train.fr"]
-    command = ["train", *training_text, "--valid-source", text / "tatoeba-dev.en", "--valid-target", text / "tatoeba-dev.fr"]
-    command += ["--from", start, "--preset", "best", "--output", trained]
-    for key, value in SETTINGS.items():
-        command += ["--set", f"{key}={value}"]
-    if (trained / "checkpoints").exists():
-        command.append("--resume")
-    if not (trained / RECORD).exists():
-        run(*command)
+    start, model = bases[0] if len(bases) == 1 else averaged(bases, output / "start"), output / "model"
+    trained = train(output / "trained", SETTINGS, *files(pair, text / "train"), *valid, "--from", start)
     averaged([start, trained], model)
     shutil.copy(trained / RECORD, model)
     if not (model / ALIGNMENT_LAYER).exists():
-        run("learn-links", "--model", model, "--source", text / "links.en", "--target", text / "links.fr")
-    shutil.rmtree(BOX / DEFAULT, ignore_errors=True)
-    export_model(model, BOX / DEFAULT, "int8")
+        run("learn-links", "--model", model, *files(pair, text / "links"))
+    shutil.rmtree(BOX / pair, ignore_errors=True)
+    export_model(model, BOX / pair, "int8")
 
 
 if __name__ == "__main__":
