@@ -179,7 +179,6 @@ def test_a_text_in_many_blocks_has_the_links_of_one_block(monkeypatch: pytest.Mo
         assert one.probability == pytest.approx(other.probability, abs=1e-3)
 
 
-@pytest.mark.slow
 def test_memory_does_not_grow_with_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bitext, "SIZE", 20_000)
     monkeypatch.setattr(lexicon, "_CHUNK", 500)
