@@ -15,12 +15,12 @@ French to English:
 The model of all of Europarl and Tatoeba is trained further on Tatoeba and a part of Europarl, so that it knows everyday
 sentences as well as those of the parliament. From English, the last two lines do the same once more: all of the text, then
 the mean of both models trained further on a part of it. With `--from-nothing`, the model of all the text is trained here, as
-OUTPUT/first. The result is the mean of the weights before and after the last training, which
-knows more than either (Wortsman et al. 2022). Tatoeba has many French sentences for an English one, so it is split by
-English sentence: no English sentence of the development or test set, in whatever case and punctuation, is in the training
-text. The test set takes the first French sentence of each English one as its reference. The folder OUTPUT/model is the model
-in float32, with an alignment layer that learned the links of a part of the text, and its int8 copy becomes a model that is
-installed with the package. A stopped training goes on with the same command.
+OUTPUT/first. The result is the mean of the weights before and after the last training, which knows more than either
+(Wortsman et al. 2022). Tatoeba has many French sentences for an English one, so it is split by English sentence: no English
+sentence of the development or test set, in whatever case and punctuation, is in the training text. The test set takes the
+first French sentence of each English one as its reference. The folder OUTPUT/model is the model in float32, with an
+alignment layer that learned the links of a part of the text, and its int8 copy becomes a model that is installed with the
+package. A stopped training goes on with the same command.
 """
 
 from __future__ import annotations
@@ -164,7 +164,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="a folder with europarl/ and tatoeba/ in it")
     parser.add_argument("--pair", choices=(DEFAULT, "fr-en"), default=DEFAULT, help="the languages, source and target")
-    parser.add_argument(
+    begin = parser.add_mutually_exclusive_group()
+    begin.add_argument(
         "--from",
         dest="bases",
         type=Path,
@@ -173,7 +174,7 @@ def main() -> None:
         metavar="MODEL",
         help="the model to train further, or several, whose weights are averaged; without it, the text is written",
     )
-    parser.add_argument("--from-nothing", action="store_true", help="train that model first, on all the text")
+    begin.add_argument("--from-nothing", action="store_true", help="train that model first, on all the text")
     parser.add_argument("--output", type=Path, required=True, help="where the text and the model go")
     arguments = parser.parse_args()
 
