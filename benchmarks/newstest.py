@@ -9,8 +9,12 @@
     python benchmarks/newstest.py --data DATA --output RUNS --row selected-longer
     python benchmarks/newstest.py --data DATA --output RUNS --row selected-longer-adapted
     python benchmarks/newstest.py --data DATA --output RUNS --row right-to-left
-    python benchmarks/newstest.py --data DATA --output RUNS --row mean --members selected-longer selected-longer-adapted
-    python benchmarks/newstest.py --data DATA --output RUNS --row together --members selected selected-adapted
+    python benchmarks/newstest.py --data DATA --output RUNS --row mean
+    python benchmarks/newstest.py --data DATA --output RUNS --row installed-1      # and installed-2
+    python benchmarks/newstest.py --data DATA --output RUNS --row installed-1-adapted
+    python benchmarks/newstest.py --data DATA --output RUNS --row installed-1-mean
+    python benchmarks/newstest.py --data DATA --output RUNS --row installed-mean
+    python benchmarks/newstest.py --data DATA --output RUNS --row together
 
 The rows `rnnencdec-50` and `rnnsearch-50` are the paper's systems with smaller layers: 16 million words are selected from
 the 948,000 pairs of Europarl in DATA by the news of 2008 to 2011, the shortlists have 30,000 words, and both are trained for
@@ -18,9 +22,10 @@ the same number of updates. The other rows are models of subwords, trained on al
 `best` from nothing, and `longer` from the first translator of `tools/train_box.py`, which was made from `best`. Two rows go
 on from `longer` on the 8 million words of Europarl that are most like the news of 2008 to 2011, and on that news:
 `selected`, and `right-to-left`, which the encoder and the embeddings of `longer` serve as well; `selected-longer` reads that
-text once more. The rows `adapted` train another row further on the news alone, `mean` is a model of the averaged weights of
-rows that went on from one another, and `together` is an ensemble. Trainings stop at SIGTERM and are resumed by the same
-command.
+text once more. `installed-1` and `installed-2` go on from the translator that is installed with the package, on the same
+text in two orders. The rows `adapted` train another row further on the news alone, a `mean` is a model of the averaged
+weights of rows that went on from one another, and `together` is an ensemble. Trainings stop at SIGTERM and are resumed by the
+same command.
 
 A finished row is scored on the development set and translates newstest2014 to `results/newstest2014/ROW.fr`. Rows of whole
 words translate three times: with `[UNK]`, with `[UNK]` forbidden, and with `[UNK]` replaced. The row that is best on the
@@ -45,6 +50,7 @@ from record import RESULTS, machine, write_result
 
 from rnnsearch.atomic import write_json
 from rnnsearch.config import WEIGHTS
+from rnnsearch.model_catalog import default_model
 from rnnsearch.model_folder import load_system, save_settings, save_weights
 from rnnsearch.text.vocabularies import Vocabularies
 
@@ -97,12 +103,15 @@ ROWS = {
 }
 
 
+INSTALLED = "installed"
+
+
 @dataclass(frozen=True)
 class FurtherRow:
     """How a row is trained further."""
 
     start: str
-    """The row, or the folder in RUNS, that it goes on from."""
+    """The row, or the folder in RUNS, that it goes on from; `INSTALLED` for the installed translator."""
     settings: dict[str, Any]
     news: bool = False
     """Its text is the news of 2008 to 2011."""
@@ -137,7 +146,20 @@ FURTHER = {
     "selected-longer": FurtherRow("selected", {**_SELECTED, "training.seed": 4}, words="8M"),
     "selected-longer-adapted": FurtherRow("selected-longer", _ADAPTED, news=True),
     "right-to-left": FurtherRow("longer", {**_SELECTED, "training.learning_rate": 2e-3}, words="8M", turned=True),
+    "installed-1": FurtherRow(INSTALLED, {**_SELECTED, "training.seed": 5}, words="8M"),
+    "installed-1-adapted": FurtherRow("installed-1", _ADAPTED, news=True),
+    "installed-2": FurtherRow(INSTALLED, {**_SELECTED, "training.seed": 6}, words="8M"),
+    "installed-2-adapted": FurtherRow("installed-2", {**_ADAPTED, "training.seed": 6}, news=True),
 }
+MEANS = {
+    "mean": ("selected-longer", "selected-longer-adapted"),
+    "installed-1-mean": ("installed-1", "installed-1-adapted"),
+    "installed-2-mean": ("installed-2", "installed-2-adapted"),
+    "installed-mean": ("installed-1-mean", "installed-2-mean"),
+}
+"""The rows whose weights are averaged."""
+ENSEMBLES = {"together": ("installed-1-mean", "installed-2-mean")}
+"""The rows that translate together."""
 
 
 def run(*command: object, cost: Path | None = None) -> None:
@@ -198,7 +220,7 @@ def further_text(data: Path, output: Path, further: FurtherRow, beside: Path | N
 
 def start_of(output: Path, further: FurtherRow) -> Path:
     """The model that a row goes on from."""
-    start = output / further.start
+    start = default_model() if further.start == INSTALLED else output / further.start
     if not further.turned:
         return start
     turned = output / f"{further.start}-turned"
@@ -282,8 +304,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="a folder with europarl/ and wmt/ in it")
     parser.add_argument("--output", type=Path, required=True, help="where prepared text and models go")
-    parser.add_argument("--row", choices=[*ROWS, *FURTHER, "mean", "together"], required=True)
-    parser.add_argument("--members", nargs="+", default=[], help="the rows that are averaged, or translate together")
+    parser.add_argument("--row", choices=[*ROWS, *FURTHER, *MEANS, *ENSEMBLES], required=True)
     parser.add_argument("--updates", type=int, help="updates of the row, if not its own number")
     parser.add_argument("--beside", type=Path, metavar="PREFIX", help="PREFIX.en and .fr are trained on beside Europarl")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of training")
@@ -292,12 +313,12 @@ def main() -> None:
     arguments = parser.parse_args()
 
     on, data, output, name = machine(), arguments.data, arguments.output, arguments.row
-    if name in ("mean", "together"):
-        models = [output / member for member in arguments.members]
-        if name == "mean":
-            run("average", *named(models), "--output", output / "mean")
-            models = [output / "mean"]
-        record: dict[str, Any] = {"members": arguments.members}
+    if members := {**MEANS, **ENSEMBLES}.get(name):
+        models = [output / member for member in members]
+        if name in MEANS:
+            run("average", *named(models), "--output", output / name)
+            models = [output / name]
+        record: dict[str, Any] = {"members": members}
     else:
         models = [train(data, output, name, arguments.updates, arguments.beside, arguments.set)]
         record = {
