@@ -24,8 +24,8 @@ on from `longer` on the 8 million words of Europarl that are most like the news 
 `selected`, and `right-to-left`, which the encoder and the embeddings of `longer` serve as well; `selected-longer` reads that
 text once more. `installed-1` and `installed-2` go on from the translator that is installed with the package, on the same
 text in two orders. The rows `adapted` train another row further on the news alone, a `mean` is a model of the averaged
-weights of rows that went on from one another, and `together` is an ensemble. Trainings stop at SIGTERM and are resumed by the
-same command.
+weights of rows that went on from one another, and `together` is an ensemble. Trainings stop at SIGTERM and are resumed by
+the same command.
 
 A finished row is scored on the development set and translates newstest2014 to `results/newstest2014/ROW.fr`. Rows of whole
 words translate three times: with `[UNK]`, with `[UNK]` forbidden, and with `[UNK]` replaced. The row that is best on the
