@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -14,7 +17,7 @@ from sacremoses import MosesTokenizer
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text import Tokenizer, language_of
-from rnnsearch.text.tokenize import is_invisible
+from rnnsearch.text.tokenize import _ranges, is_invisible
 
 DATA = Path(os.environ.get("RNNSEARCH_DATA", Path(__file__).parents[4] / "shared" / "data"))
 
@@ -82,6 +85,41 @@ def test_no_text_gives_an_empty_word_or_white_space_in_one(tokenizer: Tokenizer,
 def test_words_are_those_of_sacremoses(language: str, line: str) -> None:
     line = "".join(letter for letter in line if not is_invisible(letter) and letter != "’")
     assert Tokenizer("moses", language).tokenize(line) == MosesTokenizer(language).tokenize(line, escape=False)
+
+
+@given(st.text(st.characters(min_codepoint=0x80), min_size=1), st.integers(0x80, 0x10F000), st.integers(1, 9))
+def test_ranges_match_the_letters_and_no_others(letters: str, first: int, count: int) -> None:
+    letters = "".join(letter for letter in letters + "".join(map(chr, range(first, first + count))) if letter.isprintable())
+    others = "".join({chr(ord(letter) + step) for letter in letters for step in (-1, 1)} - set(letters))
+    if letters:
+        pattern = re.compile(f"[{_ranges(letters)}]")
+        assert pattern.sub("", letters + others) == others
+
+
+def test_words_of_letters_of_all_scripts_are_those_of_sacremoses_as_others_import_it() -> None:
+    """In a process of its own: here, sacremoses was imported before `Tokenizer` asked for it."""
+    program = """
+import sys
+{imports}
+for letter in map(chr, range(0x80, sys.maxunicode, 31)):
+    if letter.isprintable() and letter != "’":
+        line = f"{{letter}}-{{letter}},5{{letter}}'a'{{letter}}"
+        print(*{words})
+"""
+    ours = program.format(
+        imports="from rnnsearch.text import Tokenizer\nmoses = Tokenizer('moses', 'fr')",
+        words="moses.tokenize(line)",
+    )
+    theirs = program.format(
+        imports="from sacremoses import MosesTokenizer\nmoses = MosesTokenizer('fr')",
+        words="moses.tokenize(line, escape=False)",
+    )
+    found = [
+        subprocess.run([sys.executable, "-X", "utf8", "-c", program], capture_output=True, check=True).stdout
+        for program in (ours, theirs)
+    ]
+    assert found[0] == found[1]
+    assert found[0].count(b"\n") > 1_000
 
 
 def test_characters_that_nobody_sees_are_no_words() -> None:
