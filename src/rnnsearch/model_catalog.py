@@ -19,6 +19,8 @@ BOX = Path(__file__).parent / "box"
 """The folder of the models that are installed with the package."""
 DEFAULT = "en-fr"
 """The model in the box that translates where none is named."""
+TRANSLATORS = {DEFAULT: "English into French", "fr-en": "French into English"}
+"""The models in the box that translate between languages, and what they translate."""
 PRONOUNCER = "en-ipa"
 """The model in the box that pronounces where none is named."""
 
@@ -62,6 +64,12 @@ def default_model(name: str = DEFAULT) -> Path:
     if not (BOX / name / CONFIG).exists():
         raise RnnsearchError(f"no model {name} is installed with this package; give one, as in --model FOLDER")
     return BOX / name
+
+
+def translator_from(language: str | None) -> Path:
+    """The model in the box that translates from this language, or else the default one."""
+    name = next((name for name in TRANSLATORS if name.partition("-")[0] == language), DEFAULT)
+    return default_model(name if (BOX / name / CONFIG).exists() else DEFAULT)
 
 
 def models_in(folder: Path) -> Iterator[ModelSummary]:

@@ -199,7 +199,7 @@ def test_story(page: Path, environment: dict[str, str], tmp_path: Path) -> None:
                 if line in done or line.startswith(NOT_OURS):
                     continue
                 done.add(line)
-                if line.startswith("rnnsearch serve "):
+                if line.split()[:2] == ["rnnsearch", "serve"]:
                     stack.enter_context(_server([*shlex.split(line)[1:], "--port", str(port)], port, folder, environment))
                     continue
                 command = ["bash", "-euo", "pipefail", "-c", line.replace(SERVER, f"localhost:{port}")]

@@ -395,6 +395,29 @@ def test_languages_are_chosen(served: Served, visit: Open) -> None:
 
 
 @pytest.mark.slow
+def test_the_languages_change_places(served: Served, visit: Open) -> None:
+    page = visit(served.url)
+    turn = page.get_by_role("button", name="Translate the other way")
+    translated(page, ONE)
+    assert turn.is_hidden()  # the server translates one way alone
+    languages = [{"code": "en", "name": "English", "targets": ["fr"]}, {"code": "fr", "name": "French", "targets": ["en"]}]
+    page.route("**/languages", lambda route: route.fulfill(json=languages))
+    page.reload()
+    translated(page, ONE)
+    translation = shown(page)
+    with page.expect_request("**/translate") as asked:
+        turn.click()
+    body = asked.value.post_data_json
+    assert (body["source"], body["target"], body["q"]) == ("fr", "en", translation)
+    page.get_by_text("Fr to en is not translated here").wait_for()
+    page.get_by_label("Text to translate").fill(TWO)  # which is not translated yet, so it stays
+    with page.expect_request("**/translate") as asked:
+        turn.click()
+    body = asked.value.post_data_json
+    assert (body["source"], body["target"], body["q"]) == ("en", "fr", TWO)
+
+
+@pytest.mark.slow
 def test_what_the_server_refuses_is_told_in_its_sentence(served: Served, visit: Open) -> None:
     page = visit(served.url)
     page.get_by_label("Text to translate").fill("dog " * 2000)

@@ -21,9 +21,10 @@ LINE = "the old man sees a cat ."
 
 @pytest.fixture
 def box(model_folder: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A box with a small model in it, stored as int8."""
+    """A box with two small models in it, stored as int8."""
     place = tmp_path / "box"
-    export_model(model_folder("mlp"), place / "en-fr", "int8")
+    for name in ("en-fr", "fr-en"):
+        export_model(model_folder("mlp"), place / name, "int8")
     monkeypatch.setattr(model_catalog, "BOX", place)
     monkeypatch.chdir(tmp_path)
     return place
@@ -41,13 +42,22 @@ def test_without_a_name_it_is_the_installed_one(box: Path, rnnsearch: Run, tmp_p
     assert (named.out, named.err) == (expected.text + "\n", "")
 
 
+def test_the_name_of_the_text_tells_the_direction(box: Path, rnnsearch: Run, tmp_path: Path) -> None:
+    directions = {"letter.fr": "French into English", "letter.en": "English into French", "letter": "English into French"}
+    for name, direction in directions.items():
+        (tmp_path / name).write_text(LINE + "\n")
+        assert f"translating {direction} with the installed model" in rnnsearch("translate", name).err
+    shutil.rmtree(box / "fr-en")
+    assert "translating English into French" in rnnsearch("translate", "letter.fr").err
+
+
 def test_a_folder_comes_before_the_box(box: Path, tmp_path: Path) -> None:
     assert model_folder("en-fr") == box / "en-fr"
     (tmp_path / "en-fr").mkdir()
     assert model_folder("en-fr") == Path("en-fr")
 
 
-@pytest.mark.parametrize("name", ["..", ".", "box/en-fr/..", "fr-en", ""])
+@pytest.mark.parametrize("name", ["..", ".", "box/en-fr/..", "de-en", ""])
 def test_what_is_not_in_the_box_is_a_folder(box: Path, name: str) -> None:
     assert model_folder(name) == Path(name)
 
@@ -78,6 +88,7 @@ def test_they_are_listed(box: Path, rnnsearch: Run, model_folder: Folders, tmp_p
     assert [one.folder.name for one in models_in(tmp_path / "mine")] == ["baseline"]
     listed = rnnsearch("models", "mine").out
     assert "en-fr" in listed
+    assert "fr-en" in listed
     assert "int8" in listed
     assert "mine/baseline" in listed
     assert "RNNencdec" in listed

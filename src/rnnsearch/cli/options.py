@@ -34,7 +34,15 @@ Model = Annotated[Path, _model_option(f"A trained model: {_ONE}.")]
 ModelOrNone = Annotated[Path | None, _model_option(f"A trained model: {_ONE}.")]
 Models = Annotated[list[Path], _model_option(f"A trained model: {_SEVERAL}")]
 InstalledOrModels = Annotated[
-    list[Path] | None, _model_option(f"A trained model: {_SEVERAL} By default the installed one, English to French.")
+    list[Path] | None,
+    _model_option(
+        f"A trained model: {_SEVERAL} By default an installed one: from French to English if the name of FILE ends in .fr, "
+        "otherwise from English to French."
+    ),
+]
+ServedModels = Annotated[
+    list[Path] | None,
+    _model_option(f"A trained model: {_SEVERAL} By default the installed ones, English to French and French to English."),
 ]
 PronouncerOrModels = Annotated[
     list[Path] | None,

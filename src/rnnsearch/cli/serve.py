@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from rnnsearch.cli.options import Beam, InstalledOrModels, SearchSet, check_inputs, search_settings
+from rnnsearch.cli.options import Beam, SearchSet, ServedModels, check_inputs, search_settings
 from rnnsearch.errors import RnnsearchError
 
 
 def command(
-    model: InstalledOrModels = None,
+    model: ServedModels = None,
     host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen on.")] = 5000,
     max_characters: Annotated[int, typer.Option("--max-characters", min=1, help="The longest text of a request.")] = 5000,
@@ -47,9 +47,9 @@ def command(
     It stops at Ctrl-C or SIGTERM, after the answers that are under way.
     """
     from rnnsearch.data.read import read_lines
-    from rnnsearch.model_catalog import default_model
+    from rnnsearch.model_catalog import TRANSLATORS, default_model
 
-    models = model or [default_model()]
+    models = model or [default_model(name) for name in TRANSLATORS]
     settings = search_settings(False, beam, set_)
     check_inputs(keys, terms, models=models)
     if terms and len(models) > 1:

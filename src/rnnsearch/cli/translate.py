@@ -58,17 +58,19 @@ def command(
     Blank lines stay blank. A line longer than `search.max_segment` words is translated in segments. The translation of a
     sentence does not depend on the sentences around it. With --output, a run that was killed goes on where it was.
     """
-    from rnnsearch.model_catalog import default_model
+    from rnnsearch.model_catalog import TRANSLATORS, translator_from
+    from rnnsearch.text.tokenize import language_of
 
     settings = search_settings(paper, beam, set_)
     if html and (n_best > 1 or prefix is not None or format_ != "text"):
         raise RnnsearchError("--html writes one translated document; leave out --n-best, --prefix and --format")
     if " " in file and not Path(file).exists():
         raise RnnsearchError(f"{file}: no such file; for a sentence, type: echo {shlex.quote(file)} | rnnsearch translate")
-    models = model or [default_model()]
+    models = model or [translator_from(language_of(file))]
     check_inputs(file, prefix, terms, models=models, outputs=[output, page])
     if not model:
-        print("rnnsearch: translating English into French with the installed model; --model names another", file=sys.stderr)
+        languages = TRANSLATORS[models[0].name]
+        print(f"rnnsearch: translating {languages} with the installed model; --model names another", file=sys.stderr)
 
     from contextlib import ExitStack
 

@@ -171,7 +171,6 @@ def _moses(language: str) -> tuple[Any, Any]:
 
 def language_of(path: str | os.PathLike[str]) -> str | None:
     """The language that a file's name tells: `en` for `train.en.gz`; None where it tells none."""
-    prefixes = _sacremoses().corpus.NonbreakingPrefixes()
     path = Path(path)
     code = (path.with_suffix("") if path.suffix in (".gz", ".xz") else path).suffix.removeprefix(".")
-    return code if len(code) == 2 and code in prefixes.available_langs else None
+    return code if len(code) == 2 and code in _sacremoses().corpus.NonbreakingPrefixes().available_langs else None

@@ -269,6 +269,7 @@ function changed() {
   const length = Array.from(text.value).length;
   $("count").textContent = length > settings.charLimit / 2 ? `${count(length)} of ${count(settings.charLimit)}` : "";
   $("examples").hidden = text.value !== "" || source.value !== "en";
+  $("turn").hidden = !targetsOf(target.value).includes(source.value);
   text.lang = source.value;
   translation.lang = target.value;
   schedule();
@@ -276,10 +277,22 @@ function changed() {
 
 text.addEventListener("input", changed);
 source.addEventListener("change", () => {
-  offer(target, languages.find(one => one.code === source.value).targets, target.value);
+  offer(target, targetsOf(source.value), target.value);
   otherPair();
 });
 target.addEventListener("change", otherPair);
+$("turn").addEventListener("click", () => {
+  const turned = source.value;
+  if (!isStale()) text.value = shownText();
+  source.value = target.value;
+  offer(target, targetsOf(source.value), turned);
+  otherPair();
+  text.focus();
+});
+
+function targetsOf(language) {
+  return languages.find(one => one.code === language)?.targets ?? [];
+}
 $("key").addEventListener("input", () => {
   sessionStorage.setItem(KEY, $("key").value);
   schedule();
@@ -400,7 +413,7 @@ try {
   [settings, languages] = await Promise.all([get("frontend/settings"), get("languages")]);
   const sources = languages.filter(one => one.targets.length);
   offer(source, sources.map(one => one.code), settings.language.source.code);
-  offer(target, languages.find(one => one.code === source.value).targets, settings.language.target.code);
+  offer(target, targetsOf(source.value), settings.language.target.code);
   $("key-line").hidden = !settings.keyRequired;
   if (settings.keyRequired) $("key").value = sessionStorage.getItem(KEY) ?? "";
   changed();
