@@ -16,13 +16,14 @@ import forked
 class Served:
     """A server in a process of its own."""
 
-    def __init__(self, folder: Path, log: Path, *options: str) -> None:
+    def __init__(self, folder: Path | None, log: Path, *options: str) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}/"
         self.log = log
         code = "from rnnsearch.cli import main; main()"
-        command = [sys.executable, "-c", code, "serve", "--model", str(folder), "--port", str(self.port), *options]
+        model = ["--model", str(folder)] if folder else []
+        command = [sys.executable, "-c", code, "serve", *model, "--port", str(self.port), *options]
         with log.open("w") as output:
             self.process = forked.Popen(command, stdout=output, stderr=subprocess.STDOUT)
         deadline = time.monotonic() + 60

@@ -1,4 +1,4 @@
-"""The model that is installed with the package: it is whole, says what it is, and translates."""
+"""The translators that are installed with the package: they are whole, say what they are, and translate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import pytest
 import rnnsearch
 from command_line import Run
 from rnnsearch import Translator
-from rnnsearch.model_catalog import default_model, summarize
+from rnnsearch.model_catalog import TRANSLATORS, default_model, summarize
+from served import Served
 
 ROOT = Path(__file__).parents[2]
 FRENCH = {
@@ -22,13 +23,33 @@ FRENCH = {
 }
 
 
+ENGLISH = {
+    "Je t'aime.": "I love you.",
+    "Merci beaucoup.": "Thank you very much.",
+    "Où est la gare ?": "Where is the station?",
+}
+
+
 @pytest.fixture(scope="module")
 def translator() -> Translator:
     return rnnsearch.load()
 
 
+@pytest.fixture(scope="module")
+def back() -> Translator:
+    return rnnsearch.load("fr-en")
+
+
 def test_it_knows_french(translator: Translator) -> None:
     assert {line: translator.translate(line).text for line in FRENCH} == FRENCH
+
+
+def test_the_other_knows_english(back: Translator) -> None:
+    assert {line: back.translate(line).text for line in ENGLISH} == ENGLISH
+    translation = back.translate("J'ai une voiture rouge.")
+    assert translation.text == "I have a red car."
+    linked = {(translation.source_tokens[source], translation.tokens[target]) for source, target in translation.links or ()}
+    assert {("voiture", "car"), ("rouge", "red")} <= linked
 
 
 def test_it_links_words(translator: Translator) -> None:
@@ -40,8 +61,9 @@ def test_it_links_words(translator: Translator) -> None:
 
 
 @pytest.mark.parametrize("line", ["", "?!…", "Ω≈ç√∫˜µ", "日本語", "a" * 500, "John Smith paid $1,234.56 on 31/12/2013."])
-def test_odd_lines_get_an_answer(translator: Translator, line: str) -> None:
-    assert isinstance(translator.translate(line).text, str)
+def test_odd_lines_get_an_answer(translator: Translator, back: Translator, line: str) -> None:
+    for one in (translator, back):
+        assert isinstance(one.translate(line).text, str)
 
 
 def test_int8_products_give_nearly_the_same(translator: Translator) -> None:
@@ -52,25 +74,37 @@ def test_int8_products_give_nearly_the_same(translator: Translator) -> None:
 
 def test_the_command_needs_nothing_else(rnnsearch: Run, tmp_path: Path) -> None:
     (tmp_path / "text.en").write_text("Thank you very much.\n")
+    (tmp_path / "text.fr").write_text("Merci beaucoup.\n")
     assert rnnsearch("translate", tmp_path / "text.en").out == "Merci beaucoup.\n"
-    assert "en-fr" in rnnsearch("models").out
+    assert rnnsearch("translate", tmp_path / "text.fr").out == "Thank you very much.\n"
+    assert all(name in rnnsearch("models").out for name in TRANSLATORS)
 
 
-def test_it_is_small_and_part_of_the_package() -> None:
-    summary = summarize(default_model())
-    assert (summary.precision, summary.source_language, summary.target_language) == ("int8", "en", "fr")
-    assert summary.megabytes < 15
-    packaged = importlib.resources.files("rnnsearch") / "box" / "en-fr" / "model.safetensors"
-    assert packaged.is_file()
+@pytest.mark.parametrize("name", TRANSLATORS)
+def test_it_is_small_and_part_of_the_package(name: str) -> None:
+    summary = summarize(default_model(name))
+    assert (summary.precision, summary.source_language, summary.target_language) == ("int8", *name.split("-"))
+    assert summary.megabytes < 25 / len(TRANSLATORS)
+    assert (importlib.resources.files("rnnsearch") / "box" / name / "model.safetensors").is_file()
 
 
-def test_it_names_its_texts_and_nothing_of_the_machine_that_trained_it() -> None:
-    folder = default_model()
+@pytest.mark.parametrize("name", TRANSLATORS)
+def test_it_names_its_texts_and_nothing_of_the_machine_that_trained_it(name: str) -> None:
+    folder = default_model(name)
     files = {path.name for path in folder.iterdir()}
     assert {"README.md", "config.json", "model.safetensors", "alignment-layer.safetensors", "training.json"} <= files
     for notice in (ROOT / "NOTICE", folder / "README.md"):
-        assert all(name in notice.read_text(encoding="utf-8") for name in ("Europarl", "Koehn", "Tatoeba", "CC-BY 2.0 FR"))
+        assert all(text in notice.read_text(encoding="utf-8") for text in ("Europarl", "Koehn", "Tatoeba", "CC-BY 2.0 FR"))
     record = json.loads((folder / "training.json").read_text(encoding="utf-8"))
-    assert {file["name"] for file in record["data"]["source_files"]} == {"train.en"}
+    assert [file["name"] for file in record["data"]["source_files"]] == [f"train.{name[:2]}"]
     for path in folder.iterdir():
         assert not re.search(rb"/(work|home|tmp|root)/", path.read_bytes()), path
+
+
+@pytest.mark.slow
+def test_both_are_served_where_no_model_is_named(tmp_path: Path) -> None:
+    server = Served(None, tmp_path / "log")
+    assert server.translate("Thank you very much.") == "Merci beaucoup."
+    assert server.translate("Merci beaucoup.", source="fr", target="en") == "Thank you very much."
+    server.process.terminate()
+    assert server.process.wait(60) == 0
