@@ -30,6 +30,13 @@ ROWS = {
     "selected-longer-adapted": "`selected-longer-adapted`: `selected-longer`, then trained on the news alone",
     "right-to-left": "`right-to-left`: the weights of `longer`, trained to write right to left on the text of `selected`",
     "mean": "`mean`, one model of averaged weights",
+    "installed-1": "`installed-1`: the installed translator, then trained on the text of `selected`",
+    "installed-1-adapted": "`installed-1-adapted`: `installed-1`, then trained on the news alone",
+    "installed-1-mean": "`installed-1-mean`, one model of averaged weights",
+    "installed-2": "`installed-2`: as `installed-1`, with the text in another order",
+    "installed-2-adapted": "`installed-2-adapted`: `installed-2`, then trained on the news alone",
+    "installed-2-mean": "`installed-2-mean`, one model of averaged weights",
+    "installed-mean": "`installed-mean`, one model of averaged weights",
     "together": "`together`, an ensemble",
 }
 DEVELOPMENT = ("newstest2012", "newstest2013")

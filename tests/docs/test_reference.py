@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,7 @@ def load_script(name: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)  # dataclasses look there for the names of their annotations
     spec.loader.exec_module(module)
     return module
 
