@@ -18,7 +18,8 @@ from rnnsearch.report.page import Sample, write_page
 from served import Served
 from toy import toy_pairs
 
-SENTENCES = [source for source, _ in toy_pairs(8, seed=11)]
+# Short ones: with the small model of the tests, whether the translation of a long one ends depends on the processor.
+SENTENCES = [source for source, _ in toy_pairs(20, seed=11) if len(source.split()) < 9]
 ONE, TWO = SENTENCES[:2]
 HOSTILE = "<img src=x onerror=alert(1)> & \"'</textarea><script>alert(2)</script>"
 FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update"
