@@ -130,6 +130,12 @@ def installed_weights(pair: str) -> str:
     return f"{crc32((default_model(pair) / WEIGHTS).read_bytes()):08x}"
 
 
+def pair_of(model: Path) -> str:
+    """The languages of a model, source and target."""
+    summary = summarize(model)
+    return f"{summary.source_language}-{summary.target_language}"
+
+
 def words_alone(line: str) -> str:
     """The letters of a line's words, without their case."""
     return "".join(re.findall(r"\w+", line.casefold()))
@@ -153,6 +159,8 @@ def held_out(pair: str, text: Path, folder: Path) -> tuple[Path, Path]:
 def measure(pair: str, data: Path, trained: Path) -> dict[str, Any]:
     """Sizes, times, and BLEU of each way to store and search."""
     floats, installed = trained / "model", default_model(pair)
+    if floats.exists() and (floats_pair := pair_of(floats)) != pair:
+        raise SystemExit(f"{floats}: this is a model {floats_pair}, not {pair}; give --pair {floats_pair}")
     ways = {
         **({"float32": (floats, "fp32")} if floats.exists() else {}),
         "int8 weights, float32 products": (installed, "fp32"),
