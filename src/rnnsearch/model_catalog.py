@@ -68,8 +68,7 @@ def default_model(name: str = DEFAULT) -> Path:
 
 def translator_from(language: str | None) -> Path:
     """The model in the box that translates from this language, or else the default one."""
-    name = next((name for name in TRANSLATORS if name.partition("-")[0] == language), DEFAULT)
-    return default_model(name if (BOX / name / CONFIG).exists() else DEFAULT)
+    return default_model(next((name for name in TRANSLATORS if name.partition("-")[0] == language), DEFAULT))
 
 
 def models_in(folder: Path) -> Iterator[ModelSummary]:

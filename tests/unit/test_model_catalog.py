@@ -47,8 +47,6 @@ def test_the_name_of_the_text_tells_the_direction(box: Path, rnnsearch: Run, tmp
     for name, direction in directions.items():
         (tmp_path / name).write_text(LINE + "\n")
         assert f"translating {direction} with the installed model" in rnnsearch("translate", name).err
-    shutil.rmtree(box / "fr-en")
-    assert "translating English into French" in rnnsearch("translate", "letter.fr").err
 
 
 def test_a_folder_comes_before_the_box(box: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import functools
 import importlib
 import os
 import re
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -100,23 +101,27 @@ class _PatternOf:
 
 
 _MANY_LETTERS = re.compile(r"[^\x00-\x7f]{100,}")
+_IMPORTING = threading.Lock()
+"""Two threads that put `re.compile` back in the wrong order would leave the changed one."""
 
 
+@functools.cache
 def _sacremoses() -> ModuleType:
     """Import sacremoses in a quarter of the time.
 
     Its patterns name all letters of Unicode one by one, and to compile them is nearly half of the time that a translator
     takes to load. Here they are compiled with a range in the place of each run of neighbours, and match the same.
     """
-    compile_pattern = re.compile
+    with _IMPORTING:
+        compile_pattern = re.compile
 
-    def compile_ranges(pattern: Any, flags: Any = 0) -> Any:
-        if isinstance(pattern, str):
-            pattern = _MANY_LETTERS.sub(lambda letters: _ranges(letters[0]), pattern)
-        return compile_pattern(pattern, flags)
+        def compile_ranges(pattern: Any, flags: Any = 0) -> Any:
+            if isinstance(pattern, str):
+                pattern = _MANY_LETTERS.sub(lambda letters: _ranges(letters[0]), pattern)
+            return compile_pattern(pattern, flags)
 
-    with mock.patch.object(re, "compile", compile_ranges):
-        return importlib.import_module("sacremoses")
+        with mock.patch.object(re, "compile", compile_ranges):
+            return importlib.import_module("sacremoses")
 
 
 @functools.cache

@@ -96,6 +96,19 @@ def test_ranges_match_the_letters_and_no_others(letters: str, first: int, count:
         assert pattern.sub("", letters + others) == others
 
 
+def test_threads_that_import_sacremoses_at_once_leave_re_as_it_was() -> None:
+    program = """
+import re, threading
+from rnnsearch.text.tokenize import _sacremoses
+before = re.compile
+threads = [threading.Thread(target=_sacremoses) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert re.compile is before
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_words_of_letters_of_all_scripts_are_those_of_sacremoses_as_others_import_it() -> None:
     """In a process of its own: here, sacremoses was imported before `Tokenizer` asked for it."""
     program = """
