@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.translation import Translation, Translator
-from rnnsearch.translation.markup import MOST_NESTED, Markup
+from rnnsearch.translation.markup import Markup
+from rnnsearch.translation.markup.pieces import MOST_NESTED
 from rnnsearch.translation.translation import Segment
 from toy import toy_pairs
 
