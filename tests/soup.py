@@ -111,8 +111,11 @@ def _parsed(document: str) -> ElementTree.Element:
 
 
 def text_of(document: str) -> str:
-    """The text that a parser finds."""
-    return "".join(_parsed(document).itertext())
+    """The text that a parser finds, but for comments."""
+    tree = _parsed(document)
+    for node in tree.iter():
+        node.text = node.text if isinstance(node.tag, str) else None
+    return "".join(tree.itertext())
 
 
 def complaint(document: str, random: Random, attributes: bool = False) -> str | None:

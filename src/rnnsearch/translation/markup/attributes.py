@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Sequence
 
-from rnnsearch.translation.markup.pieces import pieces
+from rnnsearch.translation.markup.pieces import decoded, pieces
 from rnnsearch.translation.markup.running_text import SPACES, Aligned, escaped
 from rnnsearch.translation.markup.tokens import attributes
 from rnnsearch.translation.sentences import Passage, as_passage
@@ -23,7 +22,7 @@ class AttributeValues:
         for piece in pieces(document):
             end = 0
             for attribute in attributes(piece.tag) if piece.tag else ():
-                value = html.unescape(attribute.value)
+                value = decoded(attribute.value)
                 if attribute.name in TRANSLATED and any(map(str.isalpha, value)):
                     passage = as_passage(value.translate(SPACES), language, split)
                     self._parts += [piece.raw[end : attribute.start], passage]

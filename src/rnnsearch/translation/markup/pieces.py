@@ -68,7 +68,7 @@ def pieces(document: str) -> list[Piece]:
             stop = ends[place] + 1
             pieces.append(_joined("alone", found[place:stop], True))
         elif token.kind == "text":
-            pieces.append(Piece("text", token.raw, _decoded(token.raw)))
+            pieces.append(Piece("text", token.raw, decoded(token.raw)))
         elif place in ends or place in starts:
             pieces.append(Piece("start" if place in ends else "end", token.raw, tag=_tag(token, place in ends)))
         else:
@@ -126,7 +126,7 @@ def _stays(token: Token) -> bool:
     if "translate" not in token.raw.lower():
         return False
     found = attributes(token.raw)
-    return any(attribute.name == "translate" and html.unescape(attribute.value).lower() == "no" for attribute in found)
+    return any(attribute.name == "translate" and decoded(attribute.value).lower() == "no" for attribute in found)
 
 
 def _end_of_verbatim(found: Sequence[Token], place: int) -> int:
@@ -155,7 +155,7 @@ def _joined(kind: Literal["verbatim", "alone", "break"], found: Sequence[Token],
 
 
 def _text(token: Token) -> str:
-    return token.raw if token.kind == "raw" else _decoded(token.raw) if token.kind == "text" else ""
+    return token.raw if token.kind == "raw" else decoded(token.raw) if token.kind == "text" else ""
 
 
 def _tag(token: Token, paired: bool) -> str:
@@ -165,8 +165,9 @@ def _tag(token: Token, paired: bool) -> str:
     return token.raw
 
 
-def _decoded(raw: str) -> str:
+def decoded(raw: str) -> str:
+    """Text without character references; RnnsearchError for one of thousands of digits."""
     try:
-        return html.unescape(raw.replace("\0", ""))
+        return html.unescape(raw)
     except ValueError as error:
         raise RnnsearchError(f"the HTML cannot be parsed: {shown(str(error))}; write &lt; and &amp; for < and & in text") from None

@@ -16,8 +16,8 @@ from rnnsearch.translation.markup.pieces import Piece
 from rnnsearch.translation.projection import ranges_of
 from rnnsearch.translation.sentences import as_passage
 
-SPACES = str.maketrans("\t\n\f\r", "    ")
-"""What separates words in HTML, as spaces."""
+SPACES = str.maketrans("\t\n\f\r\0", "     ")
+"""What separates words in HTML, and what parsers leave out, as spaces."""
 
 _HTML_SPACES = "\t\n\f\r "
 _NEAR = 4
@@ -77,8 +77,9 @@ class _Output(NamedTuple):
     follows: bool = False
     """Whether it is a tag that no space separates from the word before."""
     before: bool = False
-    """Whether a space is before it in the document."""
+    """Whether a space is before it in the document; before one that is not translated, what is no letter and no digit."""
     after: bool = False
+    """So, after it."""
     verbatim: str = ""
     """The text of an element that is not translated."""
 
@@ -133,7 +134,7 @@ class RunningText:
         if not self.sentences:
             return self._raw
         text, words = self._translated(translations)
-        if not text.strip(_HTML_SPACES):  # parsers may leave out elements around what is nothing but spaces
+        if not text.strip(_HTML_SPACES + "\0"):  # parsers may leave out elements around what is nothing but spaces
             words = [_Word((len(text), len(text) + 1), self._letter)]
             text += "\xa0"
         written = _Written(text)
@@ -229,11 +230,14 @@ class RunningText:
         return [tag._replace(after=False), *_in_order(content), tag._replace(html=element.end, before=False, follows=True)]
 
     def _tag(self, element: _Element, html: str) -> _Output:
-        """A tag of an element that has spaces on the sides where the document has them."""
-        before, after = self._is_space(element.at - 1), self._is_space(element.stop)
-        after = after and (element.verbatim or element.at == element.stop)
-        verbatim = self._text[element.at : element.stop] if element.verbatim else ""
-        return _Output(html, follows=element.at > 0 and not before, before=before, after=after, verbatim=verbatim)
+        """A tag of an element, with what is beside the element in the document."""
+        follows = element.at > 0 and not self._is_space(element.at - 1)
+        if element.verbatim:
+            before, after = (self._text[place : place + 1] for place in (max(0, element.at - 1), element.stop))
+            own = self._text[element.at : element.stop]
+            return _Output(html, None, follows, element.at > 0 and not before.isalnum(), not after.isalnum(), own)
+        after_it = element.at == element.stop and self._is_space(element.stop)
+        return _Output(html, None, follows, self._is_space(element.at - 1), after_it)
 
     def _is_space(self, place: int) -> bool:
         return 0 <= place < len(self._text) and self._text[place].isspace()
@@ -256,10 +260,11 @@ class _Written:
     def add(self, output: _Output) -> None:
         """Write what comes next."""
         if output.span is None:
-            first = not self._end and output.html.startswith(("<!", "<?"))  # such a comment stands outside the root
+            first = not self._end and output.html.startswith(("<!", "<?", "</"))  # such a comment stands outside the root
             if (output.follows or first) and not self._waiting:
-                self.parts.append(output.html)
-                self._last = output.verbatim[-1:] or self._last
+                if output.verbatim and output.before:
+                    self._separate()
+                self._write(output.html, output.verbatim)
             else:
                 self._waiting.append(output)
             return
