@@ -71,6 +71,19 @@ def document(random: Random) -> str:
     return "".join(parts) + "".join(f"</{name}>" for name in reversed(opened if nested else []))
 
 
+def paragraph(random: Random, texts: Sequence[str]) -> str:
+    """A well-formed paragraph of some of these texts, with markup that has no words of its own."""
+    words = " ".join(random.sample(texts, random.randint(1, min(3, len(texts))))).split()
+    parts = [html.escape(word, quote=False) for word in words]
+    for _ in range(random.randint(0, 4)):
+        first, last = sorted(random.choices(range(len(words)), k=2))
+        name = random.choice(("b", "i", "em", "span", "u"))
+        if all(part.count("<") == part.count("</") * 2 for part in (parts[first], parts[last])):
+            parts[first], parts[last] = f"<{name}>{parts[first]}", f"{parts[last]}</{name}>"
+    parts.insert(random.randint(0, len(parts)), random.choice(("", "<img src=a>", "<!-- c -->", "<i></i>", "<wbr>")))
+    return f"<p>{' '.join(parts)}</p>"
+
+
 @dataclass(frozen=True)
 class Invented:
     """A translation of words that are separated by spaces."""
