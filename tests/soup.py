@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from xml.etree import ElementTree
@@ -14,7 +14,9 @@ import html5lib
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.translation.markup import Markup
 
-INLINE = ("a", "b", "i", "em", "code", "span", "sub", "sup", "font", "s", "u", "abbr", "kbd", "label", "q", "tt", "var", "big")
+INLINE = (
+    "a", "b", "i", "em", "code", "span", "sub", "sup", "font", "s", "u", "abbr", "kbd", "label", "q", "tt", "var", "big",
+)  # fmt: skip
 BLOCKS = (
     "p", "div", "li", "ul", "table", "tr", "td", "th", "tbody", "caption", "colgroup", "button", "h1", "form", "option",
     "select", "optgroup", "dl", "dd", "dt", "object", "applet", "marquee", "nobr", "ruby", "rt", "body", "html", "head",
@@ -24,23 +26,31 @@ RAW = ("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "nofr
 FOREIGN = ("svg", "math", "desc", "foreignObject", "mi", "mo", "mtext", "annotation-xml", "g", "path", "mrow", "circle")
 VOID = ("br", "img", "input", "hr", "wbr", "meta", "link", "base", "col", "embed", "param", "image", "frame", "keygen")
 TEXTS = (
-    "The old man", "Hello", " sings. ", "a", " ", "\n", "Two men!", " &amp; ", "&lt;img src=y&gt;", "&nbsp;", "&copy", "&notin",
+    "The old man", "Hello", " sings. ", "a", " ", "\n", "Two men!", " &amp; ", "&lt;img src=y&gt;", "&nbsp;",
+    "&copy", "&notin",
     "&#x3c;b", "\0", "12", "x < y", "a<", "]]>", "-->", "\"", "'", ">", "=", "é", "the house.  It is", "\r\n", "\f", "K",
 )  # fmt: skip
 ATTRIBUTES = (
-    "", "", "", " x", " id=a", " ID='A b'", ' title="The <b> house"', " alt=man", " title='say \"no\"'", " a=1 a=2", " /", "/",
-    " onclick=\"x('>')\"", " x='</b>'", ' y="<!--"', " =x", " a=b/", " translate=no", " TRANSLATE='No'", " class=\"\"", " a = b",
-    " t=\"</noscript><i>\"", " t='</script><i>'", " t=\"</style><i>\"", " t='</title>'", ' t="]]><i>"', " \0=\0", ' a="x"b=\'y\'',
+    "", "", "", " x", " id=a", " ID='A b'", ' title="The <b> house"', " alt=man", " title='say \"no\"'", " a=1 a=2",
+    " /", "/",
+    " onclick=\"x('>')\"", " x='</b>'", ' y="<!--"', " =x", " a=b/", " translate=no", " TRANSLATE='No'",
+    " class=\"\"", " a = b",
+    " t=\"</noscript><i>\"", " t='</script><i>'", " t=\"</style><i>\"", " t='</title>'", ' t="]]><i>"', " \0=\0",
+    ' a="x"b=\'y\'',
     " placeholder=Name", " aria-label='A &amp; b&quot;'", " href=x?a=1&copy=2", " encoding=text/html", " color=red",
 )  # fmt: skip
 ODD = (
-    "<!-- a > b -->", "<!-- The man --!>", "<!-->", "<!--->", "<!---->", "<!-- <!-- -->", "<!--a--!b-->", "<!-", "<!x The man>",
+    "<!-- a > b -->", "<!-- The man --!>", "<!-->", "<!--->", "<!---->", "<!-- <!-- -->", "<!--a--!b-->", "<!-",
+    "<!x The man>",
     "<?php a > b ?>", "</>", "</ x>", "</3>", "<3", "<![CDATA[ The <b>man</b> ]]>", "<![CDATA[x]]>", "<![cdata[ > ]]>",
     "<!DOCTYPE html>", "<!doctype \"a>b\">", "<a b='", "<b x=\"", "<b\0", "<!-- a>", "<p <b>", "<p/<b>", "<svg/>", "<math/>",
-    "<b/>", "<script><!-- <script> </script> <i> --></script>", "<script>'<!--'</script>", "<style><![CDATA[a > b]]></style>",
-    "<title>A <b>man</b></title>", "<textarea>\n</b></textarea>", "</script x='>'>", "</p x='<i>'>", "</br>", "</p>", "</form>",
+    "<b/>", "<script><!-- <script> </script> <i> --></script>", "<script>'<!--'</script>",
+    "<style><![CDATA[a > b]]></style>",
+    "<title>A <b>man</b></title>", "<textarea>\n</b></textarea>", "</script x='>'>", "</p x='<i>'>", "</br>",
+    "</p>", "</form>",
     "<svg><title>a</title><style>b{}</style></svg>", "<svg><p>x</svg>", "<math><mi>x</mi><mo>=</mo></math>", "<!-- b", "<",
-    "<\u0130>", "<lin\u212a>", "</\u017fcript>", "<a href=x><b>The red</b> house</a>", "<code>f(&amp;x)</code>", "<select><b>",
+    "<\u0130>", "<lin\u212a>", "</\u017fcript>", "<a href=x><b>The red</b> house</a>", "<code>f(&amp;x)</code>",
+    "<select><b>",
     "<noscript><a t=\"</noscript><i>\">", "<table>x<b>y", "<a><p>", "<b><p>", "<isindex>", "<img src=x onerror=alert(1)>",
 )  # fmt: skip
 
@@ -97,10 +107,12 @@ class Invented:
 def invented(random: Random, sentence: str) -> Invented:
     """A translation of other words in another order, each with some links."""
     source = sentence.split()
-    words = [random.choice((word.upper(), "<i>", "&lt;", "l'", "mot", "--!>", "\"", "]]>", ".")) for word in source]
+    words = [random.choice((word.upper(), "<i>", "&lt;", "l'", "mot", "--!>", '"', "]]>", ".")) for word in source]
     random.shuffle(words)
     words = words[: random.randint(0, len(words))] if random.random() < 0.2 else words
-    pairs = [(random.randrange(len(source)), target) for target in range(len(words)) for _ in range(random.choice((0, 1, 1, 3)))]
+    pairs = [
+        (random.randrange(len(source)), target) for target in range(len(words)) for _ in range(random.choice((0, 1, 1, 3)))
+    ]
     glue = random.choice((" ", " ", "", "\xa0"))
     return Invented(glue.join(words), words, [*source, ""], frozenset(pairs) if random.random() < 0.9 else None)
 

@@ -70,12 +70,14 @@ def test_elements_that_are_not_well_nested_stay_in_their_place(document: str) ->
 
 
 @pytest.mark.parametrize("piece", [
-    "<b>x ", "<a>x ", "<p>x", "<svg>", "<math>", "<noscript>x", "<select>x", "<sup>1", "<code>", "<title>", "<!-- x -->", "<b x=",
-    "&#x;", "<script>", "<script><!--", "<a x='y'>x</a> <img> ", "x", "</", "<svg></svg>x", "<b a=1 a=2/>", "a<b>", "<i translate=no>",
+    "<b>x ", "<a>x ", "<p>x", "<svg>", "<math>", "<noscript>x", "<select>x", "<sup>1", "<code>", "<title>",
+    "<!-- x -->", "<b x=",
+    "&#x;", "<script>", "<script><!--", "<a x='y'>x</a> <img> ", "x", "</", "<svg></svg>x", "<b a=1 a=2/>", "a<b>",
+    "<i translate=no>",
 ])  # fmt: skip
 def test_floods_take_linear_time(piece: str) -> None:
     seconds = []
-    for count in (1_000, 10_000):
+    for count in (500, 5_000):
         began = time.process_time()
         document = piece * (count // 10 if "x" in piece else count)
         markup = Markup(document, "en", split=False, attributes=True)
@@ -141,7 +143,7 @@ def _shouted(sentence: str) -> Translation:
         ("<p title='The man'>x</p>", '<p title="THE MAN">X</p>'),
         ("<img  src=a ALT=man\n>", '<img  src=a ALT="MAN"\n>'),
         ("a <img alt=man alt=other id='a'> b", 'A <img alt="MAN" alt=other id=\'a\'> B'),
-        ("<input placeholder='a &lt; \"b\"&nbsp;&amp; c' value=x>", '<input placeholder="A &lt; &quot;B&quot; &amp; C" value=x>'),
+        ("<i placeholder='a &lt; \"b\"&nbsp;&amp; c' x=x></i>", '<i placeholder="A &lt; &quot;B&quot; &amp; C" x=x></i>'),
         ("<textarea placeholder=x>y</textarea>", '<textarea placeholder="X">y</textarea>'),
         ("<svg aria-label=x><a title=y></a></svg>", '<svg aria-label="X"><a title=y></a></svg>'),
         ("<b title=''>1</b><b alt>2</b><b title='12 %'>", "<b title=''>1</b><b alt>2</b><b title='12 %'>"),

@@ -18,18 +18,27 @@ ENGLISH = (
     "Good morning! How are you today?", "I don't know where my keys are.", "Thank you very much for your help.",
     "The train leaves at half past seven.", "Would you like a cup of coffee or tea?", "It's raining again, isn't it?",
     "My sister lives in a small house near the sea.", "We haven't seen each other for two years.",
-    "Please close the door when you leave.", "What time is it? It is nearly midnight.", "She said that she would call me tomorrow.",
+    "Please close the door when you leave.", "What time is it? It is nearly midnight.",
+    "She said that she would call me tomorrow.",
     "The children are playing in the garden.", "I have to buy bread, milk and eggs.", "That was the best film of the year!",
-    "Could you tell me where the station is?", "He has been working here since 2015.", "There are too many people on the bus.",
+    "Could you tell me where the station is?", "He has been working here since 2015.",
+    "There are too many people on the bus.",
     "If you are tired, go to bed.", "The old man's dog sleeps all day.", "Let's meet in front of the museum at 10:30.",
 )  # fmt: skip
 FRENCH = (
     "Bonjour, comment allez-vous aujourd'hui ?", "Je ne sais pas où sont mes clés.", "Merci beaucoup pour votre aide !",
     "Qu'est-ce que tu veux manger ce soir ?", "L'homme qui habite ici s'appelle Jean.", "Il n'y a plus de pain à la maison.",
-    "Nous irons au cinéma s'il pleut demain.", "C'est l'anniversaire de ma sœur aujourd'hui.", "Le train part à sept heures et demie.",
+    "Nous irons au cinéma s'il pleut demain.", "C'est l'anniversaire de ma sœur aujourd'hui.",
+    "Le train part à sept heures et demie.",
     "J'ai acheté du lait, des œufs et du beurre.",
 )  # fmt: skip
-TEMPLATES = ("<p>{} {}</p>", "<p><b>{}</b> {}</p>", "{} <a href='/'>{}</a>", "<td>{}<!-- c --> <em>{}</em><img src=a>", "<i>{} <b>{}</b></i>")
+TEMPLATES = (
+    "<p>{} {}</p>",
+    "<p><b>{}</b> {}</p>",
+    "{} <a href='/'>{}</a>",
+    "<td>{}<!-- c --> <em>{}</em><img src=a>",
+    "<i>{} <b>{}</b></i>",
+)
 
 
 def words_of(document: str) -> list[str]:
@@ -52,14 +61,21 @@ def test_everyday_sentences(model: str, sentences: Sequence[str]) -> None:
 def test_a_greeting() -> None:
     translator = load("en-fr")
     expected = " ".join(translation.text for translation in translator.translate(["Good morning!", "How are you today?"]))
-    assert translator.translate_html("<p>Good morning! How are you today?</p>") == f"<p>{html.escape(expected, quote=False)}</p>"
+    assert (
+        translator.translate_html("<p>Good morning! How are you today?</p>")
+        == f"<p>{html.escape(expected, quote=False)}</p>"
+    )
 
 
-texts = st.lists(st.sampled_from(["man", "sings.", "a&amp;b", "old", "The", "l'eau", "!"]), min_size=1, max_size=4).map(" ".join)
+texts = st.lists(st.sampled_from(["man", "sings.", "a&amp;b", "old", "The", "l'eau", "!"]), min_size=1, max_size=4).map(
+    " ".join
+)
 empty = st.sampled_from(["<img src=a>", "<wbr>", "<!-- c -->", "<i></i>", "<i> </i>", "<sup>1</sup>", "<b><img></b>"])
 inline = st.recursive(
     texts | empty,
-    lambda inner: st.builds("<{0}>{1}</{0}>".format, st.sampled_from(["b", "i", "a"]), st.lists(inner, max_size=3).map(" ".join)),
+    lambda inner: st.builds(
+        "<{0}>{1}</{0}>".format, st.sampled_from(["b", "i", "a"]), st.lists(inner, max_size=3).map(" ".join)
+    ),
     max_leaves=10,
 )
 documents = st.lists(st.lists(inline, max_size=5).map(" ".join).map("<p>{}</p>".format), max_size=3).map(" ".join)
@@ -114,7 +130,9 @@ def test_spaces_beside_an_element(document: str, words: str, links: Sequence[tup
 
 def test_a_word_is_not_cut_by_what_is_empty() -> None:
     markup = Markup("the <img> man sings", "en")
-    translation = Invented("l'homme chante", ["l'", "homme", "chante"], ["the", "man", "sings", ""], frozenset({(0, 0), (1, 1), (2, 2)}))
+    translation = Invented(
+        "l'homme chante", ["l'", "homme", "chante"], ["the", "man", "sings", ""], frozenset({(0, 0), (1, 1), (2, 2)})
+    )
     assert markup.joined([translation]) == "l'homme <img> chante"
 
 

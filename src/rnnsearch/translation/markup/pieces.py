@@ -170,4 +170,6 @@ def decoded(raw: str) -> str:
     try:
         return html.unescape(raw)
     except ValueError as error:
-        raise RnnsearchError(f"the HTML cannot be parsed: {shown(str(error))}; write &lt; and &amp; for < and & in text") from None
+        raise RnnsearchError(
+            f"the HTML cannot be parsed: {shown(str(error))}; write &lt; and &amp; for < and & in text"
+        ) from None
