@@ -59,6 +59,7 @@ def test_inert_text_stays_inert(document: str) -> None:
         "<a>" + "<div>" * 9 + "</a>" + "</div>" * 9 + "<p><b></p>The man <a>sings</a>",
         "<!-- c --> The man",
         "The man <!-- c -->",
+        "</3>&lt;The man<!-- c -->sings&nbsp;",
         "<b/>The <i/>man</i> sings",
         "The <code><b></code> man </b> sings",
         "<frameset>The man<frame>",

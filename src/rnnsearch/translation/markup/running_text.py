@@ -134,7 +134,7 @@ class RunningText:
         if not self.sentences:
             return self._raw
         text, words = self._translated(translations)
-        if not text.strip(_HTML_SPACES + "\0"):  # parsers may leave out elements around what is nothing but spaces
+        if not text.replace("\0", " ").strip():  # parsers may leave out elements around what is nothing but spaces
             words = [_Word((len(text), len(text) + 1), self._letter)]
             text += "\xa0"
         written = _Written(text)
