@@ -48,6 +48,10 @@ def command(
         typer.Option("--format", help="`text`; `json` lines with tokens, scores and alignments; or `pharaoh` alignments."),
     ] = "text",
     html: Annotated[bool, typer.Option("--html", help="FILE is an HTML document; so is what is written.")] = False,
+    attributes: Annotated[
+        bool,
+        typer.Option("--attributes", help="With --html, also translate `alt`, `aria-label`, `placeholder` and `title`."),
+    ] = False,
     page: PageFile = None,
     jobs: Jobs = 1,
     paper: PaperSearch = False,
@@ -64,6 +68,8 @@ def command(
     settings = search_settings(paper, beam, set_)
     if html and (n_best > 1 or prefix is not None or format_ != "text"):
         raise RnnsearchError("--html writes one translated document; leave out --n-best, --prefix and --format")
+    if attributes and not html:
+        raise RnnsearchError("--attributes are those of an HTML document; give --html too")
     if " " in file and not Path(file).exists():
         raise RnnsearchError(f"{file}: no such file; for a sentence, type: echo {shlex.quote(file)} | rnnsearch translate")
     models = model or [translator_from(language_of(file))]
@@ -100,7 +106,9 @@ def command(
     prefixes = None if prefix is None else read_lines(prefix)
     work = TranslateLines(translator, n_best, format_, translator.glossary(None if terms is None else read_terms(terms)))
     work.warm_up(settings)
-    document = Markup(read_text(file), translator.system.config.data.source_language) if html else None
+    document = None
+    if html:
+        document = Markup(read_text(file), translator.system.config.data.source_language, attributes=attributes)
     lines = read_lines(file) if document is None else iter(document.sentences)
     best: list[Translation] = []
     sentences, whole = None, 0
