@@ -51,6 +51,10 @@ def command(
         typer.Option("--format", help="`text`; `json` lines with tokens, scores and alignments; or `pharaoh` alignments."),
     ] = "text",
     html: Annotated[bool, typer.Option("--html", help="FILE is an HTML document; so is what is written.")] = False,
+    attributes: Annotated[
+        bool,
+        typer.Option("--attributes", help="With --html, also translate `alt`, `aria-label`, `placeholder` and `title`."),
+    ] = False,
     page: PageFile = None,
     split_sentences: SplitSentences = None,
     jobs: Jobs = 1,
@@ -71,6 +75,8 @@ def command(
     settings = search_settings(paper, beam, set_, split_sentences)
     if html and (n_best > 1 or prefix is not None or format_ != "text"):
         raise RnnsearchError("--html writes one translated document; leave out --n-best, --prefix and --format")
+    if attributes and not html:
+        raise RnnsearchError("--attributes are those of an HTML document; give --html too")
     if " " in file and not Path(file).exists():
         raise RnnsearchError(f"{file}: no such file; for a sentence, type: echo {shlex.quote(file)} | rnnsearch translate")
     models = model or [translator_from(language_of(file))]
@@ -108,8 +114,10 @@ def command(
     glossary = translator.glossary(None if terms is None else read_terms(terms))
     work = TranslateLines(translator, n_best, format_, glossary, of_sentences=html)
     work.warm_up(settings)
-    language, splits = translator.system.config.data.source_language, translator.splits(settings)
-    document = Markup(read_text(file), language, splits) if html else None
+    document = None
+    if html:
+        language, split = translator.system.config.data.source_language, translator.search_settings(settings).split_sentences
+        document = Markup(read_text(file), language, split, attributes=attributes)
     lines = read_lines(file) if document is None else iter(document.sentences)
     best: list[Translation] = []
     sentences, whole = None, 0

@@ -105,16 +105,20 @@ class Translator:
             return self.n_best(lines, 1, prefix, terms, **settings)[0]
         return [translations[0] for translations in self.n_best(lines, 1, prefix, terms, **settings)]
 
-    def translate_html(self, document: str, *, terms: GivenTerms = None, **settings: object) -> str:
+    def translate_html(
+        self, document: str, *, attributes: bool = False, terms: GivenTerms = None, **settings: object
+    ) -> str:
         """The translation of an HTML document, or of a part of one, with its markup.
 
         The sentences of its text are translated; each element is around the words that were read from its own, and tags,
-        attributes, comments and scripts stay. `terms` and `settings` are those of `translate`. Raises RnnsearchError for
-        what Python's HTML parser cannot parse.
+        comments and scripts stay; so do attributes, unless `attributes` asks for `alt`, `aria-label`, `placeholder` and
+        `title` to be translated. `terms` and `settings` are those of `translate`. Raises RnnsearchError for a character
+        reference of thousands of digits.
         """
         if not isinstance(document, str):
             raise RnnsearchError(f"translate_html: document = {shown(document)}; give a string")
-        markup = Markup(document, self.system.config.data.source_language, self.splits(settings))
+        split = self.search_settings(settings).split_sentences
+        markup = Markup(document, self.system.config.data.source_language, split, attributes=attributes)
         found = self.n_best_of_sentences(markup.sentences, 1, (), self.glossary(terms), settings)
         return markup.joined([translations[0] for translations in found])
 
