@@ -65,7 +65,10 @@ class DataConfig:
     target_units: Units = "words"
     """What the target is a sequence of."""
     normalization: Literal["none", "NFC", "NFD", "NFKC", "NFKD"] = "NFC"
-    """Unicode normal form of characters, code points and symbols. Words stay as they are."""
+    """Unicode normal form of characters, code points and symbols; see `normalize_words` for words."""
+    normalize_words: bool = True
+    """The model sees words in one spelling, however they are written: apostrophes, quotation marks, dashes, ligatures,
+    full-width letters and accents (NFC) as its vocabulary has them most often. What is copied keeps its spelling."""
     source_words: int = Field(default=30000, ge=1, le=_LARGEST_COUNT)
     """Size of the source shortlist, the most frequent words. All other words are `[UNK]` (section 4.1 of the paper)."""
     target_words: int = Field(default=30000, ge=1, le=_LARGEST_COUNT)
