@@ -77,7 +77,7 @@ class Subwords:
     def load(cls, path: str | os.PathLike[str], kind: SubwordKind) -> Subwords:
         """Read a file that `save` wrote."""
         try:
-            return cls(Path(path).read_bytes(), kind, path)
+            return cls(read_bytes(Path(path), _MOST_BYTES), kind, path)
         except OSError as error:
             raise RnnsearchError(f"{os.fspath(path)}: cannot read the subwords: {error.strerror}") from None
 

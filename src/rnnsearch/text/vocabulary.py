@@ -66,7 +66,7 @@ class Vocabulary:
         """Read a file that `save` wrote."""
         path = Path(path)
         try:
-            text = path.read_bytes().decode("utf-8")
+            text = read_bytes(path, MOST_BYTES).decode("utf-8")
         except FileNotFoundError:
             raise RnnsearchError(f"{path}: no such vocabulary file") from None
         except OSError as error:
