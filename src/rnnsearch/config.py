@@ -358,7 +358,7 @@ def read_toml(path: str | Path) -> dict[str, dict[str, Any]]:
         with Path(path).open("rb") as file:  # it may be a pipe: whoever calls this has written it
             content = file.read(_MOST_SETTINGS + 1)
         if len(content) > _MOST_SETTINGS:
-            raise RnnsearchError(f"{path}: more than {_MOST_SETTINGS:,} bytes, which no file of settings has; is it another?")
+            raise RnnsearchError(f"{path}: more than {_MOST_SETTINGS:,} bytes; is this a file of settings?")
         values = tomllib.loads(content.decode("utf-8-sig"))
     except OSError as error:
         raise RnnsearchError(f"{path}: {error.strerror}") from None

@@ -226,7 +226,7 @@ def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cp
     if not (folder / ALIGNMENT_LAYER).exists():
         return system
     if not system.model.aligns:
-        raise RnnsearchError(f"{folder / ALIGNMENT_LAYER}: the model of this folder has no alignment to learn from; remove it")
+        raise RnnsearchError(f"{folder / ALIGNMENT_LAYER}: the model of this folder has no alignment; remove the file")
     layer = AlignmentLayer(system.model).to(device).eval()
     _copy_of(folder / ALIGNMENT_LAYER, system, layer)
     return replace(system, alignment_layer=layer)
@@ -394,5 +394,5 @@ def copy_weights(path: Path, tensors: dict[str, Tensor], model: nn.Module) -> No
             parameter.copy_(tensors[name])
             if not all(bound.isfinite() for bound in parameter.aminmax()):
                 raise RnnsearchError(
-                    f"{path}: {name} has a number that is not finite, so nothing can be computed with it; get the model again"
+                    f"{path}: {name} has a number that is not finite: nothing can be computed with it; get the model again"
                 )
