@@ -80,7 +80,7 @@ class UnreadableModel:
 
 
 def models_in(folder: Path) -> Iterator[ModelSummary | UnreadableModel]:
-    """The models in the folders of `folder`, or that in itself, by name. A folder without settings or weights is passed over."""
+    """The models in the folders of `folder`, or that in itself, by name. What has no settings or no weights is none."""
     for place in sorted([folder, *(path for path in folder.iterdir() if path.is_dir())]) if folder.is_dir() else ():
         if os.path.lexists(place / CONFIG) and os.path.lexists(place / WEIGHTS):
             try:

@@ -227,6 +227,8 @@ def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cp
         return system
     if not system.model.aligns:
         raise RnnsearchError(f"{folder / ALIGNMENT_LAYER}: the model of this folder has no alignment; remove the file")
+    with torch.device("meta"):
+        check_weights(folder / ALIGNMENT_LAYER, AlignmentLayer(system.model))
     layer = AlignmentLayer(system.model).to(device).eval()
     _copy_of(folder / ALIGNMENT_LAYER, system, layer)
     return replace(system, alignment_layer=layer)
