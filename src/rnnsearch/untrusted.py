@@ -13,7 +13,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -140,8 +140,9 @@ def check_arrays(arrays: Mapping[str, NDArray[Any]], expected: Mapping[str, Arra
         array = arrays[name]
         if array.dtype != dtype or array.shape != shape:
             raise ValueError(f"{name} is {array.dtype} {array.shape}, not {dtype} {shape}")
-        # The least and the greatest of numbers of which one is none are none.
-        if array.size and not (max(least, -1e300) <= array.min() and array.max() <= min(most, 1e300)):
+        # As numbers of Python, which are compared exactly. The least of numbers of which one is NaN is NaN.
+        bounds = [array.min().item(), array.max().item()] if array.size else []
+        if not all(isfinite(bound) and least <= bound <= most for bound in bounds):
             raise ValueError(f"{name} has a number that is not finite, or out of its range")
 
 
