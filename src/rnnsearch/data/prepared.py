@@ -47,7 +47,7 @@ class _Words(TypedDict):
     vocabulary: _Count
     words: _Count
     distinct_words: _Count
-    coverage_percent: NotRequired[Annotated[float, Field(ge=0, le=100)]]
+    coverage_percent: Annotated[float, Field(ge=0, le=100)]
     pieces: NotRequired[_Count]
 
 
@@ -58,6 +58,15 @@ class _File(TypedDict):
 
     name: str
     bytes: _Count | None
+
+
+class _HeldOut(TypedDict):
+    """What was held out."""
+
+    __pydantic_config__ = _EXACT  # type: ignore[misc]
+
+    pairs: _Count
+    lines: _Count
 
 
 class _Info(TypedDict):
@@ -74,7 +83,7 @@ class _Info(TypedDict):
     target_files: list[_File]
     link_files: NotRequired[list[_File]]
     links: NotRequired[_Count]
-    held_out: NotRequired[dict[Literal["pairs", "lines"], _Count]]
+    held_out: NotRequired[_HeldOut]
     crc32: NotRequired[dict[str, str]]
 
 

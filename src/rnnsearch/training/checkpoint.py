@@ -128,7 +128,9 @@ def load_checkpoint(
         shapes = {"step": torch.Size([]), "row_step": parameter.shape[:1]}
         shapes.update((key, parameter.shape) for key in optimizer.averages)
         fits = all(
-            value.is_floating_point() and value.shape == shapes.get(key) and bool(value.isfinite().all())
+            value.is_floating_point()
+            and value.shape == shapes.get(key)
+            and bool((value.isfinite() & ((value >= 0) | (key == "exp_avg"))).all())  # all others are of squares, and counts
             for key, value in state.items()
         )
         if state and not (fits and state.keys() >= shapes.keys() - {"row_step"}):
