@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import struct
+import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
@@ -148,11 +150,12 @@ def in_child(sound: Callable[[], bool], gigabytes: float = 4) -> str:
             pages = int(Path("/proc/self/statm").read_text().split()[0]) if Path("/proc/self/statm").exists() else 0
             most = pages * resource.getpagesize() + int(gigabytes * 1e9)
             resource.setrlimit(resource.RLIMIT_AS, (most, most))
+            signal.alarm(60)  # nothing waits for a pipe
             came = 0 if sound() else 2
         except RnnsearchError as error:
             came = 1 if str(error).isprintable() or "\n" not in str(error) else 4
-        except BaseException as error:
-            print(repr(error)[:500], flush=True)
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(came)
     status = os.waitpid(child, 0)[1]

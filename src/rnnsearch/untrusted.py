@@ -56,10 +56,10 @@ def _no_file(path: Path) -> RnnsearchError:
 def read_bytes(path: Path, most: int) -> bytes:
     """All of a regular file. Raises RnnsearchError where it has more than `most` bytes, and OSError as `open` does."""
     with open_regular(path) as file:
-        content = file.read(most + 1) if os.fstat(file.fileno()).st_size <= most else None
-    if content is None or len(content) > most:
-        raise RnnsearchError(f"{path}: the file has more than {most:,} bytes, which no file of its kind has; is it another?")
-    return content
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
+            raise RnnsearchError(f"{path}: the file has more than {most:,} bytes, which no file of its kind has; is it one?")
+        return file.read(size)  # memory is taken for as much as is asked for
 
 
 def read_json(path: Path, most: int = 16 * MEGABYTE) -> Any:
