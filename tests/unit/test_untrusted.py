@@ -37,6 +37,11 @@ def test_no_more_is_read_than_is_allowed(tmp_path: Path) -> None:
         read_bytes(path, 4)
 
 
+def test_no_more_memory_is_taken_than_the_file_has_bytes(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"12345")
+    assert poison.in_child(lambda: read_bytes(tmp_path / "file", 1 << 40) == b"12345", gigabytes=0.5) == "sound"
+
+
 @pytest.mark.parametrize("text", poison.ODD_JSON)
 def test_a_record_is_an_object_or_empty(tmp_path: Path, text: str) -> None:
     (tmp_path / "record.json").write_text(text, encoding="utf-8", errors="surrogatepass")
