@@ -32,6 +32,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from rnnsearch.atomic import acquire_lock, atomic_write
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
+from rnnsearch.untrusted import MEGABYTE, read_json
 from rnnsearch.version import __version__
 
 Plain: TypeAlias = Any
@@ -45,6 +46,8 @@ LINES = 1000
 AHEAD = 2
 """For each process, this many shards are under way or wait for those before them: more are not read."""
 
+_MOST_RESULT = 1024 * MEGABYTE
+"""Bytes of the result of a shard."""
 MOST_BY_DEFAULT = 16
 """Processes: what one process has to do itself keeps no more than these busy."""
 _FORKED = sys.platform == "linux"
@@ -129,8 +132,8 @@ class Kept:
     def get(self, shard: Plain) -> Plain | None:
         """The result of this shard, if it is kept."""
         try:
-            return json.loads(self._part(shard).read_bytes())
-        except (OSError, ValueError):  # there is none, or the disk has damaged it
+            return read_json(self._part(shard), _MOST_RESULT)
+        except (OSError, ValueError, RnnsearchError):  # there is none, or the disk has damaged it
             return None
 
     def put(self, shard: Plain, result: bytes) -> None:

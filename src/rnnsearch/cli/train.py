@@ -100,8 +100,7 @@ def command(
     if start is not None:
         refuse_settings(config, set_, wanted, read_model_config(start), ["data", "model"], f"--from {start}")
 
-    from rich.console import Console
-
+    from rnnsearch.terminal import Terminal
     from rnnsearch.training.processes import check_shards, rank, under_torchrun
 
     if models > 1 and (processes > 1 or under_torchrun()):
@@ -117,7 +116,7 @@ def command(
     from rnnsearch.training.ensemble import train_ensemble
     from rnnsearch.training.session import Interrupted, train
 
-    console = Console(stderr=True, quiet=rank() > 0)
+    console = Terminal(stderr=True, quiet=rank() > 0)
     try:
         (train if models == 1 else partial(train_ensemble, models=models))(
             output,
@@ -134,7 +133,7 @@ def command(
             console=console,
         )
     except Interrupted as stop:
-        console.print(str(stop), highlight=False, markup=False)
+        console.print(str(stop))
         raise typer.Exit(130) from None
     except RnnsearchError as error:
         if rank() > 0:
@@ -144,4 +143,4 @@ def command(
         f"Try it:    echo 'a sentence' | rnnsearch translate --model {output}",
         f"Score it:  rnnsearch evaluate --model {output} --source test.source --reference test.target",
     ):
-        console.print(step, highlight=False, markup=False, soft_wrap=True)
+        console.print(step, soft_wrap=True)

@@ -114,6 +114,8 @@ class Guide:
         """The minibatch of these pairs, with their links."""
         guide_BTS = np.zeros((len(pairs), batch.target_BT.shape[1], batch.source_BS.shape[1]), np.float32)
         sources, targets = self._links.take(pairs)
+        if not np.array_equal(sources.lengths, targets.lengths):
+            raise self._damaged()
         ends = np.cumsum(sources.lengths)[:-1]
         for guide_TS, x_S, S, y_T, T, linked_sources, linked_targets in zip(
             *(guide_BTS, batch.source_BS, batch.source_lengths_B - 1, batch.target_BT, batch.target_lengths_B - 1),
@@ -126,10 +128,16 @@ class Guide:
                 for vocabulary, ids in zip(self._vocabularies, (x_S[:S], y_T[:T]), strict=True)
             )
             linked = np.zeros((T + 1, S + 1), np.float32)
-            linked[linked_targets, linked_sources] = 1
+            try:
+                linked[linked_targets, linked_sources] = 1
+            except IndexError:
+                raise self._damaged() from None
             guide_TS[:T, :S] = linked[np.ix_(target_word_ids, source_word_ids)]
         guide_BTS /= np.maximum(guide_BTS.sum(2, keepdims=True), 1)
         return replace(batch, guide_BTS=guide_BTS)
+
+    def _damaged(self) -> RnnsearchError:
+        return RnnsearchError(f"{self._links.path}: a link is outside of its pair: the file is damaged; prepare it again")
 
 
 class BatchStream:
