@@ -11,6 +11,9 @@ from rnnsearch.errors import RnnsearchError, shown
 
 MOST_MATCHES = 20
 """The number of terms that are placed in the translation of one segment; those that come later are left to the model."""
+MOST_UNITS, MOST_UNITS_EACH = 20, 2
+"""The words or subwords that the terms of a segment may put into its translation: so many, and so many for each word or
+subword of the segment. The search takes a step for each, and a step takes longer the more terms there are."""
 MOST_CHARACTERS = 200
 """The longest source or target term."""
 
@@ -33,7 +36,7 @@ class Glossary:
         self._folded: dict[tuple[str, ...], list[str]] = {}
         for source, target in entries.items():
             self._folded.setdefault(_folded(source), target)
-        self._longest = max(map(len, entries), default=0)
+        self._lengths = sorted(set(map(len, entries)), reverse=True)
 
     @classmethod
     def tokenized(
@@ -68,12 +71,12 @@ class Glossary:
         """
         found: list[Match] = []
         is_free = [True] * len(words)
-        for length in range(min(self._longest, len(words)), 0, -1):
+        folded = _folded(words)
+        for length in self._lengths:
             for start in range(len(words) - length + 1):
                 stop = start + length
                 if all(is_free[start:stop]):
-                    here = tuple(words[start:stop])
-                    target = self.entries.get(here) or self._folded.get(_folded(here))
+                    target = self.entries.get(tuple(words[start:stop])) or self._folded.get(folded[start:stop])
                     if target:
                         found.append(Match(start, stop, target))
                         is_free[start:stop] = [False] * length
