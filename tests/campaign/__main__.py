@@ -19,6 +19,7 @@ from campaign.damage import damage  # noqa: E402
 from campaign.disk import full, library, lies  # noqa: E402
 from campaign.fuzz import fuzz  # noqa: E402
 from campaign.kills import kills  # noqa: E402
+from campaign.requests import requests  # noqa: E402
 from campaign.sharing import readers, stream, writers  # noqa: E402
 from campaign.trial import Part  # noqa: E402
 
@@ -30,6 +31,7 @@ PARTS: dict[str, tuple[Callable[[int, Sequence[int]], Part], int, str]] = {
     "stream": (stream, 20_000, "lines through one `translate`, and its memory"),
     "readers": (readers, 1000, "loads of a model while a training saves it"),
     "writers": (writers, 10, "two trainings into one folder at once"),
+    "requests": (requests, 2000, "odd requests to the server"),
     "fuzz": (fuzz, 2000, "commands with odd files, names, outputs and settings"),
 }
 """What a part runs, how many attempts it makes, and what it is."""
