@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rnnsearch.config import SearchConfig
-from rnnsearch.errors import RnnsearchError
+from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.model_folder import System
 from rnnsearch.search import Hypothesis, Query, Term, Terms
 from rnnsearch.text import units_of
 from rnnsearch.text.vocabulary import UNK
-from rnnsearch.translation.glossary import NO_TERMS, Glossary, Match
+from rnnsearch.translation.glossary import MOST_UNITS, MOST_UNITS_EACH, NO_TERMS, Glossary, Match
 from rnnsearch.translation.lexicon import Lexicon
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.sentences import has_letters
@@ -121,6 +121,7 @@ class Requests:
                     [Term(target.encode(match.target), starts[match.start], stops[match.stop - 1]) for match in found],
                     target.continues,
                 )
+                _check_cost(terms, source.encode(words), words)
             queries.append(Query(source.encode(words), beam, target.encode(prefix), terms))
             matches.append(found)
         return Request(n, segments, prefixes, matches, queries)
@@ -231,6 +232,16 @@ class Requests:
             replacements=replacements,
             terms=sorted(terms, key=lambda term: term.target_start),
             linker=linker,
+        )
+
+
+def _check_cost(terms: Terms, ids: Sequence[int], words: Sequence[str]) -> None:
+    """Raise RnnsearchError where the search for a segment with these terms would take many times as long as without."""
+    limit = MOST_UNITS + MOST_UNITS_EACH * len(ids)
+    if terms.words > limit:
+        raise RnnsearchError(
+            f"{shown(' '.join(words))}: the translations of its {len(terms.terms)} terms have {terms.words:,} words or "
+            f"subwords, and the limit is {limit:,} for a text of {len(ids):,}; give fewer or shorter terms"
         )
 
 
