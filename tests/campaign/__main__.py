@@ -20,6 +20,7 @@ from campaign.disk import full, library, lies  # noqa: E402
 from campaign.fuzz import fuzz  # noqa: E402
 from campaign.kills import kills  # noqa: E402
 from campaign.sharing import readers, stream, writers  # noqa: E402
+from campaign.system import system  # noqa: E402
 from campaign.trial import Part  # noqa: E402
 
 PARTS: dict[str, tuple[Callable[[int, Sequence[int]], Part], int, str]] = {
@@ -30,6 +31,7 @@ PARTS: dict[str, tuple[Callable[[int, Sequence[int]], Part], int, str]] = {
     "stream": (stream, 20_000, "lines through one `translate`, and its memory"),
     "readers": (readers, 1000, "loads of a model while a training saves it"),
     "writers": (writers, 10, "two trainings into one folder at once"),
+    "system": (system, 1000, "commands with odd streams, limits, variables, pipes, links and names of outputs"),
     "fuzz": (fuzz, 2000, "commands with odd files, names, outputs and settings"),
 }
 """What a part runs, how many attempts it makes, and what it is."""
