@@ -99,9 +99,9 @@ def command(
         if model is not None and save is not None:
             raise RnnsearchError(f"--save keeps an aligner that learns now, and {model} has learned: give one of the two")
         files = _files_of_pairs(source, target, pairs_file)
-        check_inputs(*files, gold, outputs=[output], folders=[save, model], printed=output is None)
         if save is not None and save.exists() and not save.is_dir():
             raise RnnsearchError(f"{save}: this is a file; name a folder to keep the aligner in")
+        check_inputs(*files, gold, outputs=[output], folders=[save, model], printed=output is None)
         _align_by_aligner(model, files, save, output, format_, symmetry or "probability", judge)
         return
     if save is not None:
