@@ -100,6 +100,14 @@ class Kept:
             ) from None
         except OSError as error:
             raise RnnsearchError(f"cannot write to {self.folder}: {error.strerror}") from None
+        try:
+            self._begin(new)
+        except BaseException as error:
+            self.__exit__(type(error), error, error.__traceback__)
+            raise
+        return self
+
+    def _begin(self, new: bool) -> None:
         manifest = self.folder / "run.json"
         wanted = json.dumps(self._run, indent=1, sort_keys=True) + "\n"
         if not new and _text(manifest) != wanted:
@@ -108,11 +116,10 @@ class Kept:
                     f"{self.folder}: what is kept there is of another run, with other settings or another model, so this "
                     "run begins anew",
                     RnnsearchWarning,
-                    stacklevel=2,
+                    stacklevel=3,
                 )
             self.clear()
         self._write(manifest, wanted.encode())
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -306,6 +313,8 @@ class _Process:
 def _do(its: Connection, others: list[Connection], work: Work, threads: int) -> None:
     """What a process does until nobody listens at the other end of its connection; it closes `others`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
+    for name in {"SIGTERM", "SIGHUP"} & {*dir(signal)}:
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
     for other in others:
         other.close()
     asked: SimpleQueue[Plain] = SimpleQueue()

@@ -27,7 +27,7 @@ def command(
     """
     from rnnsearch.cli.options import check_inputs
 
-    check_inputs(*outputs, reference)
+    check_inputs(*outputs, reference, printed=True)
 
     from rich.table import Column, Table
 

@@ -17,6 +17,7 @@ from rnnsearch.cli.options import (
     Table,
     both_sides,
     check_inputs,
+    once,
     search_settings,
 )
 
@@ -63,7 +64,7 @@ def command(
     """
     settings = search_settings(paper, beam, set_, split_sentences)
     source, reference = both_sides(source, reference, tsv, "--reference")
-    check_inputs(source, reference, models=model, outputs=[json_, output])
+    check_inputs(*once(source, reference), models=model, outputs=[json_, output], printed=json_ is None)
 
     from contextlib import ExitStack
     from typing import Any
@@ -108,6 +109,10 @@ def command(
         if file is not None:
             file.writelines(t.text + "\n" for t in result.translations)
 
+    if json_ is not None:  # before anything is printed, which may fail
+        names = " ".join(map(str, model))
+        write_json(json_, {"model": names, "source": str(source), "settings": settings, **result.to_dict()})
+
     table = Table("", "sentences", "BLEU", "chrF", "brevity penalty", "length ratio")
     for name, score in (("All", result.all), ("No UNK", result.no_unk)):
         if score is not None:
@@ -136,9 +141,6 @@ def command(
     rate = len(pairs) / max(result.seconds, 1e-9)
     console.print(f"{result.seconds:.1f} s, {rate:.1f} sentences/s; {result.unfinished} broke off at the length limit")
     console.print(f"BLEU: {result.all.bleu_signature}\nchrF: {result.all.chrf_signature}")
-    if json_ is not None:
-        names = " ".join(map(str, model))
-        write_json(json_, {"model": names, "source": str(source), "settings": settings, **result.to_dict()})
 
 
 def print_error_rates(console: Console, errors: ErrorRates) -> None:

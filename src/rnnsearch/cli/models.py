@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rnnsearch.cli.options import check_inputs
 from rnnsearch.errors import RnnsearchError, printable
 
 
@@ -25,6 +26,7 @@ def command(
     from rnnsearch.model_catalog import BOX, UnreadableModel, models_in
     from rnnsearch.terminal import Terminal
 
+    check_inputs(printed=True)
     if folder is not None and not folder.is_dir():
         raise RnnsearchError(f"{folder}: no such folder")
     table = Table()

@@ -57,8 +57,15 @@ def command(
     source, target = [*(source or []), *(tsv or [])], [*(target or []), *(tsv or [])]
     if not (source and target):
         raise RnnsearchError("there is nothing to prepare: give --source and --target, or --tsv")
-    asked = settings(preset, config, set_)
-    check_inputs(*source, *target, *(links or []), models=[vocabulary_of])
+    asked = settings(preset, config, set_, again=vocabulary_of is not None)
+    check_inputs(
+        *source,
+        *(file for file in target if file not in source),
+        *(links or []),
+        models=[vocabulary_of],
+        folders=[output],
+        again=source + target if hold_out else [],
+    )
 
     from rnnsearch.alignment import learned_links
     from rnnsearch.config import read_model_config

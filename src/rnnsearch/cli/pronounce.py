@@ -44,7 +44,7 @@ def command(
         model = [default_model(PRONOUNCER)]
         print("rnnsearch: pronouncing English with the installed model; --model names another", file=sys.stderr)
     source = file or Path("-")
-    check_inputs(source, models=model, outputs=[output])
+    check_inputs(None if text else source, models=model, outputs=[output], printed=output is None)
 
     from contextlib import ExitStack
 

@@ -91,7 +91,8 @@ def command(
         outside[name] = Path(path)
     if (in_domain_source is None) != (in_domain_target is None):
         raise RnnsearchError("the in-domain text has two sides: give both --in-domain-source and --in-domain-target")
-    check_inputs(*files, in_domain_source, in_domain_target, *outside.values())
+    read = [*files, in_domain_source, in_domain_target, *outside.values()]
+    check_inputs(*read, again=read)
 
     import shlex
     import sys

@@ -59,7 +59,8 @@ def command(
     from rnnsearch.cli.options import check_inputs
 
     outputs = [output_source, output_target, scores]
-    check_inputs(*source, *target, in_domain_source, in_domain_target, outputs=outputs)
+    read = [*source, *target, in_domain_source, in_domain_target]
+    check_inputs(*read, outputs=outputs, again=read)
 
     from rich.progress import (
         BarColumn,

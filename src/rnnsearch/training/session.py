@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -353,7 +353,7 @@ def _with_data_settings(config: Config, prepared: PreparedData) -> Config:
 
 @contextlib.contextmanager
 def _stopping(trainer: Trainer, console: Console) -> Iterator[None]:
-    """SIGINT and SIGTERM ask the trainer to stop; a second one is not caught."""
+    """SIGINT, SIGTERM and SIGHUP ask the trainer to stop, unless they are ignored; a second one is not caught."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         trainer.stop_requested = True
@@ -364,9 +364,11 @@ def _stopping(trainer: Trainer, console: Console) -> Iterator[None]:
         for number, handler in before.items():
             signal.signal(number, handler)
 
-    before: Mapping[int, Any] = {}
+    before: dict[int, Any] = {}
     with contextlib.suppress(ValueError):  # not the main thread: no signals to catch
-        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+            if number not in before and (number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN):
+                before[number] = signal.signal(number, stop)
     try:
         yield
     finally:
