@@ -118,7 +118,7 @@ def test_every_part_left_what_the_report_needs(finished: Path) -> None:
     names = {path.name for path in finished.iterdir()}
     assert names == {
         *("corpus", "experiment.json", "prepared", "models", "test", "translations", "figures", "results.json"),
-        "index.html",
+        *("index.html", ".lock"),
     }
     assert {path.name for path in (finished / "prepared").iterdir()} == {"12", "20"}
     assert (finished / "figures" / "figure-2.pdf").exists()

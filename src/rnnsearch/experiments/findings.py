@@ -194,6 +194,7 @@ def _introduction(experiment: Experiment, layout: Layout) -> str:
         json.loads((layout.model(system) / "training.json").read_text(encoding="utf-8")) for system in experiment.systems
     ]
     model = experiment.config.model
+    devices = ", ".join(dict.fromkeys(record["device"] for record in records))
     pairs = " and ".join(f"{record['training_pairs']:,}" for record in (records[0], records[2]))
     selection = experiment.selection
     if experiment.builtin:
@@ -207,9 +208,10 @@ def _introduction(experiment: Experiment, layout: Layout) -> str:
         "The experiments of Bahdanau, Cho and Bengio, “Neural Machine Translation by Jointly Learning to Align and "
         f"Translate” (2015), at the scale “{experiment.scale}”: RNNencdec, which reads a sentence into one vector, and "
         f"RNNsearch, which looks back at its words, each trained on sentences of up to {short} and of up to {long} words, "
-        f"{text} ({pairs} pairs). Each had the same {experiment.minutes:g} minutes on the same machine "
-        f"({records[0]['device']}) and {model.hidden_size} hidden units; {last.name} is {last.continues.name} trained on "
-        f"until its development score stopped rising, or for {paper.LONGER:.2f} times as long in all, as in the paper."
+        f"{text} ({pairs} pairs). Each had the same {experiment.minutes:g} minutes ({devices}) and {model.hidden_size} "
+        f"hidden units; {last.name} is {last.continues.name} trained on, to at most {paper.MORE_UPDATES:.2f} times its "
+        f"updates, as in the paper: {records[4]['updates']:,} where {last.continues.name} had {records[3]['updates']:,}. It "
+        f"ended because of this: {records[4]['finished']}."
     ]
     if experiment.limits != paper.LIMITS:
         paragraphs.append(
