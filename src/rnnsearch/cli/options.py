@@ -114,7 +114,10 @@ SearchSet = Annotated[
 Beam = Annotated[int | None, typer.Option("--beam", min=1, help="Number of hypotheses kept for each sentence.")]
 PaperSearch = Annotated[
     bool,
-    typer.Option("--paper", help="Search as the paper does: beam 12, no length normalisation, the authors' length limits."),
+    typer.Option(
+        "--paper",
+        help="Search as the code of the paper's authors does: no length normalisation, its length limits; the beam is 12.",
+    ),
 ]
 PageFile = Annotated[
     Path | None,

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rnnsearch.config import to_dict
 from rnnsearch.data.read import read_lines
 from rnnsearch.evaluation.bleu import CorpusScore, LengthBin, bleu_by_length, corpus_score
 from rnnsearch.evaluation.significance import bootstrap_bleu, compare
@@ -20,6 +21,7 @@ from rnnsearch.experiments.claims import Changes, check_claims, compared_bins
 from rnnsearch.experiments.experiment import Experiment, TrainedSystem
 from rnnsearch.experiments.layout import Layout
 from rnnsearch.experiments.measure import Measured, open_measured
+from rnnsearch.experiments.recipe import recipe
 from rnnsearch.experiments.testset import TestSet, open_test_set
 from rnnsearch.report.results import (
     AlignedSentence,
@@ -211,7 +213,8 @@ def _introduction(experiment: Experiment, layout: Layout) -> str:
         f"{text} ({pairs} pairs). Each had the same {experiment.minutes:g} minutes ({devices}) and {model.hidden_size} "
         f"hidden units; {last.name} is {last.continues.name} trained on, to at most {paper.MORE_UPDATES:.2f} times its "
         f"updates, as in the paper: {records[4]['updates']:,} where {last.continues.name} had {records[3]['updates']:,}. It "
-        f"ended because of this: {records[4]['finished']}."
+        f"ended because of this: {records[4]['finished']}.",
+        recipe(to_dict(experiment.config)),
     ]
     if experiment.limits != paper.LIMITS:
         paragraphs.append(
