@@ -179,12 +179,14 @@ class Reproduction:
 
     def _download(self, archives: Path) -> None:
         with self.console.status("downloading WMT 2014") as status:
-            download(
+            found = download(
                 WMT14,
                 self.experiment.text.test_source.parent,
                 lambda what, done, total: status.update(f"{what}: {done / 1e6:,.0f} MB" + _of(total and total / 1e6)),
                 archives,
             )
+        for name, lines in found.left_out.items():
+            self._print(f"{name}: {lines:,} lines are not valid UTF-8, and are left out with their translations")
 
     def _select(self, selection: DataSelection, record: Path) -> None:
         with self.console.status("selecting") as status:
