@@ -19,6 +19,7 @@ from rnnsearch.evaluation.significance import bootstrap_bleu, compare
 from rnnsearch.experiments import paper
 from rnnsearch.experiments.claims import Changes, check_claims, compared_bins
 from rnnsearch.experiments.experiment import Experiment, TrainedSystem
+from rnnsearch.experiments.further_claims import Evidence, further_claims
 from rnnsearch.experiments.layout import Layout
 from rnnsearch.experiments.measure import Measured, open_measured
 from rnnsearch.experiments.recipe import recipe
@@ -57,7 +58,10 @@ def collect_results(experiment: Experiment, layout: Layout, outside: Mapping[str
         absent={} if "Moses" in outside else {"Moses": MOSES_ABSENT},
         paper=paper.ROWS,
         comparison=comparison,
-        claims=check_claims(by_paper_name, comparison, _changes(test, systems, texts)),
+        claims=[
+            *check_claims(by_paper_name, comparison, _changes(test, systems, texts)),
+            *further_claims(_evidence(experiment, test, measured, texts)),
+        ],
         alignments=[
             AlignedSentence(shown.source_tokens, tokens, alignment)
             for shown in looked_at
@@ -71,6 +75,29 @@ def collect_results(experiment: Experiment, layout: Layout, outside: Mapping[str
             command,
             _command("rnnsearch", "compare", "--reference", experiment.text.test_target, *files),
         ),
+    )
+
+
+def _evidence(
+    experiment: Experiment, test: TestSet, measured: Mapping[str, Measured], texts: Mapping[str, Sequence[str]]
+) -> Evidence:
+    *_, search, longer = (system.name for system in experiment.systems)
+    edges = experiment.edges
+    middle = (len(edges) - 1) // 2
+    known = test.choice.known
+    return Evidence(
+        search=search,
+        longer=longer,
+        sources=test.sources,
+        references=test.references,
+        translations=texts[search],
+        lengths=test.choice.lengths,
+        middle=(edges[middle - 1], edges[middle]),
+        long=experiment.limits[1],
+        known_references=[test.references[i] for i in known],
+        known_translations=measured[longer].known_texts,
+        known_moses=[texts["Moses"][i] for i in known] if "Moses" in texts else None,
+        inspection=measured[search].inspection,
     )
 
 
