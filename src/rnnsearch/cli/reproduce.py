@@ -85,6 +85,7 @@ def command(
 
     The command trains the paper's five systems, fills its tables, draws its figures and tests its claims. It writes
     index.html, the figures and results.json into the output folder. If it is stopped or killed, the same command continues.
+    Only the scale `wmt14` has the paper's recipe; docs/reference/paper-settings.md compares all settings.
     """
     several = (source, target, valid_source, valid_target)
     files = [*(file for files in several for file in files or []), test_source, test_target]
