@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -139,7 +140,7 @@ def command(
         experiment,
         Layout(output),
         console,
-        shlex.join(["rnnsearch", *sys.argv[1:]]),
+        shlex.join(["rnnsearch", *without_only(sys.argv[1:])]),
         outside,
         only or (),
     )
@@ -156,6 +157,18 @@ def command(
         for figure in claim.figures:
             console.print(f"  {figure}", markup=False, soft_wrap=True)
     console.print(f"\n{output / 'index.html'}", markup=False, soft_wrap=True)
+
+
+def without_only(arguments: Sequence[str]) -> list[str]:
+    """The arguments of a command that writes the report, from those of one that shares the work with others."""
+    left = []
+    values = iter(arguments)
+    for argument in values:
+        if argument == "--only":
+            next(values, None)
+        elif not argument.startswith("--only="):
+            left.append(argument)
+    return left
 
 
 def _number(text: str) -> int:
