@@ -16,16 +16,16 @@
     python benchmarks/newstest.py --data DATA --output RUNS --row installed-mean
     python benchmarks/newstest.py --data DATA --output RUNS --row together
 
-The rows `rnnencdec-50` and `rnnsearch-50` are the paper's systems with smaller layers: 16 million words are selected from
-the 948,000 pairs of Europarl in DATA by the news of 2008 to 2011, the shortlists have 30,000 words, and both are trained for
-the same number of updates. The other rows are models of subwords, trained on all pairs, and on text given by `--beside`:
-`best` from nothing, and `longer` from the first translator of `tools/train_box.py`, which was made from `best`. Two rows go
-on from `longer` on the 8 million words of Europarl that are most like the news of 2008 to 2011, and on that news:
-`selected`, and `right-to-left`, which the encoder and the embeddings of `longer` serve as well; `selected-longer` reads that
-text once more. `installed-1` and `installed-2` go on from the translator that is installed with the package, on the same
-text in two orders. The rows `adapted` train another row further on the news alone, a `mean` is a model of the averaged
-weights of rows that went on from one another, and `together` is an ensemble. Trainings stop at SIGTERM and are resumed by
-the same command.
+The rows `rnnencdec-50` and `rnnsearch-50` are the paper's systems with smaller layers and another recipe: 16 million words
+are selected from the 948,000 pairs of Europarl in DATA by the news of 2008 to 2011, the shortlists have 30,000 words, and
+both are trained for the same number of updates. The other rows are models of subwords, trained on all pairs, and on text
+given by `--beside`: `best` from nothing, and `longer` from the first translator of `tools/train_box.py`, which was made from
+`best`. Two rows go on from `longer` on the 8 million words of Europarl that are most like the news of 2008 to 2011, and on
+that news: `selected`, and `right-to-left`, which the encoder and the embeddings of `longer` serve as well; `selected-longer`
+reads that text once more. `installed-1` and `installed-2` go on from the translator that is installed with the package, on
+the same text in two orders. The rows `adapted` train another row further on the news alone, a `mean` is a model of the
+averaged weights of rows that went on from one another, and `together` is an ensemble. Trainings stop at SIGTERM and are
+resumed by the same command.
 
 A finished row is scored on the development set and translates newstest2014 to `results/newstest2014/ROW.fr`. Rows of whole
 words translate three times: with `[UNK]`, with `[UNK]` forbidden, and with `[UNK]` replaced. The row that is best on the

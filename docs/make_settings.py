@@ -15,8 +15,9 @@ HEAD = """\
 
 <!-- Written by docs/make_settings.py from src/rnnsearch/config.py. Do not edit it; run the script. -->
 
-This page lists every setting. [Change settings](../how-to/settings.md) explains how to use them. The name of a setting has
-the form `section.key`. On the command line, write `--set training.dropout=0.2`. In a TOML file, write
+This page lists every setting. [Change settings](../how-to/settings.md) explains how to use them, and [The paper, its
+authors' code, and rnnsearch](paper-settings.md) says which values are the paper's. The name of a setting has the form
+`section.key`. On the command line, write `--set training.dropout=0.2`. In a TOML file, write
 
 ```toml
 [training]

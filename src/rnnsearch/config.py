@@ -237,7 +237,7 @@ class SearchConfig:
     beam: int = Field(default=5, ge=1, le=LARGEST_BEAM)
     """Number of hypotheses kept for each sentence."""
     length_normalization: float = Field(default=1.0, ge=0, le=100)
-    """Exponent of the length by which log p is divided to rank finished hypotheses. 0 ranks by log p, as the paper does."""
+    """Exponent of the length by which log p is divided to rank finished hypotheses. 0 ranks by log p (the authors' code)."""
     coverage: float = Field(default=0.0, ge=0, le=1000)
     """Weight of the coverage penalty, −log of each source word's total attention, at most 1 (Wu et al. 2016). 0 is off."""
     diversity: float = Field(default=0.0, ge=0, le=1000)
@@ -253,7 +253,8 @@ class SearchConfig:
     """Replace each `[UNK]` by the lexicon's translation of the aligned source word, or by that word itself. It takes
     precedence over `forbid_unk`."""
     minimum_length_ratio: float = Field(default=0.0, ge=0, le=100)
-    """Minimum length of a translation relative to the source, including the end symbol (the authors' code: 0.5)."""
+    """Minimum number of words of a translation relative to the length of the source with its end symbol, rounded down (the
+    authors' code: 0.5)."""
     maximum_length_ratio: float = Field(default=3.0, gt=0, le=100)
     """Maximum length of a translation relative to the source, including both end symbols."""
     minimum_bayes_risk: bool = False

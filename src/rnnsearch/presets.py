@@ -123,6 +123,6 @@ PRESET_PURPOSE: dict[str, str] = {
     "best": "the best translations from some tens of thousands of pairs: subwords, and too small to overfit",
     "base": "more text, more time, or a GPU",
     "characters": "spellings to pronunciations, and other short sequences of letters; its sizes follow the amount of text",
-    "paper": "RNNsearch-50 as published: sizes, initialisation, Adadelta, search",
+    "paper": "RNNsearch-50 by the paper's recipe: sizes, initialisation, Adadelta; the search of its authors' code",
 }
 """The purpose of each preset."""

@@ -118,7 +118,7 @@ def test_every_part_left_what_the_report_needs(finished: Path) -> None:
     names = {path.name for path in finished.iterdir()}
     assert names == {
         *("corpus", "experiment.json", "prepared", "models", "test", "translations", "figures", "results.json"),
-        "index.html",
+        *("index.html", ".lock"),
     }
     assert {path.name for path in (finished / "prepared").iterdir()} == {"12", "20"}
     assert (finished / "figures" / "figure-2.pdf").exists()
@@ -130,7 +130,10 @@ def test_every_part_left_what_the_report_needs(finished: Path) -> None:
         "RNNsearch-20",
         "RNNsearch-20*",
     ]
-    assert [claim["held"] in (True, False, None) for claim in found["claims"]] == [True] * 4
+    assert [claim["held"] in (True, False, None) for claim in found["claims"]] == [True] * 10
+    assert all(claim["place"] and claim["test"] and claim["figures"] for claim in found["claims"])
+    unmeasured = [claim["figures"][0] for claim in found["claims"] if "earlier version" in claim["figures"][0]]
+    assert not unmeasured
     assert found["paper"]["RNNsearch-50"]["all"] == 26.75
     assert "not run" in found["absent"]["Moses"]
     assert found["systems"][1]["aer"]["aer"] <= 1

@@ -59,6 +59,8 @@ def stand_ins(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Datas
                 f'<seg id="{number}">{line}</seg>\n' if side.member.endswith(".sgm") else f"{line}\n"
                 for number, line in enumerate(chosen, 1)
             ).encode()
+            if text.name == "commoncrawl" and language == "fr":
+                content = b"\xe9" + content  # one line is not UTF-8
             members[side.archive][side.member] = gzip.compress(content) if side.member.endswith(".gz") else content
     here = {}
     for archive, files in members.items():
@@ -103,6 +105,8 @@ def test_from_the_archives_to_the_report(
     results = reproduction(tmp_path).run()
     assert [name for name, _ in server.asked] == [archive.name for archive in stand_ins.archives], "fetched once each"
 
+    manifest = json.loads((tmp_path / "wmt14" / "manifest.json").read_text())
+    assert manifest["invalid_lines_left_out"] == {"commoncrawl.fr": 1}
     selected = json.loads((tmp_path / "selected" / "selected.json").read_text())
     assert selected["read"] == 5 * 150
     assert WORDS - 60 < selected["target_words"] <= WORDS

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from rnnsearch.cli.options import Jobs, ModelOrNone, PageFile, Table, Tokenized, both_sides, check_inputs, once
+from rnnsearch.cli.pictures import Pictures
 from rnnsearch.errors import RnnsearchError
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
 
     from rnnsearch.alignment import LineLinks
     from rnnsearch.data.word_alignments import GoldLinks, Links
-    from rnnsearch.translation.scoring import ScoredPair
-    from rnnsearch.translation.translation import Translation
     from rnnsearch.translation.translator import Translator
 
 _How: TypeAlias = Literal["grow-diag", "grow-diag-final-and", "intersection", "union", "probability"]
@@ -120,7 +119,7 @@ def command(
     outputs, printed = [output, page], output is None
     check_inputs(*texts, gold, models=[model, reverse_model], outputs=outputs, folders=[plot], printed=printed)
     how = {"symmetrize": symmetry or "grow-diag", "tokenized": tokenized, "format": format_}
-    pictures = _Pictures(plot, plots)
+    pictures = Pictures(plot, plots)
     _align_by_translator(model, reverse_model, source, target, how, output, pictures, page, judge, jobs)
 
 
@@ -184,32 +183,6 @@ class _Judge:
         )
 
 
-class _Pictures:
-    """Draws the alignments of the first pairs into a folder, where one is given."""
-
-    def __init__(self, folder: Path | None, most: int) -> None:
-        self.most = most if folder is not None else 0
-        """The number of pairs to draw."""
-        self._folder, self._pairs = folder, 0
-
-    def add(self, pair: Translation | ScoredPair) -> None:
-        """Draws the next pair."""
-        self._pairs += 1
-        if self._folder is None or self._pairs > self.most or not pair.tokens:
-            return
-
-        import sys
-
-        from rnnsearch.report.heatmap import MAX_WORDS, plot_alignment
-
-        tokens, alignment = pair.with_end()
-        if alignment is not None and max(alignment.shape) <= MAX_WORDS:
-            plot_alignment(alignment, pair.source_tokens, tokens, self._folder / f"{self._pairs:04d}.png")
-        else:
-            reason = f"more than {MAX_WORDS} words on a side"
-            print(f"rnnsearch: pair {self._pairs}: {reason}, so it is not drawn", file=sys.stderr)
-
-
 def _align_by_translator(
     model: Path,
     reverse_model: Path | None,
@@ -217,7 +190,7 @@ def _align_by_translator(
     target: Path | None,
     how: dict[str, Any],
     output: Path | None,
-    pictures: _Pictures,
+    pictures: Pictures,
     page: Path | None,
     judge: _Judge,
     jobs: int,

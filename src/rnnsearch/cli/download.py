@@ -61,3 +61,5 @@ def command(
         console.print(f"{output} is already complete")
     for name, pairs in found.texts.items():
         console.print(f"{pairs:>12,} pairs  {name}")
+    for name, lines in found.left_out.items():
+        console.print(f"{name}: {lines:,} lines are not valid UTF-8; empty now, so training leaves them out")

@@ -134,7 +134,7 @@ def command(
                 lengths.add_row(length_bin.label, f"{length_bin.sentences:,}", f"{length_bin.bleu:.2f}")
         console.print(lengths)
         console.print(
-            f"BLEU of {result.all.sentences:,} tokenised sentences, as counted by the script of the paper: "
+            f"BLEU of {result.all.sentences:,} tokenised sentences, by the rules of multi-bleu.perl: "
             f"{result.tokenized_bleu:.2f}",
             soft_wrap=True,
         )

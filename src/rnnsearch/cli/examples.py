@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rnnsearch.cli.options import Beam, Models, PaperSearch, SearchSet, check_inputs, search_settings
+from rnnsearch.cli.options import Beam, InstalledOrModels, PaperSearch, SearchSet, check_inputs, search_settings
+from rnnsearch.cli.pictures import Pictures
 
 
 def command(
-    model: Models,
     file: Annotated[
         Path,
         typer.Argument(
@@ -21,6 +22,11 @@ def command(
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.html", help="Where to write the page.")],
+    model: InstalledOrModels = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FOLDER", help="Draw the alignments into this folder, as in Figure 3."),
+    ] = None,
     beam: Beam = None,
     paper: PaperSearch = False,
     set_: SearchSet = None,
@@ -31,20 +37,27 @@ def command(
     translations in the table, such as those that a paper prints. The page is one file without links to others.
     """
     settings = search_settings(paper, beam, set_)
-    check_inputs(file, models=model, outputs=[output])
+    from rnnsearch.model_catalog import TRANSLATORS, translator_from
+    from rnnsearch.text.tokenize import language_of
+
+    models = model or [translator_from(language_of(file))]
+    check_inputs(file, models=models, outputs=[output])
+    if not model:
+        languages = TRANSLATORS[models[0].name]
+        print(f"rnnsearch: translating {languages} with the installed model; --model names another", file=sys.stderr)
 
     from rnnsearch.data.examples import read_examples
     from rnnsearch.report.page import Sample, write_page
     from rnnsearch.translation import load
 
     examples = read_examples(file)
-    translator = load(*model)
+    translator = load(*models)
     translations = translator.translate([example.source for example in examples], **settings)
     data = translator.system.config.data
     write_page(
         output,
         title=f"Translations beside those of {file.name}",
-        introduction=f"{translator.kind} ({data.source_name} → {data.target_name}), {', '.join(map(str, model))}.",
+        introduction=f"{translator.kind} ({data.source_name} → {data.target_name}), {', '.join(map(str, models))}.",
         samples=[
             Sample(
                 source_tokens=translation.source_tokens,
@@ -57,7 +70,9 @@ def command(
             for example, translation in zip(examples, translations, strict=True)
         ],
     )
+    pictures = Pictures(plot, len(examples))
     for example, translation in zip(examples, translations, strict=True):
+        pictures.add(translation)
         print(example.source)
         for name, text in {"Translation": translation.text, **example.others}.items():
             print(f"  {name}: {text}")

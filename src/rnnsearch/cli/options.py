@@ -127,7 +127,8 @@ PaperSearch = Annotated[
     bool,
     typer.Option(
         "--paper",
-        help="Search as the paper does: beam 12, no length normalisation, the authors' length limits, a line is a sentence.",
+        help="Search as the code of the paper's authors does: no length normalisation, its length limits, a line is a "
+        "sentence; the beam is 12.",
     ),
 ]
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -42,6 +42,8 @@ class Downloaded:
     """The number of sentence pairs of each parallel text, by name."""
     fetched: bool
     """False where everything was there already."""
+    left_out: dict[str, int] = field(default_factory=dict)
+    """The number of lines that were not valid UTF-8, and are empty now, of each file that had any."""
 
 
 def download(
@@ -57,13 +59,14 @@ def download(
     report = progress or (lambda what, done, total: None)
     there = _complete(dataset, folder)
     if there is not None:
-        return Downloaded(folder, there, fetched=False)
+        return there
+    left_out: dict[str, int] = {}
     try:
         paths = {archive: fetch(archive, archives, report) for archive in dataset.archives}
         for archive, path in paths.items():
             wanted = _wanted(dataset, archive, folder)
             if wanted:
-                unpack(path, wanted, _Counter(f"unpacking {path.name}", report))
+                left_out |= unpack(path, wanted, _Counter(f"unpacking {path.name}", report))
         for text in dataset.texts:
             if isinstance(text, LinkedSentences):
                 outputs = [folder / name for name in dataset.files(text)]
@@ -73,13 +76,14 @@ def download(
         if any(isinstance(text, BuiltinText) for text in dataset.texts):
             write_corpus(folder)
         pairs = {text.name: _count(dataset, text, folder) for text in dataset.texts}
-        write_json(folder / MANIFEST, _manifest(dataset, folder, archives, pairs))
+        found = Downloaded(folder, pairs, True, left_out)
+        write_json(folder / MANIFEST, _manifest(dataset, found, archives))
     except DamagedArchive as error:
         discard(error.archive)
         raise RnnsearchError(f"{error}; it was deleted, and the same command fetches it anew") from None
     except OSError as error:
         raise RnnsearchError(f"cannot write to {folder}: {error.strerror or error}") from None
-    return Downloaded(folder, pairs, fetched=True)
+    return found
 
 
 class _Counter:
@@ -189,7 +193,7 @@ def _lines(path: Path) -> int:
     return count + (last != b"\n")
 
 
-def _manifest(dataset: Dataset, folder: Path, archives: Path, pairs: dict[str, int]) -> dict[str, Any]:
+def _manifest(dataset: Dataset, found: Downloaded, archives: Path) -> dict[str, Any]:
     checksums = recorded_checksums(archives)
     return {
         "dataset": dataset.name,
@@ -198,24 +202,28 @@ def _manifest(dataset: Dataset, folder: Path, archives: Path, pairs: dict[str, i
         "texts": [
             {
                 "name": text.name,
-                "pairs": pairs[text.name],
-                "files": {name: (folder / name).stat().st_size for name in dataset.files(text)},
+                "pairs": found.texts[text.name],
+                "files": {name: (found.folder / name).stat().st_size for name in dataset.files(text)},
             }
             for text in dataset.texts
         ],
+        "invalid_lines_left_out": found.left_out,
         "archives": [{"url": archive.url, "sha256": checksums[archive.name]} for archive in dataset.archives],
     }
 
 
-def _complete(dataset: Dataset, folder: Path) -> dict[str, int] | None:
-    """The pairs of each text, if the manifest is of this data set and all files have the sizes that it states."""
+def _complete(dataset: Dataset, folder: Path) -> Downloaded | None:
+    """What the manifest says, if it is of this data set and all files have the sizes that it states."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         if manifest["dataset"] != dataset.name:
             raise RnnsearchError(f"{folder}: holds {manifest['dataset']} already; name another folder for {dataset.name}")
         texts = {text["name"]: text["pairs"] for text in manifest["texts"]}
         files = {folder / name: size for text in manifest["texts"] for name, size in text["files"].items()}
+        left_out = dict(manifest.get("invalid_lines_left_out", {}))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     whole = all(path.is_file() and path.stat().st_size == size for path, size in files.items())
-    return texts if whole and list(texts) == [text.name for text in dataset.texts] else None
+    if not whole or list(texts) != [text.name for text in dataset.texts]:
+        return None
+    return Downloaded(folder, texts, False, left_out)

@@ -35,6 +35,8 @@ _LARGEST_RATIO = 50
 _SMALL = 1 << 20
 """Bytes that may come out of any archive, however small."""
 _CHUNK = 1 << 20
+_INVALID = 1000
+"""One line in so many may be invalid UTF-8; a file of fewer lines may have one."""
 _SEGMENT = re.compile(r"<seg\b[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
 
 
@@ -46,22 +48,28 @@ class DamagedArchive(RnnsearchError):
         self.archive = archive
 
 
-def unpack(archive: Path, wanted: Mapping[str, Path], step: Callable[[int], None]) -> None:
+def unpack(archive: Path, wanted: Mapping[str, Path], step: Callable[[int], None]) -> dict[str, int]:
     """Write the files of `archive` that are called as the keys of `wanted` (whatever their folder) to its values.
 
     A file that is no archive counts as one that holds only itself. Texts are written as they are, but `.gz`, `.bz2` and
     `.xz` are decompressed, and of `.sgm` the segments are written, one a line. `step` is called with how many bytes more
     were written. All files are written, whole, or none.
+
+    A line that is not valid UTF-8 is written as an empty line, so that its pair is left out of any training; returns how
+    many there were, by the names of the files that had any. Raises RnnsearchError for more than one in a thousand.
     """
+    left_out: dict[str, int] = {}
     bound = max(_SMALL, _LARGEST_RATIO * archive.stat().st_size)
     missing = dict(wanted)
     with _damage_told(archive), ExitStack() as stack:
         for name, file in _files(archive):
             output = missing.pop(name, None)
             if output is not None:
-                bound -= _write(name, file, stack.enter_context(atomic_write(output)), archive, bound, step)
+                written, invalid = _write(name, file, stack.enter_context(atomic_write(output)), archive, bound, step)
+                bound -= written
+                left_out |= {output.name: invalid} if invalid else {}
             if not missing:
-                return
+                return left_out
         raise DamagedArchive(archive, f"no {' and no '.join(missing)} in it")
 
 
@@ -96,19 +104,67 @@ def _safe_name(name: str, archive: Path) -> str:
 
 def _write(
     name: str, file: IO[bytes], output: Path, archive: Path, bound: int, step: Callable[[int], None]
-) -> int:
-    """Write `file` as plain text; how many bytes that were."""
+) -> tuple[int, int]:
+    """Write `file` as plain text; how many bytes that were, and how many lines were not valid UTF-8."""
     suffixes = PurePosixPath(name).suffixes
     if suffixes and suffixes[-1] in _DECOMPRESSORS:
         file = _DECOMPRESSORS[suffixes.pop()](file)
     chunks = _bounded(file, archive, bound)
+    if suffixes[-1:] == [".sgm"]:
+        chunks = iter([_segments(b"".join(chunks), archive)])
+    lines = ValidLines()
     written = 0
     with output.open("wb") as out:
-        for chunk in [_segments(b"".join(chunks), archive)] if suffixes[-1:] == [".sgm"] else chunks:
-            out.write(chunk)
+        for chunk in chunks:
+            out.write(lines.feed(chunk))
             written += len(chunk)
             step(len(chunk))
-    return written
+        out.write(lines.end())
+    if lines.invalid > max(1, lines.count // _INVALID):
+        raise RnnsearchError(
+            f"{archive}: {lines.invalid:,} of the {lines.count:,} lines of {name} are not valid UTF-8, the first of them "
+            f"line {lines.first:,}; so many are not left out: convert the text, or fetch another copy"
+        )
+    return written, lines.invalid
+
+
+class ValidLines:
+    """Empties the lines that are not valid UTF-8, in a text that comes in chunks, and counts them."""
+
+    def __init__(self) -> None:
+        self.count = self.invalid = self.first = 0
+        self._rest = bytearray()
+
+    def feed(self, chunk: bytes) -> bytes:
+        """The whole lines that there are now."""
+        whole, end, rest = chunk.rpartition(b"\n")
+        if not end:
+            self._rest += rest
+            return b""
+        text, self._rest = bytes(self._rest) + whole + end, bytearray(rest)
+        return self._checked(text)
+
+    def end(self) -> bytes:
+        """The last line, if it does not end."""
+        return self._checked(bytes(self._rest))
+
+    def _checked(self, text: bytes) -> bytes:
+        before = self.count
+        self.count += text.count(b"\n") + (bool(text) and not text.endswith(b"\n"))
+        try:
+            text.decode("utf-8")
+        except UnicodeDecodeError:
+            return b"\n".join(self._line(line, number) for number, line in enumerate(text.split(b"\n"), before + 1))
+        return text
+
+    def _line(self, line: bytes, number: int) -> bytes:
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError:
+            self.invalid += 1
+            self.first = self.first or number
+            return b""
+        return line
 
 
 def _bounded(file: IO[bytes], archive: Path, bound: int) -> Iterator[bytes]:

@@ -82,10 +82,10 @@ def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> float:
 
 
 def tokenized_bleu(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> float:
-    """BLEU of tokens as they are, without smoothing: what `multi-bleu.perl`, the script of the paper, computes.
+    """BLEU of tokens as they are, without smoothing: what the script `multi-bleu.perl` of Moses computes.
 
-    It is on the scale of the paper's numbers if the tokens are those of the Moses tokeniser, cased. It depends on the
-    tokenisation, which `corpus_score` does not.
+    The paper does not name its script; with the tokens of the Moses tokeniser, cased, this is nearest to its numbers. It
+    depends on the tokenisation, which `corpus_score` does not.
     """
     _check_pairs(hypotheses, references)
     metric = BLEU(tokenize="none", smooth_method="none", force=True)

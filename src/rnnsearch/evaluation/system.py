@@ -25,7 +25,7 @@ class Evaluation:
     """On the sentences without unknown words in source or reference, with `[UNK]` forbidden: *No UNK°*. None where there is
     no such sentence, or where the target does not consist of words."""
     tokenized_bleu: float
-    """BLEU of the tokens of all sentences by the script of the paper (`tokenized_bleu`)."""
+    """BLEU of the tokens of all sentences by the rules of `multi-bleu.perl` (`tokenized_bleu`)."""
     by_length: list[LengthBin]
     """BLEU by source length: Figure 2."""
     errors: ErrorRates | None

@@ -1,4 +1,4 @@
-"""The four claims of the paper: which of them hold here, which do not, and which the test set is too small to decide.
+"""The claims of the paper about scores: which of them hold here, which do not, and which the test set cannot decide.
 
 A claim holds where the results say so with p < 0.05, and does not hold where they say the opposite with p < 0.05.
 """
@@ -35,15 +35,18 @@ def check_claims(systems: Mapping[str, SystemResult], comparison: Comparison, ch
     moses = [systems["Moses"]] if "Moses" in systems else []
     return [
         _better(
-            "RNNsearch is above RNNencdec at each length limit", comparison, [search_30, encdec_30, search_50, encdec_50]
+            "RNNsearch is above RNNencdec at each length limit",
+            "5.1, Table 1",
+            comparison,
+            [search_30, encdec_30, search_50, encdec_50],
         ),
-        _better(f"{search_30.name} is even above {encdec_50.name}", comparison, [search_30, encdec_50]),
+        _better(f"{search_30.name} is even above {encdec_50.name}", "5.1, Table 1", comparison, [search_30, encdec_50]),
         _lengths(encdec_50, search_50, [encdec_30, search_30, encdec_50, search_50, longer, *moses], changes),
-        _better(f"Trained longer, {longer.name} is better still", comparison, [longer, search_50]),
+        _better(f"Trained longer, {longer.name} is better still", "Table 1", comparison, [longer, search_50]),
     ]
 
 
-def _better(statement: str, comparison: Comparison, systems: list[SystemResult]) -> Claim:
+def _better(statement: str, place: str, comparison: Comparison, systems: list[SystemResult]) -> Claim:
     """That the first is above the second, the third above the fourth, and so on."""
     verdicts: list[bool | None] = []
     figures = []
@@ -52,16 +55,26 @@ def _better(statement: str, comparison: Comparison, systems: list[SystemResult])
         assert p is not None
         verdicts.append(difference > 0 if p < SIGNIFICANT and difference else None)
         chance = f"p = {p:.3f}" + ("" if p < SIGNIFICANT else ", so it may be chance")
-        figures.append(f"{better.name} {better.all.bleu:.2f}, {worse.name} {worse.all.bleu:.2f} BLEU ({chance})")
-    return Claim(statement, _all_of(verdicts), figures)
+        scores = (f"{one.name} {_score(one, comparison)}" for one in (better, worse))
+        figures.append(f"{', '.join(scores)} BLEU ({chance})")
+    test = "BLEU of all sentences, paired bootstrap resampling; ± is half of the 95% interval."
+    return Claim(statement, place, test, _all_of(verdicts), figures)
+
+
+def _score(system: SystemResult, comparison: Comparison) -> str:
+    """BLEU with its interval, and the updates of the training."""
+    half = comparison.interval[comparison.names.index(system.name)]
+    updates = "" if system.training is None else f" after {system.training.updates:,} updates"
+    return f"{system.all.bleu:.2f} ± {half:.2f}{updates}"
 
 
 def _lengths(encdec: SystemResult, search: SystemResult, shown: list[SystemResult], changes: Changes) -> Claim:
     statement = f"{encdec.name} falls with the length of the sentence, {search.name} does not"
+    place, test = "5.1, Figure 2", f"To fall is to lose {100 * FALLS:.0f}% of the BLEU from the middle bin to the longest."
     bins = compared_bins(search.by_length)
     if bins is None:
         few = f"Fewer than {FEWEST} sentences of the test set are of middle length, or fewer of any greater length."
-        return Claim(statement, None, [few])
+        return Claim(statement, place, test, None, [few])
     middle, longest = bins
     figures = []
     for system in shown:
@@ -80,7 +93,7 @@ def _lengths(encdec: SystemResult, search: SystemResult, shown: list[SystemResul
         f"p = {stays:.3f} that {search.name} does not (bootstrap resampling)."
     )
     verdicts = [True if p < SIGNIFICANT else False if p > 1 - SIGNIFICANT else None for p in (falls, stays)]
-    return Claim(statement, _all_of(verdicts), figures)
+    return Claim(statement, place, test, _all_of(verdicts), figures)
 
 
 def _chance(against: NDArray[np.bool_]) -> float:

@@ -16,8 +16,8 @@ from rnnsearch.text import language_of
 
 Scale = Literal["builtin", "multi30k", "files", "wmt14"]
 
-PATIENCE = 5
-"""RNNsearch-50* stops after this many validations in a row without improvement."""
+LEAST_PATIENCE = 5
+"""RNNsearch-50* never stops after fewer validations in a row without improvement."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Experiment:
     limits: tuple[int, int]
     """The two length limits of training sentences, in words: 30 and 50 in the paper."""
     minutes: float
-    """Training time of each system but the last, which is trained `paper.LONGER` times as long."""
+    """Training time of each system but the last, which has `paper.MORE_UPDATES` times the updates of the one before."""
     builtin: CorpusSizes | None = None
     """None where the text is given."""
     selection: DataSelection | None = None
@@ -125,21 +125,30 @@ class Experiment:
         return max(1, round(words * self.limits[1] / paper.LIMITS[1]))
 
     def training_minutes(self, system: TrainedSystem) -> float:
-        """The time limit of a system's training, including that of the training it continues."""
+        """The time that a system's training is expected to take, including that of the training it continues."""
         return self.minutes * paper.LONGER if system.continues else self.minutes
 
     def config_of(self, system: TrainedSystem) -> Config:
-        """All settings of one system."""
+        """The settings of one system; how long the last one is trained is said by `config_of_longer`."""
         own: dict[str, dict[str, Any]] = {
             "data": {"max_length": system.limit},
             "model": {"alignment": "mlp" if system.kind == "RNNsearch" else "none"},
-            # Time alone ends a training, except that of the last system, which also ends when it stops improving.
-            "training": {
-                "max_minutes": self.training_minutes(system),
-                "patience": PATIENCE if system.continues else 0,
-            },
+            "training": {"max_minutes": 0.0 if system.continues else self.minutes, "patience": 0},
         }
         return from_dict(merge(to_dict(self.config), own))
+
+    def config_of_longer(self, system: TrainedSystem, updates: int, validations: int) -> Config:
+        """The settings of the system that continues a training of so many updates and validations.
+
+        It has as many updates for each of that training as in the paper, unless its score does not rise for half as many
+        validations as that training had.
+        """
+        own = {
+            "max_updates": max(updates + 1, round(updates * paper.MORE_UPDATES)),
+            "max_epochs": 0,
+            "patience": max(LEAST_PATIENCE, validations // 2),
+        }
+        return from_dict(merge(to_dict(self.config_of(system)), {"training": own}))
 
     def describe(self) -> dict[str, Any]:
         """Everything that identifies the experiment, as plain values."""

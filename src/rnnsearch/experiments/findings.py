@@ -12,14 +12,17 @@ from typing import Any
 
 import numpy as np
 
+from rnnsearch.config import to_dict
 from rnnsearch.data.read import read_lines
 from rnnsearch.evaluation.bleu import CorpusScore, LengthBin, bleu_by_length, corpus_score
 from rnnsearch.evaluation.significance import bootstrap_bleu, compare
 from rnnsearch.experiments import paper
 from rnnsearch.experiments.claims import Changes, check_claims, compared_bins
 from rnnsearch.experiments.experiment import Experiment, TrainedSystem
+from rnnsearch.experiments.further_claims import Evidence, further_claims
 from rnnsearch.experiments.layout import Layout
 from rnnsearch.experiments.measure import Measured, open_measured
+from rnnsearch.experiments.recipe import recipe
 from rnnsearch.experiments.testset import TestSet, open_test_set
 from rnnsearch.report.results import (
     AlignedSentence,
@@ -55,7 +58,10 @@ def collect_results(experiment: Experiment, layout: Layout, outside: Mapping[str
         absent={} if "Moses" in outside else {"Moses": MOSES_ABSENT},
         paper=paper.ROWS,
         comparison=comparison,
-        claims=check_claims(by_paper_name, comparison, _changes(test, systems, texts)),
+        claims=[
+            *check_claims(by_paper_name, comparison, _changes(test, systems, texts)),
+            *further_claims(_evidence(experiment, test, measured, texts)),
+        ],
         alignments=[
             AlignedSentence(shown.source_tokens, tokens, alignment)
             for shown in looked_at
@@ -69,6 +75,29 @@ def collect_results(experiment: Experiment, layout: Layout, outside: Mapping[str
             command,
             _command("rnnsearch", "compare", "--reference", experiment.text.test_target, *files),
         ),
+    )
+
+
+def _evidence(
+    experiment: Experiment, test: TestSet, measured: Mapping[str, Measured], texts: Mapping[str, Sequence[str]]
+) -> Evidence:
+    *_, search, longer = (system.name for system in experiment.systems)
+    edges = experiment.edges
+    middle = (len(edges) - 1) // 2
+    known = test.choice.known
+    return Evidence(
+        search=search,
+        longer=longer,
+        sources=test.sources,
+        references=test.references,
+        translations=texts[search],
+        lengths=test.choice.lengths,
+        middle=(edges[middle - 1], edges[middle]),
+        long=experiment.limits[1],
+        known_references=[test.references[i] for i in known],
+        known_translations=measured[longer].known_texts,
+        known_moses=[texts["Moses"][i] for i in known] if "Moses" in texts else None,
+        inspection=measured[search].inspection,
     )
 
 
@@ -194,6 +223,7 @@ def _introduction(experiment: Experiment, layout: Layout) -> str:
         json.loads((layout.model(system) / "training.json").read_text(encoding="utf-8")) for system in experiment.systems
     ]
     model = experiment.config.model
+    devices = ", ".join(dict.fromkeys(record["device"] for record in records))
     pairs = " and ".join(f"{record['training_pairs']:,}" for record in (records[0], records[2]))
     selection = experiment.selection
     if experiment.builtin:
@@ -207,9 +237,11 @@ def _introduction(experiment: Experiment, layout: Layout) -> str:
         "The experiments of Bahdanau, Cho and Bengio, “Neural Machine Translation by Jointly Learning to Align and "
         f"Translate” (2015), at the scale “{experiment.scale}”: RNNencdec, which reads a sentence into one vector, and "
         f"RNNsearch, which looks back at its words, each trained on sentences of up to {short} and of up to {long} words, "
-        f"{text} ({pairs} pairs). Each had the same {experiment.minutes:g} minutes on the same machine "
-        f"({records[0]['device']}) and {model.hidden_size} hidden units; {last.name} is {last.continues.name} trained on "
-        f"until its development score stopped rising, or for {paper.LONGER:.2f} times as long in all, as in the paper."
+        f"{text} ({pairs} pairs). Each had the same {experiment.minutes:g} minutes ({devices}) and {model.hidden_size} "
+        f"hidden units; {last.name} is {last.continues.name} trained on, to at most {paper.MORE_UPDATES:.2f} times its "
+        f"updates, as in the paper: {records[4]['updates']:,} where {last.continues.name} had {records[3]['updates']:,}. It "
+        f"ended because of this: {records[4]['finished']}.",
+        recipe(to_dict(experiment.config)),
     ]
     if experiment.limits != paper.LIMITS:
         paragraphs.append(

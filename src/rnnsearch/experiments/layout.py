@@ -19,6 +19,11 @@ class Layout:
         """The description of the experiment."""
         return self.folder / "experiment.json"
 
+    @property
+    def lock(self) -> Path:
+        """The lock of the process that prepares the text."""
+        return self.folder / ".lock"
+
     def prepared(self, limit: int) -> Path:
         """The training text with sentences up to this length limit, which all systems of that limit share."""
         return self.folder / "prepared" / str(limit)

@@ -13,9 +13,10 @@ import numpy as np
 
 from rnnsearch.atomic import write_json, write_text
 from rnnsearch.data.read import read_lines
-from rnnsearch.data.word_alignments import hard_alignment, read_gold
+from rnnsearch.data.word_alignments import GoldLinks, hard_alignment, read_gold
 from rnnsearch.evaluation.aer import AlignmentScore, alignment_error_rate
 from rnnsearch.evaluation.coverage import unread_words
+from rnnsearch.experiments.inspection import Inspection, inspect
 from rnnsearch.experiments.testset import TestSet
 from rnnsearch.text import UNK_SYMBOL
 from rnnsearch.translation import ScoredPair, Translation, Translator, load, score_pairs
@@ -59,6 +60,8 @@ class Measured:
     alignment."""
     shown: Mapping[int, Shown]
     """The translations that are shown, by the number of the sentence."""
+    inspection: Inspection | None = None
+    """What its annotations and its alignment do; None for a system without an alignment."""
 
 
 def measure(model: Path, test: TestSet, gold: Path | None, folder: Path) -> None:
@@ -71,6 +74,8 @@ def measure(model: Path, test: TestSet, gold: Path | None, folder: Path) -> None
     aligns = translator.system.model.aligns
     unread = [len(unread_words(t.alignment)) for t in translations if t.alignment is not None]
     numbers = sorted({*test.choice.figure_3, *test.choice.table_3})
+    pairs = translator.score(test.sources, test.references) if aligns else []
+    links = list(read_gold(gold)) if gold else None
     shown = zip(numbers, _word_by_word(translator, [translations[i] for i in numbers]), strict=True)
     _write_lines(folder / "all.target", [t.text for t in translations])
     _write_lines(folder / "no-unk.target", [t.text for t in known])
@@ -78,7 +83,8 @@ def measure(model: Path, test: TestSet, gold: Path | None, folder: Path) -> None
         folder / "measured.json",
         {
             "unfinished": sum(not t.finished for t in translations),
-            "aer": asdict(_alignment_score(translator, test, gold)) if aligns and gold else None,
+            "aer": asdict(_alignment_score(pairs, links)) if aligns and links is not None else None,
+            "inspection": asdict(inspect(translator.system, pairs, links)) if aligns else None,
             "unread": unread if aligns else None,
             "shown": {str(number): _plain(one) for number, one in shown},
         },
@@ -104,6 +110,7 @@ def open_measured(folder: Path) -> Measured:
         aer=found["aer"] and AlignmentScore(**found["aer"]),
         unread=found["unread"],
         shown=shown,
+        inspection=Inspection(**found["inspection"]) if found.get("inspection") else None,
     )
 
 
@@ -135,11 +142,8 @@ def _unsure(pair: ScoredPair) -> list[int]:
     ]
 
 
-def _alignment_score(translator: Translator, test: TestSet, gold: Path) -> AlignmentScore:
-    pairs = translator.score(test.sources, test.references)
-    return alignment_error_rate(
-        [hard_alignment(pair.alignment) for pair in pairs if pair.alignment is not None], read_gold(gold)
-    )
+def _alignment_score(pairs: Sequence[ScoredPair], gold: Sequence[GoldLinks]) -> AlignmentScore:
+    return alignment_error_rate([hard_alignment(pair.alignment) for pair in pairs if pair.alignment is not None], gold)
 
 
 def _plain(shown: Shown) -> dict[str, Any]:

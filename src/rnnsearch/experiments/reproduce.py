@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from rnnsearch.atomic import atomic_write, write_json
+from rnnsearch.atomic import acquire_lock, atomic_write, write_json
 from rnnsearch.config import CONFIG, WEIGHTS, from_dict, to_dict
 from rnnsearch.data.prepare import prepare
 from rnnsearch.data.prepared import open_prepared
@@ -28,6 +29,7 @@ from rnnsearch.experiments.testset import choose, open_test_set
 from rnnsearch.report.reproduction import draw_figures, write_report
 from rnnsearch.report.results import Results
 from rnnsearch.selection.cross_entropy_difference import select
+from rnnsearch.training.checkpoint import continue_checkpoint
 from rnnsearch.training.session import train
 from rnnsearch.training.trainer import CHECKPOINT
 
@@ -60,34 +62,93 @@ class Reproduction:
     """The command line that the report gives for its results."""
     outside: Mapping[str, Path] = field(default_factory=dict)
     """Translations of the test set by other systems, by the systems' names."""
+    only: Sequence[str] = ()
+    """The names of the systems to train and test here, where others are left to other machines; empty for all."""
 
-    def run(self) -> Results:
-        """Run the parts that are not finished, and write the report.
+    def run(self) -> Results | None:
+        """Run the parts that are not finished, and write the report; None where systems are left to other machines.
 
         A training that is asked to stop raises `Interrupted`; call `run` again to resume it. Raises RnnsearchError where the
         folder belongs to another experiment, or where a translation from outside does not fit the test set.
         """
+        systems = self._chosen()
         self._check_names()
         self._claim_folder()
         self._check_lines()
-        parts = list(self._parts())
+        self._tell_hours(systems)
+        of_text = list(self._text_parts())
+        parts = [*of_text, *self._system_parts(systems)]
         for number, part in enumerate(parts, 1):
-            if not part.finished:
-                left = sum(later.minutes for later in parts[number - 1 :] if not later.finished)
-                self.console.print(
-                    Text.assemble(
-                        (f"Part {number} of {len(parts)}: {part.title}", "bold"), f"; about {_duration(left)} left in all"
-                    ),
-                    soft_wrap=True,
-                )
-                part.run()
+            # The text is shared by all processes in the folder, and each system belongs to one: its training sees to that.
+            with self._alone() if number <= len(of_text) and not part.finished else contextlib.nullcontext():
+                if not part.finished:
+                    left = sum(later.minutes for later in parts[number - 1 :] if not later.finished)
+                    title = f"Part {number} of {len(parts)}: {part.title}"
+                    self._print(Text.assemble((title, "bold"), f"; about {_duration(left)} left in all"))
+                    part.run()
+        elsewhere = [system.name for system in self.experiment.systems if not self._measured(system).exists()]
+        if elsewhere:
+            self._print(
+                f"Not tested here: {', '.join(elsewhere)}. Once the folders `models` and `translations` have all systems, "
+                "the same command without --only writes the report."
+            )
+            return None
         results = collect_results(self.experiment, self.layout, self.outside, self.command)
         draw_figures(results, self.layout.figures)
         write_json(self.layout.results, as_dict(results))
         write_report(self.layout.report, results)
         return results
 
-    def _parts(self) -> Iterator[Part]:
+    def _chosen(self) -> list[TrainedSystem]:
+        """The systems to train and test here; RnnsearchError for a name that none of them has."""
+        systems = self.experiment.systems
+        for name in self.only:
+            if not any(name in (system.name, system.folder) for system in systems):
+                names = ", ".join(system.name for system in systems)
+                raise RnnsearchError(f"--only {name}: no system of this experiment; its systems are {names}")
+        return [system for system in systems if not self.only or {system.name, system.folder} & set(self.only)]
+
+    def _tell_hours(self, systems: Sequence[TrainedSystem]) -> None:
+        """Say, before anything is started, how long each training will be."""
+        minutes = {
+            system.name: self._training_minutes(system)
+            for system in systems
+            if not (self.layout.model(system) / "training.json").exists()
+        }
+        if minutes:
+            each = ", ".join(f"{name} {_duration(time)}" for name, time in minutes.items())
+            self._print(
+                f"Training time on this machine: {each}; {_duration(sum(minutes.values()))} in all. --budget-hours "
+                "sets the total of all systems, and --only trains some of them, so that several machines share the work."
+            )
+
+    def _training_minutes(self, system: TrainedSystem) -> float:
+        """The time of a training, without that of the training it continues."""
+        minutes = self.experiment.training_minutes(system)
+        return minutes - self.experiment.training_minutes(system.continues) if system.continues else minutes
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Wait until no other process prepares the text in this folder."""
+        path = self.layout.lock
+        try:
+            lock = acquire_lock(path)
+        except TimeoutError:
+            self._print("Waiting for another process, which prepares the text in this folder")
+            lock = acquire_lock(path, timeout=-1)
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _print(self, text: str | Text) -> None:
+        self.console.print(text, soft_wrap=True)
+
+    def _measured(self, system: TrainedSystem) -> Path:
+        """The file that exists once the system has been tested."""
+        return self.layout.translations(system) / "measured.json"
+
+    def _text_parts(self) -> Iterator[Part]:
         experiment, layout = self.experiment, self.layout
         if experiment.builtin:
             result = experiment.text.target[-1]
@@ -103,15 +164,13 @@ class Reproduction:
             title = f"preparing the text, sentences of up to {limit} words"
             yield Part(title, 0.5, layout.prepared(limit) / "prepare.json", partial(self._prepare, limit))
         yield Part("choosing the sentences to show", 0.1, layout.test / "choice.json", self._choose)
-        for system in experiment.systems:
-            minutes = experiment.training_minutes(system)
-            if system.continues:
-                minutes -= experiment.training_minutes(system.continues)
-            result = layout.model(system) / "training.json"
-            yield Part(f"training {system.name}", minutes, result, partial(self._train, system))
-        for system in experiment.systems:
-            result = layout.translations(system) / "measured.json"
-            yield Part(f"translating with {system.name}", 0.7, result, partial(self._measure, system))
+
+    def _system_parts(self, systems: Sequence[TrainedSystem]) -> Iterator[Part]:
+        for system in systems:
+            title, result = f"training {system.name}", self.layout.model(system) / "training.json"
+            yield Part(title, self._training_minutes(system), result, partial(self._train, system))
+        for system in systems:
+            yield Part(f"translating with {system.name}", 0.7, self._measured(system), partial(self._measure, system))
 
     def _write_corpus(self, sizes: CorpusSizes) -> None:
         folder = self.experiment.text.test_source.parent
@@ -119,12 +178,14 @@ class Reproduction:
 
     def _download(self, archives: Path) -> None:
         with self.console.status("downloading WMT 2014") as status:
-            download(
+            found = download(
                 WMT14,
                 self.experiment.text.test_source.parent,
                 lambda what, done, total: status.update(f"{what}: {done / 1e6:,.0f} MB" + _of(total and total / 1e6)),
                 archives,
             )
+        for name, lines in found.left_out.items():
+            self._print(f"{name}: {lines:,} lines are not valid UTF-8, and are left out with their translations")
 
     def _select(self, selection: DataSelection, record: Path) -> None:
         with self.console.status("selecting") as status:
@@ -158,12 +219,21 @@ class Reproduction:
         choose(self.experiment.text, prepared, self.experiment.long, self.layout.test)
 
     def _train(self, system: TrainedSystem) -> None:
-        model = self.layout.model(system)
-        if system.continues and not (model / CHECKPOINT).exists():
-            _copy_run(self.layout.model(system.continues), model)
+        model, config = self.layout.model(system), self.experiment.config_of(system)
+        if system.continues:
+            before = self.layout.model(system.continues)
+            if not (before / "training.json").exists():
+                raise RnnsearchError(
+                    f"--only {system.name}: it goes on from {system.continues.name}, which is not in {before}; train that "
+                    "here first, or copy its folder from the machine that has trained it"
+                )
+            record = json.loads((before / "training.json").read_text(encoding="utf-8"))
+            config = self.experiment.config_of_longer(system, record["updates"], len(record["validations"]))
+            if not (model / CHECKPOINT).exists():
+                _continue_run(before, model)
         train(
             model,
-            self.experiment.config_of(system),
+            config,
             data=self.layout.prepared(system.limit),
             valid_source=self.experiment.text.valid_source,
             valid_target=self.experiment.text.valid_target,
@@ -219,11 +289,12 @@ class Reproduction:
                     )
 
 
-def _copy_run(run: Path, to: Path) -> None:
+def _continue_run(run: Path, to: Path) -> None:
     """Copy the files that a training resumes from, the checkpoint last, so that an incomplete copy is not resumed."""
-    for name in (CONFIG, WEIGHTS, CHECKPOINT):
+    for name in (CONFIG, WEIGHTS):
         with atomic_write(to / name) as temporary:
             temporary.write_bytes((run / name).read_bytes())
+    continue_checkpoint(run / CHECKPOINT, to / CHECKPOINT)
 
 
 def _of(total: float | None) -> str:

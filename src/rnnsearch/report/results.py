@@ -66,6 +66,10 @@ class Claim:
     """A claim of the paper, and whether it holds here."""
 
     statement: str
+    place: str
+    """The section, table or figure of the paper."""
+    test: str
+    """What is tested, in a sentence."""
     held: bool | None
     """None where the results do not tell."""
     figures: list[str]

@@ -16,8 +16,8 @@ Integers = NDArray[np.int64]
 class Constraints:
     """The constraints on the sentences in the slots of a search.
 
-    The end symbol is banned while a translation is shorter than `search.minimum_length_ratio` demands, and `[UNK]` is banned
-    by `search.forbid_unk`; the words of a given prefix are forced.
+    The end symbol is banned while a translation is shorter than `search.minimum_length_ratio` demands, rounded down, and
+    `[UNK]` is banned by `search.forbid_unk`; the words of a given prefix are forced.
     """
 
     def __init__(self, config: SearchConfig, slots: int) -> None:
@@ -28,7 +28,7 @@ class Constraints:
 
     def add(self, slot: int, source_length: int, prefix: Sequence[int]) -> None:
         """Set the constraints of the sentence that takes a slot; `source_length` counts the end symbol."""
-        self._shortest_Q[slot] = self._config.minimum_length_ratio * source_length
+        self._shortest_Q[slot] = int(self._config.minimum_length_ratio * source_length)
         self._prefix_Q[slot], self._prefix_length_Q[slot] = prefix, len(prefix)
 
     def banned(self, slots_R: Integers, written_R: Integers) -> NDArray[np.bool_]:

@@ -90,6 +90,17 @@ def save_checkpoint(
     save_tensors(path, tensors, metadata | {"crc32": checksum(tensors, *metadata.values())})
 
 
+def continue_checkpoint(path: Path, to: Path) -> None:
+    """Copy a checkpoint for another run, which goes on from it and counts its own validations without gain, from none.
+
+    The best score stays, so the other run keeps another model only if it is better.
+    """
+    tensors, metadata = read_tensors(path)
+    progress = json.loads(metadata["progress"]) | {"validations_without_gain": 0, "finished": ""}
+    metadata = {"progress": json.dumps(progress), "optimizer": metadata["optimizer"]}
+    save_tensors(to, tensors, metadata | {"crc32": checksum(tensors, *metadata.values())})
+
+
 def load_checkpoint(
     path: Path, model: RNNsearch, optimizer: Optimizer, average: WeightAverage | None
 ) -> Progress:

@@ -4,6 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rnnsearch.cli.commands import app
+from rnnsearch.cli.reproduce import without_only
 from rnnsearch.errors import RnnsearchError
 
 
@@ -40,3 +41,15 @@ def test_compare(tmp_path: Path) -> None:
 def test_reproduce_says_what_is_missing(arguments: list[str], told: str, tmp_path: Path) -> None:
     assert told in refused("reproduce", "--output", tmp_path / "out", *arguments)
     assert not (tmp_path / "out").exists()
+
+
+def test_the_report_names_the_command_that_writes_it() -> None:
+    """Not one of those by which several machines shared the work."""
+    given = ["reproduce", "--scale", "files", "--only", "RNNsearch-50*", "--only=RNNencdec-30", "--output", "x"]
+    assert without_only(given) == ["reproduce", "--scale", "files", "--output", "x"]
+
+
+def test_a_system_that_is_none_is_refused(tmp_path: Path) -> None:
+    message = refused("reproduce", "--scale", "builtin", "--output", tmp_path / "x", "--only", "RNNsearch-50")
+    assert message.startswith("--only RNNsearch-50: no system of this experiment; its systems are RNNencdec-15,")
+    assert not (tmp_path / "x").exists()

@@ -84,6 +84,28 @@ def test_everything_is_written_once(server: Server, dataset: Dataset, tmp_path: 
     assert len(server.asked) == 3  # the archives were there
 
 
+def test_lines_that_are_not_utf8_are_counted_and_emptied(server: Server, dataset: Dataset, tmp_path: Path) -> None:
+    """As one byte of a download of gigabytes may be: the line is empty, so that training leaves the pair out."""
+    server.files["val.en.gz"] = gzip.compress(b"four\r\n" + b"caf\xe9\nfive\n")
+    server.files["val.fr.gz"] = gzip.compress("quatre\ncafé\ncinq\n".encode())
+    found = download(dataset, tmp_path)
+    assert found.left_out == {"val.en": 1}
+    assert found.texts["val"] == 3
+    assert (tmp_path / "val.en").read_bytes() == b"four\r\n\nfive\n"
+    again = download(dataset, tmp_path)
+    assert not again.fetched
+    assert again.left_out == {"val.en": 1}
+
+
+def test_too_many_lines_that_are_not_utf8_are_refused(server: Server, dataset: Dataset, tmp_path: Path) -> None:
+    latin = "".join(f"café {number}\n" for number in range(1500)).encode("latin-1")
+    server.files["val.en.gz"] = gzip.compress(latin)
+    with pytest.raises(RnnsearchError, match=r"1,500 of the 1,500 lines of .* the first of them line 1;") as refused:
+        download(dataset, tmp_path)
+    assert "\n" not in str(refused.value)
+    assert not (tmp_path / "val.en").exists()
+
+
 def test_another_data_set_is_not_overwritten(dataset: Dataset, tmp_path: Path) -> None:
     download(dataset, tmp_path)
     other = Dataset("other", "Other", "free", ("en", "fr"), dataset.texts)

@@ -13,8 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rnnsearch.datasets import unpack
+from rnnsearch.datasets.unpack import ValidLines
 from rnnsearch.errors import RnnsearchError
 
 TEXT = "Ça va ?\nOui.\n".encode()
@@ -142,3 +145,25 @@ def test_what_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(RnnsearchError, match=r"no x\.fr and no y\.fr in it"):
         unpack(archive, outputs(tmp_path, "x.en", "x.fr", "y.fr"), lambda more: None)
     assert not list((tmp_path / "out").iterdir())
+
+
+@given(
+    lines=st.lists(st.one_of(st.text(max_size=4).map(str.encode), st.binary(max_size=4)), max_size=8),
+    size=st.integers(1, 9),
+)
+def test_only_lines_that_are_not_utf8_become_empty(lines: list[bytes], size: int) -> None:
+    """Whatever the chunks in which the text comes, a character or a line end divided between two of them included."""
+    text = b"\n".join(lines)
+    expected, invalid = [], 0
+    for line in text.split(b"\n"):
+        try:
+            line.decode()
+            expected.append(line)
+        except UnicodeDecodeError:
+            expected.append(b"")
+            invalid += 1
+    checked = ValidLines()
+    found = b"".join(checked.feed(text[start : start + size]) for start in range(0, len(text), size)) + checked.end()
+    assert found == b"\n".join(expected)
+    assert checked.invalid == invalid
+    assert checked.count == text.count(b"\n") + (text[-1:] not in (b"", b"\n"))

@@ -71,7 +71,7 @@ def verdicts(claims: list[Claim]) -> list[bool | None]:
 def test_all_four_hold_for_the_papers_own_numbers() -> None:
     claims = check_claims(systems(the_papers()), comparison(), changes())
     assert verdicts(claims) == [True, True, True, True]
-    assert claims[0].figures[0] == "RNNsearch-30 21.50, RNNencdec-30 13.93 BLEU (p = 0.001)"
+    assert claims[0].figures[0] == "RNNsearch-30 21.50 ± 0.50, RNNencdec-30 13.93 ± 0.50 BLEU (p = 0.001)"
     assert len(claims[0].figures) == 2
 
 

@@ -25,9 +25,8 @@ def test_five_systems_are_trained_alike(scale: Scale) -> None:
     configs = [to_dict(found.config_of(system)) for system in systems]
     minutes = [config["training"].pop("max_minutes") for config in configs]
     assert len(set(minutes[:4])) == 1
-    assert minutes[4] == pytest.approx(minutes[0] * 252 / 111)
-    assert [config["training"].pop("patience") for config in configs[:4]] == [0, 0, 0, 0]
-    assert configs[4]["training"].pop("patience") > 0
+    assert minutes[4] == 0, "the last one is bounded by the updates of the one it continues"
+    assert all(config["training"]["patience"] == 0 for config in configs)
     assert [config["data"].pop("max_length") for config in configs] == [system.limit for system in systems]
     assert [config["model"].pop("alignment") for config in configs] == ["none", "mlp", "none", "mlp", "mlp"]
     assert all(config == configs[0] for config in configs)

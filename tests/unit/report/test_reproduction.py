@@ -68,9 +68,9 @@ def results() -> Results:
             names, [41.11, 77.77, 55.55], [1.0, 1.1, 1.2], [[None, 0.001, 0.25]] * 3, "nrefs:1|bs:1000"
         ),
         claims=[
-            Claim("One is better", True, [f"figure {HOSTILE}"]),
-            Claim("Two is better", False, ["figure"]),
-            Claim("Three", None, ["too few"]),
+            Claim("One is better", "5.1", "A test.", True, [f"figure {HOSTILE}"]),
+            Claim("Two is better", "5.1", "A test.", False, ["figure"]),
+            Claim("Three", "5.1", "A test.", None, ["too few"]),
         ],
         alignments=[AlignedSentence(["a", HOSTILE, "</s>"], ["un", "deux"], alignment)] * 4,
         aligned_by="RNNsearch-25",
@@ -125,7 +125,7 @@ def hostile(value: Any) -> Any:
 
 
 def test_table_1_keeps_our_numbers_and_the_papers_apart(page: Page) -> None:
-    assert page.row(0, "RNNencdec-15") == [
+    assert page.row(1, "RNNencdec-15") == [
         ("", "RNNencdec-15"),
         ("", "41.11"),
         ("", "46.11"),
@@ -134,10 +134,10 @@ def test_table_1_keeps_our_numbers_and_the_papers_apart(page: Page) -> None:
         ("paper", "13.93"),
         ("paper", "24.19"),
     ]
-    moses = page.row(0, "Moses")
+    moses = page.row(1, "Moses")
     assert moses[1][1] == "not run: no Moses is installed"
     assert [cell for kind, cell in moses if kind == "paper"] == ["Moses", "33.30", "35.63"]
-    other = page.row(0, "Other " + HOSTILE)
+    other = page.row(1, "Other " + HOSTILE)
     assert [cell for kind, cell in other if kind == "paper"] == ["", "–", "–"]
 
 
@@ -160,11 +160,11 @@ def test_figure_3_can_be_read_cell_by_cell(page: Page) -> None:
 
 
 def test_significance(page: Page) -> None:
-    assert [cell for _, cell in page.row(1, "RNNencdec-15")] == ["RNNencdec-15", "41.11 ± 1.00", "", "0.001", "0.250"]
+    assert [cell for _, cell in page.row(2, "RNNencdec-15")] == ["RNNencdec-15", "41.11 ± 1.00", "", "0.001", "0.250"]
 
 
 def test_table_2_has_the_papers_trainings_in_a_table_of_their_own(page: Page) -> None:
-    ours, theirs = page.tables[2], page.tables[3]
+    ours, theirs = page.tables[3], page.tables[4]
     assert [row[0][1] for row in ours[1:]] == ["RNNencdec-15", "RNNsearch-25*"]
     assert [cell for _, cell in ours[1]][1:4] == ["1,234", "2.5", "5.7 min"]
     assert [cell for _, cell in theirs[1]] == ["RNNencdec-30", "846,000", "6.4", "109 h", "TITAN BLACK", "28.1", "53.0"]
@@ -178,14 +178,16 @@ def test_what_went_wrong_is_underlined(page: Page) -> None:
 
 
 def test_alignments_and_coverage(page: Page) -> None:
-    assert [cell for _, cell in page.row(4, "RNNsearch-25*")] == ["RNNsearch-25*", "0.210", "0.800", "0.700"]
-    assert [cell for _, cell in page.row(5, "RNNsearch-25*")] == ["RNNsearch-25*", "12.5%", "25.0%", "–"]
-    assert len(page.tables) == 6
+    assert [cell for _, cell in page.row(5, "RNNsearch-25*")] == ["RNNsearch-25*", "0.210", "0.800", "0.700"]
+    assert [cell for _, cell in page.row(6, "RNNsearch-25*")] == ["RNNsearch-25*", "12.5%", "25.0%", "–"]
+    assert len(page.tables) == 7
 
 
 def test_the_verdicts(page: Page) -> None:
-    for verdict in ("One is better: ✓ holds", "Two is better: ✗ does not hold", "Three: cannot be said"):
-        assert verdict in page.text
+    found = [[cell.strip() for _, cell in row] for row in page.tables[0][1:]]
+    assert [row[3] for row in found] == ["✓ holds", "✗ does not hold", "cannot be said"]
+    assert found[0][:3] == ["1. One is better", "5.1", "A test."]
+    assert found[2][4] == "too few"
 
 
 def test_it_is_made_for_a_phone_too(page: Page) -> None:
@@ -208,7 +210,7 @@ def test_a_run_without_attention_or_long_sentences(tmp_path: Path) -> None:
     page = Page(tmp_path / "index.html")
     assert "Figure 3" not in page.text
     assert "Table 3" not in page.text
-    assert page.row(0, "RNNencdec-15")[2] == ("", "–")
+    assert page.row(1, "RNNencdec-15")[2] == ("", "–")
 
 
 def test_figures_are_written_as_png_and_pdf(tmp_path: Path) -> None:

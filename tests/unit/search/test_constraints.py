@@ -6,11 +6,22 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnsearch.config import SearchConfig
+from rnnsearch.config import SearchConfig, from_preset
 from rnnsearch.search.constraints import Constraints
 from rnnsearch.text.vocabulary import END, UNK
 
 counts = st.integers(0, 6)
+
+
+def test_the_paper_search_has_the_minimum_of_the_authors_code() -> None:
+    """`minlen=len(seq) / 2` of integers, where `seq` ends with the end symbol; it is banned at step k < minlen."""
+    lengths = range(1, 121)
+    constraints = Constraints(from_preset("paper").search, len(lengths))
+    for slot, length in enumerate(lengths):
+        constraints.add(slot, length, ())
+    for slot, length in enumerate(lengths):
+        banned = [bool(constraints.banned(np.array([slot]), np.array([k]))[0, END]) for k in range(3 * length)]
+        assert banned == [k < length // 2 for k in range(3 * length)], length
 
 
 @given(
@@ -27,7 +38,7 @@ def test_banned(lengths: list[int], ratio: float, forbid_unk: bool, rows: list[t
     written = [count for _, count in rows]
     banned = constraints.banned(np.array(slots), np.array(written))
     for row, (slot, count) in enumerate(zip(slots, written, strict=True)):
-        assert banned[row, END] == (count < ratio * lengths[slot])
+        assert banned[row, END] == (count < int(ratio * lengths[slot]))
         assert banned[row, UNK] == forbid_unk
 
 
