@@ -142,6 +142,10 @@ class AttentiveRNN(nn.Module):
 
         The memory is what `attention.prepare` returns. Where its mask is of T queries, each step has its own.
         """
+        if isinstance(x, PackedSequence):
+            raise RnnsearchError("x is a PackedSequence; pad it with `pad_packed_sequence(x, batch_first=True)`")
+        if not isinstance(memory, Memory):
+            raise RnnsearchError(f"memory has the type {type(memory).__name__}; expected what `attention.prepare` returns")
         _, T, _ = expect(x, "x", (memory.values.shape[0], None, self.input_size))
         if T == 0:
             raise RnnsearchError("x has no steps; expected one at least")
