@@ -43,6 +43,9 @@ LAYERS: dict[str, Callable[..., Attention]] = {
     "mixture": lambda **more: GaussianMixtureAttention(Q, components=2, **more),
 }
 every_layer = pytest.mark.parametrize("name", LAYERS)
+compiled_layers = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in ("additive", "cumulative"))) for name in LAYERS]
+)
 SOFTMAX = [name for name in LAYERS if name != "monotonic"]
 
 
@@ -194,7 +197,7 @@ def test_all_sorts_of_masks_are_one(name: str) -> None:
         torch.zeros(B, K, S).masked_fill(~MASK.unsqueeze(1), -torch.inf),
     ):
         same(layer(query, memory, mask), expected)
-    for lengths in (LENGTHS, LENGTHS.int(), torch.tensor([100, 2, 4])):
+    for lengths in (LENGTHS, LENGTHS.int(), torch.tensor([100, 2, 4]), LENGTHS.tolist()):
         same(layer(query, memory, lengths=lengths), expected)
     both = layer(query, memory, torch.arange(S).expand(B, S) >= 1, lengths=LENGTHS)
     same(both, layer(query, memory, MASK & (torch.arange(S) >= 1)))
@@ -466,7 +469,7 @@ def test_half_precision_is_close(name: str, dtype: torch.dtype) -> None:
         torch.testing.assert_close(one.float(), two, rtol=0, atol=0.06)
 
 
-@every_layer
+@compiled_layers
 def test_compiled_is_eager(name: str) -> None:
     layer, query, memory = LAYERS[name](), torch.randn(B, 2, Q), torch.randn(B, S, M)
     compiled = torch.compile(layer, backend="aot_eager", fullgraph=True)
@@ -479,7 +482,7 @@ def test_compiled_is_eager(name: str) -> None:
     same(tuple(gradients[1]), tuple(gradients[0]), 1e-5)
 
 
-@every_layer
+@compiled_layers
 def test_an_exported_step_is_the_step(name: str) -> None:
     """For any number of sequences and positions, with the memory and the state as inputs."""
     layer = LAYERS[name]()

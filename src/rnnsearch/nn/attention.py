@@ -11,7 +11,7 @@ from torch.nn.utils.rnn import PackedSequence
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model.attention import additive_energy, location_terms, mixture_energy
 from rnnsearch.nn.memory import Memory
-from rnnsearch.nn.shapes import expect, padded, read_mask
+from rnnsearch.nn.shapes import Lengths, expect, padded, read_mask
 
 
 class Attended(NamedTuple):
@@ -63,7 +63,7 @@ class Attention(nn.Module):
         mask: Tensor | None = None,
         keys: Tensor | None = None,
         *,
-        lengths: Tensor | None = None,
+        lengths: Lengths | None = None,
         values: Tensor | PackedSequence | None = None,
     ) -> Memory:
         """A memory (B, S, memory_size), or a packed one, for `step`; the parameters are those of `forward`."""
@@ -78,7 +78,7 @@ class Attention(nn.Module):
         if keys is not None:
             units = getattr(self, "units", None)
             expect(keys, "keys", (B, S, units))
-        return Memory(values, own, *read_mask(mask, lengths, B, S))
+        return Memory(values, own, *read_mask(mask, lengths, memory))
 
     def step(self, query: Tensor, memory: Memory, state: Tensor | None = None) -> Attended:
         """Attend to a prepared memory with a query of each sequence (B, query_size).
@@ -100,7 +100,7 @@ class Attention(nn.Module):
         mask: Tensor | None = None,
         keys: Tensor | None = None,
         *,
-        lengths: Tensor | None = None,
+        lengths: Lengths | None = None,
         values: Tensor | PackedSequence | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Attend to a memory (B, S, memory_size) with a query of each sequence (B, query_size), or K (B, K, query_size).

@@ -12,7 +12,7 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.nn.attention import Attention
 from rnnsearch.nn.memory import Memory
 from rnnsearch.nn.recurrent import RecurrentCell
-from rnnsearch.nn.shapes import expect, padded, sequence_mask
+from rnnsearch.nn.shapes import Lengths, expect, padded, sequence_mask
 
 CellState = Tensor | tuple[Tensor, Tensor]
 """What a cell takes and returns: a tensor, or (h, c) of `torch.nn.LSTMCell`."""
@@ -193,7 +193,7 @@ class InitialState(nn.Module):
         nn.init.zeros_(self.b_s)
 
     def forward(
-        self, memory: Tensor | PackedSequence, mask: Tensor | None = None, *, lengths: Tensor | None = None
+        self, memory: Tensor | PackedSequence, mask: Tensor | None = None, *, lengths: Lengths | None = None
     ) -> Tensor:
         """s_0 (B, hidden_size) of a memory (B, S, memory_size), whose padding a boolean or integer mask or `lengths` tell.
 

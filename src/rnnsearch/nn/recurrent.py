@@ -11,7 +11,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model.cells import CELLS, Cell
 from rnnsearch.model.layers import bidirectional
-from rnnsearch.nn.shapes import expect, padded, sequence_mask
+from rnnsearch.nn.shapes import Lengths, expect, padded, sequence_mask
 from rnnsearch.ops import CpuRecurrences, Recurrences
 
 
@@ -97,11 +97,11 @@ class BidirectionalRNN(nn.Module):
         _initialise(self.backward_cell)
 
     @overload
-    def forward(self, x: Tensor, mask: Tensor | None = None, *, lengths: Tensor | None = None) -> Tensor: ...
+    def forward(self, x: Tensor, mask: Tensor | None = None, *, lengths: Lengths | None = None) -> Tensor: ...
     @overload
     def forward(self, x: PackedSequence) -> PackedSequence: ...
     def forward(
-        self, x: Tensor | PackedSequence, mask: Tensor | None = None, *, lengths: Tensor | None = None
+        self, x: Tensor | PackedSequence, mask: Tensor | None = None, *, lengths: Lengths | None = None
     ) -> Tensor | PackedSequence:
         """Annotations (B, S, 2 hidden_size) of inputs (B, S, input_size); packed ones of packed inputs.
 
@@ -123,15 +123,15 @@ class BidirectionalRNN(nn.Module):
         h_SBC = bidirectional(self.forward_cell, self.backward_cell, x_BSE.transpose(0, 1), mask.T, recurrences)
         return h_SBC.transpose(0, 1)
 
-    def _packed(self, x: PackedSequence, mask: Tensor | None, lengths: Tensor | None) -> PackedSequence:
+    def _packed(self, x: PackedSequence, mask: Tensor | None, lengths: Lengths | None) -> PackedSequence:
         if mask is not None:
             raise RnnsearchError("x is a PackedSequence, which knows its lengths; leave `mask` out")
         x_BSE, lengths = padded(x, "x", lengths)
+        assert isinstance(lengths, Tensor)
         annotations_BSC = self.forward(x_BSE, lengths=lengths)
-        assert lengths is not None
         if x.sorted_indices is not None:  # the order in which the sequences were packed
-            annotations_BSC, lengths = annotations_BSC[x.sorted_indices], lengths[x.sorted_indices]
-        packed = pack_padded_sequence(annotations_BSC, lengths.cpu(), batch_first=True)
+            annotations_BSC, lengths = annotations_BSC[x.sorted_indices], lengths[x.sorted_indices.cpu()]
+        packed = pack_padded_sequence(annotations_BSC, lengths, batch_first=True)
         return PackedSequence(packed.data, x.batch_sizes, x.sorted_indices, x.unsorted_indices)
 
     def extra_repr(self) -> str:
