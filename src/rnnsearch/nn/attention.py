@@ -39,6 +39,9 @@ class Attention(nn.Module):
     `AttentiveRNN` is this loop around a recurrent cell.
     """
 
+    units: int | None = None
+    """The size of a key; None if any will do, or if there are no keys."""
+
     def __init__(self, query_size: int, memory_size: int | None) -> None:
         """The sizes of a query and of a vector of the memory, None if any will do."""
         super().__init__()
@@ -74,11 +77,11 @@ class Attention(nn.Module):
         else:
             values, _ = padded(values, "values", None)
             expect(values, "values", (B, S, None))
-        own = self.keys(memory) if keys is None else keys
-        if keys is not None:
-            units = getattr(self, "units", None)
-            expect(keys, "keys", (B, S, units))
-        return Memory(values, own, *read_mask(mask, lengths, memory))
+        if keys is None:
+            keys = self.keys(memory)
+        else:
+            expect(keys, "keys", (B, S, self.units))
+        return Memory(values, keys, *read_mask(mask, lengths, memory))
 
     def step(self, query: Tensor, memory: Memory, state: Tensor | None = None) -> Attended:
         """Attend to a prepared memory with a query of each sequence (B, query_size).
@@ -149,6 +152,8 @@ class BahdanauAttention(Attention):
     With `normalize`, the energies are g_a v_aᵀ / ‖v_a‖ tanh(W_a q + U_a m_j + b_a), with a learnt scale g_a and bias b_a
     (weight normalisation, Salimans and Kingma 2016, as in `tf.contrib.seq2seq`).
     """
+
+    units: int
 
     def __init__(
         self,
