@@ -174,7 +174,7 @@ def test_initial_weights_have_their_variance() -> None:
         ((random(2, K, Q), random(B, S, M)), rf"query .* expected \({B}, any, {Q}\)"),
         ((random(B, Q), random(B, S)), rf"memory has the shape \({B}, {S}\); expected \(any, any, {M}\)"),
         ((random(B, Q), random(B, S, M), MASK[:1]), "mask has the shape"),
-        ((random(B, Q), random(B, S, M), MASK.long()), r"mask has the type torch.int64; expected torch.bool"),
+        ((random(B, Q), random(B, S, M), MASK[None]), r"mask has the shape \(1, 3, 5\); expected \(3, any, 5\)"),
         ((random(B, Q), random(B, S, M), MASK, random(B, S, A + 1)), "keys has the shape"),
     ],
 )

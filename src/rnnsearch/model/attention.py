@@ -99,9 +99,8 @@ class LocationAttention(AdditiveAttention, name="location"):
         S = source.mask_BS.shape[1]
         # Selecting or adding sentences since the last step may have changed the number of padded positions.
         alpha_BKS = nn.functional.pad(memory_BKX, (0, S - memory_BKX.shape[2]))
-        f = nn.functional.conv1d(alpha_BKS.flatten(0, 1).unsqueeze(1), self.F, padding="same")  # (B K, filters, S)
-        location_BKSA = nn.functional.linear(f.transpose(1, 2), self.U_f).unflatten(0, alpha_BKS.shape[:2])
         query_BKA = nn.functional.linear(s_BKN, self.W_a)
+        location_BKSA = location_terms(alpha_BKS, self.F, self.U_f)
         attended = attend(additive_energy(query_BKA, source.keys_BSA, self.v_a, location_BKSA), source)
         return attended._replace(memory_BKX=attended.alpha_BKS)
 
@@ -143,7 +142,7 @@ class BilinearAttention(DotAttention, name="bilinear"):
         return nn.functional.linear(annotations_BSC, self.W_a)
 
 
-class MonotonicAttention(Attention, name="monotonic"):
+class GaussianMixtureAttention(Attention, name="monotonic"):
     """The mixture of Gaussians of Graves (2013), whose location only moves forward; the paper discusses it in section 6.1.
 
     (a^, b^, κ^) = W_g s_{i−1} + b_g, for each of X components;  κ_i = κ_{i−1} + exp κ^;
@@ -152,8 +151,6 @@ class MonotonicAttention(Attention, name="monotonic"):
 
     COMPONENTS = 5
     """X."""
-    LARGEST = 5.0
-    """Upper bound of the exponents: a step of e⁵ positions, or a Gaussian much narrower than one word."""
 
     def __init__(self, hidden_size: int, context_size: int, alignment_size: int) -> None:
         super().__init__(hidden_size, context_size, alignment_size)
@@ -166,13 +163,8 @@ class MonotonicAttention(Attention, name="monotonic"):
 
     def forward(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None = None) -> Attended:
         assert memory_BKX is not None
-        hats = nn.functional.linear(s_BKN, self.W_g, self.b_g).clamp(max=self.LARGEST)
-        hats = hats.to(torch.promote_types(hats.dtype, torch.float32))  # bfloat16 cannot distinguish position 300 from 301
-        a_BKX, b_BKX, step_BKX = hats.chunk(3, -1)
-        kappa_BKX = memory_BKX + step_BKX.exp()
-        positions_S = torch.arange(source.mask_BS.shape[1], device=hats.device, dtype=hats.dtype)
-        distance_BKSX = kappa_BKX.unsqueeze(2) - positions_S.unsqueeze(1)
-        energy_BKS = (a_BKX.unsqueeze(2) - b_BKX.exp().unsqueeze(2) * distance_BKSX**2).logsumexp(-1)
+        hats = nn.functional.linear(s_BKN, self.W_g, self.b_g)
+        energy_BKS, kappa_BKX = mixture_energy(hats, memory_BKX, source.mask_BS.shape[1])
         return attend(energy_BKS, source)._replace(memory_BKX=kappa_BKX)
 
 
@@ -184,18 +176,40 @@ def additive_energy(query_BKA: Tensor, keys_BSA: Tensor, v_a: Tensor, location_B
     return torch.tanh(total_BKSA) @ v_a
 
 
-def masked_softmax(energy_BKS: Tensor, mask_BS: Tensor) -> Tensor:
-    """α_i = softmax_j(e_ij) over the positions where the mask is True, (B, K, S).
+def location_terms(alpha_BKS: Tensor, F: Tensor, U_f: Tensor) -> Tensor:
+    """U_f f_ij (B, K, S, A), with f_i = F ∗ α_{i−1}, for filters F (X, 1, width) and U_f (A, X)."""
+    f = nn.functional.conv1d(alpha_BKS.flatten(0, 1).unsqueeze(1), F, padding="same")  # (B K, X, S)
+    location_BKSA: Tensor = nn.functional.linear(f.transpose(1, 2), U_f).unflatten(0, alpha_BKS.shape[:2])
+    return location_BKSA
 
-    α is zero at all other positions. If a mask is False everywhere, all weights of that sentence are zero.
+
+LARGEST_EXPONENT = 5.0
+"""Upper bound of the exponents of a mixture: a step of e⁵ positions, or a Gaussian much narrower than one position."""
+
+
+def mixture_energy(hats: Tensor, kappa_BKX: Tensor, S: int) -> tuple[Tensor, Tensor]:
+    """log φ_i (B, K, S) and κ_i (B, K, X), from [a^ ; b^ ; κ^] (B, K, 3X) and κ_{i−1}; see `GaussianMixtureAttention`."""
+    hats = hats.clamp(max=LARGEST_EXPONENT)
+    hats = hats.to(torch.promote_types(hats.dtype, torch.float32))  # bfloat16 cannot distinguish position 300 from 301
+    a_BKX, b_BKX, step_BKX = hats.chunk(3, -1)
+    kappa_BKX = kappa_BKX + step_BKX.exp()
+    positions_S = torch.arange(S, device=hats.device, dtype=hats.dtype)
+    distance_BKSX = kappa_BKX.unsqueeze(2) - positions_S.unsqueeze(1)
+    return (a_BKX.unsqueeze(2) - b_BKX.exp().unsqueeze(2) * distance_BKSX**2).logsumexp(-1), kappa_BKX
+
+
+def masked_softmax(energy_BKS: Tensor, mask_BXS: Tensor) -> Tensor:
+    """α_i = softmax_j(e_ij) over the positions where the mask is True, (B, K, S); X is K, or 1 for the same mask everywhere.
+
+    α is zero at all other positions. If a mask is False everywhere, all weights of that step are zero.
     """
-    outside_B1S = ~mask_BS.unsqueeze(1)
+    outside_BXS = ~mask_BXS
     # The lowest finite number instead of −∞: the softmax of a row of −∞ would be NaN.
-    energy_BKS = energy_BKS.masked_fill(outside_B1S, torch.finfo(energy_BKS.dtype).min)
-    return torch.softmax(energy_BKS, -1).masked_fill(outside_B1S, 0.0)
+    energy_BKS = energy_BKS.masked_fill(outside_BXS, torch.finfo(energy_BKS.dtype).min)
+    return torch.softmax(energy_BKS, -1).masked_fill(outside_BXS, 0.0)
 
 
 def attend(energy_BKS: Tensor, source: Source) -> Attended:
     """α_i = softmax_j(e_ij) over the sentence's own positions, and c_i = Σ_j α_ij h_j."""
-    alpha_BKS = masked_softmax(energy_BKS, source.mask_BS)
+    alpha_BKS = masked_softmax(energy_BKS, source.mask_BS.unsqueeze(1))
     return Attended(torch.bmm(alpha_BKS, source.annotations_BSC), alpha_BKS)

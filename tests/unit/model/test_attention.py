@@ -14,7 +14,7 @@ from torch import Tensor
 
 from rnnsearch.config import ModelConfig
 from rnnsearch.model import RNNsearch, Source
-from rnnsearch.model.attention import ATTENTIONS, Attention, LocationAttention, MonotonicAttention
+from rnnsearch.model.attention import ATTENTIONS, LARGEST_EXPONENT, Attention, GaussianMixtureAttention, LocationAttention
 from rnnsearch.model.cells import CELLS
 from rnnsearch.ops import CpuRecurrences, Recurrences, precision_of
 from toy import DEEPER, ORDERS, batch_of, models_more, random_model, random_pairs
@@ -78,7 +78,7 @@ def literal(
             e.append(p["v_a"] @ np.tanh(p["W_a"] @ s + p["U_a"] @ h[j] + p["U_f"] @ f))
     else:
         assert name == "monotonic"
-        a, b, step = np.minimum(p["W_g"] @ s + p["b_g"], MonotonicAttention.LARGEST).reshape(3, -1)
+        a, b, step = np.minimum(p["W_g"] @ s + p["b_g"], LARGEST_EXPONENT).reshape(3, -1)
         kappa = (np.full(len(step), -1.0) if memory is None else memory) + np.exp(step)
         phi = np.array([np.sum(np.exp(a - np.exp(b) * (kappa - j) ** 2)) for j in positions])
         return phi / phi.sum(), phi @ h / phi.sum(), kappa
@@ -141,7 +141,7 @@ def test_the_settings_offer_every_class() -> None:
 
 
 def test_with_weights_of_zero_monotonic_attention_reads_a_word_a_step() -> None:
-    attention = MonotonicAttention(N, 2 * N, A).double().requires_grad_(False)
+    attention = GaussianMixtureAttention(N, 2 * N, A).double().requires_grad_(False)
     source = random_source(attention, [6], 2 * N, seed=0)
     memory: Tensor | None = attention.first_memory(source)
     for step in range(6):
@@ -168,7 +168,7 @@ def test_a_sentence_whose_state_is_extreme(name: str) -> None:
 
 def test_bfloat16_does_not_move_monotonic_attention() -> None:
     """Positions beyond 256 are no numbers in bfloat16: neither κ nor j may be rounded to it."""
-    attention = MonotonicAttention(N, 2 * N, A).requires_grad_(False)
+    attention = GaussianMixtureAttention(N, 2 * N, A).requires_grad_(False)
     attention.b_g[attention.COMPONENTS : 2 * attention.COMPONENTS] = 3.0  # narrow
     source = random_source(attention.double(), [600], 2 * N, seed=0)
     attention.float()

@@ -1,0 +1,36 @@
+"""The paper's layers for models of your own: attention, a recurrent network that attends, cells, a bidirectional RNN.
+
+Each is a `torch.nn.Module` with initial weights that learn, in float16, bfloat16, float32 or float64, on a CPU or a GPU,
+and can be compiled (`torch.compile`) and exported (`torch.export`). Sequences are batch-first: a tensor whose padding a
+mask or lengths tell, or a `torch.nn.utils.rnn.PackedSequence`.
+
+In the shapes below, B is the number of sequences, S the number of positions of a memory, K the number of queries of a
+sequence, and T the number of steps.
+"""
+
+from rnnsearch.nn.attention import (
+    Attended,
+    Attention,
+    BahdanauAttention,
+    GaussianMixtureAttention,
+    LocationAttention,
+    MonotonicAttention,
+)
+from rnnsearch.nn.attentive import AttentiveRNN, AttentiveState, InitialState
+from rnnsearch.nn.memory import Memory
+from rnnsearch.nn.recurrent import BidirectionalRNN, RecurrentCell
+
+__all__ = [
+    "Attended",
+    "Attention",
+    "AttentiveRNN",
+    "AttentiveState",
+    "BahdanauAttention",
+    "BidirectionalRNN",
+    "GaussianMixtureAttention",
+    "InitialState",
+    "LocationAttention",
+    "Memory",
+    "MonotonicAttention",
+    "RecurrentCell",
+]

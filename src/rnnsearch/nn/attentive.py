@@ -1,0 +1,219 @@
+"""A recurrent network that attends: a loop around a cell and an attention layer."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.nn.attention import Attention
+from rnnsearch.nn.memory import Memory
+from rnnsearch.nn.recurrent import RecurrentCell
+from rnnsearch.nn.shapes import Lengths, expect, padded, sequence_mask
+
+CellState = Tensor | tuple[Tensor, Tensor]
+"""What a cell takes and returns: a tensor, or (h, c) of `torch.nn.LSTMCell`."""
+
+ORDERS = ("look-update-generate", "look-generate-update", "update-look-generate")
+
+
+class AttentiveState(NamedTuple):
+    """The state of an `AttentiveRNN`."""
+
+    cell: CellState
+    """The state of the cell."""
+    read: Tensor
+    """What the next update reads beside its input: the last context, or the last output of the attention layer, (B, R)."""
+    attention: Tensor | None
+    """The state of the attention, (B, X)."""
+
+
+class AttentiveRNN(nn.Module):
+    """A recurrent cell that attends to a memory at each step; in `tf.contrib.seq2seq`, an AttentionWrapper.
+
+    A step i consists of three actions, from the state s of the cell, the input x_i and the context c:
+
+        look        c = Σ_j α_ij m_j, with the weights α_i = attention(s, m)
+        update      s = cell([x_i ; c], s)
+        generate    o_i = [s ; c], or, with an attention layer, o_i = layer([s ; c]), which the next update reads, not c
+
+    `order` is that of the actions. The paper (section 3.1) has *look-update-generate*, its authors' code has
+    *look-generate-update*, where an output does not depend on the input of its own step, and AttentionWrapper and Luong et
+    al. (2015), who call the attention layer's way back *input feeding*, have *update-look-generate*. In
+    *look-update-generate* an update always reads c, since looking comes right before it.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        cell: nn.Module,
+        attention: Attention,
+        *,
+        order: str = "look-update-generate",
+        attention_layer: nn.Module | None = None,
+    ) -> None:
+        """The size of an input, the cell, the attention, the order, and a layer that computes outputs, if they need one.
+
+        The cell is a `RecurrentCell`, a GRUCell, LSTMCell or RNNCell of `torch.nn`, or another module with an `input_size`,
+        a `hidden_size` and the call `state = cell(x, state)`, whose state is a tensor or a tuple that begins with the hidden
+        part. Its `input_size` is that of the input and of what an update reads beside it. The attention layer is any module
+        from hidden_size + value_size to its size, such as `nn.Linear(…, bias=False)` (AttentionWrapper's
+        `attention_layer_size`), followed by `nn.Tanh()` in Luong et al. Raises RnnsearchError if sizes do not match.
+        """
+        super().__init__()
+        if order not in ORDERS:
+            raise RnnsearchError(f"there is no order {order!r}; use one of {', '.join(ORDERS)}")
+        self.input_size = input_size
+        self.hidden_size = _size(cell, "hidden_size")
+        self.read_size = _size(cell, "input_size") - input_size
+        """R, the size of what an update reads beside its input."""
+        if self.read_size < 0:
+            raise RnnsearchError(f"the cell has the input_size {cell.input_size}, less than the {input_size} of an input")
+        if attention.query_size != self.hidden_size:
+            raise RnnsearchError(
+                f"the attention has the query_size {attention.query_size}, and the cell the hidden_size {self.hidden_size}; "
+                "the hidden state is the query, so they have to be the same"
+            )
+        self.cell = cell
+        self.attention = attention
+        self.attention_layer = attention_layer
+        self.order = order
+
+    def first_state(self, memory: Memory, cell_state: CellState | None = None) -> AttentiveState:
+        """The state before the first step.
+
+        That of the cell is `cell_state`, by default zero. The hidden part (B, hidden_size) is enough; see `InitialState`.
+        """
+        if cell_state is None:
+            cell_state = memory.values.new_zeros(memory.values.shape[0], self.hidden_size)
+        if isinstance(cell_state, Tensor):
+            if isinstance(self.cell, RecurrentCell) and cell_state.shape[-1] == self.hidden_size:
+                cell_state = self.cell.first_state(cell_state)
+            elif isinstance(self.cell, nn.LSTMCell):
+                cell_state = cell_state, torch.zeros_like(cell_state)
+        read_BR = memory.values.new_zeros(memory.values.shape[0], self.read_size)
+        return AttentiveState(cell_state, read_BR, self.attention.first_state(memory))
+
+    def hidden(self, state: AttentiveState) -> Tensor:
+        """The hidden part of the cell's state, (B, hidden_size)."""
+        if isinstance(state.cell, tuple):
+            return state.cell[0]
+        return self.cell.hidden(state.cell) if isinstance(self.cell, RecurrentCell) else state.cell
+
+    def look(self, memory: Memory, state: AttentiveState) -> tuple[Tensor, AttentiveState]:
+        """The weights (B, S), and the state with the context."""
+        context, weights, attention = self.attention.step(self.hidden(state), memory, state.attention)
+        return weights, state._replace(read=context, attention=attention)
+
+    def update(self, x: Tensor, state: AttentiveState) -> AttentiveState:
+        """The state after an input (B, input_size)."""
+        B = state.read.shape[0]
+        expect(x, "x", (B, self.input_size))
+        expect(state.read, "what an update reads beside x", (B, self.read_size))
+        return state._replace(cell=self.cell(torch.cat([x, state.read], -1), state.cell))
+
+    def generate(self, state: AttentiveState) -> tuple[Tensor, AttentiveState]:
+        """The output (B, O), from a state that has looked."""
+        output = torch.cat([self.hidden(state), state.read], -1)
+        if self.attention_layer is None:
+            return output, state
+        output = self.attention_layer(output)
+        return output, state if self.order == "look-update-generate" else state._replace(read=output)
+
+    def step(self, x: Tensor, memory: Memory, state: AttentiveState) -> tuple[Tensor, Tensor, AttentiveState]:
+        """The output (B, O), the weights (B, S) and the next state, from an input (B, input_size)."""
+        if self.order == "update-look-generate":
+            state = self.update(x, state)
+        weights, state = self.look(memory, state)
+        if self.order == "look-update-generate":
+            state = self.update(x, state)
+        output, state = self.generate(state)
+        if self.order == "look-generate-update":
+            state = self.update(x, state)
+        return output, weights, state
+
+    def forward(
+        self, x: Tensor, memory: Memory, state: AttentiveState | None = None
+    ) -> tuple[Tensor, Tensor, AttentiveState]:
+        """T ≥ 1 steps: outputs (B, T, O), weights (B, T, S), and the last state, from inputs (B, T, input_size).
+
+        The memory is what `attention.prepare` returns. Where its mask is of T queries, each step has its own.
+        """
+        if isinstance(x, PackedSequence):
+            raise RnnsearchError("x is a PackedSequence; pad it with `pad_packed_sequence(x, batch_first=True)`")
+        if not isinstance(memory, Memory):
+            raise RnnsearchError(f"memory has the type {type(memory).__name__}; expected what `attention.prepare` returns")
+        _, T, _ = expect(x, "x", (memory.values.shape[0], None, self.input_size))
+        if T == 0:
+            raise RnnsearchError("x has no steps; expected one at least")
+        memory.expect_queries(T)
+        state = self.first_state(memory) if state is None else state
+        outputs, alphas = [], []
+        for t, x_BE in enumerate(x.unbind(1)):
+            output, weights, state = self.step(x_BE, memory.of_query(t), state)
+            outputs.append(output)
+            alphas.append(weights)
+        return torch.stack(outputs, 1), torch.stack(alphas, 1), state
+
+    def extra_repr(self) -> str:
+        return f"input_size={self.input_size}, order={self.order}"
+
+
+class InitialState(nn.Module):
+    """The first state of a decoder, from the memory: s_0 = tanh(W_s m + b_s).
+
+    m is the first vector of the memory (*first*) or the mean of all (*mean*). In the paper (appendix A.2.2), it is h←_1, the
+    backward half of the first annotation: `initial(annotations[..., hidden_size:])`.
+    """
+
+    def __init__(
+        self,
+        memory_size: int,
+        hidden_size: int,
+        summary: str = "first",
+        *,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        """The sizes of a vector of the memory and of a hidden state; RnnsearchError unless `summary` is first or mean."""
+        super().__init__()
+        if summary not in ("first", "mean"):
+            raise RnnsearchError(f"there is no summary {summary!r}; use first or mean")
+        self.memory_size, self.hidden_size, self.summary = memory_size, hidden_size, summary
+        self.W_s = nn.Parameter(torch.empty(hidden_size, memory_size, device=device, dtype=dtype))
+        self.b_s = nn.Parameter(torch.empty(hidden_size, device=device, dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw W_s uniformly as Glorot and Bengio (2010) do; b_s is zero."""
+        nn.init.xavier_uniform_(self.W_s)
+        nn.init.zeros_(self.b_s)
+
+    def forward(
+        self, memory: Tensor | PackedSequence, mask: Tensor | None = None, *, lengths: Lengths | None = None
+    ) -> Tensor:
+        """s_0 (B, hidden_size) of a memory (B, S, memory_size), whose padding a boolean or integer mask or `lengths` tell.
+
+        m is zero where there is nothing but padding. Raises RnnsearchError if shapes do not match.
+        """
+        memory, lengths = padded(memory, "memory", lengths)
+        expect(memory, "memory", (None, None, self.memory_size))
+        mask_BS = sequence_mask(mask, lengths, memory)
+        if self.summary == "first":
+            mask_BS = mask_BS & (mask_BS.cumsum(1) == 1)
+        sum_BM = memory.masked_fill(~mask_BS.unsqueeze(2), 0.0).sum(1)
+        m_BM = sum_BM / mask_BS.sum(1, keepdim=True).clamp(min=1).to(sum_BM.dtype)
+        return torch.tanh(nn.functional.linear(m_BM, self.W_s, self.b_s))
+
+    def extra_repr(self) -> str:
+        return f"memory_size={self.memory_size}, hidden_size={self.hidden_size}, summary={self.summary}"
+
+
+def _size(cell: nn.Module, name: str) -> int:
+    size = getattr(cell, name, None)
+    if not isinstance(size, int):
+        raise RnnsearchError(f"{type(cell).__name__} has no {name}; a cell needs an input_size and a hidden_size")
+    return size

@@ -1,0 +1,78 @@
+"""What the layers accept: shapes, the sorts of masks, lengths, and packed sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
+
+from rnnsearch.errors import RnnsearchError
+
+Lengths = Tensor | Sequence[int]
+"""The number of positions of each sequence, (B), on any device."""
+
+
+def expect(tensor: Tensor, name: str, shape: tuple[int | None, ...]) -> torch.Size:
+    """The shape of a tensor; RnnsearchError if it is not as expected, where None stands for any size."""
+    fits = tensor.dim() == len(shape)
+    for size, found in zip(shape, tensor.shape, strict=False):
+        fits = fits and (size is None or size == found)
+    if not fits:
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        raise RnnsearchError(f"{name} has the shape ({', '.join(map(str, tensor.shape))}); expected ({wanted})")
+    return tensor.shape
+
+
+def padded(sequences: Tensor | PackedSequence, name: str, lengths: Lengths | None) -> tuple[Tensor, Lengths | None]:
+    """A tensor (B, S, …), and the lengths of its sequences, if they are known."""
+    if not isinstance(sequences, PackedSequence):
+        return sequences, lengths
+    if lengths is not None:
+        raise RnnsearchError(f"{name} is a PackedSequence, which knows its lengths; leave `lengths` out")
+    return pad_packed_sequence(sequences, batch_first=True)
+
+
+def read_mask(mask: Tensor | None, lengths: Lengths | None, like_BSX: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    """What there is to read (B, X, S), boolean, and what is added to energies (B, X, S); X is 1, or the number of queries.
+
+    A boolean mask is True, and an integer mask other than zero, where there is something to read. A floating-point mask
+    is added to the energies, and there is nothing to read where it is −∞ or the lowest number of its type.
+    """
+    B, S = like_BSX.shape[:2]
+    readable = bias = None
+    if mask is not None:
+        if mask.dim() == 3:
+            expect(mask, "mask", (B, None, S))
+        else:
+            expect(mask, "mask", (B, S))
+            mask = mask.unsqueeze(1)
+        if mask.is_complex():
+            raise RnnsearchError(f"mask has the type {mask.dtype}; expected a boolean, integer or floating-point type")
+        if mask.is_floating_point():
+            readable, bias = mask > torch.finfo(mask.dtype).min, mask
+        else:
+            readable = mask.bool()
+    if lengths is not None:
+        lengths_B = torch.as_tensor(lengths, device=like_BSX.device)
+        expect(lengths_B, "lengths", (B,))
+        if lengths_B.is_floating_point() or lengths_B.is_complex() or lengths_B.dtype == torch.bool:
+            raise RnnsearchError(f"lengths have the type {lengths_B.dtype}; expected an integer type")
+        within_B1S = (torch.arange(S, device=like_BSX.device) < lengths_B.unsqueeze(1)).unsqueeze(1)
+        readable = within_B1S if readable is None else readable & within_B1S
+    return readable, bias
+
+
+def sequence_mask(mask: Tensor | None, lengths: Lengths | None, like_BSX: Tensor) -> Tensor:
+    """Where there is something to read in sequences (B, S, …): boolean (B, S)."""
+    if mask is not None:
+        expect(mask, "mask", tuple(like_BSX.shape[:2]))
+        if mask.is_floating_point():
+            raise RnnsearchError(
+                f"mask has the type {mask.dtype}, which is for energies of attention; expected a boolean or an integer type"
+            )
+    readable, _ = read_mask(mask, lengths, like_BSX)
+    if readable is None:
+        return torch.ones(like_BSX.shape[:2], dtype=torch.bool, device=like_BSX.device)
+    return readable.squeeze(1)
