@@ -12,6 +12,7 @@ import numpy as np
 from rnnsearch.config import DataConfig
 from rnnsearch.data.pack import Ids, PackedCorpus, Positions, Sentences
 from rnnsearch.text import UNK, Subwords, Vocabularies, Vocabulary
+from rnnsearch.text.protected import ALL_SYMBOLS
 
 
 @dataclass(frozen=True)
@@ -63,19 +64,19 @@ def word_encoders(
     )
     if vocabularies is not None:
         return _word_encoder(source, vocabularies.source), _word_encoder(target, vocabularies.target)
-    turned = config.right_to_left
+    turned, symbols = config.right_to_left, sorted(ALL_SYMBOLS) if config.protects else ()
     if config.subwords == "none":
         sizes, least = (config.source_words, config.target_words), config.minimum_count
         return (
-            _word_encoder(source, Vocabulary.from_counts(source, sizes[0], least)),
-            _word_encoder(target, Vocabulary.from_counts(target, sizes[1], least, right_to_left=turned)),
+            _word_encoder(source, Vocabulary.from_counts(source, sizes[0], least, symbols=symbols)),
+            _word_encoder(target, Vocabulary.from_counts(target, sizes[1], least, None, turned, symbols)),
         )
     if config.joint_subwords:
-        both = Subwords.train(source + target, config.subwords, config.subword_pieces)
+        both = Subwords.train(source + target, config.subwords, config.subword_pieces, symbols)
         return _subword_encoder(source, both), _subword_encoder(target, both, turned)
     return (
-        _subword_encoder(source, Subwords.train(source, config.subwords, config.subword_pieces)),
-        _subword_encoder(target, Subwords.train(target, config.subwords, config.subword_pieces), turned),
+        _subword_encoder(source, Subwords.train(source, config.subwords, config.subword_pieces, symbols)),
+        _subword_encoder(target, Subwords.train(target, config.subwords, config.subword_pieces, symbols), turned),
     )
 
 
@@ -89,9 +90,7 @@ def _subword_encoder(counts: Counter[str], subwords: Subwords, right_to_left: bo
         for subword in subwords.segment(word):
             if subword in totals:
                 totals[subword] += count
-    vocabulary = Vocabulary.from_counts(
-        totals, len(totals), minimum_count=0, subwords=subwords, right_to_left=right_to_left
-    )
+    vocabulary = Vocabulary.from_counts(totals, len(totals), minimum_count=0, subwords=subwords, right_to_left=right_to_left)
     return _word_encoder(counts, vocabulary)
 
 

@@ -87,7 +87,7 @@ def find_quantities(line: str, language: str) -> list[Found]:
     for match in _pattern(_NOTATIONS.get(language, _ENGLISH)).finditer(line):
         quantity = _quantity(match, _NOTATIONS.get(language, _ENGLISH))
         if quantity is not None:
-            found.append(Found(*match.span(), quantity))
+            found.append(Found(match.start(), match.end(), quantity))
     return found
 
 

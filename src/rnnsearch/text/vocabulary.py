@@ -51,13 +51,15 @@ class Vocabulary:
         minimum_count: int = 1,
         subwords: Subwords | None = None,
         right_to_left: bool = False,
+        symbols: Sequence[str] = (),
     ) -> Vocabulary:
-        """The `size` most frequent words of those seen `minimum_count` times; ties in order."""
+        """The `size` most frequent words of those seen `minimum_count` times, ties in order; and `symbols` in any case."""
         frequent = [
             word for word, count in counts.items() if count >= minimum_count and word not in (END_SYMBOL, UNK_SYMBOL)
         ]
         frequent.sort(key=lambda word: (-counts[word], word))
-        return cls(frequent[:size], subwords, right_to_left)
+        kept = dict.fromkeys([*frequent[:size], *symbols])
+        return cls([*kept], subwords, right_to_left)
 
     @classmethod
     def load(
