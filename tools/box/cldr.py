@@ -30,8 +30,8 @@ def cldr_pairs(folder: Path, source: str, target: str) -> list[Pair]:
     """The pairs of both languages, in order, each once."""
     found: dict[Pair, None] = {}
     for package, kind, name in _FILES:
-        sides = (json.loads((folder / package / "package" / kind / language / name).read_text()) for language in (source, target))
-        one, other = (_without_language(side) for side in sides)
+        paths = (folder / package / "package" / kind / language / name for language in (source, target))
+        one, other = (_without_language(json.loads(path.read_text(encoding="utf-8"))) for path in paths)
         found |= dict.fromkeys(_pairs(one, other, ()))
     return list(found)
 
@@ -50,10 +50,9 @@ def _pairs(one: Any, other: Any, path: tuple[str, ...]) -> Iterator[Pair]:
         for key in sorted(one.keys() & other.keys() - _SKIPPED):
             if not key.endswith(("-short", "-narrow", "count-one")):
                 yield from _pairs(one[key], other[key], (*path, key))
-        # A language may have one form for more counts than another has.
-        if "unitPattern-count-other" in one:
-            plural = other.get("unitPattern-count-many", other["unitPattern-count-other"])
-            yield from _counted(one["unitPattern-count-other"], other.get("unitPattern-count-other", plural))
+        counted = "unitPattern-count-other"
+        if counted in one and counted in other:
+            yield from _counted(one[counted], other[counted])
     elif isinstance(one, list) and isinstance(other, list):
         for first, second in zip(one, other, strict=False):
             yield from _pairs(first, second, path)

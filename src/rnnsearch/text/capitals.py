@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-Cost = Callable[[str], object]
-"""How unusual a word is to a vocabulary, as a value that can be compared: less is more usual."""
+Cost = Callable[[str], float]
+"""How unusual a word is to a vocabulary, less is more usual."""
 
 _LONG = 4
 """A line of one word in capitals is no abbreviation if it has so many letters, unless the vocabulary knows it as one."""

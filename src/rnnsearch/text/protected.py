@@ -7,7 +7,8 @@ is kept as it is, and quantities, which the target language may write in another
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -158,3 +159,72 @@ def _merged(line: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]
 
 def _of_word(letter: str) -> bool:
     return letter.isalnum() or letter == "_"
+
+
+_MARKERS = "ꝏᚠꙮঅ"
+"""Letters that hardly any text has: a span is cut out of a line as a word of one of them."""
+_SPACES = regex.compile(r"\s")
+
+
+def cut_around(line: str, spans: Sequence[Protected], tokenize: Callable[[str], list[str]]) -> list[str]:
+    """The words of a line, each of these spans being one; white space in it is one no-break space for each character."""
+    if not spans:
+        return tokenize(line)
+    marker = next((letter for letter in _MARKERS if letter not in line), " ")
+    parts, end = [], 0
+    for span in spans:
+        parts += [line[end : span.start], marker]
+        end = span.stop
+    left = iter(spans)
+    found = []
+    for word in tokenize("".join([*parts, line[end:]])):
+        for part in regex.split(f"({marker})", word):
+            if part:
+                found.append(_SPACES.sub("\N{NO-BREAK SPACE}", next(left).text) if part == marker else part)
+    return found
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def protected_word(word: str, language: str) -> Protected | None:
+    """The span that a word of a sentence in this language is; None if it is an ordinary word."""
+    text = word.replace("\N{NO-BREAK SPACE}", " ")
+    spans = find_protected(text, language)
+    return spans[0] if len(spans) == 1 and spans[0].text == text else None
+
+
+def as_symbols(words: Sequence[str], language: str) -> tuple[list[str], dict[str, int]]:
+    """What a model sees of the words of a source: symbols for spans; and for each symbol, the number of its word.
+
+    Symbols are numbered in the order of the words. Spans beyond `MOST` of a kind are left as they are.
+    """
+    seen, places = list(words), {}
+    left = {kind: iter(symbols) for kind, symbols in SYMBOLS.items()}
+    for place, word in enumerate(words):
+        span = protected_word(word, language)
+        symbol = span and next(left[span.kind], None)
+        if symbol:
+            seen[place], places[symbol] = symbol, place
+    return seen, places
+
+
+def pair_as_symbols(
+    source: Sequence[str], target: Sequence[str], languages: tuple[str, str]
+) -> tuple[list[str], list[str]]:
+    """What a model sees of the words of a given pair: symbols for spans of both sides that say the same.
+
+    What only one of the sides has is left as it is.
+    """
+    seen = list(source), list(target)
+    at: dict[tuple[Kind, object], list[int]] = {}
+    for place, word in enumerate(target):
+        span = protected_word(word, languages[1])
+        if span:
+            at.setdefault((span.kind, span.value), []).append(place)
+    left = {kind: iter(symbols) for kind, symbols in SYMBOLS.items()}
+    for place, word in enumerate(source):
+        span = protected_word(word, languages[0]) if at else None
+        if span and at.get((span.kind, span.value)):
+            symbol = next(left[span.kind], None)
+            if symbol:
+                seen[0][place] = seen[1][at[span.kind, span.value].pop(0)] = symbol
+    return seen

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnsearch.text.protected import find_protected
+from rnnsearch.text import Tokenizer
+from rnnsearch.text.protected import as_symbols, cut_around, find_protected, pair_as_symbols
 from rnnsearch.text.quantities import find_quantities
 
 VERBATIM = [
@@ -138,3 +139,41 @@ def test_quantities(english: str, french: str) -> None:
 def test_what_is_no_quantity(line: str) -> None:
     """A single digit, and a number within something longer, is none."""
     assert find_quantities(line, "en") == []
+
+
+def words_of(line: str, language: str) -> list[str]:
+    return cut_around(line, find_protected(line, language), Tokenizer("moses", language).tokenize)
+
+
+def test_symbols_stand_for_the_spans_of_both_sides() -> None:
+    """What only one side has stays as it is; symbols are numbered in the order of the source."""
+    source = words_of("Pay $25.99 or 1,250 by 9:30, see {x} and a@b.org, not A-17.", "en")
+    target = words_of("Avant 9 h 30, payez 1 250 ou 25,99 $, voir a@b.org ou {x}.", "fr")
+    seen = pair_as_symbols(source, target, ("en", "fr"))
+    assert " ".join(seen[0]) == "Pay ⟨1⟩ or ⟨2⟩ by ⟨3⟩ , see ⟦1⟧ and ⟦2⟧ , not A-17 ."
+    assert " ".join(seen[1]) == "Avant ⟨3⟩ , payez ⟨2⟩ ou ⟨1⟩ , voir ⟦2⟧ ou ⟦1⟧ ."
+    symbols = {"⟨1⟩": 1, "⟨2⟩": 3, "⟨3⟩": 5, "⟦1⟧": 8, "⟦2⟧": 10, "⟦3⟧": source.index("A-17")}
+    assert as_symbols(source, "en")[1] == symbols
+
+
+def test_spans_are_words() -> None:
+    assert words_of("L'{objet} (voir www.example.org) coûte 12,50 €, n'est-ce pas ? 😊", "fr") == [
+        *["L'", "{objet}", "(", "voir", "www.example.org", ")", "coûte", "12,50\N{NO-BREAK SPACE}€"],
+        *[",", "n'", "est-ce", "pas", "?", "😊"],
+    ]
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "Zs"]), max_size=30))
+def test_nothing_is_lost_around_spans(line: str) -> None:
+    """The words have the letters of the line, in order, and every span is a word."""
+    spans = find_protected(line, "en")
+    words = cut_around(line, spans, str.split)
+    assert "".join("".join(words).split()) == "".join(line.split())
+    assert all("".join(span.text.split()) in ("".join(word.split()) for word in words) for span in spans)
+
+
+@pytest.mark.parametrize("text", VERBATIM)
+def test_a_span_is_known_as_a_word(text: str) -> None:
+    (word,) = words_of(text, "en")
+    assert as_symbols([word], "en") == (["⟦1⟧"], {"⟦1⟧": 0})
+    assert pair_as_symbols([word], ["voir", word], ("en", "fr")) == (["⟦1⟧"], ["voir", "⟦1⟧"])
