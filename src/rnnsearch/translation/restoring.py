@@ -74,7 +74,7 @@ class Seen:
         return [one._replace(word=self._word(one, language)) for one in written]
 
     def _position(self, written: Sequence[Written], place: int) -> int:
-        """Where a span belongs that the model left out: behind the translation of the word before it, or at the beginning."""
+        """Where a span belongs that the model left out: behind the translation of the word before it, or first."""
         if place == len(self.words) - 1:
             return len(written)
         for before in range(place - 1, -1, -1):
@@ -103,7 +103,7 @@ class Seen:
             assert span is not None
             return span.written(language)
         emphasised = written.source < len(self.capitals) and self.capitals[written.source]
-        return written.word.upper() if emphasised or all(self.capitals) and self.capitals else written.word
+        return written.word.upper() if emphasised or (self.capitals and all(self.capitals)) else written.word
 
 
 def rows_of(written: Sequence[Written], alignment: NDArray[np.float32]) -> NDArray[np.float32]:
