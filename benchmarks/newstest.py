@@ -228,7 +228,7 @@ def start_of(output: Path, further: FurtherRow) -> Path:
         system = load_system(start)
         config = replace(system.config, data=replace(system.config.data, right_to_left=True))
         save_settings(turned, replace(system, config=config))
-        vocabularies = Vocabularies.load(turned, config.data.subwords, right_to_left=True)
+        vocabularies = Vocabularies.load(turned, config.data)
         save_weights(turned / WEIGHTS, replace(system, config=config, vocabularies=vocabularies))
     return turned
 

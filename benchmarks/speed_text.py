@@ -134,7 +134,7 @@ def sentences_to_translate(prepared: PreparedData, size: Size, sentences: int) -
 
 def text_system(folder: Path, config: Config) -> tuple[System, PackedCorpus]:
     """A new system of ours for a folder that `write_training_text` wrote, and its corpus."""
-    vocabularies = Vocabularies.load(folder, "none", right_to_left=False)
+    vocabularies = Vocabularies.load(folder, config.data)
     return new_system(config, vocabularies), PackedCorpus.open(folder / "train.arrow")
 
 

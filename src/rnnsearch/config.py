@@ -73,8 +73,11 @@ class DataConfig:
     target_units: Units = "words"
     """What the target is a sequence of."""
     normalization: Literal["none", "NFC", "NFD", "NFKC", "NFKD"] = "NFC"
-    """Unicode normal form of characters, code points and symbols. Words stay as they are."""
-    protect: bool = True
+    """Unicode normal form of characters, code points and symbols; see `normalize_words` for words."""
+    normalize_words: bool = True
+    """The model sees words in one spelling, however they are written: apostrophes, quotation marks, dashes, ligatures,
+    full-width letters and accents (NFC) as its vocabulary has them most often. What is copied keeps its spelling."""
+    protect: bool = False
     """Keep addresses, file names, placeholders, codes, emoji and quantities from the model: each is one symbol to it, and
     stands in the translation as it was written, or, of a quantity, as the target language writes it. Only for running text
     (`tokenizer = moses`)."""

@@ -45,7 +45,7 @@ TRAINING_COPIES = 4
 """A training holds the weights, their gradient, and two averages of each."""
 _HEADER = "rnnsearch"
 """The entry of a weight file's metadata that says of which model the weights are."""
-_UNITS = ("source_units", "target_units", "normalization")
+_UNITS = ("source_units", "target_units", "normalization", "normalize_words", "protect")
 _OF_WORDS = ("source_language", "target_language", "tokenizer", "subwords", "right_to_left", *_UNITS)
 """The settings of the data that a translation depends on."""
 
@@ -209,7 +209,7 @@ def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cp
     """
     folder = Path(folder)
     config = read_model_config(folder)
-    vocabularies = Vocabularies.load(folder, config.data.subwords, config.data.right_to_left)
+    vocabularies = Vocabularies.load(folder, config.data)
     check_memory(config.model, len(vocabularies.source), len(vocabularies.target))
     model = RNNsearch(config.model, *map(len, vocabularies))
     if not (folder / WEIGHTS).exists():

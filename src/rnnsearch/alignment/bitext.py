@@ -24,6 +24,7 @@ from rnnsearch.errors import RnnsearchError
 
 LONGEST = 1024
 """Words of a side of a pair that are aligned together. Longer pairs are cut into as many pieces on both sides."""
+_SEPARATOR = re.compile(r"(?:^|[ \t])\|\|\|(?=[ \t]|$)")
 SIZE = 1 << 24
 """A block ends with the line that makes it so many cells and words."""
 
@@ -94,9 +95,17 @@ def blocks_of(lines: Iterable[Pair], source: Words, target: Words) -> Iterator[B
 
 
 def read_joined(path: Path) -> Iterator[tuple[str, str]]:
-    """The pairs of a file with both sides on each line: `source ||| target` as for fast_align, or with a tab between."""
+    """The pairs of a file with both sides on each line: `source ||| target` as for fast_align, or with a tab between.
+
+    The first line says which of the two separates the sides where a line has both: if that is `|||`, tabs are spaces.
+    """
+    by_tabs = None
     for number, line in enumerate(read_lines(path), start=1):
-        sides = line.split("\t") if "\t" in line else re.split(r"(?:^| )\|\|\|(?= |$)", line)
+        sides = _SEPARATOR.split(line)
+        if by_tabs is None:
+            by_tabs = len(sides) == 1
+        if "\t" in line and (by_tabs or len(sides) == 1):
+            sides = line.split("\t")
         if len(sides) != 2:
             raise RnnsearchError(
                 f"{path}:{number}: {len(sides)} parts instead of 2; write `source ||| target`, or the two with a tab between"

@@ -298,10 +298,11 @@ def _align_by_aligner(
     from rnnsearch.cli.output import written
     from rnnsearch.data.read import read_pairs
     from rnnsearch.data.word_alignments import to_pharaoh
+    from rnnsearch.text.tokenize import split_at_spaces
 
     judge.read()
     lines = read_joined(files[0]) if len(files) == 1 else read_pairs([files[0]], [files[1]])
-    pairs = ((one.split(), other.split()) for one, other in lines)
+    pairs = ((split_at_spaces(one), split_at_spaces(other)) for one, other in lines)
     with ExitStack() as stack:
         if model is not None:
             found, count = Aligner.load(model).align(pairs), None

@@ -87,13 +87,14 @@ def _linked(
     from rnnsearch.cli.bar import bar
     from rnnsearch.data.read import read_pairs
     from rnnsearch.data.word_alignments import read_gold
+    from rnnsearch.text.tokenize import split_at_spaces
     from rnnsearch.training.alignment_layer import LinkedPair
     from rnnsearch.translation.projection import check_links
 
     def words() -> Iterator[tuple[list[str], list[str]]]:
         for one, other in read_pairs([source], [target]):
             if tokenized:
-                yield one.split(), other.split()
+                yield split_at_spaces(one), split_at_spaces(other)
             else:
                 yield translator.source_words(one), translator.target_words(other)
 

@@ -54,17 +54,18 @@ def command(
     from rnnsearch.cli.output import written
     from rnnsearch.data.read import read_lines
     from rnnsearch.data.word_alignments import read_gold
+    from rnnsearch.text.tokenize import split_at_spaces
     from rnnsearch.translation.markup import Markup
     from rnnsearch.translation.projection import GivenTranslation, check_links, project_labels, read_conll
 
-    targets = [line.split() for line in read_lines(target)]
+    targets = [split_at_spaces(line) for line in read_lines(target)]
     try:
         if format_ == "conll":
             marked = list(read_conll(read_lines(source)))
             sources = [words for words, _ in marked]
         else:
             documents = [Markup(line, "en", split=False) for line in read_lines(source)]
-            sources = [sentence.split() for document in documents for sentence in document.sentences or [""]]
+            sources = [split_at_spaces(sentence) for document in documents for sentence in document.sentences or [""]]
     except RnnsearchError as error:
         raise RnnsearchError(f"{source}: {error}") from None
     if format_ == "html":

@@ -96,15 +96,14 @@ def open_prepared(folder: Path) -> PreparedData:
     try:
         languages = info["data"]["source_language"], info["data"]["target_language"]
         stated = info["pairs"], info["source"]["vocabulary"], info["target"]["vocabulary"]
-        kind = info["data"].get("subwords", "none")
-        right_to_left = info["data"].get("right_to_left", False)
+        data = from_dict({"data": info["data"]}).data
         sums = dict(info.get(SUMS, {}))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise RnnsearchError(f"{folder / INFO}: damaged; prepare the data again") from None
     for name, stated_sum in sums.items():
         if name in (CORPUS, *OPTIONAL) and file_checksum(folder / name) != stated_sum:
             raise RnnsearchError(f"{folder / name}: damaged: its checksum is not that in {INFO}; prepare the data again")
-    vocabularies = Vocabularies.load(folder, kind, right_to_left)
+    vocabularies = Vocabularies.load(folder, data)
     found = (len(corpus), *map(len, vocabularies))
     if stated != found:
         raise RnnsearchError(

@@ -12,7 +12,9 @@ import numpy as np
 from rnnsearch.config import DataConfig
 from rnnsearch.data.pack import Ids, PackedCorpus, Positions, Sentences
 from rnnsearch.text import UNK, Subwords, Vocabularies, Vocabulary
+from rnnsearch.text.normalization import Side, Spelling
 from rnnsearch.text.protected import ALL_SYMBOLS
+from rnnsearch.text.vocabularies import SIDES, normalizes
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ def word_encoders(
     vocabularies: Vocabularies | None,
 ) -> tuple[WordEncoder, WordEncoder]:
     """The encoders of both sides of these pairs of a corpus of word numbers: with these vocabularies, or with ones learned
-    from the pairs.
+    from the pairs, normalised if they are to be.
 
     `source_words` and `target_words` hold the words in the order of their numbers.
     """
@@ -64,24 +66,36 @@ def word_encoders(
     )
     if vocabularies is not None:
         return _word_encoder(source, vocabularies.source), _word_encoder(target, vocabularies.target)
-    turned, symbols = config.right_to_left, sorted(ALL_SYMBOLS) if config.protects else ()
+    turned, symbols = config.right_to_left, sorted(ALL_SYMBOLS) if config.protects else []
+    normalized: list[Side | None] = [side if normalizes(config, side) else None for side in SIDES]
+    seen = [_normalized(counts, side) for counts, side in zip((source, target), normalized, strict=True)]
     if config.subwords == "none":
         sizes, least = (config.source_words, config.target_words), config.minimum_count
         return (
-            _word_encoder(source, Vocabulary.from_counts(source, sizes[0], least, symbols=symbols)),
-            _word_encoder(target, Vocabulary.from_counts(target, sizes[1], least, None, turned, symbols)),
+            _word_encoder(source, Vocabulary.from_counts(seen[0], sizes[0], least, None, False, normalized[0], symbols)),
+            _word_encoder(target, Vocabulary.from_counts(seen[1], sizes[1], least, None, turned, normalized[1], symbols)),
         )
-    if config.joint_subwords:
-        both = Subwords.train(source + target, config.subwords, config.subword_pieces, symbols)
-        return _subword_encoder(source, both), _subword_encoder(target, both, turned)
+    texts = [seen[0] + seen[1]] if config.joint_subwords else seen
+    subwords = [Subwords.train(text, config.subwords, config.subword_pieces, symbols) for text in texts]
     return (
-        _subword_encoder(source, Subwords.train(source, config.subwords, config.subword_pieces, symbols)),
-        _subword_encoder(target, Subwords.train(target, config.subwords, config.subword_pieces, symbols), turned),
+        _word_encoder(source, _subword_vocabulary(seen[0], subwords[0], False, normalized[0])),
+        _word_encoder(target, _subword_vocabulary(seen[1], subwords[-1], turned, normalized[1])),
     )
 
 
-def _subword_encoder(counts: Counter[str], subwords: Subwords, right_to_left: bool = False) -> WordEncoder:
-    """The encoder of one side, with subwords. The vocabulary holds all of them, since other segmentations may need any.
+def _normalized(counts: Counter[str], side: Side | None) -> Counter[str]:
+    """The counts of what a model sees of these words of a side: marks are those that the text has most often."""
+    if side is None:
+        return counts
+    spelling = Spelling(sorted(counts, key=lambda word: (-counts[word], word)), side)
+    found = Counter[str]()
+    for word, count in counts.items():
+        found[spelling.word(word)] += count
+    return found
+
+
+def _subword_vocabulary(counts: Counter[str], subwords: Subwords, right_to_left: bool, side: Side | None) -> Vocabulary:
+    """The vocabulary of one side, with subwords. It holds all of them, since other segmentations may need any.
 
     A word that subwords cannot represent, such as a symbol that sentencepiece reserves, is unknown.
     """
@@ -90,8 +104,7 @@ def _subword_encoder(counts: Counter[str], subwords: Subwords, right_to_left: bo
         for subword in subwords.segment(word):
             if subword in totals:
                 totals[subword] += count
-    vocabulary = Vocabulary.from_counts(totals, len(totals), minimum_count=0, subwords=subwords, right_to_left=right_to_left)
-    return _word_encoder(counts, vocabulary)
+    return Vocabulary.from_counts(totals, len(totals), 0, subwords, right_to_left, side)
 
 
 def _word_encoder(counts: Counter[str], vocabulary: Vocabulary) -> WordEncoder:

@@ -1,4 +1,4 @@
-"""From text to words and back: Moses tokenisation, the shortlist of words that a model knows, or subwords.
+"""From text to words and back: Moses tokenisation, normalisation, the shortlist of words that a model knows, or subwords.
 
 Or, instead of words, characters or symbols (`rnnsearch.text.units`).
 """

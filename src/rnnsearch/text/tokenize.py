@@ -18,19 +18,32 @@ from unittest import mock
 import numpy as np
 
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.text.normalization import as_written, plain
 
 TokenizerKind = Literal["moses", "whitespace"]
 
 # Characters that nobody sees would become words of their own, or cut one in two (a soft hyphen does): control
 # characters, soft hyphen, text direction, byte order mark. A zero-width space does separate words.
 _CONTROLS = (*range(9), *range(14, 28), *range(0x7F, 0x85), *range(0x86, 0xA0))
-_FORMATS = (0xAD, 0x200E, 0x200F, *range(0x202A, 0x202F), 0x2060, 0xFEFF)
+_FORMATS = (0xAD, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x2065), *range(0x2066, 0x206A), 0xFEFF)
 _INVISIBLE = str.maketrans(dict.fromkeys(_CONTROLS + _FORMATS) | {0x200B: " "})
+
+
+_WORD = re.compile(r"[^ \t\r\n]+")
 
 
 def is_invisible(letter: str) -> bool:
     """Whether nobody sees this character, so that it is in no word."""
     return ord(letter) in _INVISIBLE
+
+
+def split_at_spaces(line: str) -> list[str]:
+    """The words of tokenised text, which spaces and tabs separate, and line ends.
+
+    A no-break space is a part of its word, and so are other spaces of Unicode: links name words by numbers, as all tools
+    count them.
+    """
+    return _WORD.findall(line)
 
 
 class Tokenizer:
@@ -41,9 +54,14 @@ class Tokenizer:
     not `l ’ homme`). `whitespace` is for text that is tokenised already.
     """
 
-    def __init__(self, kind: TokenizerKind, language: str) -> None:
-        """`language` is a code such as `en`; Moses has English rules for a language that it does not know."""
+    def __init__(self, kind: TokenizerKind, language: str, normalize: bool = False) -> None:
+        """`language` is a code such as `en`; Moses has English rules for a language that it does not know.
+
+        With `normalize`, running text is cut where its plain form (`rnnsearch.text.normalization`) is; the words are spelt
+        as they were written.
+        """
         self.kind = kind
+        self.normalize = normalize
         self.language = language
         if kind == "moses":
             if not re.fullmatch("[a-z]{2,3}", language):
@@ -54,12 +72,15 @@ class Tokenizer:
             self._moses, self._moses_back = _moses(language)
 
     def tokenize(self, line: str) -> list[str]:
-        """The words of `line`: none is empty or holds white space."""
+        """The words of `line`: none is empty or holds white space, but for what is no space in `split_at_spaces`."""
         if self.kind == "whitespace":
-            return line.split()
+            return split_at_spaces(line)
         line = line.translate(_INVISIBLE)
-        words: list[str] = self._moses.tokenize(line.replace("’", "'"), escape=False)
-        return _with_letters(words, "".join(line.split())) if "’" in line else words
+        read = plain(line) if self.normalize else line.replace("’", "'")
+        words: list[str] = self._moses.tokenize(read, escape=False)
+        if read == line:
+            return words
+        return as_written(words, line) if self.normalize else _with_letters(words, "".join(line.split()))
 
     def detokenize(self, tokens: Sequence[str]) -> str:
         """`tokens` as a reader writes them: punctuation, quotes, clitics and currency where they belong."""

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from rnnsearch.text.subwords import SubwordKind, Subwords
+from rnnsearch.config import DataConfig
+from rnnsearch.text.normalization import Side
+from rnnsearch.text.subwords import Subwords
 from rnnsearch.text.vocabulary import Vocabulary
 
-SIDES = ("source", "target")
+SIDES: tuple[Side, Side] = ("source", "target")
 FILES = tuple(f"{side}.{kind}" for kind in ("vocab", "subwords") for side in SIDES)
 """Every file that `Vocabularies.save` may write into a folder."""
+
+
+def normalizes(data: DataConfig, side: Side) -> bool:
+    """Whether the words of this side are normalised: those that are no words have a normal form of their own."""
+    return data.normalize_words and (data.source_units if side == "source" else data.target_units) == "words"
 
 
 class Vocabularies(NamedTuple):
@@ -21,14 +28,15 @@ class Vocabularies(NamedTuple):
     target: Vocabulary
 
     @classmethod
-    def load(cls, folder: Path, subwords: SubwordKind | Literal["none"], right_to_left: bool) -> Vocabularies:
-        """Read what `save` wrote; `right_to_left` is the order of the target's ids. RnnsearchError for what is damaged."""
+    def load(cls, folder: Path, data: DataConfig) -> Vocabularies:
+        """Read what `save` wrote, which has these settings. Raises RnnsearchError for what is damaged."""
         return cls(
             *(
                 Vocabulary.load(
                     folder / f"{side}.vocab",
-                    None if subwords == "none" else Subwords.load(folder / f"{side}.subwords", subwords),
-                    right_to_left and side == "target",
+                    None if data.subwords == "none" else Subwords.load(folder / f"{side}.subwords", data.subwords),
+                    data.right_to_left and side == "target",
+                    side if normalizes(data, side) else None,
                 )
                 for side in SIDES
             )

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from rnnsearch.atomic import write_text
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.text.normalization import Side, Spelling
 from rnnsearch.text.subwords import BEGIN, Subwords, join
 
 T = TypeVar("T")
@@ -33,8 +34,20 @@ class Vocabulary:
     right_to_left: bool
     """Whether ids begin with the last word of a sentence. Within a word, the subwords keep their order."""
 
-    def __init__(self, words: Sequence[str], subwords: Subwords | None = None, right_to_left: bool = False) -> None:
-        """`words` without the two symbols: distinct, and none with a line feed."""
+    spelling: Spelling | None
+    """Normalises the words that are to be encoded; None if they are encoded as they are written."""
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        subwords: Subwords | None = None,
+        right_to_left: bool = False,
+        normalized: Side | None = None,
+    ) -> None:
+        """`words` without the two symbols: distinct, and none with a line feed.
+
+        With `normalized`, words are normalised as those of this side.
+        """
         self.subwords = subwords
         self.right_to_left = right_to_left
         self.words = [END_SYMBOL, UNK_SYMBOL, *words]
@@ -42,6 +55,7 @@ class Vocabulary:
         if len(self._ids) != len(self.words) or any("\n" in word for word in words):
             raise ValueError("a vocabulary's words are distinct, and hold no line feed")
         del self._ids[END_SYMBOL], self._ids[UNK_SYMBOL]
+        self.spelling = Spelling(words, normalized, BEGIN if subwords else "") if normalized else None
 
     @classmethod
     def from_counts(
@@ -51,6 +65,7 @@ class Vocabulary:
         minimum_count: int = 1,
         subwords: Subwords | None = None,
         right_to_left: bool = False,
+        normalized: Side | None = None,
         symbols: Sequence[str] = (),
     ) -> Vocabulary:
         """The `size` most frequent words of those seen `minimum_count` times, ties in order; and `symbols` in any case."""
@@ -59,11 +74,15 @@ class Vocabulary:
         ]
         frequent.sort(key=lambda word: (-counts[word], word))
         kept = dict.fromkeys([*frequent[:size], *symbols])
-        return cls([*kept], subwords, right_to_left)
+        return cls([*kept], subwords, right_to_left, normalized)
 
     @classmethod
     def load(
-        cls, path: str | os.PathLike[str], subwords: Subwords | None = None, right_to_left: bool = False
+        cls,
+        path: str | os.PathLike[str],
+        subwords: Subwords | None = None,
+        right_to_left: bool = False,
+        normalized: Side | None = None,
     ) -> Vocabulary:
         """Read a file that `save` wrote."""
         path = Path(path)
@@ -94,7 +113,7 @@ class Vocabulary:
             if subwords and line > 2 and word not in subwords:
                 raise RnnsearchError(f"{path}:{line}: the subword model has no {word!r}; it belongs to another vocabulary")
             first_line[word] = line
-        return cls(words[2:], subwords, right_to_left)
+        return cls(words[2:], subwords, right_to_left, normalized)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one word a line, in the order of the ids, as UTF-8; whole or not at all."""
@@ -112,9 +131,13 @@ class Vocabulary:
         """The ids of `words`, or of their subwords, without an end symbol; what is unknown is 1."""
         return [self.id(token) for token in self.segment(words)]
 
+    def seen(self, words: Sequence[str]) -> Sequence[str]:
+        """What a model sees of the words of a sentence, one for each: these words, or what they are normalised to."""
+        return self.spelling(words) if self.spelling else words
+
     def segment(self, words: Sequence[str]) -> Sequence[str]:
         """The entries of the vocabulary that `words` consist of, in the order of the ids: words, or subwords."""
-        words = self._reordered(words)
+        words = self._reordered(self.seen(words))
         return [subword for word in words for subword in self.subwords.segment(word)] if self.subwords else words
 
     def word_ids(self, words: Sequence[str]) -> list[int]:
@@ -122,6 +145,7 @@ class Vocabulary:
         positions = self._reordered(range(len(words)))
         if self.subwords is None:
             return list(positions)
+        words = self.seen(words)
         return [position for position in positions for _ in self.subwords.segment(words[position])]
 
     def resample(self, ids: Sequence[int], alpha: float, random: Random) -> list[int]:

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from rnnsearch.data.read import read_lines
 from rnnsearch.errors import RnnsearchError, shown
+from rnnsearch.text.normalization import plain
 
 MOST_MATCHES = 20
 """The number of terms that are placed in the translation of one segment; those that come later are left to the model."""
@@ -30,8 +31,10 @@ class Glossary:
 
     def __init__(self, entries: Mapping[tuple[str, ...], list[str]]) -> None:
         self.entries = dict(entries)
+        self._plain: dict[tuple[str, ...], list[str]] = {}
         self._folded: dict[tuple[str, ...], list[str]] = {}
         for source, target in entries.items():
+            self._plain.setdefault(_plain(source), target)
             self._folded.setdefault(_folded(source), target)
         self._longest = max(map(len, entries), default=0)
 
@@ -64,16 +67,19 @@ class Glossary:
     def matches(self, words: Sequence[str]) -> list[Match]:
         """The source terms among these words, without overlaps, in order: longer ones are preferred, then earlier ones.
 
-        Where no term has these words as they are written, the case of letters does not matter.
+        Where no term has these words as they are written, it does not matter which apostrophes and the like they have
+        (`rnnsearch.text.normalization`), and then the case of letters.
         """
         found: list[Match] = []
+        plains, folded = (_plain(words), _folded(words)) if self.entries else ((), ())
         is_free = [True] * len(words)
         for length in range(min(self._longest, len(words)), 0, -1):
             for start in range(len(words) - length + 1):
                 stop = start + length
                 if all(is_free[start:stop]):
                     here = tuple(words[start:stop])
-                    target = self.entries.get(here) or self._folded.get(_folded(here))
+                    target = self.entries.get(here) or self._plain.get(plains[start:stop])
+                    target = target or self._folded.get(folded[start:stop])
                     if target:
                         found.append(Match(start, stop, target))
                         is_free[start:stop] = [False] * length
@@ -111,7 +117,11 @@ def _check(source: object, target: object) -> None:
 
 
 def _folded(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word.casefold() for word in words)
+    return tuple(plain(word).casefold() for word in words)
+
+
+def _plain(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(map(plain, words))
 
 
 GivenTerms: TypeAlias = Mapping[str, str] | Glossary | None

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rnnsearch.data.read import read_pairs
+from rnnsearch.text.tokenize import split_at_spaces
 from rnnsearch.translation.scoring import ScoredPair
 from rnnsearch.translation.translator import Translator
 
@@ -24,7 +25,7 @@ def score_files(
     number = 0
     while group := list(itertools.islice(pairs, 2000)):
         if tokenized:
-            sources, targets = ([line.split() for line in side] for side in zip(*group, strict=True))
+            sources, targets = ([split_at_spaces(line) for line in side] for side in zip(*group, strict=True))
         else:
             sources = [translator.source_words(line) for line, _ in group]
             targets = [translator.target_words(line) for _, line in group]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rnnsearch.data.word_alignments import Links
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.text.tokenize import split_at_spaces
 
 OUTSIDE = "O"
 """The label of a word in no span. The first word of a span is labelled `B-` and its name, the others `I-` and its name."""
@@ -28,7 +29,8 @@ class GivenTranslation:
         first: dict[int, int] = {}
         for source_word, target_word in sorted(links):
             first.setdefault(target_word, source_word)
-        return cls(target, target.split(), [*source.split(), ""], frozenset((s, t) for t, s in first.items()))
+        read_from = frozenset((source_word, target_word) for target_word, source_word in first.items())
+        return cls(target, split_at_spaces(target), [*split_at_spaces(source), ""], read_from)
 
 
 def check_links(links: Links, source_words: int, target_words: int) -> None:
@@ -80,13 +82,13 @@ def labelled_spans(labels: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 def read_conll(lines: Iterable[str]) -> Iterator[tuple[list[str], list[str]]]:
     """The words and the labels of each sentence: a word and its columns on each line, an empty line after each sentence.
 
-    The label is in the last column. Columns are separated by white space.
+    The label is in the last column. Columns are separated by spaces or tabs.
     """
     words: list[str] = []
     labels: list[str] = []
     number = 0
     for number, line in enumerate([*lines, ""], start=1):
-        columns = line.split()
+        columns = split_at_spaces(line)
         if not columns:
             if words:
                 yield words, labels

@@ -114,12 +114,13 @@ class Requests:
 
     def _without_prefixed(self, matches: list[Match], prefix: list[str]) -> list[Match]:
         """The matches but those that the prefix contains and search cannot find in it, since they have unknown words."""
-        rest = list(prefix)
+        vocabulary = self.vocabularies.target
+        rest = list(vocabulary.seen(prefix))
         kept = []
         for match in matches:
-            count = len(match.target)
-            places = [place for place in range(len(rest) - count + 1) if rest[place : place + count] == match.target]
-            if places and UNK in self.vocabularies.target.encode(match.target):
+            count, target = len(match.target), list(vocabulary.seen(match.target))
+            places = [place for place in range(len(rest) - count + 1) if rest[place : place + count] == target]
+            if places and UNK in vocabulary.encode(match.target):
                 rest[places[0] : places[0] + count] = [""]
             else:
                 kept.append(match)
@@ -189,7 +190,7 @@ class Requests:
                 end_alignment = end_by_words(end_alignment, source_word_ids)
             segment = Segment(source_start, source, target_start, tokens, alignment, end_alignment)
             if replace_unk:
-                segment, replaced = replace_unknown(segment, lexicon, linker)
+                segment, replaced = replace_unknown(segment, lexicon, linker, self.vocabularies.source)
                 replacements += replaced
             segments.append(segment)
             source_start += len(source)

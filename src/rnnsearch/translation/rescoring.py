@@ -15,6 +15,7 @@ from pathlib import Path
 from rnnsearch.data.read import read_lines
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.search import best_first
+from rnnsearch.text.tokenize import split_at_spaces
 from rnnsearch.translation.translator import Translator
 
 GROUP = 20
@@ -83,8 +84,8 @@ def rescore(
         if reverse:
             read, written = written, read
         scores = translator.score_words(
-            [line.split() if tokenized else translator.source_words(line) for line in read],
-            [line.split() if tokenized else translator.target_words(line) for line in written],
+            [split_at_spaces(line) if tokenized else translator.source_words(line) for line in read],
+            [split_at_spaces(line) if tokenized else translator.target_words(line) for line in written],
             with_alignment=False,
             first_line=done + 1,
         )

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.data.word_alignments import Links, hard_alignment
-from rnnsearch.text import Subwords, Vocabulary
+from rnnsearch.text import Vocabulary
 from rnnsearch.text.vocabulary import END_SYMBOL
 from rnnsearch.translation.notebook import as_html
 
@@ -287,8 +287,9 @@ def split_line(tokens: list[str], longest: int, vocabulary: Vocabulary | None = 
     segments = []
     while len(tokens) > longest:
         end = longest
+        seen = vocabulary.seen(tokens[:longest]) if vocabulary else tokens
         for marks in (".?!…", ";:,"):
-            ends = [i + 1 for i in range(longest // 2, longest) if tokens[i] in marks]
+            ends = [i + 1 for i in range(longest // 2, longest) if seen[i] in marks]
             if ends:
                 end = ends[-1]
                 break
@@ -297,14 +298,14 @@ def split_line(tokens: list[str], longest: int, vocabulary: Vocabulary | None = 
     segments = [*segments, tokens] if tokens else segments
     if vocabulary is None or vocabulary.subwords is None:
         return segments
-    return [part for segment in segments for part in _by_subwords(segment, SUBWORDS_A_WORD * longest, vocabulary.subwords)]
+    return [part for segment in segments for part in _by_subwords(segment, SUBWORDS_A_WORD * longest, vocabulary)]
 
 
-def _by_subwords(tokens: list[str], most: int, subwords: Subwords) -> Iterator[list[str]]:
+def _by_subwords(tokens: list[str], most: int, vocabulary: Vocabulary) -> Iterator[list[str]]:
     """The tokens in segments of at most `most` subwords, but of one token at least."""
     first = count = 0
     for place, token in enumerate(tokens):
-        size = len(subwords.segment(token))
+        size = len(vocabulary.segment([token]))
         if place > first and count + size > most:
             yield tokens[first:place]
             first, count = place, 0

@@ -18,6 +18,7 @@ from rnnsearch.model_folder import System
 from rnnsearch.ops.packed import int8_works
 from rnnsearch.search import Backend, VocabularySelection, choose_backend, next_words, search_all
 from rnnsearch.search.vocabulary_selection import LexicalSelection
+from rnnsearch.text.tokenize import split_at_spaces
 from rnnsearch.text.vocabulary import END
 from rnnsearch.translation.glossary import NO_TERMS, GivenTerms, Glossary
 from rnnsearch.translation.lexicon import LEXICON, Lexicon
@@ -248,8 +249,8 @@ class Translator:
         if isinstance(sources, str) and isinstance(targets, str):
             return self.score([sources], [targets], tokenized=tokenized, first_line=first_line)[0]
         sources, targets = as_lines(sources, "sources"), as_lines(targets, "targets")
-        source_words = [line.split() if tokenized else self.source_words(line) for line in sources]
-        target_words = [line.split() if tokenized else self.target_words(line) for line in targets]
+        source_words = [split_at_spaces(line) if tokenized else self.source_words(line) for line in sources]
+        target_words = [split_at_spaces(line) if tokenized else self.target_words(line) for line in targets]
         return self.score_words(source_words, target_words, first_line=first_line)
 
     def score_words(

@@ -10,15 +10,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rnnsearch.data.word_alignments import linked_sources
-from rnnsearch.text.vocabulary import UNK_SYMBOL
+from rnnsearch.text.vocabulary import UNK_SYMBOL, Vocabulary
 from rnnsearch.translation.lexicon import Lexicon
 from rnnsearch.translation.translation import Linker, Replacement, Segment
 
 
 def replace_unknown(
-    segment: Segment, lexicon: Lexicon | None, linker: Linker | None = None
+    segment: Segment, lexicon: Lexicon | None, linker: Linker | None = None, vocabulary: Vocabulary | None = None
 ) -> tuple[Segment, list[Replacement]]:
-    """The segment with every `[UNK]` replaced, and the replacements; a segment without source words stays as it is."""
+    """The segment with every `[UNK]` replaced, and the replacements; a segment without source words stays as it is.
+
+    The lexicon has source words as the `vocabulary` of the source normalises them; copies are spelt as they were given.
+    """
     if segment.alignment is None or not segment.source_tokens:
         return segment, []
     if UNK_SYMBOL not in segment.tokens:
@@ -27,12 +30,13 @@ def replace_unknown(
         sources = linked_sources(segment.alignment)
     else:
         sources = linker(segment.source_tokens, segment.tokens).argmax(1)
+    seen = vocabulary.seen(segment.source_tokens) if vocabulary else segment.source_tokens
     tokens, replacements = list(segment.tokens), []
     for place, token in enumerate(segment.tokens):
         if token == UNK_SYMBOL:
             read = int(sources[place])
             source_word = segment.source_tokens[read]
-            found = lexicon.best(source_word) if lexicon else None
+            found = lexicon.best(seen[read]) if lexicon else None
             tokens[place] = found or source_word
             replacements.append(
                 Replacement(

@@ -217,9 +217,13 @@ def test_one_form_of_case_quotes_and_dashes() -> None:
 
 def test_files_of_joined_pairs(tmp_path: Path) -> None:
     path = tmp_path / "pairs"
-    path.write_text("a b ||| c\nd\te ||| f\n ||| g\n||| h\ni |||\n", encoding="utf-8")
+    path.write_text("a b ||| c\nd\te ||| f\n ||| g\n||| h\ni |||\nj\tk\nl\t|||\tm\n", encoding="utf-8")
     pairs = [(source.split(), target.split()) for source, target in read_joined(path)]
-    assert pairs == [(["a", "b"], ["c"]), (["d"], ["e", "|||", "f"]), ([], ["g"]), ([], ["h"]), (["i"], [])]
+    assert pairs[:2] == [(["a", "b"], ["c"]), (["d", "e"], ["f"])], "where `|||` separates the sides, a tab is a space"
+    assert pairs[2:] == [([], ["g"]), ([], ["h"]), (["i"], []), (["j"], ["k"]), (["l"], ["m"])]
+    path.write_text("a b\tc\nd\te ||| f\n", encoding="utf-8")
+    pairs = [(source.split(), target.split()) for source, target in read_joined(path)]
+    assert pairs == [(["a", "b"], ["c"]), (["d"], ["e", "|||", "f"])], "a table may have `|||` for a word"
     path.write_text("a ||| b\na b\n", encoding="utf-8")
     with pytest.raises(RnnsearchError, match=r"pairs:2: 1 parts instead of 2; write `source \|\|\| target`"):
         list(read_joined(path))

@@ -254,6 +254,11 @@ def test_score(rnnsearch: Run, model_folder: Folders, tmp_path: Path, alignment:
     assert [record["tokens"] for record in records] == [line.split() for line in target.read_text().splitlines()]
     for record in records:
         assert sum(record["word_scores"]) == pytest.approx(record["score"], abs=1e-4)
+    source.write_text("the big\xa0dog\tsees .\n", encoding="utf-8")
+    target.write_text("le\u3000grand chien .\n", encoding="utf-8")
+    for options in ((), ("--tokenized",)):
+        record = json.loads(rnnsearch(*command, "--format", "json", *options).out)
+        assert record["tokens"] == ["le\u3000grand", "chien", "."], "as other tools count words"
 
 
 def test_unequal_files(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
@@ -331,6 +336,11 @@ def test_align_without_a_model(rnnsearch: Run, tmp_path: Path) -> None:
         pairs.write_text("".join(f"{one}{between}{other}\n" for one, other in lines))
         assert rnnsearch("align", "--pairs", pairs, "--output", output).status == 0
         assert output.read_text() == done.out
+    pairs.write_text("".join(f"{one} ||| {other}\n" for one, other in lines).replace("the ", "the\t").replace("le ", "le\t"))
+    assert rnnsearch("align", "--pairs", pairs).out == done.out, "a tab is a space where `|||` separates the sides"
+    pairs.write_text("".join(f"{one}\t{other}\n" for one, other in lines).replace("dog", "the\xa0dog"), encoding="utf-8")
+    assert rnnsearch("align", "--pairs", pairs).out == done.out, "a no-break space is a part of a word"
+    pairs.write_text("".join(f"{one}\t{other}\n" for one, other in lines))
     gold = tmp_path / "gold"
     gold.write_text(done.out)
     assert "AER 0.0000" in rnnsearch("align", "--pairs", pairs, "--gold", gold).err

@@ -245,6 +245,27 @@ def test_subwords(tmp_path: Path, kind: Literal["bpe", "unigram"], joint: bool) 
     assert not (tmp_path / "data" / "source.subwords").exists(), "left over from the preparation before"
 
 
+@pytest.mark.parametrize("subwords", ["none", "bpe"])
+def test_training_text_is_normalised_to_what_it_has_most_often(tmp_path: Path, subwords: Literal["none", "bpe"]) -> None:
+    english = ["It’s “a” – b.", "It's \"c\" - d ﬁrst.", "It's \"first\" - e.", "café?", "cafe\u0301!"] * 30
+    french = ["C’est «\xa0a\xa0» – b.", "C'est \"c\" - d.", "C’est «\xa0première\xa0» – e.", "café ?", "cafe\u0301 !"] * 30
+    config = replace(CONFIG, source_words=1000, subwords=subwords, subword_pieces=60, joint_subwords=False)
+    config = replace(config, remove_duplicates=False)
+    text = pair_of_files(tmp_path, "\n".join([*english, ""]), "\n".join([*french, ""]))
+    data = prepare(*text, tmp_path / "data", config)
+    letters = ["".join(vocabulary.words[2:]) for vocabulary in data.vocabularies]
+    assert not set("’“”–ﬁ\u0301") & set(letters[0])
+    assert not set("'\u0301") & set(letters[1]), "what its target has most often, a model writes"
+    assert set("’«»–\"") <= set(letters[1])
+    for number in range(len(data.corpus)):
+        assert all(UNK not in ids for ids in data.corpus.pair(number))
+    assert data.vocabularies.source.encode(["It", "’s"]) == data.vocabularies.source.encode(["It", "'s"])
+    assert data.vocabularies.target.encode(["C'", "est"]) == data.vocabularies.target.encode(["C’", "est"])
+    as_written = prepare(*text, tmp_path / "paper", replace(config, normalize_words=False))
+    assert set("’“”–ﬁ\u0301") <= set("".join(as_written.vocabularies.source.words))
+    assert open_prepared(tmp_path / "paper").vocabularies.source.encode(["ʼ"])[-1] == UNK
+
+
 @pytest.mark.parametrize("odd", ["▅", "<unk>", "a\x00b"])
 def test_what_no_piece_can_spell_is_unknown(tmp_path: Path, odd: str) -> None:
     """Symbols that sentencepiece keeps for itself; the rest of the text is none the worse."""
