@@ -40,6 +40,7 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import AlignmentLayer, RNNsearch, present_name
 from rnnsearch.ops.packed import WeightPrecision, quantize
 from rnnsearch.text import Vocabularies
+from rnnsearch.text.protected import pair_as_symbols
 
 TRAINING_COPIES = 4
 """A training holds the weights, their gradient, and two averages of each."""
@@ -73,6 +74,13 @@ class System:
             found.update("\n".join(vocabulary.words).encode("utf-8", "surrogatepass"))
             found.update(vocabulary.subwords.model if vocabulary.subwords else b"\0")
         return found.hexdigest()
+
+    def seen(self, source: Sequence[str], target: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+        """What the model sees of the words of a given pair: symbols for spans that both sides have."""
+        data = self.config.data
+        if not data.protects:
+            return source, target
+        return pair_as_symbols(source, target, (data.source_language, data.target_language))
 
     def __reduce__(self) -> tuple[Callable[..., System], tuple[Any, ...]]:
         """A pickle, for another process, holds settings, vocabularies and weights, and needs no folder."""

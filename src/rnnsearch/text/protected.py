@@ -184,6 +184,17 @@ def cut_around(line: str, spans: Sequence[Protected], tokenize: Callable[[str], 
     return found
 
 
+def join_around(words: Sequence[str], language: str, detokenize: Callable[[Sequence[str]], str]) -> str:
+    """The line of these words, in which spans are as they are written: nothing is moved within them."""
+    spans = [word for word in words if protected_word(word, language)]
+    if not spans:
+        return detokenize(words)
+    marker = next((letter for letter in _MARKERS if not any(letter in word for word in words)), " ")
+    line = detokenize([marker if protected_word(word, language) else word for word in words])
+    left = iter(spans)
+    return "".join(next(left).replace("\N{NO-BREAK SPACE}", " ") if letter == marker else letter for letter in line)
+
+
 @functools.lru_cache(maxsize=1 << 16)
 def protected_word(word: str, language: str) -> Protected | None:
     """The span that a word of a sentence in this language is; None if it is an ordinary word."""

@@ -7,7 +7,7 @@ A model sees symbols for spans that are kept (`rnnsearch.text.protected`), and s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from rnnsearch.text.capitals import Cost, without_capitals
 from rnnsearch.text.protected import ALL_SYMBOLS, as_symbols, protected_word
+from rnnsearch.translation.translation import PlacedTerm
 
 _FINAL = frozenset(".!?…")
 
@@ -115,3 +116,13 @@ def rows_of(written: Sequence[Written], alignment: NDArray[np.float32]) -> NDArr
         else:
             found[place] = alignment[one.row]
     return found
+
+
+def moved_terms(terms: Sequence[PlacedTerm], written: Sequence[Written]) -> list[PlacedTerm]:
+    """The terms at the places that their words have now."""
+    places = {one.row: place for place, one in enumerate(written) if one.row is not None}
+    return [
+        replace(term, target_start=places[term.target_start], target_stop=places[term.target_stop - 1] + 1)
+        for term in terms
+        if term.target_start in places and term.target_stop - 1 in places
+    ]
