@@ -196,7 +196,7 @@ def measure(pair: str, data: Path, trained: Path) -> dict[str, Any]:
                 "first_translation_seconds": round(statistics.median(first for _, first in times), 3),
                 "scores": scores,
             }
-    translate = [sys.executable, "-m", "rnnsearch", "translate", "--model", str(installed)]
+    translate = [sys.executable, "-m", "rnnsearch", "translate", "--no-split-sentences", "--model", str(installed)]
     examples = PAIRS[pair].examples
     done = subprocess.run(translate, input="\n".join(examples), capture_output=True, text=True, check=True)
     return {"ways": found, "examples": dict(zip(examples, done.stdout.splitlines(), strict=True))}

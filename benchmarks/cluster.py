@@ -50,7 +50,8 @@ def with_ray(model: str, source: Path, output: Path) -> None:
     cluster.to_parquet(folders[0], [source])
     rows = ray.data.read_parquet(folders[0])
     note("write rows")
-    cluster.save(cluster.translate(rows, model, ray_options={"concurrency": WORKERS, "batch_size": BATCH}), folders[1])
+    options = {"concurrency": WORKERS, "batch_size": BATCH}
+    cluster.save(cluster.translate(rows, model, ray_options=options, split_sentences=False), folders[1])
     note("translate")
     cluster.to_text(folders[1], output, "translation")
     note("write text")
@@ -85,7 +86,8 @@ def main() -> None:
         write_text(source, "".join(f"{line}\n" for line in itertools.islice(read_lines(asked.source), asked.lines)))
         for number in range(asked.rounds):
             outputs = [Path(place) / f"{number}-{name}" for name in ("one", "jobs", "ray")]
-            translate = [sys.executable, "-m", "rnnsearch", "translate", "--model", asked.model, str(source), "--output"]
+            translate = [sys.executable, "-m", "rnnsearch", "translate", "--model", asked.model, str(source)]
+            translate += ["--no-split-sentences", "--output"]
             again = [sys.executable, __file__, "--model", asked.model, "--source", str(source), "--ray-output"]
             found = (
                 run([*translate, str(outputs[0])], 1),

@@ -379,7 +379,7 @@ def translation(text: Path, model: Path | None, workload: Workload) -> dict[str,
     """All lines of a text with a beam of 10; random weights end no sentence, and stop at 1.2 times the source's length."""
     lines = text.read_text(encoding="utf-8").split("\n")
     lines = lines[:-1] if not lines[-1] else lines
-    settings: dict[str, object] = {"beam": 10, "batch_sentences": 128}
+    settings: dict[str, object] = {"beam": 10, "batch_sentences": 128, "split_sentences": False}
     if model is None:
         settings["maximum_length_ratio"] = 1.2
         translator = Translator(workload.system)

@@ -61,7 +61,7 @@ def main() -> None:
             texts.append(folder / path.name)
             with path.open(encoding="utf-8") as file, texts[-1].open("w", encoding="utf-8") as text:
                 text.writelines(line for line, _ in zip(file, range(asked.lines), strict=False))
-        translate = ["translate", "--model", asked.model, str(texts[0])]
+        translate = ["translate", "--no-split-sentences", "--model", asked.model, str(texts[0])]
         prepare = ["prepare", "--source", str(texts[0]), "--target", str(texts[1])]
         jobs = str(asked.jobs)
         ways: dict[str, tuple[list[str], int | None]] = {

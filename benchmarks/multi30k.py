@@ -124,7 +124,7 @@ def translations_of_the_text(
     written = [model.with_name(f"{model.name}.{target}") for model, (_, target) in zip(models, directions, strict=True)]
     for model, path, (source, _) in zip(models, written, directions, strict=True):
         if not path.exists():
-            run("translate", "--model", model, files / f"train.{source}.gz", "--output", path)
+            run("translate", "--no-split-sentences", "--model", model, files / f"train.{source}.gz", "--output", path)
     return [(files / "train.en.gz", written[0]), (written[1], files / f"train.{language}.gz")]
 
 
@@ -205,7 +205,7 @@ def translate_blind(data: Path, models: Sequence[Path], system: str, language: s
     for source in sorted((data / "blind" / "multi30k").glob("*.en")):
         folder = RESULTS / "blind" / "multi30k" / source.stem
         folder.mkdir(parents=True, exist_ok=True)
-        run("translate", *named, source, "--output", folder / f"{system}.{language}")
+        run("translate", "--no-split-sentences", *named, source, "--output", folder / f"{system}.{language}")
 
 
 def lower_tokenized(hypothesis: Path, reference: Path, language: str) -> dict[str, Any]:

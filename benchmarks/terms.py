@@ -98,7 +98,7 @@ def translate(
     translator: Translator, lines: Sequence[str], terms: Sequence[dict[str, str]], beam: int
 ) -> tuple[list[Translation], float]:
     """The translations of all lines, each with its own terms, and the seconds that the search took."""
-    search = translator.search_settings({"beam": beam})
+    search = translator.search_settings({"beam": beam, "split_sentences": False})
     backend = translator.backend(search)
     glossaries = [translator.glossary(of_line) for of_line in terms]
     began = time.perf_counter()

@@ -94,7 +94,7 @@ def measured(
         if way == "lexicon":
             run("lexicon", "--model", model, "--source", training[0], "--target", training[1])
         translator = load(model)
-        translations = translator.translate(sources, **settings)
+        translations = translator.translate(sources, split_sentences=False, **settings)
         score = corpus_score([translation.text for translation in translations], references)
         found[way] = {
             "bleu": round(score.bleu, 2),

@@ -288,6 +288,9 @@ class SearchConfig:
     """Vocabulary selection: the number of translations that the lexicon adds for each source word."""
     max_segment: int = Field(default=100, ge=1, le=5000)
     """A line with more words than this is translated in segments, split after punctuation if possible."""
+    split_sentences: bool = True
+    """Translate each sentence of a line by itself, with the white space between them as it is, and leave alone what has no
+    letters. For models of words with the Moses tokeniser."""
 
 
 @dataclass(frozen=True, config=_SETTINGS)

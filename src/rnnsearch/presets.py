@@ -83,7 +83,13 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "data": {"remove_duplicates": False, "max_length_ratio": 50.0, "normalize_words": False},
         # As many updates as RNNsearch-50* has in Table 2; the other systems have fewer.
         "training": {"max_updates": 667_000, "patience": 0},
-        "search": {"beam": 12, "length_normalization": 0.0, "minimum_length_ratio": 0.5, "forbid_unk": False},
+        "search": {
+            "beam": 12,
+            "length_normalization": 0.0,
+            "minimum_length_ratio": 0.5,
+            "forbid_unk": False,
+            "split_sentences": False,
+        },
     },
 }
 """Presets by name: only what differs from the defaults of the dataclasses."""

@@ -19,6 +19,7 @@ from campaign.damage import damage  # noqa: E402
 from campaign.disk import full, library, lies  # noqa: E402
 from campaign.fuzz import fuzz  # noqa: E402
 from campaign.kills import kills  # noqa: E402
+from campaign.markup import markup  # noqa: E402
 from campaign.sharing import readers, stream, writers  # noqa: E402
 from campaign.trial import Part  # noqa: E402
 
@@ -31,6 +32,7 @@ PARTS: dict[str, tuple[Callable[[int, Sequence[int]], Part], int, str]] = {
     "readers": (readers, 1000, "loads of a model while a training saves it"),
     "writers": (writers, 10, "two trainings into one folder at once"),
     "fuzz": (fuzz, 2000, "commands with odd files, names, outputs and settings"),
+    "html": (markup, 10_000, "HTML documents, most of them tag soup, and what a parser finds in their translations"),
 }
 """What a part runs, how many attempts it makes, and what it is."""
 

@@ -13,6 +13,7 @@ import pytest
 from campaign.damage import damage
 from campaign.fuzz import fuzz
 from campaign.kills import kills
+from campaign.markup import markup
 from campaign.sharing import readers, stream, writers
 from campaign.trial import Part
 
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.system
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("run", "count"), [(fuzz, 20), (damage, 30), (kills, 6), (readers, 25), (writers, 1), (stream, 500)]
+    ("run", "count"), [(fuzz, 20), (damage, 30), (kills, 6), (readers, 25), (writers, 1), (stream, 500), (markup, 200)]
 )
 def test_nothing_fails(run: Callable[[int, Sequence[int]], Part], count: int) -> None:
     part = run(7, range(count))

@@ -13,6 +13,7 @@ from rnnsearch.cli.options import (
     Models,
     PaperSearch,
     SearchSet,
+    SplitTestSet,
     Table,
     both_sides,
     check_inputs,
@@ -45,6 +46,7 @@ def command(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the translations to this file.")
     ] = None,
     beam: Beam = None,
+    split_sentences: SplitTestSet = None,
     jobs: Jobs = 1,
     paper: PaperSearch = False,
     set_: SearchSet = None,
@@ -59,7 +61,7 @@ def command(
     Where the target consists of characters or symbols, the command prints error rates: of lines (WER) and of symbols (SER),
     with 95% intervals, and the most frequent confusions.
     """
-    settings = search_settings(paper, beam, set_)
+    settings = search_settings(paper, beam, set_, split_sentences)
     source, reference = both_sides(source, reference, tsv, "--reference")
     check_inputs(source, reference, models=model, outputs=[json_, output])
 
@@ -89,7 +91,8 @@ def command(
     with ExitStack() as stack:
         kept = None
         if output is not None:
-            kept = stack.enter_context(Kept(output, {**translation_run(work, model, settings), "command": "evaluate"}))
+            run = translation_run(work, model, {"split_sentences": False, **settings})
+            kept = stack.enter_context(Kept(output, {**run, "command": "evaluate"}))
         processes = stack.enter_context(in_processes(work, translator, jobs))
         file = None if output is None else stack.enter_context(written(output))
 

@@ -81,7 +81,7 @@ def command(
             raise RnnsearchError(f"{check_source}, {check_reference}: no pairs to translate")
         lines, references = [line for line, _ in checked], [line for _, line in checked]
         words = translator.system.config.search.vocabulary_selection or 1000
-        settings = {"vocabulary_selection": words} | settings
+        settings = {"vocabulary_selection": words, "split_sentences": False} | settings
         translating = TranslateLines(translator)
         translating.warm_up(settings)
         with in_processes(translating, translator, jobs) as processes, bar("translating", total=2 * len(lines)) as advance:

@@ -114,8 +114,20 @@ SearchSet = Annotated[
 Beam = Annotated[int | None, typer.Option("--beam", min=1, help="Number of hypotheses kept for each sentence.")]
 PaperSearch = Annotated[
     bool,
-    typer.Option("--paper", help="Search as the paper does: beam 12, no length normalisation, the authors' length limits."),
+    typer.Option(
+        "--paper",
+        help="Search as the paper does: beam 12, no length normalisation, the authors' length limits, a line is a sentence.",
+    ),
 ]
+
+
+def _split_option(default: str) -> Any:
+    help_ = f"Translate each sentence of a line by itself, and leave alone what has no letters; {default}."
+    return typer.Option("--split-sentences/--no-split-sentences", show_default=False, help=help_)
+
+
+SplitSentences = Annotated[bool | None, _split_option("on by default, unless the model's settings say otherwise")]
+SplitTestSet = Annotated[bool | None, _split_option("off by default, for test sets have a sentence on each line")]
 PageFile = Annotated[
     Path | None,
     typer.Option("--page", metavar="FILE.html", help="Also write a page with the alignments of up to 1,000 sentences."),
@@ -184,8 +196,10 @@ def count_pairs(preset: str, sources: Iterable[Path], data: Path | None = None) 
     return sum(1 for path in sources for _ in read_lines(path)) if all(path.is_file() for path in sources) else None
 
 
-def search_settings(paper: bool, beam: int | None, assignments: Sequence[str] | None) -> dict[str, Any]:
-    """The search settings that a command asks for, over those of the model: `--paper`, then `--set`, then `--beam`."""
+def search_settings(
+    paper: bool, beam: int | None, assignments: Sequence[str] | None, split_sentences: bool | None = None
+) -> dict[str, Any]:
+    """The search settings that a command asks for, over those of the model: `--paper`, then `--set`, then the options."""
     from rnnsearch.config import parse_assignments
 
     values = parse_assignments(assignments or [])
@@ -193,7 +207,8 @@ def search_settings(paper: bool, beam: int | None, assignments: Sequence[str] | 
         if section != "search":
             raise RnnsearchError(f"--set {section}.…: the model is trained already; only search.* can still be set")
     wanted: dict[str, Any] = {**(PRESETS["paper"]["search"] if paper else {}), **values.get("search", {})}
-    return wanted if beam is None else wanted | {"beam": beam}
+    options = {"beam": beam, "split_sentences": split_sentences}
+    return wanted | {key: value for key, value in options.items() if value is not None}
 
 
 def refuse_settings(

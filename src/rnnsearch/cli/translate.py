@@ -17,6 +17,7 @@ from rnnsearch.cli.options import (
     PageFile,
     PaperSearch,
     SearchSet,
+    SplitSentences,
     check_inputs,
     search_settings,
 )
@@ -24,7 +25,9 @@ from rnnsearch.errors import RnnsearchError
 
 
 def command(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Text, one sentence per line; `-` is standard input.")] = "-",
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Text: a sentence or a paragraph per line; `-` is standard input.")
+    ] = "-",
     model: InstalledOrModels = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file, not to standard output.")
@@ -48,22 +51,32 @@ def command(
         typer.Option("--format", help="`text`; `json` lines with tokens, scores and alignments; or `pharaoh` alignments."),
     ] = "text",
     html: Annotated[bool, typer.Option("--html", help="FILE is an HTML document; so is what is written.")] = False,
+    attributes: Annotated[
+        bool,
+        typer.Option("--attributes", help="With --html, also translate `alt`, `aria-label`, `placeholder` and `title`."),
+    ] = False,
     page: PageFile = None,
+    split_sentences: SplitSentences = None,
     jobs: Jobs = 1,
     paper: PaperSearch = False,
     set_: SearchSet = None,
 ) -> None:
     """Translate a file, or standard input, line by line.
 
-    Blank lines stay blank. A line longer than `search.max_segment` words is translated in segments. The translation of a
-    sentence does not depend on the sentences around it. With --output, a run that was killed goes on where it was.
+    Each sentence of a line is translated by itself, and the white space around it stays. Lines and sentences without
+    letters stay as they are: blank lines, numbers, time codes, Markdown marks. For test sets with one sentence per line,
+    --no-split-sentences (and --paper) gives every line to the model as it is. A sentence longer than `search.max_segment`
+    words is translated in segments. The translation of a sentence does not depend on the sentences around it. With --output,
+    a run that was killed goes on where it was.
     """
     from rnnsearch.model_catalog import TRANSLATORS, translator_from
     from rnnsearch.text.tokenize import language_of
 
-    settings = search_settings(paper, beam, set_)
+    settings = search_settings(paper, beam, set_, split_sentences)
     if html and (n_best > 1 or prefix is not None or format_ != "text"):
         raise RnnsearchError("--html writes one translated document; leave out --n-best, --prefix and --format")
+    if attributes and not html:
+        raise RnnsearchError("--attributes are those of an HTML document; give --html too")
     if " " in file and not Path(file).exists():
         raise RnnsearchError(f"{file}: no such file; for a sentence, type: echo {shlex.quote(file)} | rnnsearch translate")
     models = model or [translator_from(language_of(file))]
@@ -98,9 +111,13 @@ def command(
                 file=sys.stderr,
             )
     prefixes = None if prefix is None else read_lines(prefix)
-    work = TranslateLines(translator, n_best, format_, translator.glossary(None if terms is None else read_terms(terms)))
+    glossary = translator.glossary(None if terms is None else read_terms(terms))
+    work = TranslateLines(translator, n_best, format_, glossary, of_sentences=html)
     work.warm_up(settings)
-    document = Markup(read_text(file), translator.system.config.data.source_language) if html else None
+    document = None
+    if html:
+        language, split = translator.system.config.data.source_language, translator.search_settings(settings).split_sentences
+        document = Markup(read_text(file), language, split, attributes=attributes)
     lines = read_lines(file) if document is None else iter(document.sentences)
     best: list[Translation] = []
     sentences, whole = None, 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import gzip
 import io
@@ -18,6 +19,15 @@ from rnnsearch.errors import RnnsearchError
 
 _READERS = {".gz": "gzip -dc", ".xz": "xz -dc"}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_OTHER_MARKS = {
+    codecs.BOM_UTF32_LE: "UTF-32",  # which begins like UTF-16
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+_WIDTHS = {"UTF-32LE": 4, "UTF-32BE": 4, "UTF-16LE": 2, "UTF-16BE": 2}
+_SAMPLE = 4096
+_File = io.BufferedReader | gzip.GzipFile | lzma.LZMAFile
 LONGEST_LINE = 1 << 24
 """No line of text has more bytes than this; a device, or what is no text, may have no line ends at all."""
 
@@ -26,7 +36,8 @@ def read_lines(path: Path | str) -> Iterator[str]:
     """The lines of a file, or of standard input for `-`, one after the other, without their ends.
 
     A line ends at a line feed and nowhere else (U+2028 and its like are text), so that line n is line n to
-    every tool; a carriage return before it is dropped. `.gz` and `.xz` are decompressed on the way.
+    every tool; a carriage return before it is dropped. In a file without a single line feed, lines end at carriage returns.
+    `.gz` and `.xz` are decompressed on the way.
     """
     for line in _lines(path):
         yield line.removesuffix("\n").removesuffix("\r")
@@ -42,9 +53,12 @@ def _lines(path: Path | str) -> Iterator[str]:
     number = 0
     try:
         with _open(path) as file:
-            for number, raw in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
+            _check_encoding(file.peek(_SAMPLE)[:_SAMPLE], path)
+            for number, raw in enumerate(_raw_lines(file), 1):
                 if len(raw) > LONGEST_LINE:
                     raise RnnsearchError(f"{path}:{number}: the line has more than {LONGEST_LINE:,} bytes; is this a text?")
+                if b"\n" in raw[:-1]:
+                    raise RnnsearchError(f"{path}:{number}: lines end at carriage returns up to here; make all ends alike")
                 if number == 1:
                     raw = raw.removeprefix(_BYTE_ORDER_MARK)
                 yield _decode(raw, path, number)
@@ -55,6 +69,25 @@ def _lines(path: Path | str) -> Iterator[str]:
         ) from None
     except OSError as error:
         raise _unreadable(path, error) from None
+
+
+def _raw_lines(file: _File) -> Iterator[bytes]:
+    """The lines of a file with their ends; one that is too long is cut off."""
+    raw = file.readline(LONGEST_LINE + 1)
+    if b"\r" in raw and not raw.endswith(b"\n"):
+        # All of the file, or so much of it that its lines can only end at carriage returns.
+        rest = raw
+        while raw:
+            *lines, rest = rest.split(b"\r")
+            yield from (line + b"\r" for line in lines)
+            raw = file.read(LONGEST_LINE) if len(rest) <= LONGEST_LINE else b""
+            rest += raw
+        if rest:
+            yield rest
+        return
+    while raw:
+        yield raw
+        raw = file.readline(LONGEST_LINE + 1)
 
 
 def check_readable(*paths: Path | str) -> None:
@@ -128,7 +161,36 @@ def read_table(path: Path | str) -> Iterator[tuple[str, str]]:
         yield "\t".join([source, *features]), target
 
 
-def _open(path: Path) -> io.BufferedIOBase:
+def _check_encoding(sample: bytes, path: Path) -> None:
+    """Raise RnnsearchError for a file that begins in UTF-16 or UTF-32, which has a byte order mark or zero bytes."""
+    found = next((name for mark, name in _OTHER_MARKS.items() if sample.startswith(mark)), None)
+    if found is None and b"\0" in sample:
+        found = next((name for name, width in _WIDTHS.items() if _looks_like(sample, name, width)), None)
+    if found is not None:
+        reader = _READERS.get(path.suffix, "cat")
+        raise RnnsearchError(
+            f"{path}: this is {found}, not UTF-8; convert it, e.g. {reader} {path.name} | iconv -f {found} -t UTF-8"
+        )
+
+
+def _looks_like(sample: bytes, encoding: str, width: int) -> bool:
+    """Whether a sample is text in UTF-16 or UTF-32 without a mark, of which a tenth or more is ASCII, be it its spaces."""
+    if len(sample) % width:
+        return False
+    try:
+        text = sample.decode(encoding)
+    except UnicodeDecodeError as error:
+        if error.reason != "unexpected end of data":  # a sample may end within a surrogate pair
+            return False
+        text = sample[: error.start].decode(encoding)
+    return (
+        10 * sum(map(str.isascii, text)) >= len(text)
+        and 2 * text.count("\n") >= sample.count(b"\n")  # which are halves of other letters, where it is UTF-8
+        and all(letter.isprintable() or letter.isspace() for letter in text)
+    )
+
+
+def _open(path: Path) -> _File:
     if str(path) == "-":
         return io.BufferedReader(io.FileIO(sys.stdin.fileno(), closefd=False))
     if path.suffix == ".gz":

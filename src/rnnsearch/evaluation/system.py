@@ -50,9 +50,11 @@ def evaluate(
 ) -> Evaluation:
     """Translate `sources` and score the translations against `references`; both are raw lines.
 
-    `settings` are those of `Translator.translate`, which `translate` may stand in for: one in many processes, say. Raises
-    RnnsearchError where sources and references differ in number, or where there are none.
+    `settings` are those of `Translator.translate`, which `translate` may stand in for: one in many processes, say. Lines are
+    taken to be sentences, unless `split_sentences` is among them. Raises RnnsearchError where sources and references differ
+    in number, or where there are none.
     """
+    settings = {"split_sentences": False, **settings}
     translate = translate or translator.translate
     began = time.monotonic()
     translations = translate(sources, **settings)

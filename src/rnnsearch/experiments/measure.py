@@ -64,8 +64,10 @@ class Measured:
 def measure(model: Path, test: TestSet, gold: Path | None, folder: Path) -> None:
     """Translate the test set, and write the fields of `Measured` to files in `folder`, `measured.json` last."""
     translator = load(model)
-    translations = translator.translate(test.sources)
-    known = translator.translate([test.sources[i] for i in test.choice.known], forbid_unk=True, replace_unk=False)
+    translations = translator.translate(test.sources, split_sentences=False)
+    known = translator.translate(
+        [test.sources[i] for i in test.choice.known], forbid_unk=True, replace_unk=False, split_sentences=False
+    )
     aligns = translator.system.model.aligns
     unread = [len(unread_words(t.alignment)) for t in translations if t.alignment is not None]
     numbers = sorted({*test.choice.figure_3, *test.choice.table_3})

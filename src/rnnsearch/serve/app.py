@@ -45,7 +45,7 @@ from rnnsearch.serve.protocol import (
 from rnnsearch.serve.search_processes import SearchProcesses
 from rnnsearch.translation import Translation
 from rnnsearch.translation.markup import Markup
-from rnnsearch.translation.sentences import Passage, as_passage
+from rnnsearch.translation.sentences import Passage, as_passage, ranked
 
 log = logging.getLogger("rnnsearch.serve")
 A = TypeVar("A", bound=Asked)
@@ -257,8 +257,7 @@ def _answer(
     texts, alternatives, sentences = [], [], []
     for passage in passages:
         n_best_lists = [next(rest) for _ in passage.sentences]
-        ranks = range(min([asked.alternatives + 1, *map(len, n_best_lists)]) if n_best_lists else 1)
-        best, *others = [passage.joined([n_best[rank] for n_best in n_best_lists]) for rank in ranks]
+        best, *others = [passage.joined(each) for each in ranked(n_best_lists, asked.alternatives + 1)]
         texts.append(best)
         alternatives.append(others)
         if asked.alignment:

@@ -327,7 +327,7 @@ def _described(translator: Translator) -> ServedModel:
 
 def _warm_up(engine: ContinuousTranslator) -> None:
     """Translate a word, so that compiled loops are loaded before the first caller comes."""
-    engine.add(0, ["."], 1)
+    engine.add(0, ["a"], 1)
     while engine.busy:
         engine.step()
 

@@ -98,7 +98,10 @@ def _parts(text: str) -> list[Part]:
 
 
 def _is_plain(text: str) -> bool:
-    return text.isascii() and "`" not in text
+    if text.isascii():
+        return "`" not in text
+    composed = unicodedata.is_normalized("NFC", text)
+    return composed and text.translate(_PLAIN) == text and not _WITHIN_WORDS.search(text)
 
 
 def _composed(cluster: str) -> str:

@@ -72,7 +72,9 @@ def validate(system: System, development: DevelopmentSet, others: Sequence[Syste
         others,
     )
     part = development.part(system.config.training.validate_sentences)
-    translations = translator.translate(list(part.sources), beam=1, temperature=0.0, vocabulary_selection=0)
+    translations = translator.translate(
+        list(part.sources), beam=1, temperature=0.0, vocabulary_selection=0, split_sentences=False
+    )
     hypotheses = [translation.text for translation in translations]
     wer = ser = None
     if system.config.data.target_units != "words":

@@ -7,7 +7,7 @@ one found, and the candidate with the best mean score wins (Liu et al. 2016).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -41,10 +41,10 @@ class BidirectionalTranslator(Translator):
         kind = "RNNsearch" if self.system.model.aligns else "RNNencdec"
         return f"{sum(1 + len(side.others) for side in self._sides)} {kind}, of both directions"
 
-    def _n_best(
-        self, lines: list[str], n: int, prefixes: Sequence[str], glossary: Glossary, settings: dict[str, object]
+    def n_best_of_sentences(
+        self, sentences: Sequence[str], n: int, prefixes: Sequence[str], glossary: Glossary, settings: Mapping[str, object]
     ) -> list[list[Translation]]:
-        """See `Translator.n_best`: the best of the candidates that either direction found.
+        """See `Translator`: the best of the candidates that either direction found.
 
         They are ranked as search ranks hypotheses (`rnnsearch.search.Ranking`), by the mean score and alignment of both
         directions.
@@ -57,7 +57,10 @@ class BidirectionalTranslator(Translator):
             )
         wanted = {**settings, "minimum_bayes_risk": False}
         # R2L first: it refuses a prefix before anything is searched for.
-        found = [side.n_best(lines, max(n, search.beam), prefixes, glossary, **wanted) for side in reversed(self._sides)]
+        found = [
+            side.n_best_of_sentences(sentences, max(n, search.beam), prefixes, glossary, wanted)
+            for side in reversed(self._sides)
+        ]
         candidates = [_candidates(n_best_lists) for n_best_lists in zip(*reversed(found), strict=True)]
         self._score_each_other([of_sides for line in candidates for of_sides in line])
         ranking = Ranking(search.length_normalization, search.coverage)

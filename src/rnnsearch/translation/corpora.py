@@ -52,6 +52,8 @@ class TranslateLines:
     n: int = 1
     format: Format = "text"
     glossary: Glossary = NO_TERMS
+    of_sentences: bool = False
+    """Whether the lines are sentences, which are not cut again."""
 
     def shards(
         self,
@@ -76,12 +78,14 @@ class TranslateLines:
 
         Raises RnnsearchError for settings that will not do.
         """
-        self.translator.n_best(["."], self.n, (), self.glossary, **settings)
+        self.translator.n_best_of_sentences(["a"], self.n, (), self.glossary, settings)
 
     def __call__(self, shard: Plain) -> Plain:
-        found = self.translator.n_best(
-            shard["lines"], self.n, shard.get("prefixes", ()), self.glossary, **shard["settings"]
-        )
+        prefixes, settings = shard.get("prefixes", ()), shard["settings"]
+        if self.of_sentences:
+            found = self.translator.n_best_of_sentences(shard["lines"], self.n, prefixes, self.glossary, settings)
+        else:
+            found = self.translator.n_best(shard["lines"], self.n, prefixes, self.glossary, **settings)
         write = FORMATS[self.format]
         return {
             "written": [write(each, number, self.n > 1) for number, each in enumerate(found, shard["first"])],
@@ -117,6 +121,7 @@ def translation_run(work: TranslateLines, models: Iterable[Path], settings: Mapp
         "n": work.n,
         "format": work.format,
         "terms": [[list(source), target] for source, target in work.glossary.entries.items()],
+        "split_sentences": not work.of_sentences and work.translator.splits(settings),
         "settings": dict(settings),
     }
 

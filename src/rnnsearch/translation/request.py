@@ -18,6 +18,7 @@ from rnnsearch.translation.glossary import NO_TERMS, Glossary, Match
 from rnnsearch.translation.lexicon import Lexicon
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.restoring import Seen, moved_terms, rows_of
+from rnnsearch.translation.sentences import has_letters
 from rnnsearch.translation.translation import (
     Linker,
     PlacedTerm,
@@ -46,6 +47,8 @@ class Request:
     queries: list[Query]
     seen: list[Seen]
     """What the model sees of each segment, where spans are kept from it."""
+    copied: str | None = None
+    """The line, if it has no letters and stays as it is."""
 
 
 class Requests:
@@ -56,8 +59,11 @@ class Requests:
         self.right_to_left = system.config.data.right_to_left
         self.aligns = system.model.aligns
         self.source, self.target = units_of(system.config.data)
-        self.protects = system.config.data.protects
-        self._languages = system.config.data.source_language, system.config.data.target_language
+        data = system.config.data
+        self.protects = data.protects
+        self._languages = data.source_language, data.target_language
+        self.of_running_text = data.source_units == "words" and data.tokenizer == "moses"
+        """Whether the source may consist of sentences as people write them."""
 
     def of_lines(
         self,
@@ -70,7 +76,9 @@ class Requests:
     ) -> list[Request]:
         """What is to be searched for to have the `n` best translations of each line; see `Translator.n_best`.
 
-        With `beam`, its width is not that of `search`. `glossary` has the terms, tokenised.
+        With `beam`, its width is not that of `search`. `glossary` has the terms, tokenised. With `search.split_sentences`, a
+        line without letters is not searched for, unless its translation is to have a prefix or a term; lines are not cut
+        into sentences here.
         """
         beam = n if search.temperature and not search.minimum_bayes_risk else max(beam or search.beam, n)
         vocabulary = self.vocabularies.source
@@ -94,10 +102,15 @@ class Requests:
                 f"search.vocabulary_selection = {search.vocabulary_selection}: the words of a term need not be among "
                 "the selected ones; set it to 0"
             )
-        return [
+        requests = [
             self._request(n, beam, segments, prefix, glossary)
             for segments, prefix in zip(split_lines, prefix_words, strict=True)
         ]
+        if search.split_sentences and self.of_running_text:
+            for place, (line, request) in enumerate(zip(lines, requests, strict=True)):
+                if not (has_letters(line) or any(request.prefix) or any(request.matches)):
+                    requests[place] = replace(request, queries=[], copied=line)
+        return requests
 
     def _request(
         self, n: int, beam: int, segments: list[list[str]], prefixes: list[list[str]], glossary: Glossary
@@ -159,6 +172,8 @@ class Requests:
         `lexicon` is what `[UNK]` is replaced by, where there is one and the settings ask for it. `linker` is the model's
         alignment layer, if it has one.
         """
+        if request.copied is not None:
+            return [self._copied(request, request.copied, linker)]
         found = [query.found for query in request.queries]
         if request.seen:
             found = [self._without_faults_first(each, seen) for each, seen in zip(found, request.seen, strict=True)]
@@ -175,6 +190,16 @@ class Requests:
         if not seen.places:
             return hypotheses
         return sorted(hypotheses, key=lambda one: seen.faults(self.vocabularies.target.join(one.words)[0]))
+
+    def _copied(self, request: Request, line: str, linker: Linker | None) -> Translation:
+        """The translation of a line without letters: itself, each of its words read from itself."""
+        segments: list[Segment] = []
+        start = 0
+        for words in request.segments or [[]]:
+            alignment = np.eye(len(words), len(words) + 1, dtype=np.float32) if self.aligns else None
+            segments.append(Segment(start, words, start, words, alignment, copied=True))
+            start += len(words)
+        return Translation(line, 0.0, True, segments, linker=linker)
 
     def _translation(
         self,

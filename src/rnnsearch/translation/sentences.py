@@ -1,13 +1,15 @@
-"""Documents as sentences: what is translated one by one, and the white space that stays between."""
+"""Texts as sentences: what is translated one by one, and the white space that stays between."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
+import regex
 import sentencex
 
-from rnnsearch.translation.translation import Translation
+from rnnsearch.translation.translation import Translation, joined_line
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,31 @@ class Passage:
         pairs = zip(translations, self.spaces, strict=True)
         return self.before + "".join(translation.text + space for translation, space in pairs)
 
+    def n_best(self, n_best_lists: Sequence[Sequence[Translation]]) -> list[Translation]:
+        """The translations of the text, of those of its sentences, the best first; see `ranked`."""
+        if len(n_best_lists) == 1 and not (self.before or self.spaces[0]):
+            return list(n_best_lists[0])
+        return [joined_line(self.joined(translations), translations) for translations in ranked(n_best_lists)]
+
+
+def ranked(n_best_lists: Sequence[Sequence[Translation]], most: int | None = None) -> list[list[Translation]]:
+    """The best translations of some sentences together, then the second-best ones, and so on: `most` of these at most.
+
+    There are as many as of the sentence that has fewest, but for those without letters.
+    """
+    counts = [len(n_best) for n_best in n_best_lists if not n_best[0].segments[0].copied]
+    ranks = range(min(counts, default=1))[:most]
+    return [[n_best[min(rank, len(n_best) - 1)] for n_best in n_best_lists] for rank in ranks]
+
+
+def as_line(line: str, language: str, split: bool = True) -> Passage:
+    """A line as sentences if it is to be `split`, or else as one; a blank line is one, too, and that is empty."""
+    if split and (passage := as_passage(line, language)).sentences:
+        return passage
+    sentence = line.strip()
+    before, _, space = line.partition(sentence) if sentence else (line, "", "")
+    return Passage(before, [sentence], [space])
+
 
 def as_passage(text: str, language: str, split: bool = True) -> Passage:
     """Cut a text into lines and, if it is to be `split`, into sentences; `language` is its code. No letter is lost."""
@@ -31,7 +58,7 @@ def as_passage(text: str, language: str, split: bool = True) -> Passage:
     sentences: list[str] = []
     spaces: list[str] = []
     for line in text.splitlines(keepends=True):
-        for part in sentencex.segment(language, line) if split else [line]:
+        for part in _sentences(line, language) if split else [line]:
             sentence = part.strip()
             if not sentence:
                 if spaces:
@@ -47,3 +74,103 @@ def as_passage(text: str, language: str, split: bool = True) -> Passage:
             sentences.append(sentence)
             spaces.append(part[start + len(sentence) :])
     return Passage(before, sentences, spaces)
+
+
+def has_letters(text: str) -> bool:
+    """Whether there is anything to translate in a text: numbers, punctuation marks and pictures are alike everywhere."""
+    return any(map(str.isalpha, text))
+
+
+# Where sentences end --------------------------------------------------------------------------------------------------
+
+_NEAR = 16
+"""Whether a sentence ends at a place is seen from so many characters on either side."""
+
+_TITLES = (
+    "M|MM|Mr|Mrs|Ms|Messrs|Mme|Mmes|Mlle|Mlles|Mgr|Dr|Drs|Pr|Prof|St|Ste|Mt|Gen|Col|Lt|Sgt|Capt|Cpl|Maj|Cmdr|Adm|Gov|Sen|"
+    "Rev|Hon"
+)
+_LEADING = r"e\.g|i\.e|ex|cf|viz|vs|c\.-à-d|bd|boul|n\.b|z\. ?B|d\. ?h"
+_COUNTING = (
+    "p|pp|vols?|figs?|nos?|nr|arts?|chap|ch|sect?|par|éd|approx|ca|env|h|tél|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|"
+    "janv|févr|avr|juil|déc"
+)
+_LOWER = "etc|min|h|av|approx|env|jr|sr|inc|corp|ltd|dept"
+_OPENERS = (
+    "The|He|She|It|They|We|You|I|This|That|These|Those|There|Then|But|And|My|His|Her|Il|Elle|Ils|Elles|On|Nous|Vous|Je|Tu|"
+    "Ce|Cela|Ça|Mais|Et|Puis|Cette|Ces|Mon|Ma|Son|Sa"
+)
+"""Words that begin sentences, and no names."""
+_OPENER = rf"(?=(?:{_OPENERS})\b(?!\.)|(?:C|J)['’])"
+
+_NO_END = [
+    # what is before, and what is after a place where no sentence ends
+    (rf"(?<![\p{{L}}\p{{N}}.-])(?:{_TITLES})\.\s*$", r"\S"),
+    (rf"(?<![\p{{L}}\p{{N}}.-])(?i:{_LEADING})\.\s*$", r"\S"),
+    (rf"(?<![\p{{L}}.-])(?i:{_COUNTING})\.\s*$", r"[\p{N}§]"),
+    (rf"(?<![\p{{L}}.-])(?i:{_LOWER})\.\s*$", r"\p{Ll}"),
+    (r"(?<![\p{L}\p{N}])\p{Lu}\.\s*$", rf"(?!{_OPENER})[\p{{Lu}}-]"),
+    (r"", r"\s*[.,;:!?…)\]»”]"),
+]  # fmt: skip
+_AROUND_NO_END = [(regex.compile(before), regex.compile(after)) for before, after in _NO_END]
+_MISSED = regex.compile(
+    r"(?:…|(?<=[.!?…])[)\]]|\betc\.|(?<=[\p{L}\d-]{2})\.\p{Ll}{2,4}\.)\s+(?=[«“\"(\[]?\s?\p{Lu}(?!['’]m?\b))"
+    rf"|(?<![\p{{L}}\p{{N}}.])(?:(?:\p{{Lu}}\.)+|No\.|[ap]\.m\.)\s+{_OPENER}"
+)
+"""Further ends, outside quotation marks and brackets."""
+_TIGHT = regex.compile(r"(?<![\p{L}\p{N}.@/:_-])\p{L}\p{Ll}+[.!?…]$"), regex.compile(
+    r"(?!(?i:com|org|net|fr|uk|de|eu|io|js|py|html?)\b)\p{Lu}\p{Ll}*[\s'’,]"
+)
+"""What is around a forgotten space between two sentences."""
+_QUOTATION = regex.compile(r'(?|"([^"]+)"|“([^“”]+)”|«([^«»]+)»)')
+_PICTURES = r"[\p{So}\p{Sk}\N{ZERO WIDTH JOINER}\N{VARIATION SELECTOR-16}]++"
+_LEAD = regex.compile(rf"\s*(?:{_PICTURES}|[-*+] \[[ xX]\]|#{{1,6}})\s+")
+"""What is before a sentence and no part of it: pictures, the boxes of a list, the marks of a heading."""
+_TRAIL = regex.compile(rf"(?<=\s){_PICTURES}\s*$")
+_OPEN, _CLOSE = "«“([", "»”)]"
+
+
+def _sentences(line: str, language: str) -> Iterator[str]:
+    """The sentences of a line, each with the white space after it: those of sentencex, but for what it is often wrong in."""
+    ends = {end for end in _found(line, language) if _ends(line, end)} | {*_missed(line)}
+    for start, end in pairwise(sorted({0, *ends, len(line)})):
+        if lead := _LEAD.match(line, start, end):
+            yield lead[0]
+            start = lead.end()
+        if trail := _TRAIL.search(line, start, end):
+            yield line[start : trail.start()]
+            start = trail.start()
+        if start < end:
+            yield line[start:end]
+
+
+def _found(line: str, language: str) -> Iterator[int]:
+    """Where sentences end by sentencex, which knows abbreviations but not that a quotation may have several sentences."""
+    yield from accumulate(map(len, sentencex.segment(language, line)))
+    for quotation in _QUOTATION.finditer(line):
+        start, end = quotation.span(1)
+        inner = accumulate(map(len, sentencex.segment(language, line[start:end])), initial=start)
+        yield from (place for place in inner if start < place < end)
+
+
+def _ends(line: str, place: int) -> bool:
+    """Whether a sentence ends at a place where sentencex says so."""
+    before, after = line[max(0, place - _NEAR) : place], line[place : place + _NEAR]
+    if not before[-1:].isspace() and before[-1:] in ".!?…-":
+        left, right = _TIGHT
+        return not after or bool(left.search(before) and right.match(after))
+    return not any(left.search(before) and right.match(after) for left, right in _AROUND_NO_END)
+
+
+def _missed(line: str) -> Iterator[int]:
+    places = [match.end() for match in _MISSED.finditer(line)]
+    if not places:
+        return
+    depth, quoted, start = 0, False, 0
+    for place in places:
+        for letter in line[start:place]:
+            depth = max(0, depth + (letter in _OPEN) - (letter in _CLOSE))
+            quoted ^= letter == '"'
+        start = place
+        if not depth and not quoted:
+            yield place

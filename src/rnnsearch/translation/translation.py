@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -61,6 +61,8 @@ class Segment:
     """α, (tokens, source tokens + 1): the last column is the end symbol's."""
     end_alignment: Alignment | None = None
     """α of the step that produced the end symbol, (source tokens + 1); None if there was no such step, or no alignment."""
+    copied: bool = False
+    """Whether it has no letters, and stands in the translation as it is in the line."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,7 +76,7 @@ class Translation:
     finished: bool
     """False if the translation was cut off at the length limit of the search."""
     segments: Sequence[Segment]
-    """More than one where the line was longer than `search.max_segment` words."""
+    """More than one where the line had several sentences, or more than `search.max_segment` words."""
     replacements: Sequence[Replacement] = ()
     """The word that replaced each `[UNK]`, with `search.replace_unk`."""
     terms: Sequence[PlacedTerm] = ()
@@ -138,7 +140,10 @@ class Translation:
         for segment in self.segments:
             rows = slice(segment.target_start, segment.target_start + len(segment.tokens))
             columns = slice(segment.source_start, segment.source_start + len(segment.source_tokens))
-            matrix[rows, columns] = self.linker(segment.source_tokens, segment.tokens)
+            if segment.copied:
+                matrix[rows, columns] = np.eye(len(segment.tokens))
+            else:
+                matrix[rows, columns] = self.linker(segment.source_tokens, segment.tokens)
         return matrix
 
     def __getstate__(self) -> dict[str, Any]:
@@ -212,6 +217,39 @@ class Translation:
                 for source, target in hard_alignment(segment.alignment)
             )
         return frozenset(links)
+
+
+def joined_line(text: str, sentences: Sequence[Translation]) -> Translation:
+    """The translation of a line, of those of its sentences; `text` is theirs with what stands between them."""
+    segments: list[Segment] = []
+    replacements: list[Replacement] = []
+    terms: list[PlacedTerm] = []
+    source = target = 0
+    for sentence in sentences:
+        segments += [
+            replace(one, source_start=one.source_start + source, target_start=one.target_start + target)
+            for one in sentence.segments
+        ]
+        replacements += [
+            replace(one, source=one.source + source, target=one.target + target) for one in sentence.replacements
+        ]
+        terms += [
+            PlacedTerm(
+                one.source_start + source, one.source_stop + source, one.target_start + target, one.target_stop + target
+            )
+            for one in sentence.terms
+        ]
+        last = segments[-1]
+        source, target = last.source_start + len(last.source_tokens), last.target_start + len(last.tokens)
+    return Translation(
+        text=text,
+        score=sum((sentence.score for sentence in sentences), 0.0),
+        finished=all(sentence.finished for sentence in sentences),
+        segments=segments,
+        replacements=replacements,
+        terms=terms,
+        linker=sentences[0].linker,
+    )
 
 
 def links_above(probabilities: Alignment) -> Links:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
@@ -26,6 +26,7 @@ from rnnsearch.translation.lines import arriving, as_lines
 from rnnsearch.translation.markup import Markup
 from rnnsearch.translation.request import Request, Requests
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
+from rnnsearch.translation.sentences import Passage, as_line, as_passage, has_letters
 from rnnsearch.translation.translation import Alignment, Linker, Translation
 
 
@@ -105,17 +106,21 @@ class Translator:
             return self.n_best(lines, 1, prefix, terms, **settings)[0]
         return [translations[0] for translations in self.n_best(lines, 1, prefix, terms, **settings)]
 
-    def translate_html(self, document: str, *, terms: GivenTerms = None, **settings: object) -> str:
+    def translate_html(
+        self, document: str, *, attributes: bool = False, terms: GivenTerms = None, **settings: object
+    ) -> str:
         """The translation of an HTML document, or of a part of one, with its markup.
 
         The sentences of its text are translated; each element is around the words that were read from its own, and tags,
-        attributes, comments and scripts stay. `terms` and `settings` are those of `translate`. Raises RnnsearchError for
-        what Python's HTML parser cannot parse.
+        comments and scripts stay; so do attributes, unless `attributes` asks for `alt`, `aria-label`, `placeholder` and
+        `title` to be translated. `terms` and `settings` are those of `translate`. Raises RnnsearchError for a character
+        reference of thousands of digits.
         """
         if not isinstance(document, str):
             raise RnnsearchError(f"translate_html: document = {shown(document)}; give a string")
-        markup = Markup(document, self.system.config.data.source_language)
-        found = self._n_best(markup.sentences, 1, (), self.glossary(terms), settings)
+        split = self.search_settings(settings).split_sentences
+        markup = Markup(document, self.system.config.data.source_language, split, attributes=attributes)
+        found = self.n_best_of_sentences(markup.sentences, 1, (), self.glossary(terms), settings)
         return markup.joined([translations[0] for translations in found])
 
     @overload
@@ -142,9 +147,14 @@ class Translator:
         """The translations of a line, or of each line of a list, best first: at most `n`, and at most as many as the beam
         finished.
 
-        The beam is at least `n` wide; with a temperature, `n` are drawn, or `beam` to choose from by minimum Bayes risk. A
-        blank line, and a line so long that it is translated in segments, has one translation. If there are `prefixes`, one
-        for each line, the translations begin with them. `terms` are as for `translate`.
+        The beam is at least `n` wide; with a temperature, `n` are drawn, or `beam` to choose from by minimum Bayes risk.
+
+        With `search.split_sentences`, a line is cut into sentences: its second translation consists of the second-best ones
+        of its sentences, and so on, and the white space between sentences stays. A line without letters, and one with a
+        sentence so long that it is translated in segments, has one translation.
+
+        If there are `prefixes`, one for each line, the translations begin with them; a line is not cut where its prefix is
+        longer than a sentence. `terms` are as for `translate`.
         """
         if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= LARGEST_BEAM:
             raise RnnsearchError(f"n_best: n = {n!r}; give the number of translations, from 1 to {LARGEST_BEAM:,}")
@@ -160,8 +170,34 @@ class Translator:
     def _n_best(
         self, lines: list[str], n: int, prefixes: Sequence[str], glossary: Glossary, settings: dict[str, object]
     ) -> list[list[Translation]]:
+        if not self.splits(settings):
+            return self.n_best_of_sentences(lines, n, prefixes, glossary, settings)
+        if prefixes and len(prefixes) != len(lines):
+            raise RnnsearchError(f"{len(prefixes)} prefixes for {len(lines)} lines; give one for each, if empty")
+        passages = [self._as_sentences(line, prefix) for line, prefix in zip_longest(lines, prefixes, fillvalue="")]
+        sentences = [sentence for passage in passages for sentence in passage.sentences]
+        first_only: list[str] = []  # the prefix of a line is that of its first sentence
+        for passage, prefix in zip(passages, prefixes, strict=bool(prefixes)):
+            first_only += [prefix, *[""] * (len(passage.sentences) - 1)]
+        rest = iter(self.n_best_of_sentences(sentences, n, first_only, glossary, settings))
+        return [passage.n_best(list(islice(rest, len(passage.sentences)))) for passage in passages]
+
+    def _as_sentences(self, line: str, prefix: str) -> Passage:
+        """The sentences of a line, or all of it as one, where its translation begins with more than that of the first."""
+        data = self.system.config.data
+        passage = as_line(line, data.source_language)
+        if prefix and (
+            len(as_passage(prefix, data.target_language).sentences) > 1 or not has_letters(passage.sentences[0])
+        ):
+            return as_line(line, data.source_language, split=False)
+        return passage
+
+    def n_best_of_sentences(
+        self, sentences: Sequence[str], n: int, prefixes: Sequence[str], glossary: Glossary, settings: Mapping[str, object]
+    ) -> list[list[Translation]]:
+        """`n_best` of sentences, or of lines as if they were sentences: they are not cut."""
         search = self.search_settings(settings)
-        requests = self.requests(lines, n, prefixes, search, glossary=glossary)
+        requests = self.requests(sentences, n, prefixes, search, glossary=glossary)
         search_all(self.backend(search), [query for request in requests for query in request.queries], search)
         return [self.translations(request, search) for request in requests]
 
@@ -174,7 +210,9 @@ class Translator:
         beam: int | None = None,
         glossary: Glossary = NO_TERMS,
     ) -> list[Request]:
-        """What is to be searched for to have the `n` best translations of each line; see `Requests.of_lines`."""
+        """What is to be searched for to have the `n` best translations of each line, which is not cut into sentences; see
+        `Requests.of_lines`.
+        """
         return self._requests.of_lines(lines, n, prefixes, search, beam, glossary)
 
     def translations(self, request: Request, search: SearchConfig) -> list[Translation]:
@@ -276,7 +314,7 @@ class Translator:
         for name, given in (("line", line), ("prefix", prefix)):
             if not isinstance(given, str):
                 raise RnnsearchError(f"next_words: {name} = {shown(given)}; give a string")
-        search = replace(self.search_settings(settings), vocabulary_selection=0)
+        search = replace(self.search_settings(settings), vocabulary_selection=0, split_sentences=False)
         request = self.requests([line], 1, [prefix], search)[0]
         if len(request.queries) != 1:
             reason = f"is longer than search.max_segment = {search.max_segment}" if request.queries else "has no words"
@@ -317,6 +355,10 @@ class Translator:
             raise RnnsearchError("search.replace_unk: an RNNencdec computes no alignment; set it to false")
         return replace(search, forbid_unk=False)
 
+    def splits(self, settings: Mapping[str, object]) -> bool:
+        """Whether, with these settings, lines are cut into sentences: only those of running text are."""
+        return self.search_settings(settings).split_sentences and self._requests.of_running_text
+
     @cached_property
     def lexicon(self) -> Lexicon:
         """The model's lexicon; RnnsearchError where it has none."""
@@ -347,7 +389,7 @@ class Translator:
             if precision == "int8" and not (on_cpu and int8_works()):
                 reason = "this CPU has no instructions for it" if on_cpu else "the model is on a GPU"
                 message = f"search.precision = int8: {reason}, so the search uses float32"
-                warnings.warn(message, RnnsearchWarning, stacklevel=5)
+                warnings.warn(message, RnnsearchWarning, stacklevel=6)
                 precision = "fp32"
             self._backends[key] = choose_backend(models, precision, selection)
         return self._backends[key]

@@ -193,6 +193,15 @@ def test_translate_html(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -
         refused(rnnsearch(*command, *options), "--html")
 
 
+def test_translate_attributes(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    (tmp_path / "in.html").write_text("<img src=a alt='the dog .'><p>the cat .</p>")
+    command = ("translate", "--model", model_folder("mlp"), tmp_path / "in.html")
+    attribute, text = rnnsearch(*command, "--html", "--attributes").out.removeprefix('<img src=a alt="').split('">')
+    assert attribute != "the dog ."
+    assert rnnsearch(*command, "--html").out == f"<img src=a alt='the dog .'>{text}"
+    refused(rnnsearch(*command, "--attributes"), "--html")
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [(b"fine\ncaf\xe9\n", "in.en:2: not valid UTF-8"), (None, "in.en: no such file")],

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnsearch.data.read import read_lines, read_pairs
+from rnnsearch.data import read
+from rnnsearch.data.read import read_lines, read_pairs, read_text
 from rnnsearch.errors import RnnsearchError
 
 
@@ -26,17 +27,23 @@ from rnnsearch.errors import RnnsearchError
         (b"\n\nx\n\n", ["", "", "x", ""]),
         (b"\xef\xbb\xbfone\r\ntwo\r\n", ["one", "two"]),
         (b"a\rb\n", ["a\rb"]),
+        (b"a\r\rb\nc\r", ["a\r\rb", "c"]),
+        (b"\xef\xbb\xbfa\rb\r\rc", ["a", "b", "", "c"]),
+        (b"a\rb\r", ["a", "b"]),
+        (b"the \0 dog\0\n" * 2, ["the \0 dog\0"] * 2),
         ("a\u2028b\u2029c\x85d\x0be\x0cf\x1cg\n".encode(), ["a\u2028b\u2029c\x85d\x0be\x0cf\x1cg"]),
     ],
 )
 @pytest.mark.parametrize("ending", ["", ".gz", ".xz"])
-def test_lines_end_at_line_feeds_only(tmp_path: Path, content: bytes, lines: list[str], ending: str) -> None:
+def test_lines_end_at_line_feeds_or_all_at_carriage_returns(
+    tmp_path: Path, content: bytes, lines: list[str], ending: str
+) -> None:
     path = tmp_path / f"train.fr{ending}"
     path.write_bytes({"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}[ending](content))
     assert list(read_lines(path)) == lines
 
 
-@given(st.lists(st.text(st.characters(exclude_characters="\n\r\ufeff", exclude_categories=["Cs"]))))
+@given(st.lists(st.text(st.characters(exclude_characters="\n\r\ufeff\0", exclude_categories=["Cs"]))))
 def test_any_lines_come_back(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
     path = tmp_path_factory.mktemp("lines") / "x"
     path.write_bytes("".join(f"{line}\n" for line in lines).encode())
@@ -45,8 +52,9 @@ def test_any_lines_come_back(tmp_path_factory: pytest.TempPathFactory, lines: li
 
 def test_a_dash_is_standard_input() -> None:
     code = "from rnnsearch.data.read import read_lines; print(list(read_lines('-')))"
-    run = subprocess.run([sys.executable, "-c", code], input="é\r\nb".encode(), capture_output=True, check=True)
-    assert run.stdout.decode().strip() == "['é', 'b']"
+    for text in ("é\r\nb", "é\rb\r"):
+        run = subprocess.run([sys.executable, "-c", code], input=text.encode(), capture_output=True, check=True)
+        assert run.stdout.decode().strip() == "['é', 'b']"
 
 
 def test_bytes_that_are_not_utf8_are_told_by_line_and_column(tmp_path: Path) -> None:
@@ -54,6 +62,47 @@ def test_bytes_that_are_not_utf8_are_told_by_line_and_column(tmp_path: Path) -> 
     path.write_bytes("une\nça été ".encode() + "été".encode("latin1") + b"\n")
     with pytest.raises(RnnsearchError, match=re.escape("train.fr:2: not valid UTF-8 (byte 0xe9 at column 8)")):
         list(read_lines(path))
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\n\r\ufeff\0", exclude_categories=["Cs"]))))
+def test_lines_of_any_ends_are_as_many(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
+    path = tmp_path_factory.mktemp("lines") / "x"
+    for end in ("\n", "\r\n", "\r"):
+        path.write_bytes("".join(f"{line}{end}" for line in lines).encode())
+        assert list(read_lines(path)) == lines
+        assert read_text(path) == "".join(f"{line}{end}" for line in lines)
+
+
+def test_a_long_file_of_carriage_returns_is_read_by_the_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(read, "LONGEST_LINE", 100)
+    path = tmp_path / "x.en"
+    lines = [f"line {number}" for number in range(200)]
+    path.write_bytes("\r".join(lines).encode())
+    assert list(read_lines(path)) == lines
+    path.write_bytes("\r".join(lines).encode() + b"\nx\n")
+    with pytest.raises(RnnsearchError, match=r"x\.en:200: lines end at carriage returns up to here"):
+        list(read_lines(path))
+    path.write_bytes(b"x\r" + b"y" * 200)
+    with pytest.raises(RnnsearchError, match=r"x\.en:2: the line has more than 100 bytes"):
+        list(read_lines(path))
+
+
+TEXTS = ["le château .\n" * 5, "a\n", "Привет мир\nОн\n", "今日は。\n明日は。\n" * 900, "😀 hi\r\n"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"])
+def test_another_encoding_is_told_by_its_name(tmp_path: Path, text: str, encoding: str) -> None:
+    path, packed = tmp_path / "train.fr", tmp_path / "train.fr.gz"
+    path.write_bytes(text.encode(encoding))
+    packed.write_bytes(gzip.compress(text.encode(encoding)))
+    name = encoding.upper().replace("-LE", "LE").replace("-BE", "BE")
+    for file, reader in ((path, "cat"), (packed, "gzip -dc")):
+        told = f"{file}: this is {name}, not UTF-8; convert it, e.g. {reader} {file.name} | iconv -f {name} -t UTF-8"
+        with pytest.raises(RnnsearchError, match=f"^{re.escape(told)}$"):
+            read_text(file)
+    converted = subprocess.run(["iconv", "-f", name, "-t", "UTF-8", path], capture_output=True, check=True).stdout
+    assert converted.decode() == text
 
 
 @pytest.mark.parametrize("ending", ["gz", "xz"])

@@ -151,7 +151,7 @@ def test_the_same_words_in_other_segments(together: Translator, monkeypatch: pyt
     one, two, *rest = cut.segments
     joined = Segment(0, one.source_tokens + two.source_tokens, 0, one.tokens + two.tokens, alignment=None)
     for side, translation in zip(sides, (cut, replace(cut, segments=[joined, *rest])), strict=True):
-        monkeypatch.setattr(side, "n_best", lambda *_, found=translation, **__: [[found]])
+        monkeypatch.setattr(side, "n_best_of_sentences", lambda *_, found=translation, **__: [[found]])
     found = together.n_best(line, 5)
     assert {len(translation.segments) for translation in found} == {len(cut.segments), len(cut.segments) - 1}
     (whole,) = (translation for translation in found if len(translation.segments) == len(cut.segments))

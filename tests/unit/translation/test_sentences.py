@@ -1,24 +1,88 @@
-"""A text that was cut into sentences is whole again."""
+"""A text that was cut into sentences is whole again, and is cut where sentences end."""
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnsearch.translation import Translation
-from rnnsearch.translation.sentences import as_passage
+from rnnsearch.translation.sentences import as_line, as_passage
 
-texts = st.text(st.sampled_from("ab.!? \n\t\r\u2028\u00a0“”AÉ1…)("), max_size=60) | st.text(max_size=40)
+texts = st.text(st.sampled_from("ab.!? \n\t\r\u2028\u00a0“”\"«»AÉ1…)(🙂#-"), max_size=60) | st.text(max_size=40)
 
 
 @given(texts, st.booleans())
 def test_no_letter_is_lost(text: str, split: bool) -> None:
-    passage = as_passage(text, "en", split)
-    assert passage.joined([Translation(sentence, 0.0, True, []) for sentence in passage.sentences]) == text
-    assert all(sentence and sentence == sentence.strip() for sentence in passage.sentences)
+    for passage in (as_passage(text, "en", split), as_line(text, "fr", split)):
+        assert passage.joined([Translation(sentence, 0.0, True, []) for sentence in passage.sentences]) == text
+        assert all(sentence == sentence.strip() for sentence in passage.sentences)
+        assert all(passage.sentences) or len(passage.sentences) == 1
 
 
 def test_sentences_and_lines() -> None:
     text = " Dr. Smith went home. He slept!\n\nIt rained."
     assert as_passage(text, "en").sentences == ["Dr. Smith went home.", "He slept!", "It rained."]
     assert as_passage(text, "en", split=False).sentences == ["Dr. Smith went home. He slept!", "It rained."]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Mr. Brown met Mrs. Green and Dr. Jones at 5 p.m. on Monday.|They talked.",
+        "Prices rose by 3.5 percent.|Version 2.0.1 is out.|It costs 3,50.",
+        "J. R. R. Tolkien wrote it.|C. S. Lewis and John F. Kennedy read it.|So do I.|He left.",
+        "“Where are you?” she asked.|“At home.”|He closed the door.",
+        '"It is late.|We must go with Mr. Smith," he said.|Then he left.',
+        "Wait... what?|I don't know...|Maybe.|Well… perhaps.",
+        "He left (at last.)|(It was late.)|We slept.",
+        "See www.example.com.|Mail a.b@c.org or http://x.org/a.html?b=1.|Use .NET, main.py and node.js.|Done.",
+        "He lives in the U.S.|She works for the U.S. Army.|They like apples, pears, etc.|I don't.",
+        "See vol. 2, No. 5 and pp. 5-7.|It takes approx. 10 min. by bus.|No.|I won't.",
+        "Hello world.|This has no space.",
+        "1.|Buy milk.|2.|Buy bread.",
+        "🙂|Hello.|🎉|How are you|🙂",
+        "- [ ]|Buy milk.|Then go.",
+        "## |The end",
+    ],
+)
+def test_english(line: str) -> None:
+    assert as_passage(_written(line), "en").sentences == [part.strip() for part in line.split("|")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "M. Dupont et MM. Durand ont vu Mme. Petit, Mlle. Martin et le Dr. Leroy.|Ils ont parlé.",
+        "J.-P. Sartre l'a écrit.|C. Dupont et le président G. Pompidou l'ont lu.|La S.N.C.F. aussi.|L'O.N.U. non.",
+        "Il aime les fruits, p. ex. les pommes, c.-à-d. tout.|Elle non.",
+        "Des pommes, des poires, etc.|Elles sont bonnes.",
+        "« Où es-tu ? » demanda-t-elle.|« À la maison. »|Il entra.",
+        "« Il est tard.|Partons. »|Puis il est parti.",
+        "Attends… quoi ?|Je ne sais pas…|Peut-être.",
+        "Il habite au bd. Voltaire et à St. Denis.|Elle part à 11 h. 30.|Voir p. 5.",
+        "(Il était tard.)|Nous dormions.",
+        "Il est né en 1950 av. J.-C.|C'est vieux.",
+        "Comment allez-vous ?|Bien !|Et vous ?",
+    ],
+)
+def test_french(line: str) -> None:
+    assert as_passage(_written(line), "fr").sentences == [part.strip() for part in line.split("|")]
+
+
+def _written(line: str) -> str:
+    return line.replace("world.|", "world.").replace("|", " ")
+
+
+ENDLESS = ["a", "a.", "A.", "ab.cd", "a… ", "(A… ", "etc. A ", "🙂", "🙂 ", "# ", ". . ", "Mr. "]
+
+
+@pytest.mark.parametrize("text", ENDLESS, ids=ascii)
+def test_long_lines_take_no_longer_than_their_length(text: str) -> None:
+    line = text * (60_000 // len(text))
+    assert "".join([sentence + space for sentence, space in _pairs(line)]).strip() == line.strip()
+
+
+def _pairs(line: str) -> list[tuple[str, str]]:
+    passage = as_passage(line, "en")
+    return list(zip(passage.sentences, passage.spaces, strict=True))

@@ -1,0 +1,49 @@
+"""An HTML document and its sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rnnsearch.translation.markup.attributes import AttributeValues
+from rnnsearch.translation.markup.pieces import Piece, pieces
+from rnnsearch.translation.markup.running_text import Aligned, RunningText
+
+
+class Markup:
+    """An HTML document and its sentences."""
+
+    def __init__(self, document: str, language: str, split: bool = True, attributes: bool = False) -> None:
+        """`language` is its code. Running text is cut into sentences if it is to be `split`.
+
+        With `attributes`, the values of some are sentences as well, before those of the text. Raises RnnsearchError for a
+        character reference of thousands of digits.
+        """
+        self._values = AttributeValues(document, language, split) if attributes else None
+        self._parts: list[str | RunningText] = []
+        self._arguments = language, split
+        running: list[Piece] = []
+        for piece in [*pieces(document), Piece("break", "")]:
+            if piece.kind == "break":
+                if running:
+                    self._parts.append(RunningText(running, language, split))
+                    running = []
+                self._parts.append(piece.raw)
+            else:
+                running.append(piece)
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences, without markup."""
+        of_text = [sentence for part in self._parts if isinstance(part, RunningText) for sentence in part.sentences]
+        return [*self._values.sentences, *of_text] if self._values else of_text
+
+    def joined(self, translations: Sequence[Aligned]) -> str:
+        """The document with these translations instead of its sentences."""
+        if self._values:
+            of_values = len(self._values.sentences)
+            document = Markup(self._values.joined(translations[:of_values]), *self._arguments)
+            return document.joined(translations[of_values:])
+        rest = iter(translations)
+        return "".join(
+            part if isinstance(part, str) else part.joined([next(rest) for _ in part.sentences]) for part in self._parts
+        )
