@@ -43,6 +43,7 @@ REASONS = {
     "stream": "memory grows by more than some megabytes;",
     "readers": "a model cannot be loaded at some moment of the training;",
     "writers": "neither training is refused, or the other one does not end with the bits of an undisturbed one;",
+    "requests": "the server fails, or refuses a request by anything but a status with one line;",
     "fuzz": "a command takes more than 40 seconds of processor time, or 8 GB of memory.",
 }
 """What makes an attempt of each part fail, beyond what is said of all."""

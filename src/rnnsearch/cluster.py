@@ -31,7 +31,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from rnnsearch.atomic import atomic_write
-from rnnsearch.config import SHARED
+from rnnsearch.config import shared_files
 from rnnsearch.data.read import read_lines, read_pairs
 from rnnsearch.data.word_alignments import Symmetry, to_pharaoh
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
@@ -147,7 +147,7 @@ class _Packed:
     def __init__(self, *models: Model) -> None:
         folders = [model_folder(model) for model in models] or [default_model()]
         self._files: ObjectRef[list[dict[str, bytes]]] = ray.put(
-            [{path.name: path.read_bytes() for pattern in SHARED for path in folder.glob(pattern)} for folder in folders]
+            [{path.name: path.read_bytes() for path in shared_files(folder)} for folder in folders]
         )
 
     def load(self) -> Translator:

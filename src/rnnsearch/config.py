@@ -8,7 +8,7 @@ docstring under the field).
 from __future__ import annotations
 
 import difflib
-import json
+import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, field
@@ -18,7 +18,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from rnnsearch.errors import RnnsearchError
+from rnnsearch import untrusted
+from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.presets import PRESETS, preset_for
 
 _SETTINGS = ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
@@ -47,9 +48,10 @@ ALIGNMENT_LAYER = "alignment-layer.safetensors"
 """The file of a model folder that holds its alignment layer, if it has one."""
 SHARED = (
     *(CONFIG, WEIGHTS, FURTHER_WEIGHTS, ALIGNMENT_LAYER),
-    *("*.vocab", "*.subwords", "lexicon.tsv", "training.json", "README.md"),
+    *("source.vocab", "target.vocab", "source.subwords", "target.subwords", "lexicon.tsv", "training.json", "README.md"),
 )
-"""The files of a model folder that others need: patterns of names."""
+"""The files of a model folder that others need: names, and one pattern of names."""
+_MOST_SETTINGS = untrusted.MEGABYTE
 
 
 def _listed(value: object) -> object:
@@ -380,10 +382,16 @@ def merge(base: Mapping[str, Mapping[str, Any]], top: Mapping[str, Mapping[str, 
 def read_toml(path: str | Path) -> dict[str, dict[str, Any]]:
     """The settings in a TOML file, each of them checked; whether they go together is for those that they are merged with."""
     try:
-        values = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+        with Path(path).open("rb") as file:  # it may be a pipe: whoever calls this has written it
+            content = file.read(_MOST_SETTINGS + 1)
+        if len(content) > _MOST_SETTINGS:
+            raise RnnsearchError(f"{path}: more than {_MOST_SETTINGS:,} bytes; is this a file of settings?")
+        values = tomllib.loads(content.decode("utf-8-sig"))
     except OSError as error:
         raise RnnsearchError(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise RnnsearchError(f"{path}: not TOML: nested too deep") from None
+    except ValueError as error:  # an endless number is no error of TOML
         raise RnnsearchError(f"{path}: not TOML: {error}") from None
     _each_checked(values, str(path))
     return {section: present_keys(section, keys) for section, keys in values.items()}
@@ -392,11 +400,14 @@ def read_toml(path: str | Path) -> dict[str, dict[str, Any]]:
 def read_json(path: str | Path) -> Config:
     """The settings in a model's `config.json`."""
     try:
-        return from_dict(json.loads(Path(path).read_text(encoding="utf-8")), str(path))
+        values = untrusted.read_json(Path(path), _MOST_SETTINGS)
     except OSError as error:
         raise RnnsearchError(f"{path}: {error.strerror}") from None
-    except (ValueError, TypeError):
-        raise RnnsearchError(f"{path}: not a config.json that rnnsearch has written") from None
+    except ValueError:
+        values = None
+    if not isinstance(values, dict):
+        raise RnnsearchError(f"{path}: not a config.json that rnnsearch has written")
+    return from_dict(values, str(path))
 
 
 def read_model_config(folder: str | Path) -> Config:
@@ -410,7 +421,16 @@ def read_model_config(folder: str | Path) -> Config:
 def further_weights(folder: Path) -> list[Path]:
     """The weights of all models of an ensemble's folder but the first, in the order of their numbers."""
     found = {path: path.stem.partition("-")[2] for path in folder.glob(FURTHER_WEIGHTS)}
-    return sorted((path for path, number in found.items() if number.isdecimal()), key=lambda path: int(found[path]))
+    numbered = (path for path, number in found.items() if number.isascii() and number.isdecimal())
+    return sorted(numbered, key=lambda path: int(found[path]))
+
+
+def shared_files(folder: Path) -> list[Path]:
+    """The files of a model folder that others need: those of `SHARED` that are there. RnnsearchError for what is no file."""
+    names = (folder / name for name in SHARED if name != FURTHER_WEIGHTS)
+    found = [*(path for path in names if os.path.lexists(path)), *further_weights(folder)]
+    untrusted.check_regular(*found)
+    return found
 
 
 def parse_assignments(assignments: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -445,7 +465,7 @@ def _suggest(name: str) -> str:
 
 
 def _explain(error: Any) -> str:
-    name = ".".join(str(part) for part in error["loc"])
+    name = ".".join(part if len(part) <= 60 else f"{part[:59]}…" for part in map(str, error["loc"]))
     if error["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
         return f"{name}: {_suggest(name)}"
-    return f"{name} = {error['input']!r}: {error['msg'][:1].lower()}{error['msg'][1:]}"
+    return f"{name} = {shown(error['input'])}: {error['msg'][:1].lower()}{error['msg'][1:]}"

@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+import re
+
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""What a terminal obeys or a reader does not see: line ends, escapes, and marks that turn the direction of text."""
+_CONTROLS_BUT_LINE_ENDS = re.compile(_CONTROLS.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
+
+
+def printable(text: str, lines: bool = False) -> str:
+    """Text for a terminal: control characters are written as escapes; line ends and tabs too, unless `lines` are kept."""
+    return (_CONTROLS_BUT_LINE_ENDS if lines else _CONTROLS).sub(lambda found: repr(found[0])[1:-1], text)
+
 
 class RnnsearchError(Exception):
     """Something the user can put right: the message names the value, the place, and the way out.
 
     The command line prints it as one line and exits with status 2; any other exception is a fault of this program and keeps
-    its traceback.
+    its traceback. Names and values in it may be those of a stranger: it is one line without control characters.
     """
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class RnnsearchWarning(UserWarning):
     """Something that is not done as asked, but that does not stop the work; the command line prints it as one line."""
 
+    def __str__(self) -> str:
+        return printable(super().__str__())
+
 
 def shown(value: object) -> str:
     """A value for an error message, cut off where it is long."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # an endless number, or a list in a list in a list
+        return f"a {type(value).__name__} that is too long to show"
     return text if len(text) <= 60 else f"{text[:59]}…"

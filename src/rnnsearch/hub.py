@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from rnnsearch.config import SHARED, read_model_config
+from rnnsearch.config import SHARED, read_model_config, shared_files
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.untrusted import check_inside
 
 _UNREACHABLE = ("LocalEntryNotFoundError", "OfflineModeIsEnabled", "OSError")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
@@ -34,15 +35,19 @@ def download_model(name: str) -> Path | None:
 def push_model(folder: Path, name: str, private: bool = False) -> str:
     """Upload a model folder, without its text and checkpoints, to the Hub as `name`; returns its address.
 
-    Raises RnnsearchError where the folder is not a model, or the Hub refuses.
+    Raises RnnsearchError where the folder is not a model, has a file that is a link to something outside of it, or the Hub
+    refuses.
     """
     read_model_config(folder)
+    files = shared_files(folder)
+    check_inside(folder, files)
     if not _NAME.fullmatch(name):
         raise RnnsearchError(f"{name}: a name on the Hub consists of your user name and the model's, as in ada/en-fr")
     with _explained(f"{name}:"):
         hub = _huggingface_hub().HfApi()
         hub.create_repo(name, private=private, exist_ok=True)
-        hub.upload_folder(repo_id=name, folder_path=folder, allow_patterns=list(SHARED), commit_message="Upload the model")
+        names = [path.name for path in files]  # exactly these, and none of a folder within
+        hub.upload_folder(repo_id=name, folder_path=folder, allow_patterns=names, commit_message="Upload the model")
         return f"{hub.endpoint}/{name}"
 
 

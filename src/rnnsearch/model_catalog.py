@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,9 +10,10 @@ from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 
-from rnnsearch.config import CONFIG, SCALE, SHARED, WEIGHTS, further_weights, read_model_config
+from rnnsearch.config import CONFIG, SCALE, WEIGHTS, further_weights, read_model_config, shared_files
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.hub import download_model
+from rnnsearch.untrusted import check_header, read_record
 
 BOX = Path(__file__).parent / "box"
 """The folder of the models that are installed with the package."""
@@ -71,23 +71,38 @@ def translator_from(language: str | None) -> Path:
     return default_model(next((name for name in TRANSLATORS if name.partition("-")[0] == language), DEFAULT))
 
 
-def models_in(folder: Path) -> Iterator[ModelSummary]:
-    """The models in the folders of `folder`, or that in itself, by name. What is no whole model is passed over."""
+@dataclass(frozen=True)
+class UnreadableModel:
+    """A folder that has settings and weights, and that cannot be read."""
+
+    folder: Path
+    reason: str
+
+
+def models_in(folder: Path) -> Iterator[ModelSummary | UnreadableModel]:
+    """The models in the folders of `folder`, or that in itself, by name. What has no settings or no weights is none."""
     for place in sorted([folder, *(path for path in folder.iterdir() if path.is_dir())]) if folder.is_dir() else ():
-        try:
-            yield summarize(place)
-        except (RnnsearchError, SafetensorError, OSError):
-            continue
+        if os.path.lexists(place / CONFIG) and os.path.lexists(place / WEIGHTS):
+            try:
+                yield summarize(place)
+            except RnnsearchError as error:
+                yield UnreadableModel(place, str(error))
+            except OSError as error:
+                yield UnreadableModel(place, f"{place}: {error.strerror}")
 
 
 def summarize(folder: Path) -> ModelSummary:
-    """Describe a model without loading it. Raises RnnsearchError, SafetensorError or OSError where it is not whole."""
+    """Describe a model without loading it. Raises RnnsearchError or OSError where it is not whole."""
     config = read_model_config(folder)
     weights = [folder / WEIGHTS, *further_weights(folder)]
-    with safe_open(weights[0], framework="numpy") as file:
-        tensors = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 (it is no mapping)
-        parameters = sum(prod(tensor.get_shape()) for name, tensor in tensors.items() if not name.endswith(SCALE))
-        quantized = any(tensor.get_dtype() == "I8" for tensor in tensors.values())
+    try:
+        check_header(weights[0])
+        with safe_open(weights[0], framework="numpy") as file:
+            tensors = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 (it is no mapping)
+            parameters = sum(prod(tensor.get_shape()) for name, tensor in tensors.items() if not name.endswith(SCALE))
+            quantized = any(tensor.get_dtype() == "I8" for tensor in tensors.values())
+    except (SafetensorError, UnicodeEncodeError) as error:
+        raise RnnsearchError(f"{weights[0]}: not a whole safetensors file ({error})") from None
     kind = "RNNencdec" if config.model.alignment == "none" else "RNNsearch"
     return ModelSummary(
         folder,
@@ -96,16 +111,14 @@ def summarize(folder: Path) -> ModelSummary:
         kind if len(weights) == 1 else f"{len(weights)} {kind}",
         len(weights) * parameters,
         "int8" if quantized else "fp32",
-        sum(path.stat().st_size for pattern in SHARED for path in folder.glob(pattern)) / 1e6,
+        sum(path.stat().st_size for path in shared_files(folder)) / 1e6,
         _dev_score(folder),
     )
 
 
 def _dev_score(folder: Path) -> str:
-    try:
-        record = json.loads((folder / "training.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return ""
-    if record.get("dev_wer") is not None:
-        return f"WER {record['dev_wer']:.1f}%"
-    return f"BLEU {record['dev_bleu']:.1f}" if "dev_bleu" in record else ""
+    record = read_record(folder / "training.json")
+    scores = {name: record[name] for name in ("dev_wer", "dev_bleu") if isinstance(record.get(name), float | int)}
+    if "dev_wer" in scores:
+        return f"WER {scores['dev_wer']:.1f}%"
+    return f"BLEU {scores['dev_bleu']:.1f}" if "dev_bleu" in scores else ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +27,6 @@ from rnnsearch.config import (
     ALIGNMENT_LAYER,
     CONFIG,
     SCALE,
-    SHARED,
     WEIGHTS,
     Config,
     DataConfig,
@@ -34,13 +34,15 @@ from rnnsearch.config import (
     from_dict,
     further_weights,
     read_model_config,
+    shared_files,
     to_dict,
 )
-from rnnsearch.errors import RnnsearchError
+from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.model import AlignmentLayer, RNNsearch, present_name
 from rnnsearch.ops.packed import WeightPrecision, quantize
 from rnnsearch.text import Vocabularies
 from rnnsearch.text.protected import pair_as_symbols
+from rnnsearch.untrusted import check_header, check_inside, parse_json
 
 TRAINING_COPIES = 4
 """A training holds the weights, their gradient, and two averages of each."""
@@ -49,6 +51,8 @@ _HEADER = "rnnsearch"
 _UNITS = ("source_units", "target_units", "normalization", "normalize_words", "protect")
 _OF_WORDS = ("source_language", "target_language", "tokenizer", "subwords", "right_to_left", *_UNITS)
 """The settings of the data that a translation depends on."""
+_DTYPES = ("F64", "F32", "F16", "BF16")
+"""What a tensor of weights may be of, besides int8."""
 
 
 @dataclass(frozen=True)
@@ -195,16 +199,19 @@ def export_model(folder: Path, output: Path, precision: WeightPrecision) -> None
     """Write a copy of a model for sharing: weights in this precision, and its other files that others need (`SHARED`).
 
     The copy translates, and can be trained further with `train --from`; text and checkpoints stay behind. Raises
-    RnnsearchError where `folder` is not a model, or `output` is one already.
+    RnnsearchError where `folder` is not a model or has a file that is a link to something outside of it, or where `output`
+    is a model already.
     """
     if (output / WEIGHTS).exists():
         raise RnnsearchError(f"{output}: there is a model in it already; give another --output")
     weights = [folder / WEIGHTS, *further_weights(folder)]
     written = [*weights, folder / ALIGNMENT_LAYER]
+    files = shared_files(folder)
+    check_inside(folder, files)
     systems = load_members(folder)
-    for path in (path for pattern in SHARED for path in sorted(folder.glob(pattern)) if path not in written):
+    for path in (path for path in files if path not in written):
         with atomic_write(output / path.name) as temporary:
-            temporary.write_bytes(path.read_bytes())
+            shutil.copyfile(path, temporary)
     if systems[0].alignment_layer is not None:
         save_alignment_layer(output, systems[0], precision)
     for path, system in reversed(list(zip(weights, systems, strict=True))):
@@ -219,15 +226,18 @@ def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cp
     config = read_model_config(folder)
     vocabularies = Vocabularies.load(folder, config.data)
     check_memory(config.model, len(vocabularies.source), len(vocabularies.target))
-    model = RNNsearch(config.model, *map(len, vocabularies))
     if not (folder / WEIGHTS).exists():
         raise RnnsearchError(
             f"{folder}: no {WEIGHTS} yet; training writes it at its first validation (training.validate_every)"
         )
-    system = _with_weights(System(config, vocabularies, model.to(device).eval()), folder / WEIGHTS)
+    system = _with_weights(config, vocabularies, folder / WEIGHTS, device)
     if not (folder / ALIGNMENT_LAYER).exists():
         return system
-    layer = AlignmentLayer(model).to(device).eval()
+    if not system.model.aligns:
+        raise RnnsearchError(f"{folder / ALIGNMENT_LAYER}: the model of this folder has no alignment; remove the file")
+    with torch.device("meta"):
+        check_weights(folder / ALIGNMENT_LAYER, AlignmentLayer(system.model))
+    layer = AlignmentLayer(system.model).to(device).eval()
     _copy_of(folder / ALIGNMENT_LAYER, system, layer)
     return replace(system, alignment_layer=layer)
 
@@ -235,11 +245,8 @@ def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cp
 def load_members(folder: str | os.PathLike[str], device: str | torch.device = "cpu") -> list[System]:
     """Read all models of a folder: one, or those of an ensemble. Raises RnnsearchError as `load_system` does."""
     first = load_system(folder, device)
-    others = []
-    for path in further_weights(Path(folder)):
-        model = RNNsearch(first.config.model, *map(len, first.vocabularies)).to(device).eval()
-        others.append(_with_weights(System(first.config, first.vocabularies, model), path))
-    return [first, *others]
+    paths = further_weights(Path(folder))
+    return [first, *(_with_weights(first.config, first.vocabularies, path, device) for path in paths)]
 
 
 def check_single(folder: str | os.PathLike[str]) -> None:
@@ -249,15 +256,19 @@ def check_single(folder: str | os.PathLike[str]) -> None:
         raise RnnsearchError(f"{os.fspath(folder)}: an ensemble of {count} models; give a folder of one model")
 
 
-def _with_weights(system: System, path: Path) -> System:
-    """The system, its weights read from this file."""
+def _with_weights(config: Config, vocabularies: Vocabularies, path: Path, device: str | torch.device) -> System:
+    """The system with these weights. Memory is taken for it only after the file was found to have all of them."""
+    with torch.device("meta"):
+        model = RNNsearch(config.model, *map(len, vocabularies))
+    check_weights(path, model)
+    system = System(config, vocabularies, RNNsearch(config.model, *map(len, vocabularies)).to(device).eval())
     _copy_of(path, system, system.model)
     return system
 
 
 def _copy_of(path: Path, system: System, part: nn.Module) -> None:
     """Read the weights of a part of the system from this file; RnnsearchError where they are of another one."""
-    tensors, header = _read_weights(path)
+    tensors, header = _read_weights(path, part)
     copy_weights(path, tensors, part)
     if "of" in header and header["of"] != system.fingerprint():
         raise RnnsearchError(
@@ -286,35 +297,79 @@ def load_systems(folders: Sequence[str | os.PathLike[str]], device: str | torch.
 
 def load_weights(path: Path, model: RNNsearch) -> None:
     """Read weights into `model`."""
-    copy_weights(path, _read_weights(path)[0], model)
+    copy_weights(path, _read_weights(path, model)[0], model)
 
 
-def _read_weights(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """The tensors of a weight file, and what its header says of them: nothing in a file of version 0.1."""
-    tensors, metadata = read_tensors(path)
+def check_weights(path: Path, part: nn.Module) -> None:
+    """Raise RnnsearchError unless the file has exactly the weights of a part of a model; no tensor is read."""
+    check_name(path)
     try:
-        header = json.loads(metadata.get(_HEADER, "{}"))
+        check_header(path)
+        with safe_open(path, "pt") as file:
+            _check_layout(path, file, part)
+    except (SafetensorError, OSError, ValueError) as error:
+        raise RnnsearchError(f"{path}: not a whole safetensors file ({error})") from None
+
+
+def _check_layout(path: Path, file: Any, part: nn.Module) -> None:
+    """Compare the names, types and shapes of the tensors in an open file with those of a part of a model.
+
+    A matrix that is int8 has a scale for each of its rows beside it.
+    """
+    slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 (it is no mapping)
+    found = {present_name(name): (one.get_dtype(), tuple(one.get_shape())) for name, one in slices.items()}
+    if len(found) < len(slices):
+        raise RnnsearchError(f"{path}: one tensor is there under two names; copy the file again")
+    for name, parameter in part.named_parameters():
+        if name not in found:
+            raise RnnsearchError(f"{path}: no tensor {name!r}, which config.json asks for")
+        dtype, shape = found.pop(name)
+        if shape != tuple(parameter.shape):
+            raise RnnsearchError(
+                f"{path}: {name} is {shape}, but config.json and the vocabularies make it {tuple(parameter.shape)}"
+            )
+        if dtype == "I8":
+            scale = found.pop(name + SCALE, None)
+            if parameter.dim() != 2 or scale is None or scale[0] not in _DTYPES or scale[1] != shape[:1]:
+                raise RnnsearchError(f"{path}: {name} is int8, but {name + SCALE} has not one scale for each row")
+        elif dtype not in _DTYPES:
+            raise RnnsearchError(f"{path}: {name} is of {dtype}; weights are floating-point numbers, or int8 with scales")
+    if found:
+        raise RnnsearchError(f"{path}: {shown(min(found))} is no tensor of the model that config.json describes")
+
+
+def _read_weights(path: Path, part: nn.Module) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors of the weight file of a part of a model, and what its header says: nothing in a file of version 0.1."""
+    tensors, metadata = read_tensors(path, part)
+    try:
+        header = parse_json(metadata.get(_HEADER, "{}"))
         intact = isinstance(header, dict) and ("crc32" not in header or header["crc32"] == checksum(tensors))
     except ValueError:
         intact = False
     if not intact:
         raise RnnsearchError(f"{path}: damaged: these are not the weights that were written; copy the file again")
-    return _as_floats(path, tensors), header
+    return _as_floats(tensors), header
 
 
-def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """The tensors of a safetensors file, under the names that they have now, and its metadata: both of one moment."""
+def read_tensors(path: Path, part: nn.Module | None = None) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors of a safetensors file, under the names that they have now, and its metadata: both of one moment.
+
+    Where they are the weights of a part of a model, they are compared with it before they are read.
+    """
     check_name(path)
     try:
         while True:
             before = _identity(path)
+            check_header(path)
             with safe_open(path, "pt") as file:
+                if part is not None:
+                    _check_layout(path, file, part)
                 tensors = {present_name(name): file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
                 metadata = dict(file.metadata() or {})
                 # safetensors opens the file twice; a training that saves it may have come between the two.
                 if _identity(path) == before:
                     return tensors, metadata
-    except (SafetensorError, OSError, ValueError) as error:
+    except (SafetensorError, OSError, ValueError, AttributeError, TypeError) as error:  # the latter two: a type unknown here
         raise RnnsearchError(f"{path}: not a whole safetensors file ({error})") from None
 
 
@@ -324,15 +379,12 @@ def _identity(path: Path) -> tuple[int, int, int]:
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def _as_floats(path: Path, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def _as_floats(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """The tensors, int8 ones as float32."""
     tensors = dict(tensors)
     for name, tensor in list(tensors.items()):
         if tensor.dtype == torch.int8:
-            scale = tensors.pop(name + SCALE, None)
-            if scale is None or scale.shape != tensor.shape[:1] or not scale.is_floating_point():
-                raise RnnsearchError(f"{path}: {name} is int8, but {name + SCALE} has not one scale for each row")
-            tensors[name] = tensor.float() * scale.float().unsqueeze(1)
+            tensors[name] = tensor.float() * tensors.pop(name + SCALE).float().unsqueeze(1)
     return tensors
 
 
@@ -342,9 +394,15 @@ def copy_weights(path: Path, tensors: dict[str, Tensor], model: nn.Module) -> No
         for name, parameter in model.named_parameters():
             if name not in tensors:
                 raise RnnsearchError(f"{path}: no tensor {name!r}, which config.json asks for")
+            if not tensors[name].is_floating_point():
+                raise RnnsearchError(f"{path}: {name} is of {tensors[name].dtype}; weights are floating-point numbers")
             if tensors[name].shape != parameter.shape:
                 raise RnnsearchError(
                     f"{path}: {name} is {tuple(tensors[name].shape)}, but config.json and the vocabularies make it "
                     f"{tuple(parameter.shape)}"
                 )
             parameter.copy_(tensors[name])
+            if not all(bound.isfinite() for bound in parameter.aminmax()):
+                raise RnnsearchError(
+                    f"{path}: {name} has a number that is not finite: nothing can be computed with it; get the model again"
+                )

@@ -32,6 +32,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from rnnsearch.atomic import acquire_lock, atomic_write
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
+from rnnsearch.untrusted import MEGABYTE, read_json
 from rnnsearch.version import __version__
 
 Plain: TypeAlias = Any
@@ -45,6 +46,8 @@ LINES = 1000
 AHEAD = 2
 """For each process, this many shards are under way or wait for those before them: more are not read."""
 
+_MOST_RESULT = 1024 * MEGABYTE
+"""Bytes of the result of a shard."""
 MOST_BY_DEFAULT = 16
 """Processes: what one process has to do itself keeps no more than these busy."""
 _FORKED = sys.platform == "linux"
@@ -97,6 +100,14 @@ class Kept:
             ) from None
         except OSError as error:
             raise RnnsearchError(f"cannot write to {self.folder}: {error.strerror}") from None
+        try:
+            self._begin(new)
+        except BaseException as error:
+            self.__exit__(type(error), error, error.__traceback__)
+            raise
+        return self
+
+    def _begin(self, new: bool) -> None:
         manifest = self.folder / "run.json"
         wanted = json.dumps(self._run, indent=1, sort_keys=True) + "\n"
         if not new and _text(manifest) != wanted:
@@ -105,11 +116,10 @@ class Kept:
                     f"{self.folder}: what is kept there is of another run, with other settings or another model, so this "
                     "run begins anew",
                     RnnsearchWarning,
-                    stacklevel=2,
+                    stacklevel=3,
                 )
             self.clear()
         self._write(manifest, wanted.encode())
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -129,8 +139,8 @@ class Kept:
     def get(self, shard: Plain) -> Plain | None:
         """The result of this shard, if it is kept."""
         try:
-            return json.loads(self._part(shard).read_bytes())
-        except (OSError, ValueError):  # there is none, or the disk has damaged it
+            return read_json(self._part(shard), _MOST_RESULT)
+        except (OSError, ValueError, RnnsearchError):  # there is none, or the disk has damaged it
             return None
 
     def put(self, shard: Plain, result: bytes) -> None:
@@ -303,6 +313,8 @@ class _Process:
 def _do(its: Connection, others: list[Connection], work: Work, threads: int) -> None:
     """What a process does until nobody listens at the other end of its connection; it closes `others`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
+    for name in {"SIGTERM", "SIGHUP"} & {*dir(signal)}:
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
     for other in others:
         other.close()
     asked: SimpleQueue[Plain] = SimpleQueue()

@@ -1,4 +1,8 @@
-"""Damaged models, checkpoints and prepared texts: one clear error, or what was there before; never a mixture."""
+"""Damaged models, checkpoints, prepared texts and aligners, and those that a stranger made.
+
+What comes of them is one clear error, or what was there before, never a mixture; and of what a stranger has signed anew,
+numbers that are finite. They are read in processes of their own, which may neither crash, nor wait, nor take much memory.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +11,24 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 import torch
-from safetensors import safe_open
+from safetensors import numpy, safe_open
 from safetensors.torch import load_file, save_file
 
+import poison
 from campaign.trial import SMALL, Part, run, settings, world
+from rnnsearch.alignment import Aligner, Corpus, train_aligner
 from rnnsearch.data.development import HELD_OUT
 from rnnsearch.data.prepared import open_prepared
-from rnnsearch.errors import RnnsearchError
-from rnnsearch.model_folder import load_system, new_system
+from rnnsearch.model_folder import checksum, load_system, new_system
+from rnnsearch.shards import digest_of
 from rnnsearch.training.checkpoint import Progress, load_checkpoint
 from rnnsearch.training.optimizer import make_optimizer
 
@@ -84,7 +92,59 @@ def edit_json(path: Path, random: Random) -> None:
         flip(path, random)
 
 
+def alter(path: Path, random: Random) -> None:
+    """Arrays that are not what they should be, under a checksum that matches."""
+    if path.suffix != ".safetensors":
+        odd_json(path, random)
+        return
+    with safe_open(path, "np") as file:
+        metadata = dict(file.metadata() or {})
+    altered, _ = poison.alter(numpy.load_file(path), random)
+    numpy.save_file(altered, path, metadata)
+    if "progress" in metadata:
+        metadata["crc32"] = checksum(load_file(path), metadata["progress"], metadata["optimizer"])
+    elif "rnnsearch" in metadata:
+        header = json.loads(metadata["rnnsearch"]) | {"crc32": checksum(load_file(path))}
+        metadata["rnnsearch"] = json.dumps(header)
+    numpy.save_file(altered, path, metadata)
+
+
+def odd_json(path: Path, random: Random) -> None:
+    """A text that is no object, nested too deep, or full of control characters."""
+    path.write_text(random.choice(poison.ODD_JSON), encoding="utf-8", errors="surrogatepass")
+
+
+def link(path: Path, random: Random) -> None:
+    """A link to a device, to a text, to a folder, or to nothing."""
+    poison.replace_by_link(path, random.choice(("/dev/zero", "/dev/null", "/etc/passwd", "/etc", "nothing", path.name)))
+
+
+def pipe(path: Path, random: Random) -> None:
+    """A pipe that nobody writes into."""
+    poison.replace_by_pipe(path)
+
+
+def bomb(path: Path, random: Random) -> None:
+    """A file that claims more than it has, or is as large as no memory."""
+    if path.suffix == ".safetensors":
+        poison.claim(path, random.choice(("F32", "I8", "BOOL")), random.choice(((1 << 40,), (2**31, 2**20), (2**62, 4))))
+    elif path.suffix in (".json", ".vocab"):
+        poison.huge(path)
+    else:
+        cut(path, random)
+
+
+STRANGE: tuple[Callable[[Path, Random], None], ...] = (alter, alter, alter, odd_json, link, pipe, bomb)
+"""What a stranger does on purpose."""
 WAYS: tuple[Callable[[Path, Random], None], ...] = (flip, flip, cut, zero, add, remove, edit_json, edit_json)
+
+
+def sign(folder: Path) -> None:
+    """Write the digest of an aligner's files as they are now."""
+    with suppress(ValueError):
+        description = json.loads((folder / "aligner.json").read_text())
+        files = (folder / name for name in ("source.words", "target.words", "aligner.safetensors"))
+        (folder / "aligner.json").write_text(json.dumps(description | {"digest": digest_of(*files)}))
 
 
 def tensors_of(model: torch.nn.Module) -> dict[str, bytes]:
@@ -106,6 +166,12 @@ class Patients:
         self.system = load_system(self.run)
         self.progress = self._checkpoint(self.run)
         self.text = open_prepared(self.run / "data")
+        sides = ((world() / name).read_text().splitlines()[:100] for name in ("train.en", "train.fr"))
+        self.pairs = [(source.split(), target.split()) for source, target in zip(*sides, strict=True)]
+        for folder in (self.run, self.other):
+            learner = train_aligner(Corpus(self.pairs if folder == self.run else self.pairs[:60]))
+            learner.save(folder / "aligner")
+        self.links = [line.links() for line in Aligner.load(self.run / "aligner").align(self.pairs)]
 
     def _checkpoint(self, folder: Path) -> tuple[Progress, dict[str, bytes]]:
         system = new_system(self.system.config, self.system.vocabularies)
@@ -123,6 +189,12 @@ class Patients:
         """Whether the weights are; its JSON may have been edited to other sensible values."""
         return self._checkpoint(folder)[1] == self.progress[1]
 
+    def aligner(self, folder: Path) -> bool:
+        """Whether it draws the links that it drew; all that it finds are numbers."""
+        found = list(Aligner.load(folder / "aligner").align(self.pairs))
+        assert all(np.isfinite(line.probability).all() for line in found)
+        return [line.links() for line in found] == self.links
+
     def prepared(self, folder: Path) -> bool:
         """Whether the text is."""
         text = open_prepared(folder / "data")
@@ -136,38 +208,35 @@ class Patients:
 KINDS = {
     "model": ("config.json", "model.safetensors", "source.vocab", "target.vocab"),
     "checkpoint": ("checkpoints/last.safetensors",),
+    "aligner": tuple(f"aligner/{name}" for name in ("aligner.json", "aligner.safetensors", "source.words", "target.words")),
     "prepared": ("data/train.arrow", "data/train.arrow", "data/source.vocab", "data/prepare.json", f"data/{HELD_OUT[0]}"),
 }
 
 
 def damage(seed: int, numbers: Sequence[int]) -> Part:
-    """As many damaged folders: half of them models, the others checkpoints and prepared texts."""
+    """As many damaged folders: half of them models, the others checkpoints, prepared texts and aligners."""
     part, came = Part(), Counter[str]()
     with tempfile.TemporaryDirectory(prefix="campaign-") as place:
         patients = Patients(Path(place))
         for number in numbers:
             random = Random(f"{seed} {number}")
-            kind = random.choice(("model", "model", "checkpoint", "prepared"))
+            kind = random.choice(("model", "model", "model", "checkpoint", "prepared", "aligner"))
             name = random.choice(KINDS[kind])
-            folder = Path(shutil.copytree(patients.run, Path(place) / "damaged"))
+            folder = Path(shutil.copytree(patients.run, Path(place) / random.choice(("damaged", "[/b]\x1b[2J\n\x07"))))
             if random.random() < 0.15:
                 way = "swapped"
                 shutil.copy(patients.other / name, folder / name)
             else:
-                how = random.choice(WAYS)
+                how = random.choice(WAYS if random.random() < 0.5 else STRANGE)
                 way = how.__name__
                 how(folder / name, random)
-            failure = None
-            try:
-                right = getattr(patients, kind)(folder)
-                came["read right" if right else "read wrong"] += 1
-                if not right and not (kind == "checkpoint" and way == "swapped"):  # another whole run is as good as this
-                    failure = "is read, and is not what was written"
-            except RnnsearchError as error:
-                came["refused"] += 1
-                failure = f"an error of several lines: {error}" if "\n" in str(error) else None
-            except Exception as error:
-                failure = f"{type(error).__name__}: {error}"
+            if kind == "aligner" and way == "alter":
+                sign(folder / "aligner")
+            found = poison.in_child(partial(getattr(patients, kind), folder))
+            came[found] += 1
+            # What was signed anew may be another one, and another whole run is as good as this.
+            another = way == "alter" or (kind == "checkpoint" and way == "swapped")
+            failure = None if found in ("sound", "refused") or (found == "unsound" and another) else found
             part.attempt(f"{number}: {name} {way}", failure)
             shutil.rmtree(folder)
     part.notes.update(came)

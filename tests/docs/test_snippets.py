@@ -28,7 +28,7 @@ import typer
 import forked
 import rnnsearch
 from kept import kept
-from rnnsearch.cli import app
+from rnnsearch.cli.commands import app
 from rnnsearch.cli.options import settings
 from rnnsearch.datasets.builtin import write_corpus
 from spelling import spelt_words, write_table

@@ -14,7 +14,9 @@ from campaign.damage import damage
 from campaign.fuzz import fuzz
 from campaign.kills import kills
 from campaign.markup import markup
+from campaign.requests import requests
 from campaign.sharing import readers, stream, writers
+from campaign.system import system
 from campaign.trial import Part
 
 pytestmark = pytest.mark.system
@@ -22,7 +24,9 @@ pytestmark = pytest.mark.system
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("run", "count"), [(fuzz, 20), (damage, 30), (kills, 6), (readers, 25), (writers, 1), (stream, 500), (markup, 200)]
+    ("run", "count"),
+    [(fuzz, 20), (system, 30), (requests, 100), (damage, 30), (kills, 6), (readers, 25), (writers, 1), (stream, 500),
+     (markup, 200)],
 )
 def test_nothing_fails(run: Callable[[int, Sequence[int]], Part], count: int) -> None:
     part = run(7, range(count))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import forked
+from rnnsearch.serve.incoming import Limits
 from rnnsearch.serve.listen import ARRIVAL_SECONDS
 from rnnsearch.translation import Translator
 from served import Served
@@ -52,6 +54,8 @@ def test_libretranslatepy(served: Served, expected: dict[str, str]) -> None:
     client = pytest.importorskip("libretranslatepy").LibreTranslateAPI(served.url)
     assert client.translate(LINES[0], "en", "fr") == expected[LINES[0]]
     assert [language["code"] for language in client.languages()] == ["en", "fr"]
+    assert client.detect("Où est la gare ?")[0]["language"] == "fr"
+    assert client.translate("Où est la gare ?", "auto", "fr") == "Où est la gare ?"
 
 
 def test_deep_translator(served: Served, expected: dict[str, str]) -> None:
@@ -59,6 +63,36 @@ def test_deep_translator(served: Served, expected: dict[str, str]) -> None:
     client = module.LibreTranslator(source="en", target="fr", api_key="none", custom_url=served.url)
     assert client.translate(LINES[1]) == expected[LINES[1]]
     assert client.translate_batch(LINES[2:4]) == [expected[line] for line in LINES[2:4]]
+
+
+@pytest.mark.skipif(not shutil.which("curl"), reason="there is no curl")
+def test_curl(served: Served, expected: dict[str, str]) -> None:
+    for option in ("--form-string", "--data-urlencode"):
+        fields = {"q": LINES[0], "source": "en", "target": "fr", "format": "", "api_key": ""}
+        given = [word for name, value in fields.items() for word in (option, f"{name}={value}")]
+        found = subprocess.run(["curl", "--silent", served.url + "translate", *given], stdout=subprocess.PIPE, check=True)
+        assert json.loads(found.stdout) == {"translatedText": expected[LINES[0]]}
+
+
+def test_there_are_no_limits_on_this_computer(served: Served, expected: dict[str, str]) -> None:
+    lines = LINES[:20] * 20
+    assert sum(map(len, lines)) > Limits().characters  # type: ignore[operator]
+    assert served.translate(lines) == [expected[line] for line in lines]
+
+
+def test_a_model_that_cannot_translate(model_folder: Callable[[str], Path]) -> None:
+    code = """
+import rnnsearch.search.beam
+def broken(search):
+    raise RuntimeError("cannot cache function 'f':\\nno locator available")
+rnnsearch.search.beam.Search.step = broken
+from rnnsearch.cli import main; main()"""
+    command = [sys.executable, "-c", code, "serve", "--model", str(model_folder("mlp")), "--port", "1"]
+    process = forked.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "cannot translate here: RuntimeError: cannot cache function 'f': no locator available" in errors.splitlines()[-1]
+    assert "Traceback" not in errors
 
 
 def test_clients_that_go_away(served: Served, expected: dict[str, str]) -> None:

@@ -22,10 +22,10 @@ TOGETHER = ("give one for each", "give one sentence", "a prefix needs a text of 
 
 
 def only_what_a_form_can_say(context: Any, case: Any) -> bool:
-    """In a form there are only texts, so none is of a wrong type, and no list is empty."""
-    if case.media_type != "application/x-www-form-urlencoded":
+    """In a form there are only texts, so none is of a wrong type, and nothing is null, and no list is empty."""
+    if case.media_type not in ("application/x-www-form-urlencoded", "multipart/form-data"):
         return True
-    return case.meta.generation.mode.is_positive and [] not in case.body.values()
+    return case.meta.generation.mode.is_positive and not any(value in ([], None) for value in case.body.values())
 
 
 def valid_requests_are_answered(context: Any, response: Any, case: Any) -> None:

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -147,6 +148,32 @@ def test_what_is_no_model_is_not_pushed(hub: Hub, tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "no model here" in done.stderr
     assert hub.models == {}
+
+
+def test_only_the_files_of_a_model_are_pushed_and_no_links_out_of_it(
+    hub: Hub, model_folder: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(model_folder("mlp"), tmp_path / "model"))
+    names = {path.name for path in folder.iterdir()}
+    (tmp_path / "secret").write_text("secret")
+    (folder / "x.vocab").symlink_to(tmp_path / "secret")
+    (folder / "data").mkdir()
+    (folder / "data" / "source.vocab").write_text("words of the text\n")
+    os.mkfifo(folder / "pipe")
+    pushed = run(hub.url, tmp_path / "home", "push", "--model", folder, "ada/en-fr")
+    assert pushed.returncode == 0, pushed.stderr
+    assert hub.models["ada/en-fr"].keys() == names
+
+    (folder / "README.md").symlink_to(tmp_path / "secret")
+    refused = run(hub.url, tmp_path / "home", "push", "--model", folder, "ada/other")
+    (folder / "README.md").unlink()
+    os.mkfifo(folder / "README.md")
+    hanging = run(hub.url, tmp_path / "home", "push", "--model", folder, "ada/other")
+    for done, told in ((refused, "a link to a file outside of the folder"), (hanging, "this is not a file")):
+        assert done.returncode == 2
+        assert f"README.md: {told}" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    assert "ada/other" not in hub.models
 
 
 def test_without_the_library_a_missing_folder_is_told_first(monkeypatch: pytest.MonkeyPatch) -> None:

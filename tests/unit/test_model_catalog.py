@@ -12,7 +12,7 @@ import rnnsearch as package
 from command_line import Folders, Run, refused
 from rnnsearch import model_catalog
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.model_catalog import default_model, model_folder, models_in, summarize
+from rnnsearch.model_catalog import ModelSummary, default_model, model_folder, models_in, summarize
 from rnnsearch.model_folder import export_model, load_system
 from rnnsearch.training.trainer import CHECKPOINT
 
@@ -83,14 +83,16 @@ def test_they_are_listed(box: Path, rnnsearch: Run, model_folder: Folders, tmp_p
     shutil.copytree(model_folder("mlp"), tmp_path / "mine" / "torn")
     (tmp_path / "mine" / "torn" / "model.safetensors").write_bytes(b"torn")
     (tmp_path / "mine" / "begun" / CHECKPOINT.parent).mkdir(parents=True)
-    assert [one.folder.name for one in models_in(tmp_path / "mine")] == ["baseline"]
+    assert [(one.folder.name, isinstance(one, ModelSummary)) for one in models_in(tmp_path / "mine")] == [
+        ("baseline", True), ("torn", False)
+    ]
     listed = rnnsearch("models", "mine").out
     assert "en-fr" in listed
     assert "fr-en" in listed
     assert "int8" in listed
     assert "mine/baseline" in listed
     assert "RNNencdec" in listed
-    assert "torn" not in listed
+    assert "unreadable: mine/torn/model.safetensors: not a whole safetensors file" in listed
 
 
 def test_there_are_none(rnnsearch: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

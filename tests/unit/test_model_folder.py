@@ -240,8 +240,9 @@ def test_weights_replaced_while_they_are_read(folder: Path, tmp_path: Path, monk
             self._tensors = safe_open(name, framework)
 
         def __enter__(self) -> Any:
+            tensors = self._tensors
             return SimpleNamespace(
-                keys=self._tensors.keys, get_tensor=self._tensors.get_tensor, metadata=self._header.metadata
+                keys=tensors.keys, get_slice=tensors.get_slice, get_tensor=tensors.get_tensor, metadata=self._header.metadata
             )
 
         def __exit__(self, *_: object) -> None:

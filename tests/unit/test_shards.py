@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -179,6 +180,18 @@ def test_two_runs_do_not_write_the_same(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "file").touch()
     with pytest.raises(RnnsearchError, match=r"cannot write to .*file"), Kept(tmp_path / "file" / "out", {}):
         pass
+
+
+def test_nothing_is_left_where_nothing_can_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a full disk, or under a limit of the sizes of files."""
+
+    def full(self: Path, content: bytes) -> int:
+        raise OSError(errno.EFBIG, "File too large")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(RnnsearchError, match="no space"), Kept(tmp_path / "new" / "output", {}):
+        pytest.fail("the body ran")
+    assert list(tmp_path.iterdir()) == []
 
 
 @given(count=st.integers(0, 30), size=st.integers(1, 9))

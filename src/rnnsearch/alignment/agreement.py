@@ -31,6 +31,7 @@ from rnnsearch.alignment.compiled import Counts, Parameters
 from rnnsearch.alignment.lexicon import Lexicon, Types
 from rnnsearch.alignment.vocabulary import CLASSES, Words
 from rnnsearch.atomic import atomic_write
+from rnnsearch.untrusted import Array, check_arrays, read_npz
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
@@ -46,6 +47,8 @@ _NEAR = 7
 """Jumps of more words than this have one probability."""
 _JUMP_PRIOR = 100.0
 """So many jumps are added to those of a class, as all classes jump."""
+JUMPS_SHAPE = CLASSES + 1, 2 * _NEAR + 3
+"""Of the jumps that are kept: classes × widths, of which the outermost stand for all that are further."""
 
 
 class Corpus:
@@ -123,10 +126,17 @@ class _State:
             np.savez(file, step=np.array(self.step), log_likelihoods=self.log_likelihoods, **pairs)
 
     @classmethod
-    def load(cls, path: Path) -> _State:
-        with np.load(path) as file:
-            nulls, jumps = ((file[f"{name}_0"], file[f"{name}_1"]) for name in ("nulls", "jumps"))
-            return cls(int(file["step"]), nulls, jumps, file["log_likelihoods"])
+    def load(cls, path: Path, corpus: Corpus) -> _State:
+        """What `save` has written. Raises ValueError where that is no state of learning from this text."""
+        arrays = read_npz(path)
+        steps_so_far = len(arrays.get("log_likelihoods", ()))
+        expected = {"step": Array("int64", (), 1, steps()), "log_likelihoods": Array("float64", (steps_so_far, 2))}
+        for side in (0, 1):
+            expected[f"nulls_{side}"] = Array("float64", (len(corpus.words[1 - side]),), 0)
+            expected[f"jumps_{side}"] = Array("float32", JUMPS_SHAPE, 0, 1)
+        check_arrays(arrays, expected)
+        nulls, jumps = ((arrays[f"{name}_0"], arrays[f"{name}_1"]) for name in ("nulls", "jumps"))
+        return cls(int(arrays["step"]), nulls, jumps, arrays["log_likelihoods"])
 
 
 def train(corpus: Corpus, advance: Callable[[int], None] = lambda pairs: None) -> tuple[Models, Models, Doubles]:
@@ -154,11 +164,11 @@ def steps() -> int:
 def _phase(corpus: Corpus, name: str, state: _State, advance: Callable[[int], None]) -> _State:
     """The steps of one kind, from a state of step 0; t is learned anew, and from the last step's links afterwards."""
     kept = corpus.folder / f"{name}.part"  # as `shards.Kept` calls what a run goes on from
-    if kept.exists():
-        state = _State.load(kept)
+    try:
+        state = _State.load(kept, corpus)
         corpus.types.learn(_links(corpus, name, state.step))
         advance(corpus.pairs * state.step)
-    else:
+    except (OSError, ValueError):  # there is none, or the disk has damaged it
         corpus.types.begin()
     for step in range(state.step + 1, MODEL_1_STEPS + _STEPS[name] + 1):
         links = _links(corpus, name, step, new=True)  # those of the step before remain, until this one's are whole

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.alignment import compiled
-from rnnsearch.alignment.agreement import Corpus, Models, train
+from rnnsearch.alignment.agreement import JUMPS_SHAPE, Corpus, Models, train
 from rnnsearch.alignment.bitext import Block, Pair, blocks_of
 from rnnsearch.alignment.lexicon import Lexicon, Totals
 from rnnsearch.alignment.probability import EVIDENCE, evidence, probability
@@ -20,8 +19,9 @@ from rnnsearch.alignment.spelling import letter_pairs, likeness
 from rnnsearch.alignment.vocabulary import Words
 from rnnsearch.atomic import atomic_write, write_json, write_text
 from rnnsearch.data.word_alignments import Links, Symmetry, symmetrize
-from rnnsearch.errors import RnnsearchError
+from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.shards import digest_of
+from rnnsearch.untrusted import MEGABYTE, Array, check_arrays, check_header, check_regular, read_bytes, read_json
 
 THRESHOLD = 0.5
 """A link is drawn if it is more probable than this."""
@@ -32,6 +32,10 @@ _PAIRS = 1000
 _FORMAT = 2
 _DESCRIPTION, _ARRAYS, _WORDS = "aligner.json", "aligner.safetensors", ("source.words", "target.words")
 _KINDS = ("agreeing", "independent")
+_MOST_WORDS = 4096 * MEGABYTE
+"""Bytes of a list of words: of a word that is listed, there are also numbers."""
+_MANY = 1e15
+"""No text has so many words."""
 
 
 @dataclass(frozen=True)
@@ -149,17 +153,23 @@ class Aligner:
         from safetensors.numpy import load_file
 
         try:
-            description = json.loads((folder / _DESCRIPTION).read_text(encoding="utf-8"))
+            description = read_json(folder / _DESCRIPTION)
         except (OSError, ValueError):
             raise RnnsearchError(f"{folder}: no aligner is there; `rnnsearch align --save` keeps one") from None
-        if description.get("format") != _FORMAT:
+        if not isinstance(description, dict) or description.get("format") != _FORMAT:
             raise RnnsearchError(f"{folder}: an aligner of another version of rnnsearch; make it again")
-        if digest_of(*(folder / name for name in (*_WORDS, _ARRAYS))) != description.get("digest"):
+        files = [folder / name for name in (*_WORDS, _ARRAYS)]
+        check_regular(*files)
+        if digest_of(*files) != description.get("digest"):
             raise RnnsearchError(f"{folder}: damaged: its files do not belong together; make it again")
         try:
+            check_header(folder / _ARRAYS)
             arrays = load_file(folder / _ARRAYS)
-            lists = [(folder / name).read_text(encoding="utf-8").split("\n")[:-1] for name in _WORDS]
+            texts = [read_bytes(folder / name, _MOST_WORDS) for name in _WORDS]
+            check_arrays(arrays, _expected(arrays, *(text.count(b"\n") for text in texts)))
+            lists = [text.decode("utf-8").split("\n")[:-1] for text in texts]
             words = Words(lists[0], arrays["frequencies.0"]), Words(lists[1], arrays["frequencies.1"])
+            _check_numbers(arrays, words)
             models = []
             for kind in _KINDS:
                 nulls, jumps, totals, likenesses = (
@@ -167,10 +177,43 @@ class Aligner:
                     for name in ("nulls", "jumps", "totals", "likeness")
                 )
                 lexicon = Lexicon(arrays[f"{kind}.keys"], arrays[f"{kind}.links"], Totals(totals, likenesses), words)
-                models.append(Models(lexicon, nulls, jumps, float(description["p_0"][kind])))
-        except (SafetensorError, ValueError, KeyError, TypeError, IndexError) as error:
+                p_0 = description["p_0"][kind]
+                if not (isinstance(p_0, float) and 0 < p_0 < 1):
+                    raise ValueError(f"p_0 = {shown(p_0)} is no probability")
+                models.append(Models(lexicon, nulls, jumps, p_0))
+        except (SafetensorError, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise RnnsearchError(f"{folder}: damaged ({error}); make the aligner again") from None
         return cls(words, *models)
+
+
+def _expected(arrays: Mapping[str, NDArray[Any]], source_words: int, target_words: int) -> dict[str, Array]:
+    """The arrays of an aligner with so many words on each side, and with the numbers of types that it has itself."""
+    sizes = source_words, target_words
+    expected = {f"frequencies.{n}": Array("int64", (size,), 0, _MANY) for n, size in enumerate(sizes)}
+    for kind in _KINDS:
+        types = len(arrays.get(f"{kind}.keys", ()))
+        expected[f"{kind}.keys"] = Array("int64", (types,), 0, source_words * target_words - 1)
+        expected[f"{kind}.links"] = Array("float32", (types, 2), 0, _MANY)
+        for n in (0, 1):
+            expected[f"{kind}.nulls.{n}"] = Array("float64", (sizes[1 - n],), 0, _MANY)
+            expected[f"{kind}.jumps.{n}"] = Array("float32", JUMPS_SHAPE, 1e-30, 1)
+            expected[f"{kind}.totals.{n}"] = Array("float64", (sizes[n],), 0, _MANY)
+            expected[f"{kind}.likeness.{n}"] = Array("float64", (sizes[n],), 0, _MANY)
+    return expected
+
+
+def _check_numbers(arrays: Mapping[str, NDArray[Any]], words: tuple[Words, Words]) -> None:
+    """Raise ValueError unless words differ, keys ascend, and no type has more links than the two words in it."""
+    for n, side in enumerate(words):
+        if len(side) != len(arrays[f"frequencies.{n}"]):
+            raise ValueError(f"{_WORDS[n]} has a word twice")
+    for kind in _KINDS:
+        keys, links = arrays[f"{kind}.keys"], arrays[f"{kind}.links"]
+        if (np.diff(keys) <= 0).any():
+            raise ValueError(f"{kind}.keys do not ascend")
+        for n, ids in enumerate(np.divmod(keys, max(1, len(words[1])))):
+            if (links[:, n] > 1.001 * arrays[f"{kind}.totals.{n}"][ids] + 1e-3).any():
+                raise ValueError(f"{kind}.links are more than the words in them have")
 
 
 def is_aligner(folder: Path) -> bool:

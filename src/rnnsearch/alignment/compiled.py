@@ -15,6 +15,8 @@ from rnnsearch.alignment.hmm import forward_backward
 
 try:
     from numba import njit
+
+    from rnnsearch.compiled_code import keep
 except ImportError:
     njit = None
 
@@ -150,7 +152,8 @@ def _expect_plain(
 
 if njit:
     # Sums keep their order: if the compiler may change it, code from its cache rounds otherwise than code just compiled.
-    _compiled: Any = njit(cache=True, nogil=True)
+    def _compiled(function: Any) -> Any:
+        return keep(njit(nogil=True)(function), function)
 
     @_compiled
     def _index_compiled(text: Text, source_words: int, target_words: int) -> Any:

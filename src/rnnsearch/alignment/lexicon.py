@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from rnnsearch.alignment.bitext import Block
 from rnnsearch.alignment.spelling import letter_pairs, likeness
 from rnnsearch.alignment.vocabulary import Words
+from rnnsearch.untrusted import Array, check_arrays
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -112,11 +113,16 @@ class Types:
         return np.asarray(np.load(_numbers(path)))
 
     def counts(self, name: str, new: bool) -> Any:
-        """An array with two numbers for each type, in a file of this name: new and zero, or as it was left."""
+        """An array with two numbers for each type, in a file of this name: new and zero, or as it was left.
+
+        Raises ValueError where the file has another one.
+        """
         path = self._folder / f"{name}.npy"
         if new:
             return _new_array(path, np.float32, (len(self), 2))
-        return np.load(path, mmap_mode="r")
+        found = np.load(path, mmap_mode="r")
+        check_arrays({name: found}, {name: Array("float32", (len(self), 2), 0)})
+        return found
 
     def begin(self) -> None:
         """Let t be what is known before anything is learned: the frequencies of words, and spelling."""

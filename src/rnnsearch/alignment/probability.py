@@ -9,12 +9,14 @@ and English), and from training sentences of the built-in corpus; `benchmarks/li
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.untrusted import Array, check_arrays, read_json
 
 Floats = NDArray[np.floating]
 
@@ -76,7 +78,16 @@ def probability(evidence_NK: Floats) -> Floats:
 
 @cache
 def _weights() -> dict[str, Floats]:
-    return {name: np.array(values) for name, values in json.loads(WEIGHTS.read_text(encoding="utf-8")).items()}
+    try:
+        arrays: dict[str, Floats] = {name: np.array(values, np.float64) for name, values in read_json(WEIGHTS).items()}
+        kinds, hidden = len(EVIDENCE), len(arrays.get("bias", ()))
+        of_kinds = {name: Array("float64", (kinds,)) for name in ("mean", "linear")}
+        of_hidden = {name: Array("float64", (hidden,)) for name in ("bias", "out")}
+        expected = of_kinds | of_hidden | {"constant": Array("float64", ()), "hidden": Array("float64", (kinds, hidden))}
+        check_arrays(arrays, expected | {"deviation": Array("float64", (kinds,), 1e-12)})
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise RnnsearchError(f"{WEIGHTS}: damaged ({error}); install rnnsearch again") from None
+    return arrays
 
 
 def _rival(p_MST: Floats) -> Floats:

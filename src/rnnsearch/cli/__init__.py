@@ -1,7 +1,7 @@
-"""The command line: `rnnsearch COMMAND`, a small module for each command, in the order of `--help`.
+"""The command line: `rnnsearch COMMAND`, a small module for each command.
 
-A command parses, calls and prints. What is slow to import is imported when a command runs, so that `--help` answers at once:
-for the same reason, help is plain text, without Rich.
+A command parses, calls and prints. What is slow to import is imported when a command runs, so that `--help` answers at once,
+and nothing at all before the program is ready for signals and for standard streams that are closed.
 """
 
 from __future__ import annotations
@@ -9,75 +9,20 @@ from __future__ import annotations
 import atexit
 import errno
 import gc
-import io
 import os
 import sys
 import warnings
-from typing import Annotated, NoReturn, TextIO
+from pathlib import Path
+from typing import NoReturn, TextIO
 
-import typer
-
-from rnnsearch.cli import (
-    align,
-    average,
-    compare,
-    demo,
-    download,
-    evaluate,
-    examples,
-    export,
-    learn_links,
-    lexicon,
-    models,
-    prepare,
-    presets,
-    project,
-    pronounce,
-    push,
-    reproduce,
-    rescore,
-    score,
-    select,
-    serve,
-    train,
-    translate,
-)
+from rnnsearch.cli.signals import ended_by_signals
+from rnnsearch.cli.streams import drop_output, prepare_streams
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
-from rnnsearch.version import __version__
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    rich_markup_mode=None,
-    help="Neural machine translation by jointly learning to align and translate (Bahdanau, Cho & Bengio 2015).",
-    epilog="To begin, run `rnnsearch demo`: it trains a small model in about five minutes and shows what it does. "
-    "`echo 'Thank you very much.' | rnnsearch translate` needs no training: it uses the model that comes with the package.",
-)
-
-
-def _print_version(asked: bool) -> None:
-    if asked:
-        print(f"rnnsearch {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
-    ] = False,
-) -> None:
-    """The options of the program itself."""
-
-
-for module in (
-    demo, download, select, prepare, train, translate, pronounce, serve, score, rescore, evaluate, compare, examples,
-    align, learn_links, project, lexicon, average, export, push, models, presets, reproduce,
-):
-    app.command(module.__name__.rsplit(".", 1)[1].replace("_", "-"))(module.command)
-
+try:
+    import resource
+except ImportError:  # this system has no such limits
+    resource = None  # type: ignore[assignment]
 
 def _show_warning(
     message: Warning | str,
@@ -113,26 +58,52 @@ def _refuse(reason: str) -> NoReturn:
     raise SystemExit(2) from None
 
 
+_LEAST_MEMORY = 700_000_000
+_OF_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+_NO_MEMORY = ("allocate memory", "out of memory", "bad_alloc", "failed to map segment", "start new thread")
+
+
 def _is_out_of_memory(error: Exception) -> bool:
-    """Whether memory could not be had: PyTorch reports that by an error of a general kind."""
-    return isinstance(error, MemoryError) or "allocate memory" in str(error) or "out of memory" in str(error)
+    """Whether memory could not be had: libraries, and Python when it loads them, report that by errors of a general kind."""
+    return isinstance(error, MemoryError) or any(words in str(error) for words in _NO_MEMORY)
 
 
 def main() -> None:
     """Run a command. An error that the user can put right is one line on standard error, with exit status 2."""
-    # OpenMP's threads wait for each other in a busy loop, which slows them down many times if another program needs a core.
-    # A short loop is as fast on an idle machine. The variable is read when PyTorch is first imported.
-    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
-    # Pydantic otherwise searches all installed packages for plugins, which takes longer than its import.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
-    # Imports make many objects and hardly any garbage: looking for it as often as Python does takes 5% of a cold start.
-    gc.set_threshold(50_000)
-    atexit.register(_exit_quickly)
-    for stream in (sys.stdout, sys.stderr):  # what is read and written is UTF-8, whatever the locale; names need not be
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    warnings.showwarning = _show_warning
+    with ended_by_signals():
+        prepare_streams()
+        # OpenMP's threads wait for each other in a busy loop, which slows them down many times if another program needs a
+        # core. A short loop is as fast on an idle machine. The variable is read when PyTorch is first imported.
+        os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+        # Pydantic otherwise searches all installed packages for plugins, which takes longer than its import.
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "1")
+        # Imports make many objects and hardly any garbage: looking for it as often as Python does takes 5% of a cold start.
+        gc.set_threshold(50_000)
+        atexit.register(_exit_quickly)
+        warnings.showwarning = _show_warning
+        _run()
+
+
+def _check_surroundings() -> None:
+    """Raise RnnsearchError where libraries would not fail but end the process, with riddles."""
     try:
+        Path.cwd()
+    except OSError:
+        raise RnnsearchError("the working folder has been removed; change into another one") from None
+    if resource is not None:
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if 0 <= limit < _LEAST_MEMORY:
+            raise RnnsearchError(
+                f"not enough memory: this process may have {limit / 1e6:,.0f} MB of address space (ulimit -v), and PyTorch "
+                f"needs {_LEAST_MEMORY / 1e6:,.0f} MB to be loaded; raise the limit"
+            )
+
+
+def _run() -> None:
+    try:
+        _check_surroundings()
+        from rnnsearch.cli.commands import app
+
         try:
             app()
         finally:
@@ -141,19 +112,21 @@ def main() -> None:
         _refuse(str(error))
     except BrokenPipeError:
         # The reader of the output has gone (`| head`), which is no error.
-        sys.stderr.close()
+        drop_output()
         raise SystemExit(1) from None
     except OSError as error:
         # NumPy reports a full disk only in the text of the error.
         full = error.errno in (errno.ENOSPC, errno.EDQUOT) or (error.errno is None and " requested and " in str(error))
+        if error.errno in _OF_OUTPUT and error.filename is None:
+            drop_output()
         if full and error.filename is None:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what is left to be written at exit
             _refuse("the disk is full and the output is incomplete; make room and run it again")
         if error.errno is None:
             raise
-        place = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
-        _refuse(f"{place}{os.strerror(error.errno)}")
-    except (MemoryError, RuntimeError) as error:
+        if error.filename is None:
+            _refuse(error.strerror or os.strerror(error.errno))
+        _refuse(f"{os.fsdecode(error.filename)}: {os.strerror(error.errno)}")
+    except Exception as error:
         if not _is_out_of_memory(error):
             raise
         _refuse(

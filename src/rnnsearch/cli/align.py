@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from rnnsearch.cli.options import Jobs, ModelOrNone, PageFile, Table, Tokenized, both_sides, check_inputs
+from rnnsearch.cli.options import Jobs, ModelOrNone, PageFile, Table, Tokenized, both_sides, check_inputs, once
 from rnnsearch.errors import RnnsearchError
 
 if TYPE_CHECKING:
@@ -99,9 +99,9 @@ def command(
         if model is not None and save is not None:
             raise RnnsearchError(f"--save keeps an aligner that learns now, and {model} has learned: give one of the two")
         files = _files_of_pairs(source, target, pairs_file)
-        check_inputs(*files, gold, outputs=[output])
         if save is not None and save.exists() and not save.is_dir():
             raise RnnsearchError(f"{save}: this is a file; name a folder to keep the aligner in")
+        check_inputs(*files, gold, outputs=[output], folders=[save, model], printed=output is None)
         _align_by_aligner(model, files, save, output, format_, symmetry or "probability", judge)
         return
     if save is not None:
@@ -116,7 +116,9 @@ def command(
         raise RnnsearchError("--gold and --tokenized need given pairs: give --target too")
     if reverse_model is not None and (target is None or format_ == "json"):
         raise RnnsearchError("--reverse-model combines the links of given pairs: give --target too, and no --format json")
-    check_inputs(source, target, gold, models=[model, reverse_model], outputs=[page])
+    texts = [source] if target is None else once(source, target)
+    outputs, printed = [output, page], output is None
+    check_inputs(*texts, gold, models=[model, reverse_model], outputs=outputs, folders=[plot], printed=printed)
     how = {"symmetrize": symmetry or "grow-diag", "tokenized": tokenized, "format": format_}
     pictures = _Pictures(plot, plots)
     _align_by_translator(model, reverse_model, source, target, how, output, pictures, page, judge, jobs)
@@ -133,7 +135,7 @@ def _files_of_pairs(source: Path | None, target: Path | None, joined: Path | Non
     if joined is not None and source is None and target is None:
         return [joined]
     if joined is None and source is not None and target is not None:
-        return [source, target]
+        return [*once(source, target)]
     raise RnnsearchError("give the pairs as --source and --target, or both in one file as --pairs")
 
 
@@ -239,6 +241,7 @@ def _align_by_translator(
         from rnnsearch.report.page import MOST_SAMPLES, SentencePage
 
         sentences, whole = SentencePage(), max(whole, MOST_SAMPLES)
+    aligned = 0
     with ExitStack() as stack:
         kept = None
         if output is not None:
@@ -258,6 +261,9 @@ def _align_by_translator(
             if sentences is not None:
                 sentences.pass_over(len(result["written"]) - len(found))
             advance(len(result["written"]))
+            aligned += len(result["written"])
+        if not aligned:
+            raise _nothing_to_align([source, target])
     if page is not None and sentences is not None:
         sentences.write(page, f"Alignments of {source.name}", translator)
     judge.print()
@@ -310,13 +316,20 @@ def _align_by_aligner(
             found, count = _learned(stack, pairs, files, output, save)
         out = stack.enter_context(written(output))
         advance = stack.enter_context(bar("aligning", files[0], total=count, wanted=beside_output(output)))
+        number = -1
         for number, line in enumerate(found):
             links = line.links(symmetry)
             if number < judge.lines:  # the gold links may be those of the first pairs only
                 judge.add([links])
             out.write((to_pharaoh(links) if format_ == "pharaoh" else _as_json(number, line, links)) + "\n")
             advance(1)
+        if number < 0:
+            raise _nothing_to_align(files)
     judge.print()
+
+
+def _nothing_to_align(files: Iterable[Path | None]) -> RnnsearchError:
+    return RnnsearchError(f"{', '.join(str(file) for file in files if file is not None)}: no pairs to align")
 
 
 def _as_json(number: int, line: LineLinks, links: Links) -> str:
@@ -332,18 +345,22 @@ def _learned(
 ) -> tuple[Iterator[LineLinks], int]:
     """The links of all pairs, from which an aligner learns first, and the number of pairs.
 
-    What it needs on the way is kept beside the output until that is written, or else in a temporary folder.
+    What it needs on the way is kept beside the output until that is written, or else in a temporary folder: without an
+    output, and where the text comes from a pipe, so that no other run could go on with it.
     """
     import sys
 
     from rnnsearch.alignment import Corpus, steps, train_aligner
     from rnnsearch.cli.bar import bar
+    from rnnsearch.data.read import read_only_once
     from rnnsearch.shards import Kept, digest_of
 
     folder = None
-    if output is not None:
+    if output is not None and not any(map(read_only_once, files)):
         folder = stack.enter_context(Kept(output, {"command": "align", "text": digest_of(*files)})).folder
     corpus = Corpus(pairs, folder)
+    if not corpus.lines:
+        raise _nothing_to_align(files)
     print(f"{corpus.lines:,} pairs, {corpus.cells:,} cells", file=sys.stderr)
     with bar("learning", total=corpus.pairs * steps()) as advance:
         aligner = train_aligner(corpus, advance)

@@ -23,6 +23,6 @@ def command(
 
     if len(model) < 2:
         raise RnnsearchError(f"{model[0]} is the only model: give --model at least twice")
-    check_inputs(models=model)
+    check_inputs(models=model, folders=[output])
     average_models(model, output)
     print(f"{output}: the average of {len(model)} models")

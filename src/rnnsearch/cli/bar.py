@@ -27,14 +27,15 @@ def bar(
         yield _log(what, file, total)
         return
 
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    from rnnsearch.terminal import DescriptionColumn, Terminal
 
     columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(), TextColumn("left"),
+        DescriptionColumn(), BarColumn(), MofNCompleteColumn(), DescriptionColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(), DescriptionColumn("left"),
     )  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True)) as progress:
+    with Progress(*columns, console=Terminal(stderr=True)) as progress:
         task = progress.add_task(what, total=_lines(file) if total is None else total, rate="")
 
         def advance(count: int) -> None:

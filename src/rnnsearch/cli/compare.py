@@ -27,14 +27,13 @@ def command(
     """
     from rnnsearch.cli.options import check_inputs
 
-    check_inputs(*outputs, reference)
+    check_inputs(*outputs, reference, printed=True)
 
-    from rich.console import Console
-    from rich.markup import escape
     from rich.table import Column, Table
 
     from rnnsearch.data.read import read_lines
     from rnnsearch.evaluation.significance import compare
+    from rnnsearch.terminal import Terminal
 
     if units != "words":
         _compare_error_rates(outputs, reference, units)
@@ -42,25 +41,24 @@ def command(
     found = compare({str(path): list(read_lines(path)) for path in outputs}, list(read_lines(reference)))
     table = Table(Column(overflow="fold"), "BLEU", "95%")
     for name in found.names:
-        table.add_column(f"p against {escape(name)}", overflow="fold")
+        table.add_column(f"p against {name}", overflow="fold")
     for name, bleu, interval, p in zip(found.names, found.bleu, found.interval, found.p, strict=True):
         chances = ("" if value is None else f"{value:.3f}" for value in p)
-        table.add_row(escape(name), f"{bleu:.2f}", f"±{interval:.2f}", *chances)
-    console = Console(highlight=False)
+        table.add_row(name, f"{bleu:.2f}", f"±{interval:.2f}", *chances)
+    console = Terminal()
     console.print(table)
-    console.print(f"BLEU: {found.signature}", markup=False, soft_wrap=True)
+    console.print(f"BLEU: {found.signature}", soft_wrap=True)
 
 
 def _compare_error_rates(
     outputs: list[Path], reference: Path, units: Literal["characters", "codepoints", "symbols"]
 ) -> None:
-    from rich.console import Console
-    from rich.markup import escape
     from rich.table import Column, Table
 
     from rnnsearch.config import DataConfig
     from rnnsearch.data.read import read_lines
     from rnnsearch.evaluation.error_rates import compare_error_rates, error_rates
+    from rnnsearch.terminal import Terminal
     from rnnsearch.text.units import named_units
 
     cut = named_units(units, DataConfig(), "auto").tokenize
@@ -70,12 +68,12 @@ def _compare_error_rates(
     for score in ("wer", "ser"):
         table = Table(Column(overflow="fold"), score.upper(), "95%")
         for name in systems:
-            table.add_column(f"p against {escape(name)}", overflow="fold")
+            table.add_column(f"p against {name}", overflow="fold")
         for name, lines in systems.items():
             found = error_rates(lines, references)
             low, high = getattr(found, f"{score}_interval")
             chances = (
                 "" if other == name else f"{getattr(differences[name, other], score):.3f}" for other in systems
             )
-            table.add_row(escape(name), f"{getattr(found, score):.2f}", f"{low:.2f}–{high:.2f}", *chances)
-        Console(highlight=False).print(table)
+            table.add_row(name, f"{getattr(found, score):.2f}", f"{low:.2f}–{high:.2f}", *chances)
+        Terminal().print(table)

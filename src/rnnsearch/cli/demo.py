@@ -26,33 +26,36 @@ def command(
     """
     wanted = settings("demo", config, set_)
 
-    from rich.console import Console
-    from rich.markup import escape
+    from rich.text import Text
 
     from rnnsearch.experiments.demo import next_steps, run_demo
+    from rnnsearch.terminal import Terminal
     from rnnsearch.training.session import Interrupted
 
-    console = Console(highlight=False)
+    console = Terminal()
     try:
         demo = run_demo(output, wanted, pairs, console)
     except Interrupted as stop:
-        console.print(f"{stop}. To continue the demonstration, run the same command again.", markup=False)
+        console.print(f"{stop}. To continue the demonstration, run the same command again.")
         raise typer.Exit(130) from None
     score = demo.evaluation.all
-    console.print(f"\n[bold]BLEU {score.bleu:.2f}[/] on {score.sentences} test sentences")
-    console.print(f"     {score.bleu_signature}", style="dim", markup=False)
+    console.print(Text.assemble((f"\nBLEU {score.bleu:.2f}", "bold"), f" on {score.sentences} test sentences"))
+    console.print(f"     {score.bleu_signature}", style="dim")
     if demo.alignment:
         console.print(
-            f"[bold]AER  {demo.alignment.aer:.3f}[/] against the grammar's own word alignments "
-            f"(precision {demo.alignment.precision:.3f}, recall {demo.alignment.recall:.3f})"
+            Text.assemble(
+                (f"AER  {demo.alignment.aer:.3f}", "bold"),
+                " against the grammar's own word alignments "
+                f"(precision {demo.alignment.precision:.3f}, recall {demo.alignment.recall:.3f})",
+            )
         )
     for sample in demo.shown[:4]:
-        console.print(f"\n  English    {escape(sample.source)}")
-        console.print(f"  [bold]rnnsearch  {escape(sample.translation.text)}[/]")
-        console.print(f"  reference  {escape(sample.reference)}", style="dim")
+        console.print(f"\n  English    {sample.source}")
+        console.print(f"  rnnsearch  {sample.translation.text}", style="bold")
+        console.print(f"  reference  {sample.reference}", style="dim")
     console.print("\nWhat each word attends to:")
     for path in [demo.page, *demo.heat_maps]:
-        console.print(f"  {path}", markup=False)
+        console.print(f"  {path}")
     console.print("\nTry next:")
     for step in next_steps(output):
-        console.print(f"  {step}", markup=False, style="dim" if step.startswith("#") else "bold", soft_wrap=True)
+        console.print(f"  {step}", style="dim" if step.startswith("#") else "bold", soft_wrap=True)

@@ -26,26 +26,25 @@ def command(
     `wikipron` and `cmudict` are pronunciation dictionaries, for `train --tsv`. If the download is stopped or the connection
     breaks, the same command continues. Checksums are verified. The terms of use are printed and written to `manifest.json`.
     """
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         DownloadColumn,
         Progress,
         TaskID,
-        TextColumn,
         TimeRemainingColumn,
         TransferSpeedColumn,
     )
 
     from rnnsearch.datasets import DATASETS, download, wikipron
     from rnnsearch.errors import RnnsearchError
+    from rnnsearch.terminal import DescriptionColumn, Terminal
 
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
+    console = Terminal(stderr=True, soft_wrap=True)
+    columns = DescriptionColumn(), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
     if (dataset == "wikipron") != (language is not None):
         raise RnnsearchError(f"download {dataset}: give a language for wikipron alone, as in wikipron fra_latn_broad")
     wanted = DATASETS[dataset] if language is None else wikipron(language)
-    console.print(f"{wanted.title}\nTerms: {wanted.licence}", markup=False)
+    console.print(f"{wanted.title}\nTerms: {wanted.licence}")
     with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
         tasks: dict[str, TaskID] = {}
 
@@ -54,11 +53,11 @@ def command(
                 # The rate is that of this connection: what was there before does not count.
                 tasks[what] = bars.add_task(what, total=total, completed=done)
                 if not console.is_terminal:
-                    console.print(what, markup=False)
+                    console.print(what)
             bars.update(tasks[what], completed=done, total=total)
 
         found = download(wanted, output, show)
     if not found.fetched:
         console.print(f"{output} is already complete")
     for name, pairs in found.texts.items():
-        console.print(f"{pairs:>12,} pairs  {name}", markup=False)
+        console.print(f"{pairs:>12,} pairs  {name}")

@@ -17,6 +17,7 @@ from rnnsearch.cli.options import (
     Table,
     both_sides,
     check_inputs,
+    once,
     search_settings,
 )
 
@@ -63,12 +64,11 @@ def command(
     """
     settings = search_settings(paper, beam, set_, split_sentences)
     source, reference = both_sides(source, reference, tsv, "--reference")
-    check_inputs(source, reference, models=model, outputs=[json_, output])
+    check_inputs(*once(source, reference), models=model, outputs=[json_, output], printed=json_ is None)
 
     from contextlib import ExitStack
     from typing import Any
 
-    from rich.console import Console
     from rich.table import Table
 
     from rnnsearch.atomic import write_json
@@ -78,13 +78,14 @@ def command(
     from rnnsearch.errors import RnnsearchError
     from rnnsearch.evaluation.system import evaluate
     from rnnsearch.shards import Kept
+    from rnnsearch.terminal import Terminal
     from rnnsearch.translation import Translation, load
     from rnnsearch.translation.corpora import TranslateLines, in_processes, translate_all, translation_run
 
     pairs = list(read_pairs([source], [reference]))
     if not pairs:
         raise RnnsearchError(f"{source}: no sentences to evaluate on")
-    console = Console(highlight=False)
+    console = Terminal()
     translator = load(*model)
     work = TranslateLines(translator)
     work.warm_up(settings)
@@ -107,6 +108,10 @@ def command(
         result = evaluate(translator, [s for s, _ in pairs], [r for _, r in pairs], translate, **settings)
         if file is not None:
             file.writelines(t.text + "\n" for t in result.translations)
+
+    if json_ is not None:  # before anything is printed, which may fail
+        names = " ".join(map(str, model))
+        write_json(json_, {"model": names, "source": str(source), "settings": settings, **result.to_dict()})
 
     table = Table("", "sentences", "BLEU", "chrF", "brevity penalty", "length ratio")
     for name, score in (("All", result.all), ("No UNK", result.no_unk)):
@@ -135,15 +140,11 @@ def command(
         )
     rate = len(pairs) / max(result.seconds, 1e-9)
     console.print(f"{result.seconds:.1f} s, {rate:.1f} sentences/s; {result.unfinished} broke off at the length limit")
-    console.print(f"BLEU: {result.all.bleu_signature}\nchrF: {result.all.chrf_signature}", markup=False)
-    if json_ is not None:
-        names = " ".join(map(str, model))
-        write_json(json_, {"model": names, "source": str(source), "settings": settings, **result.to_dict()})
+    console.print(f"BLEU: {result.all.bleu_signature}\nchrF: {result.all.chrf_signature}")
 
 
 def print_error_rates(console: Console, errors: ErrorRates) -> None:
     """Print the error rates of lines and of symbols, and the confusions."""
-    from rich.markup import escape
     from rich.table import Table
 
     rates = Table("", "of", "error rate", "95%")
@@ -156,5 +157,5 @@ def print_error_rates(console: Console, errors: ErrorRates) -> None:
     if errors.confusions:
         confusions = Table("reference", "translation", "times")
         for one in errors.confusions:
-            confusions.add_row(escape(one.reference or MISSING), escape(one.translation or MISSING), f"{one.count:,}")
+            confusions.add_row(one.reference or MISSING, one.translation or MISSING, f"{one.count:,}")
         console.print(confusions)

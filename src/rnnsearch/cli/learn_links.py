@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rnnsearch.cli.options import Model, Tokenized, check_inputs
+from rnnsearch.cli.options import Model, Tokenized, check_inputs, once
 from rnnsearch.errors import RnnsearchError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def command(
     `align`, `lexicon` and the replacement of unknown words link words by it. Learning takes minutes; a run that was killed
     starts again.
     """
-    check_inputs(source, target, links, models=[model])
+    check_inputs(*once(source, target), links, models=[model], again=[source, target])
 
     from rnnsearch.cli.bar import bar
     from rnnsearch.config import ALIGNMENT_LAYER

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rnnsearch.cli.options import Jobs, Model, SearchSet, check_inputs, search_settings
+from rnnsearch.cli.options import Jobs, Model, SearchSet, check_inputs, once, search_settings
 from rnnsearch.errors import RnnsearchError
 
 
@@ -42,7 +42,8 @@ def command(
         raise RnnsearchError("give both sides: --source and --target, --check-source and --check-reference")
     if source is None and check_source is None:
         raise RnnsearchError("there is nothing to do: give --source and --target, or --check-source and --check-reference")
-    check_inputs(source, target, check_source, check_reference, models=[model])
+    pairs = ((source, target), (check_source, check_reference))
+    check_inputs(*(file for one, other in pairs if one and other for file in once(one, other)), models=[model])
 
     from collections import Counter
 

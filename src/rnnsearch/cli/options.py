@@ -5,7 +5,7 @@ Nothing here imports PyTorch, and settings are only loaded when a command runs: 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +16,17 @@ from rnnsearch.presets import BY_PAIRS, PRESETS, preset_for
 
 if TYPE_CHECKING:
     from rnnsearch.config import Config
+
+
+def documentation(of: Callable[..., object] | type) -> str:
+    """The docstring of this, also where Python was told to leave docstrings out (`-OO`)."""
+    if of.__doc__ is None:
+        import ast
+        import inspect
+
+        (definition,) = ast.parse(inspect.getsource(of)).body
+        return inspect.cleandoc(ast.get_docstring(definition) or "")  # type: ignore[arg-type]
+    return of.__doc__
 
 
 def _local_folder(model: str) -> Path:
@@ -142,21 +153,41 @@ Tokenized = Annotated[
 
 
 def check_inputs(
-    *files: Path | str | None, models: Iterable[Path | None] = (), outputs: Iterable[Path | None] = ()
+    *files: Path | str | None,
+    models: Iterable[Path | None] = (),
+    outputs: Iterable[Path | None] = (),
+    folders: Iterable[Path | None] = (),
+    again: Iterable[Path | None] = (),
+    printed: bool = False,
 ) -> None:
-    """Raise RnnsearchError for a file that cannot be read, a folder without a model, or an output that cannot be written.
+    """Raise RnnsearchError for what a command is given and cannot read or write, or would lose.
 
-    This comes before seconds go into loading, and hours into work.
+    That is a file that cannot be read, a pipe given twice, and a pipe among the files that are read `again`; a folder
+    without a model; an output, a file or one of the `folders`, that cannot be written, or is an input or another output too;
+    and a closed standard output, where results are `printed`. It comes before seconds go into loading, and hours into work.
     """
-    from rnnsearch.atomic import check_writable
+    from rnnsearch.atomic import check_outputs, check_writable
+    from rnnsearch.cli.streams import check_open
     from rnnsearch.config import read_model_config
-    from rnnsearch.data.read import check_readable
+    from rnnsearch.data.read import check_distinct, check_readable, check_repeatable
 
+    models, outputs = list(models), list(outputs)
     for model in models:
         if model is not None:
             read_model_config(model)
-    check_readable(*(file for file in files if file is not None))
+    given = [Path(file) for file in files if file is not None]
+    check_readable(*given)
+    check_distinct(*given)
+    check_repeatable(*(file for file in again if file is not None))
+    check_outputs([*outputs, *folders], [*(Path("/dev/stdin") if str(file) == "-" else file for file in given), *models])
     check_writable(*outputs)
+    if printed:
+        check_open()
+
+
+def once(source: Path, target: Path) -> Sequence[Path]:
+    """The files of both sides as they are read: a table is read once."""
+    return [source] if source == target else [source, target]
 
 
 def both_sides(source: Path | None, target: Path | None, tsv: Path | None, option: str) -> tuple[Path, Path]:
@@ -169,13 +200,21 @@ def both_sides(source: Path | None, target: Path | None, tsv: Path | None, optio
 
 
 def settings(
-    preset: str, config_file: Path | None, assignments: Sequence[str] | None, pairs: int | None = None
+    preset: str,
+    config_file: Path | None,
+    assignments: Sequence[str] | None,
+    pairs: int | None = None,
+    again: bool = False,
 ) -> Config:
     """The settings that a command asks for: the preset, then the file, then `--set`; the later ones win.
 
-    `pairs` is the number of training pairs, see `from_preset`.
+    `pairs` is the number of training pairs, see `from_preset`. `again` says that the file will be read again.
     """
     from rnnsearch.config import from_dict, from_preset, merge
+    from rnnsearch.data.read import check_repeatable
+
+    if config_file is not None and again:
+        check_repeatable(config_file)
 
     asked = _asked(config_file, assignments)
     from_preset(preset)  # an unknown preset is the first thing to complain of

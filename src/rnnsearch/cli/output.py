@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, cast
+
+from rnnsearch.errors import printable
 
 
 @contextmanager
 def written(output: Path | None) -> Iterator[TextIO]:
-    """The file `output`, which is written whole or not at all, or standard output without one."""
+    """The file `output`, which is written whole or not at all, or standard output without one.
+
+    A terminal gets control characters as escapes: they may be from the vocabulary of a stranger's model.
+    """
     from rnnsearch.atomic import atomic_write
 
     if output is None:
-        yield sys.stdout
+        yield cast(TextIO, _ToTerminal()) if sys.stdout.isatty() else sys.stdout
         return
     with atomic_write(output) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         yield file
+
+
+class _ToTerminal(io.TextIOBase):
+    def write(self, text: str) -> int:
+        return sys.stdout.write(printable(text, lines=True))
+
+    def flush(self) -> None:
+        sys.stdout.flush()

@@ -57,16 +57,22 @@ def command(
     source, target = [*(source or []), *(tsv or [])], [*(target or []), *(tsv or [])]
     if not (source and target):
         raise RnnsearchError("there is nothing to prepare: give --source and --target, or --tsv")
-    asked = settings(preset, config, set_)
-    check_inputs(*source, *target, *(links or []), models=[vocabulary_of])
-
-    from rich.console import Console
+    asked = settings(preset, config, set_, again=vocabulary_of is not None)
+    check_inputs(
+        *source,
+        *(file for file in target if file not in source),
+        *(links or []),
+        models=[vocabulary_of],
+        folders=[output],
+        again=source + target if hold_out else [],
+    )
 
     from rnnsearch.alignment import learned_links
     from rnnsearch.config import read_model_config
     from rnnsearch.data.prepare import prepare
+    from rnnsearch.terminal import Terminal
 
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     wanted, vocabularies = asked.data, None
     if vocabulary_of is not None:
         given = read_model_config(vocabulary_of)
@@ -90,5 +96,5 @@ def command(
             progress=lambda stage, pairs: status.update(f"{stage}: {pairs:,} pairs"),
         )
     for line in prepared.summary():
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
-    console.print(f"Prepared in {output}; train with --data {output}", highlight=False, markup=False)
+        console.print(line, soft_wrap=True)
+    console.print(f"Prepared in {output}; train with --data {output}")

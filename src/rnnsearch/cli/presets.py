@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rnnsearch.cli.options import check_inputs, documentation
 from rnnsearch.presets import PRESET_PURPOSE, PRESETS
 
 
@@ -21,6 +22,7 @@ def command(
     """
     from rnnsearch.config import from_preset, to_dict
 
+    check_inputs(printed=True)
     if name is not None or settings:
         print(as_toml(to_dict(from_preset(name or "paper"))), end="")
         return
@@ -41,7 +43,7 @@ def as_toml(values: dict[str, dict[str, Any]]) -> str:
 
     lines = []
     for section, cls in SECTIONS.items():
-        lines += [f"# {(cls.__doc__ or '').splitlines()[0]}", f"[{section}]"]
+        lines += [f"# {documentation(cls).splitlines()[0]}", f"[{section}]"]
         for key, description in describe(section).items():
             lines += [f"# {' '.join(description.split())}", f"{key} = {json.dumps(values[section][key])}", ""]
     return "\n".join(lines)

@@ -45,7 +45,7 @@ def command(
     linked to theirs. Words of both sides are separated by spaces, and links count them from 0. Without --links and --model,
     an aligner learns from the pairs themselves. A span that is linked to no word is lost; an element stays, empty.
     """
-    check_inputs(source, target, links, outputs=[output])
+    check_inputs(source, target, links, outputs=[output], folders=[model], printed=output is None)
     if links is not None and model is not None:
         raise RnnsearchError("give links or an aligner: one of --links and --model")
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rnnsearch.cli.options import Beam, PronouncerOrModels, check_inputs, search_settings
-from rnnsearch.errors import RnnsearchError
+from rnnsearch.errors import RnnsearchError, printable
 
 
 def command(
@@ -44,7 +44,7 @@ def command(
         model = [default_model(PRONOUNCER)]
         print("rnnsearch: pronouncing English with the installed model; --model names another", file=sys.stderr)
     source = file or Path("-")
-    check_inputs(source, models=model, outputs=[output])
+    check_inputs(None if text else source, models=model, outputs=[output], printed=output is None)
 
     from contextlib import ExitStack
 
@@ -70,5 +70,5 @@ def command(
                 unread.update(dict.fromkeys(letter for word in each for letter in pronouncer.unreadable(word)))
             out.flush()
     if unread:
-        shown = " ".join(list(unread)[:20]) + (" …" if len(unread) > 20 else "")
+        shown = printable(" ".join(list(unread)[:20])) + (" …" if len(unread) > 20 else "")
         print(f"rnnsearch: left out, since {model[0].name} does not know how they are read: {shown}", file=sys.stderr)

@@ -91,12 +91,11 @@ def command(
         outside[name] = Path(path)
     if (in_domain_source is None) != (in_domain_target is None):
         raise RnnsearchError("the in-domain text has two sides: give both --in-domain-source and --in-domain-target")
-    check_inputs(*files, in_domain_source, in_domain_target, *outside.values())
+    read = [*files, in_domain_source, in_domain_target, *outside.values()]
+    check_inputs(*read, again=read)
 
     import shlex
     import sys
-
-    from rich.console import Console
 
     from rnnsearch.config import parse_assignments
     from rnnsearch.experiments.experiment import Text, make_experiment
@@ -121,9 +120,10 @@ def command(
 
     from rnnsearch.experiments.layout import Layout
     from rnnsearch.experiments.reproduce import Reproduction
+    from rnnsearch.terminal import Terminal
     from rnnsearch.training.session import Interrupted
 
-    console = Console(highlight=False)
+    console = Terminal()
     reproduction = Reproduction(
         experiment,
         Layout(output),
@@ -134,14 +134,14 @@ def command(
     try:
         results = reproduction.run()
     except Interrupted as stop:
-        console.print(f"{stop}. To continue the reproduction, run the same command again.", markup=False, soft_wrap=True)
+        console.print(f"{stop}. To continue the reproduction, run the same command again.", soft_wrap=True)
         raise typer.Exit(130) from None
     for claim in results.claims:
         verdict = {True: "holds", False: "does not hold", None: "cannot be said"}[claim.held]
-        console.print(f"\n[bold]{claim.statement}: {verdict}[/]", soft_wrap=True)
+        console.print(f"\n{claim.statement}: {verdict}", style="bold", soft_wrap=True)
         for figure in claim.figures:
-            console.print(f"  {figure}", markup=False, soft_wrap=True)
-    console.print(f"\n{output / 'index.html'}", markup=False, soft_wrap=True)
+            console.print(f"  {figure}", soft_wrap=True)
+    console.print(f"\n{output / 'index.html'}", soft_wrap=True)
 
 
 def _number(text: str) -> int:

@@ -33,7 +33,7 @@ def command(
 
     Tune the weight on development data, with the other system's tuner or by trying a few values.
     """
-    check_inputs(source, n_best, models=model)
+    check_inputs(source, n_best, models=model, printed=True)
 
     from rnnsearch.data.read import read_lines
     from rnnsearch.translation import load

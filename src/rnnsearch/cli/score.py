@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from rnnsearch.cli.options import Models, Table, Tokenized, both_sides, check_inputs
+from rnnsearch.cli.options import Models, Table, Tokenized, both_sides, check_inputs, once
 
 
 def command(
@@ -29,7 +29,7 @@ def command(
     Logarithms are natural. The total and the perplexity per word go to standard error.
     """
     source, target = both_sides(source, target, tsv, "--target")
-    check_inputs(source, target, models=model)
+    check_inputs(*once(source, target), models=model, printed=True)
 
     import json
     import math

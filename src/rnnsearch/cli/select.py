@@ -59,24 +59,24 @@ def command(
     from rnnsearch.cli.options import check_inputs
 
     outputs = [output_source, output_target, scores]
-    check_inputs(*source, *target, in_domain_source, in_domain_target, outputs=outputs)
+    read = [*source, *target, in_domain_source, in_domain_target]
+    check_inputs(*read, outputs=outputs, again=read)
 
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
         Progress,
         TaskID,
-        TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
 
     from rnnsearch.selection.cross_entropy_difference import Side, select
+    from rnnsearch.terminal import DescriptionColumn, Terminal
 
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console = Terminal(stderr=True, soft_wrap=True)
     columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"),
+        DescriptionColumn(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), DescriptionColumn("left"),
         TimeRemainingColumn(),
     )  # fmt: skip
     given: dict[Side, Path | None] = {"source": in_domain_source, "target": in_domain_target}
@@ -87,7 +87,7 @@ def command(
             if stage not in tasks:
                 tasks[stage] = bars.add_task(stage, total=total)
                 if not console.is_terminal:
-                    console.print(stage, markup=False)
+                    console.print(stage)
             bars.update(tasks[stage], completed=done, total=total)
 
         found = select(

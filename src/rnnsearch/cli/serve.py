@@ -15,12 +15,26 @@ def command(
     model: ServedModels = None,
     host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen on.")] = 5000,
-    max_characters: Annotated[int, typer.Option("--max-characters", min=1, help="The longest text of a request.")] = 5000,
-    max_sentences: Annotated[int, typer.Option("--max-sentences", min=1, help="Most sentences in a request.")] = 200,
+    max_characters: Annotated[
+        int | None,
+        typer.Option("--max-characters", min=1, help="The longest text of a request: 5,000; on this computer, no limit."),
+    ] = None,
+    max_sentences: Annotated[
+        int | None,
+        typer.Option("--max-sentences", min=1, help="Most sentences in a request: 200; on this computer, no limit."),
+    ] = None,
     max_queue: Annotated[
-        int, typer.Option("--max-queue", min=1, help="Most sentences under way; more are refused with status 503.")
-    ] = 1000,
-    max_seconds: Annotated[float, typer.Option("--max-seconds", min=0.1, help="The longest that a request may take.")] = 60,
+        int | None,
+        typer.Option(
+            "--max-queue",
+            min=1,
+            help="Most sentences under way: 1,000; on this computer, 50,000. More are refused with status 503.",
+        ),
+    ] = None,
+    max_seconds: Annotated[
+        float | None,
+        typer.Option("--max-seconds", min=0.1, help="The longest that a request may take: 60; on this computer, no limit."),
+    ] = None,
     keys: Annotated[
         Path | None, typer.Option("--keys", metavar="FILE", help="API keys, one a line: requests without one are refused.")
     ] = None,
@@ -45,6 +59,9 @@ def command(
     A browser shows a page at the server's address. Programs speak the LibreTranslate protocol with it, to which
     alignments, scores and confidences are added. With several models, of different pairs of languages, it serves them all.
     It stops at Ctrl-C or SIGTERM, after the answers that are under way.
+
+    At the default address, only this computer reaches the server, and there are hardly any limits. Give them if others reach
+    it through a web server; at any other address, they have the values named first.
     """
     from rnnsearch.data.read import read_lines
     from rnnsearch.model_catalog import TRANSLATORS, default_model
@@ -62,18 +79,25 @@ def command(
     from functools import partial
 
     from rnnsearch.serve.app import Server, make_app
-    from rnnsearch.serve.incoming import Limits
-    from rnnsearch.serve.listen import listen
+    from rnnsearch.serve.incoming import OWN_LIMITS, Limits
+    from rnnsearch.serve.listen import is_loopback, listen
     from rnnsearch.serve.search_processes import SearchProcesses, load_each
     from rnnsearch.translation.glossary import read_terms
 
     given = None if terms is None else read_terms(terms)
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # what is broken is told to who sent it
     log = logging.getLogger("rnnsearch.serve")
     with SearchProcesses(partial(load_each, models), settings, given, processes) as search:
         for one in search.models:
             log.info("%s", one.description)
-        limits = Limits(max_characters, max_sentences, max_queue, max_seconds)
+        usual = OWN_LIMITS if is_loopback(host) else Limits()
+        limits = Limits(
+            max_characters or usual.characters,
+            max_sentences or usual.sentences,
+            max_queue or usual.queue,
+            max_seconds or usual.seconds,
+        )
         app = make_app(Server(search, limits, accepted, log_text), cors or ())
         listen(app, search, host, port)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -86,22 +87,35 @@ def command(
         raise RnnsearchError("give either --data, or --source and --target (and --links), not both")
     if data is None and not (source and target):
         raise RnnsearchError("there is nothing to train on: give --source and --target, --tsv, or --data FOLDER")
-    wanted = settings(preset, config, set_, count_pairs(preset, source, data))
+    # Several processes read the settings and the development set each, and may have to begin again.
+    several = processes > 1 or models > 1 or "WORLD_SIZE" in os.environ
+    again = several or data is not None or start is not None
+    wanted = settings(preset, config, set_, count_pairs(preset, source, data), again)
 
     from rnnsearch.config import from_dict, read_model_config
     from rnnsearch.data.development import check_development_set
     from rnnsearch.data.prepared import prepared_info
 
     check_development_set(valid_source, valid_target, hold_out, data)
-    check_inputs(*source, *target, *(links or []), *valid_source, *valid_target)
+    check_inputs(
+        *source,
+        *(file for file in target if file not in source),
+        *(links or []),
+        *valid_source,
+        *(file for file in valid_target if file not in valid_source),
+        again=[
+            *(source + target if hold_out or several else []),
+            *(links or [] if several else []),
+            *(valid_source + valid_target if several else []),
+        ],
+    )
     if data is not None:
         prepared_with = from_dict({"data": prepared_info(data)["data"]})
         refuse_settings(config, set_, wanted, prepared_with, ["data"], f"--data {data}, which `prepare` has written,")
     if start is not None:
         refuse_settings(config, set_, wanted, read_model_config(start), ["data", "model"], f"--from {start}")
 
-    from rich.console import Console
-
+    from rnnsearch.terminal import Terminal
     from rnnsearch.training.processes import check_shards, rank, under_torchrun
 
     if models > 1 and (processes > 1 or under_torchrun()):
@@ -117,7 +131,7 @@ def command(
     from rnnsearch.training.ensemble import train_ensemble
     from rnnsearch.training.session import Interrupted, train
 
-    console = Console(stderr=True, quiet=rank() > 0)
+    console = Terminal(stderr=True, quiet=rank() > 0)
     try:
         (train if models == 1 else partial(train_ensemble, models=models))(
             output,
@@ -134,7 +148,7 @@ def command(
             console=console,
         )
     except Interrupted as stop:
-        console.print(str(stop), highlight=False, markup=False)
+        console.print(str(stop))
         raise typer.Exit(130) from None
     except RnnsearchError as error:
         if rank() > 0:
@@ -144,4 +158,4 @@ def command(
         f"Try it:    echo 'a sentence' | rnnsearch translate --model {output}",
         f"Score it:  rnnsearch evaluate --model {output} --source test.source --reference test.target",
     ):
-        console.print(step, highlight=False, markup=False, soft_wrap=True)
+        console.print(step, soft_wrap=True)

@@ -80,7 +80,7 @@ def command(
     if " " in file and not Path(file).exists():
         raise RnnsearchError(f"{file}: no such file; for a sentence, type: echo {shlex.quote(file)} | rnnsearch translate")
     models = model or [translator_from(language_of(file))]
-    check_inputs(file, prefix, terms, models=models, outputs=[output, page])
+    check_inputs(file, prefix, terms, models=models, outputs=[output, page], printed=output is None)
     if not model:
         languages = TRANSLATORS[models[0].name]
         print(f"rnnsearch: translating {languages} with the installed model; --model names another", file=sys.stderr)

@@ -110,6 +110,8 @@ class Guide:
     def links(self, pairs: Integers) -> list[list[Link]]:
         """The links of these pairs."""
         sources, targets = self._links.take(pairs)
+        if not np.array_equal(sources.lengths, targets.lengths):
+            raise self._damaged()
         ends = np.cumsum(sources.lengths)[:-1]
         sides = (np.split(side.ids, ends) for side in (sources, targets))
         return [list(zip(source.tolist(), target.tolist(), strict=True)) for source, target in zip(*sides, strict=True)]
@@ -127,11 +129,17 @@ class Guide:
                 for vocabulary, ids in zip(self._vocabularies, (x_S[:S], y_T[:T]), strict=True)
             )
             linked = np.zeros((T + 1, S + 1), np.float32)
-            for source, target in linked_words:
-                linked[target, source] = 1
+            try:
+                for source, target in linked_words:
+                    linked[target, source] = 1
+            except IndexError:
+                raise self._damaged() from None
             guide_TS[:T, :S] = linked[np.ix_(target_word_ids, source_word_ids)]
         guide_BTS /= np.maximum(guide_BTS.sum(2, keepdims=True), 1)
         return replace(batch, guide_BTS=guide_BTS)
+
+    def _damaged(self) -> RnnsearchError:
+        return RnnsearchError(f"{self._links.path}: a link is outside of its pair: the file is damaged; prepare it again")
 
 
 class BatchStream:

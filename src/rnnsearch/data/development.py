@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rnnsearch.config import DataConfig
 from rnnsearch.data.clean import Cleaner
-from rnnsearch.data.read import read_pairs
+from rnnsearch.data.read import check_repeatable, read_pairs
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text.units import Units
 
@@ -59,9 +59,7 @@ def choose_held_out(
 
     The text is read once more for it, so it has to lie in files. RnnsearchError where there are too few such pairs.
     """
-    for path in (*sources, *targets):
-        if not path.is_file():
-            raise RnnsearchError(f"{path}: to hold pairs out, the text is read twice, so it has to be in a file")
+    check_repeatable(*sources, *targets)
     cleaner, chances = Cleaner(replace(config, remove_duplicates=False)), random.Random(config.seed)
     # Every pair gets a random number, and the pairs with the lowest ones are chosen: (−number, line, pair, words).
     chosen: list[tuple[float, int, tuple[str, str], tuple[str, str]]] = []

@@ -8,6 +8,7 @@ minibatch gathers pairs from all over the corpus.
 from __future__ import annotations
 
 import mmap
+import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from rnnsearch.atomic import atomic_write
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.untrusted import open_regular
 
 Ids = NDArray[np.int32]
 Positions = NDArray[np.int64]
@@ -74,8 +76,48 @@ def _mapped(path: Path) -> Any:
     """The bytes of a file, mapped into memory. Arrow's own way to it does not take every name."""
     import pyarrow as pa
 
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         return pa.py_buffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def _blocks(file: Any) -> tuple[list[Any], Any]:
+    """The blocks of pairs of a mapped Arrow file, and its schema. Raises ValueError where a block is compressed.
+
+    A compressed block says how large it is, which Arrow believes. Blocks are therefore read one after the other, as from a
+    stream, which is what an Arrow file is between its first eight bytes and its footer.
+    """
+    import pyarrow as pa
+
+    reader = pa.ipc.open_file(file)
+    if reader.schema.names != list(_SIDES) or any(field.type != pa.list_(pa.int32()) for field in reader.schema):
+        raise ValueError(f"its columns are {', '.join(map(str, reader.schema))}")
+    messages = pa.ipc.MessageReader.open_stream(pa.BufferReader(file.slice(8)))
+    messages.read_next_message()  # the schema
+    blocks = []
+    for _ in range(reader.num_record_batches):
+        message = messages.read_next_message()
+        if message.type != "record batch" or _is_compressed(message.metadata.to_pybytes()):
+            raise ValueError("its buffers are compressed or cut short")
+        blocks.append(pa.ipc.read_record_batch(message, reader.schema))
+    return blocks, reader.schema
+
+
+def _is_compressed(message: bytes) -> bool:
+    """Whether the record batch that a message describes has an entry for its compression, see Arrow's `Message.fbs`."""
+
+    def entry(table: int, number: int) -> int:
+        """Where an entry of a table of FlatBuffers is; 0 where it has none."""
+        entries = table - struct.unpack_from("<i", message, table)[0]
+        if entries < 0 or 4 + 2 * number >= struct.unpack_from("<H", message, entries)[0]:
+            return 0
+        offset = int(struct.unpack_from("<H", message, entries + 4 + 2 * number)[0])
+        return table + offset if offset else 0
+
+    def follow(place: int) -> int:
+        return place + int(struct.unpack_from("<I", message, place)[0])
+
+    batch = entry(follow(0), 2)
+    return not batch or entry(follow(batch), 3) != 0
 
 
 class PackedCorpus:
@@ -94,12 +136,11 @@ class PackedCorpus:
         path = Path(path)
         try:
             file = _mapped(path)
-            reader = pa.ipc.open_file(file)
-            blocks = [reader.get_batch(number) for number in range(reader.num_record_batches)]
-            sides = [_Side(side, file, reader.schema, blocks) for side in _SIDES]
+            blocks, schema = _blocks(file)
+            sides = [_Side(side, file, schema, blocks) for side in _SIDES]
         except FileNotFoundError:
             raise RnnsearchError(f"{path}: no such file; `rnnsearch prepare` writes it") from None
-        except (pa.ArrowException, OSError, ValueError, LookupError, OverflowError) as error:
+        except (pa.ArrowException, OSError, ValueError, LookupError, AttributeError, OverflowError, struct.error) as error:
             reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
             raise RnnsearchError(f"{path}: not a packed corpus, or damaged ({reason}); prepare it again") from None
         return cls(path, sides, [block.num_rows for block in blocks])
@@ -107,6 +148,12 @@ class PackedCorpus:
     def __len__(self) -> int:
         """The number of pairs."""
         return int(self._block_starts[-1])
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """What the word ids of the source and of the target lie below."""
+        source, target = self._sides
+        return source.size, target.size
 
     def pair(self, number: int) -> tuple[Ids, Ids]:
         """Source and target ids of one pair, without end symbols."""
@@ -154,10 +201,6 @@ class _Side:
 
     def __init__(self, name: str, file: Any, schema: Any, blocks: Sequence[Any]) -> None:
         """Raises ValueError or KeyError where the column is not as `write_packed` writes it."""
-        import pyarrow as pa
-
-        if schema.names != list(_SIDES) or schema.field(name).type != pa.list_(pa.int32()):
-            raise ValueError(f"its columns are {', '.join(map(str, schema))}")
         self.name = name
         self.size = int((schema.metadata or {})[f"{name}_size".encode()])
         self._words = np.frombuffer(file, dtype=np.int32, count=file.size // 4)

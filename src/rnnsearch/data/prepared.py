@@ -7,13 +7,15 @@ and, written last, `prepare.json`.
 
 from __future__ import annotations
 
-import json
 import os
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import ConfigDict, Field, TypeAdapter
+from typing_extensions import TypedDict  # of Python's, pydantic needs that of 3.12
 
 from rnnsearch.config import from_dict
 from rnnsearch.data.clean import CleaningReport
@@ -22,6 +24,7 @@ from rnnsearch.data.pack import PackedCorpus
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text import Vocabularies
 from rnnsearch.text.vocabularies import FILES as VOCABULARY_FILES
+from rnnsearch.untrusted import check_regular, read_json
 
 CORPUS = "train.arrow"
 LINKS = "links.arrow"
@@ -30,6 +33,58 @@ OPTIONAL = (*VOCABULARY_FILES, LINKS, *HELD_OUT)
 FORMAT = 1
 SUMS = "crc32"
 """The entry of `prepare.json` that has the CRC-32 of every other file, which finds a byte that has changed."""
+
+
+_Count = Annotated[int, Field(ge=0, le=10**15)]
+_EXACT = ConfigDict(strict=True)
+
+
+class _Words(TypedDict):
+    """What `prepare.json` says of the words of one side."""
+
+    __pydantic_config__ = _EXACT  # type: ignore[misc]
+
+    vocabulary: _Count
+    words: _Count
+    distinct_words: _Count
+    coverage_percent: Annotated[float, Field(ge=0, le=100)]
+    pieces: NotRequired[_Count]
+
+
+class _File(TypedDict):
+    """A text that was prepared."""
+
+    __pydantic_config__ = _EXACT  # type: ignore[misc]
+
+    name: str
+    bytes: _Count | None
+
+
+class _HeldOut(TypedDict):
+    """What was held out."""
+
+    __pydantic_config__ = _EXACT  # type: ignore[misc]
+
+    pairs: _Count
+    lines: _Count
+
+
+class _Info(TypedDict):
+    """What `prepare.json` holds at least."""
+
+    __pydantic_config__ = _EXACT  # type: ignore[misc]
+
+    data: dict[str, Any]
+    pairs: _Count
+    source: _Words
+    target: _Words
+    cleaning: dict[Literal["read", "empty", "too_long", "ratio", "duplicate", "kept"], _Count]
+    source_files: list[_File]
+    target_files: list[_File]
+    link_files: NotRequired[list[_File]]
+    links: NotRequired[_Count]
+    held_out: NotRequired[_HeldOut]
+    crc32: NotRequired[dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -81,7 +136,7 @@ class PreparedData:
             name = side if language == "auto" else f"{side} ({language})"
             lines.append(f"{name}: {words['words']:,} {units}, {words['distinct_words']:,} distinct; {known}")
         if self.links is not None:
-            lines.append(f"{self.info['links']:,} links of words")
+            lines.append(f"{self.info.get('links', 0):,} links of words")
         return lines
 
 
@@ -92,15 +147,15 @@ def open_prepared(folder: Path) -> PreparedData:
     """
     folder = Path(folder)
     info = prepared_info(folder)
+    check_regular(*(folder / name for name in (CORPUS, *OPTIONAL)))
     corpus = PackedCorpus.open(folder / CORPUS)
     try:
         languages = info["data"]["source_language"], info["data"]["target_language"]
-        stated = info["pairs"], info["source"]["vocabulary"], info["target"]["vocabulary"]
         data = from_dict({"data": info["data"]}).data
-        sums = dict(info.get(SUMS, {}))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except KeyError:
         raise RnnsearchError(f"{folder / INFO}: damaged; prepare the data again") from None
-    for name, stated_sum in sums.items():
+    stated = info["pairs"], info["source"]["vocabulary"], info["target"]["vocabulary"]
+    for name, stated_sum in info.get(SUMS, {}).items():
         if name in (CORPUS, *OPTIONAL) and file_checksum(folder / name) != stated_sum:
             raise RnnsearchError(f"{folder / name}: damaged: its checksum is not that in {INFO}; prepare the data again")
     vocabularies = Vocabularies.load(folder, data)
@@ -109,6 +164,10 @@ def open_prepared(folder: Path) -> PreparedData:
         raise RnnsearchError(
             f"{folder}: pairs and vocabulary sizes are {found}, but {INFO} says {stated}: "
             "its files do not belong together; prepare the data again"
+        )
+    if corpus.sizes != found[1:]:
+        raise RnnsearchError(
+            f"{folder / CORPUS}: for vocabularies of {corpus.sizes} words, not of {found[1:]}; prepare the data again"
         )
     links = PackedCorpus.open(folder / LINKS) if (folder / LINKS).exists() else None
     if links is not None and len(links) != len(corpus):
@@ -122,10 +181,11 @@ def prepared_info(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise RnnsearchError(f"{folder}: no prepared data here ({INFO} is missing); run `rnnsearch prepare`")
     try:
-        info = json.loads(path.read_text(encoding="utf-8"))
+        info: dict[str, Any] = read_json(path)
+        TypeAdapter(_Info).validate_python(info)
         from_dict({"data": info["data"]}, str(path))
-        return dict(info)
-    except (OSError, ValueError, KeyError, TypeError, RnnsearchError):
+        return info
+    except (OSError, ValueError, RnnsearchError):
         raise RnnsearchError(f"{path}: damaged; prepare the data again") from None
 
 

@@ -97,6 +97,8 @@ def check_readable(*paths: Path | str) -> None:
     """
     for path in map(Path, paths):
         if str(path) == "-":
+            if sys.stdin is None:
+                raise RnnsearchError("-: standard input is closed; name a file")
             continue
         try:
             if stat.S_ISDIR(path.stat().st_mode):
@@ -105,6 +107,37 @@ def check_readable(*paths: Path | str) -> None:
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         except OSError as error:
             raise _unreadable(path, error) from None
+
+
+def read_only_once(path: Path | str) -> bool:
+    """Whether this is a pipe or its like: what has been read of it is not there again. So it is of `-`, even for a file."""
+    if str(path) == "-":
+        return True
+    try:
+        found = Path(path).stat()
+    except OSError:  # which the reader will tell
+        return False
+    return not stat.S_ISREG(found.st_mode) and not os.path.samestat(found, Path(os.devnull).stat())
+
+
+def check_repeatable(*paths: Path | str) -> None:
+    """Raise RnnsearchError for the first of these that can be read only once; for what reads more than once."""
+    for path in paths:
+        if read_only_once(path):
+            raise RnnsearchError(f"{path}: can be read only once, and is needed again; write it into a file, and name it")
+
+
+def check_distinct(*paths: Path | str) -> None:
+    """Raise RnnsearchError if two of these are one pipe, of which the second would get nothing."""
+    seen: set[tuple[int, int]] = set()
+    for path in filter(read_only_once, paths):
+        try:
+            found = os.fstat(0) if str(path) == "-" else Path(path).stat()
+        except OSError:
+            continue
+        if (found.st_dev, found.st_ino) in seen:
+            raise RnnsearchError(f"{path}: can be read only once, and is given twice; write it into a file, and name it")
+        seen.add((found.st_dev, found.st_ino))
 
 
 def _unreadable(path: Path, error: OSError) -> RnnsearchError:
@@ -192,6 +225,7 @@ def _looks_like(sample: bytes, encoding: str, width: int) -> bool:
 
 def _open(path: Path) -> _File:
     if str(path) == "-":
+        check_readable(path)
         return io.BufferedReader(io.FileIO(sys.stdin.fileno(), closefd=False))
     if path.suffix == ".gz":
         return gzip.open(path, "rb")

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
 
 from rnnsearch.atomic import atomic_write, write_json
 from rnnsearch.config import CONFIG, WEIGHTS, from_dict, to_dict
@@ -75,8 +75,9 @@ class Reproduction:
             if not part.finished:
                 left = sum(later.minutes for later in parts[number - 1 :] if not later.finished)
                 self.console.print(
-                    f"[bold]Part {number} of {len(parts)}: {escape(part.title)}[/]; about {_duration(left)} left in all",
-                    highlight=False,
+                    Text.assemble(
+                        (f"Part {number} of {len(parts)}: {part.title}", "bold"), f"; about {_duration(left)} left in all"
+                    ),
                     soft_wrap=True,
                 )
                 part.run()

@@ -25,7 +25,10 @@ try:
     import numba
     from llvmlite import binding, ir
     from numba import types
+    from numba.core.ccallback import CFunc
     from numba.extending import intrinsic
+
+    from rnnsearch.compiled_code import keep
 except ImportError:  # AVAILABLE is then False
     numba = None
 
@@ -96,13 +99,14 @@ if numba is not None:
     FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
 
     def _compile(function: Callable[[Any], None]) -> Any:
-        return numba.cfunc(types.void(_ADDRESSES), nopython=True, cache=True, error_model="numpy", fastmath=FASTMATH)(
-            function
-        )
+        options = {"nopython": True, "error_model": "numpy", "fastmath": FASTMATH}
+        compiled = keep(CFunc(function, ((_ADDRESSES,), types.void), {}, options), function)
+        compiled.compile()
+        return compiled
 
     def device(function: Any) -> Any:
         """Compile a function that kernels call."""
-        return numba.njit(inline="never", error_model="numpy", fastmath=FASTMATH, cache=True)(function)
+        return keep(numba.njit(inline="never", error_model="numpy", fastmath=FASTMATH)(function), function)
 
     @intrinsic
     def _power_of_two(context: Any, k: Any) -> Any:

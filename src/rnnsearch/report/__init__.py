@@ -1,1 +1,15 @@
 """Figures and HTML pages: alignments, training curves, the page of a model, and the report of a reproduction."""
+
+import contextlib
+import os
+import sys
+
+if "matplotlib" not in sys.modules:
+    # It refuses to be imported where MPLBACKEND names none that it knows, and nothing here opens a window.
+    backend = os.environ.pop("MPLBACKEND", None)
+    import matplotlib
+
+    if backend is not None:
+        os.environ["MPLBACKEND"] = backend
+        with contextlib.suppress(ValueError):
+            matplotlib.rcParams["backend"] = backend  # for others in this process, such as a notebook

@@ -22,7 +22,6 @@ memory is taken for some forty bytes a pair.
 
 from __future__ import annotations
 
-import os
 import re
 from abc import ABC, abstractmethod
 from array import array
@@ -38,9 +37,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rnnsearch.atomic import atomic_write
+from rnnsearch.atomic import atomic_write, check_outputs
 from rnnsearch.data.pack import Ids, Sentences
-from rnnsearch.data.read import check_readable, read_lines, read_pairs
+from rnnsearch.data.read import check_readable, check_repeatable, read_lines, read_pairs
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.selection.language_model import Floats, LanguageModel
 from rnnsearch.shards import Kept, Plain, Workers, digest_of
@@ -107,8 +106,7 @@ class CorpusFiles(GeneralCorpus):
     @classmethod
     def measure(cls, sources: Sequence[Path], targets: Sequence[Path], progress: Progress) -> CorpusFiles:
         """Read the files once."""
-        for path in (*sources, *targets):
-            _must_be_a_file(path)
+        check_repeatable(*sources, *targets)
         lengths, digest = [array("i"), array("i")], blake2b(digest_size=16)
         for done, pair in enumerate(read_pairs(sources, targets)):
             if done % _BLOCK == 0:
@@ -167,9 +165,8 @@ def select(
     if method == "random" and scores is not None:
         raise RnnsearchError(f"{scores}: random selection has no scores to write; leave --scores out")
     wanted = _wanted_sides(method, side, in_domain or {})
-    _must_not_be_read([*output, *([scores] if scores else [])], [*sources, *targets, *wanted.values()])
-    for path in wanted.values():
-        _must_be_a_file(path)
+    check_outputs([*output, scores], [*sources, *targets, *wanted.values()])
+    check_repeatable(*wanted.values())
     check_readable(*wanted.values())
     corpus = CorpusFiles.measure(sources, targets, report)
     _must_have(corpus, pairs, words)
@@ -334,7 +331,7 @@ def _encode(lines: Sequence[str], vocabulary: Vocabulary) -> Sentences:
 
 
 def _in_domain_model(path: Path, block: int, progress: Progress) -> _InDomain:
-    _must_be_a_file(path)
+    check_repeatable(path)
     progress(f"learning {path.name}", 0, None)
     words = sum(len(line.split()) for line in read_lines(path))
     if not words:
@@ -405,17 +402,3 @@ def _wanted_sides(method: Method, side: Side | None, in_domain: Mapping[Side, Pa
         if name not in in_domain:
             raise RnnsearchError(f"{method} needs text of the wanted kind for the {name} side: give --in-domain-{name} FILE")
     return {name: in_domain[name] for name in wanted}
-
-
-def _must_be_a_file(path: Path) -> None:
-    if str(path) == "-" or (path.exists() and not path.is_file() and not path.is_dir()):
-        raise RnnsearchError(f"{path}: is read several times, so it must be a file")
-
-
-def _must_not_be_read(written: Sequence[Path], read: Sequence[Path]) -> None:
-    """Each file is read again after the first was written: none may be both, and no two the same."""
-    taken = {os.path.realpath(path) for path in read}
-    for path in written:
-        if os.path.realpath(path) in taken:
-            raise RnnsearchError(f"{path}: is used already, as a text to read or to write; name another file")
-        taken.add(os.path.realpath(path))

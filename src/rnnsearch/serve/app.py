@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client import generate_latest as as_prometheus_text
-from pydantic import BaseModel
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -21,15 +22,17 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.serve.answers import answer, as_json, events, wanted
 from rnnsearch.serve.bounded import Bounded, refuse
 from rnnsearch.serve.continuous import SearchFailed
-from rnnsearch.serve.incoming import Limits, Reader, while_connected
+from rnnsearch.serve.incoming import MOST_TRANSLATIONS_AT_ONCE, Limits, Reader, prefers_events, while_connected
+from rnnsearch.serve.languages import NAMES, Detector, without_markup
 from rnnsearch.serve.openapi import openapi
 from rnnsearch.serve.page_files import page_routes
 from rnnsearch.serve.protocol import (
-    AlignedSentence,
     Asked,
     Detected,
+    DetectRequest,
     Health,
     NextWord,
     NextWordsRequest,
@@ -38,25 +41,20 @@ from rnnsearch.serve.protocol import (
     PairResponse,
     TargetLanguages,
     TranslateRequest,
-    TranslateResponse,
-    aligned,
     scored,
 )
 from rnnsearch.serve.search_processes import SearchProcesses
 from rnnsearch.translation import Translation
 from rnnsearch.translation.markup import Markup
-from rnnsearch.translation.sentences import Passage, as_passage, ranked
+from rnnsearch.translation.sentences import Passage, as_passage
 
 log = logging.getLogger("rnnsearch.serve")
-A = TypeVar("A", bound=Asked)
-T = TypeVar("T")
 
-LANGUAGES = {
-    "cs": "Czech", "de": "German", "en": "English", "es": "Spanish", "fi": "Finnish", "fr": "French", "it": "Italian",
-    "ja": "Japanese", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sv": "Swedish",
-    "tr": "Turkish", "uk": "Ukrainian", "zh": "Chinese",
-}  # fmt: skip
-"""Names of languages; another is called by its code."""
+AT_ONCE = 256
+"""So many sentences of a request are given to the search at once."""
+SURER = 5.0
+"""A text is taken for one in the target language, and given back, where this is more probable by so many percent: one that
+tells nothing of its language, as `OK`, is translated."""
 
 
 class Server:
@@ -71,6 +69,11 @@ class Server:
             if pair in self.models:
                 raise RnnsearchError(f"two models translate {pair[0]} into {pair[1]}; give one for each pair of languages")
             self.models[pair] = number
+        self.served = list(dict.fromkeys([*(source for source, _ in self.models), *(target for _, target in self.models)]))
+        """The languages of all models, those that are translated first."""
+        self.detector = Detector(self.served)
+        self._waiting = 0
+        """Sentences that a request has been accepted for, and that the search does not have yet."""
         self._reader, self._keys = Reader(limits, keys), bool(keys)
         self._log_text = log_text
 
@@ -82,7 +85,7 @@ class Server:
         self._seconds = Histogram("rnnsearch_request_seconds", "Time to the answer.", ["path"], registry=self.registry)
         self._sentences = Counter("rnnsearch_sentences", "Sentences translated.", registry=self.registry)
         under_way = Gauge("rnnsearch_sentences_under_way", "Sentences asked for and not answered.", registry=self.registry)
-        under_way.set_function(lambda: search.under_way)
+        under_way.set_function(lambda: search.under_way + self._waiting)
 
     def record(self, path: str, status: int, seconds: float) -> None:
         """Count a request."""
@@ -94,62 +97,77 @@ class Server:
     async def translate(self, request: Request) -> Response:
         """`POST /translate`."""
         asked = await self._reader.read(request, TranslateRequest)
-        model, source = self._model(asked)
         texts = [asked.q] if isinstance(asked.q, str) else asked.q
         self._check_length([*texts, asked.prefix])
-        read = Markup if asked.format == "html" else as_passage
-        passages = [read(text, source, asked.split_sentences) for text in texts]
-        sentences = [sentence for passage in passages for sentence in passage.sentences]
-        if asked.prefix and len(sentences) != 1:
-            raise HTTPException(400, f"prefix: the text has {len(sentences)} sentences; a prefix needs a text of one")
-        streams = "text/event-stream" in request.headers.get("accept", "")
+        streams = prefers_events(",".join(request.headers.getlist("accept")))
         if streams and asked.format == "html":
             raise HTTPException(400, "format: a stream of sentences has no markup; ask for JSON, or for the format text")
         if self._log_text:
             log.info("text %r", texts)
-        self._check_sentences(len(sentences))
-        work = self._translations(model, sentences, asked)
+        detected, passages = await asyncio.to_thread(self._read, asked, texts)
+        models = [self.models.get((one.language, asked.target), 0) for one in detected]
+        sentences = [
+            (model, sentence) for model, passage in zip(models, passages, strict=True) for sentence in passage.sentences
+        ]
+        if asked.prefix and len(sentences) != 1:
+            raise HTTPException(400, f"prefix: the text has {len(sentences)} sentences; a prefix needs a text of one")
+        self._check_sentences(len(sentences), max(asked.n_best, asked.alternatives + 1))
+        work = self._translations(sentences, asked)
         if streams:
-            return StreamingResponse(_events(request, work, sentences, asked), media_type="text/event-stream")
+            return StreamingResponse(events(request, work, sentences, asked), media_type="text/event-stream")
         found = [translations async for translations in while_connected(request, work)]
-        return _json(_answer(asked, passages, found, source))
+        return as_json(answer(asked, passages, found, detected))
+
+    async def detect(self, request: Request) -> Response:
+        """`POST /detect`: the languages that a text may be in."""
+        asked = await self._reader.read(request, DetectRequest)
+        texts = [asked.q] if isinstance(asked.q, str) else asked.q
+        self._check_length(texts)
+        found = await asyncio.to_thread(self._ranked, texts)
+        # Some clients know only an answer of one language; there are more where it is no clear matter.
+        return JSONResponse([one.model_dump() for one in found if one.confidence >= found[0].confidence / 2])
 
     async def score(self, request: Request) -> Response:
         """`POST /score` and `POST /align`: given pairs, their scores and alignments."""
         asked = await self._reader.read(request, PairRequest)
-        model, _ = self._model(asked)
         sides = [[side] if isinstance(side, str) else side for side in (asked.q, asked.translation)]
         if len(sides[0]) != len(sides[1]):
             raise HTTPException(400, f"{len(sides[0])} sentences, but {len(sides[1])} translations; give one for each")
         self._check_length(sides[0] + sides[1])
         self._check_sentences(len(sides[0]))
+        model = await asyncio.to_thread(self._one_model, asked, sides[0])
         pairs = await self.search.score(model, sides[0], sides[1])
-        return _json(PairResponse(pairs=[scored(pair) for pair in pairs]))
+        return as_json(PairResponse(pairs=[scored(pair) for pair in pairs]))
 
     async def next_words(self, request: Request) -> Response:
         """`POST /next-words`: what may follow the beginning of a translation."""
         asked = await self._reader.read(request, NextWordsRequest)
-        model, _ = self._model(asked)
         self._check_length([asked.q, asked.prefix])
         self._check_sentences(1)
+        model = await asyncio.to_thread(self._one_model, asked, [asked.q])
         found = await self.search.next_words(model, asked.q, asked.prefix, asked.count)
         words = [NextWord(word=word, probability=round(probability, 6)) for word, probability in found]
-        return _json(NextWordsResponse(words=words))
+        return as_json(NextWordsResponse(words=words))
 
     async def languages(self, request: Request) -> Response:
         """`GET /languages`."""
-        targets: dict[str, list[str]] = {}
-        for source, target in self.models:
-            targets.setdefault(source, []).append(target)
-        known = [
-            TargetLanguages(code=code, name=LANGUAGES.get(code, code), targets=targets.get(code, []))
-            for code in dict.fromkeys([*targets, *(target for _, target in self.models)])
-        ]
+        targets = {code: [target for source, target in self.models if source == code] for code in self.served}
+        known = [TargetLanguages(code=code, name=NAMES.get(code, code), targets=its) for code, its in targets.items()]
         return JSONResponse([one.model_dump() for one in known])
 
     async def health(self, request: Request) -> Response:
-        """`GET /health`."""
-        return _json(Health())
+        """`GET /health`: each model has translated when the server begins to listen; a process may have ended since."""
+        if self.search.lost:
+            raise SearchFailed
+        return as_json(Health())
+
+    async def suggest(self, request: Request) -> Response:
+        """`POST /suggest`: as LibreTranslate answers where this is switched off."""
+        raise HTTPException(403, "suggestions are disabled on this server")
+
+    async def translate_file(self, request: Request) -> Response:
+        """`POST /translate_file`: as LibreTranslate answers where this is switched off."""
+        raise HTTPException(403, "the translation of files is disabled on this server; send their text to /translate")
 
     async def frontend_settings(self, request: Request) -> Response:
         """`GET /frontend/settings`: what a page of LibreTranslate asks for first."""
@@ -158,14 +176,14 @@ class Server:
             {
                 "apiKeys": self._keys,
                 "keyRequired": self._keys,
-                "charLimit": self.limits.characters,
+                "charLimit": -1 if self.limits.characters is None else self.limits.characters,
                 "frontendTimeout": 500,
                 "suggestions": False,
                 "filesTranslation": False,
                 "supportedFilesFormat": [],
                 "language": {
-                    "source": {"code": source, "name": LANGUAGES.get(source, source)},
-                    "target": {"code": target, "name": LANGUAGES.get(target, target)},
+                    "source": {"code": source, "name": NAMES.get(source, source)},
+                    "target": {"code": target, "name": NAMES.get(target, target)},
                 },
             }
         )
@@ -175,7 +193,7 @@ class Server:
         return Response(as_prometheus_text(self.registry), media_type=CONTENT_TYPE_LATEST)
 
     async def openapi(self, request: Request) -> Response:
-        """`GET /openapi.json`."""
+        """`GET /openapi.json` and, as with LibreTranslate, `GET /spec`."""
         return JSONResponse(self._document)
 
     @cached_property
@@ -184,38 +202,101 @@ class Server:
 
     # How it is found
 
-    def _model(self, asked: Asked) -> tuple[int, str]:
-        """The model of the languages that are asked for, and the language of the source."""
-        sources = [source for source, target in self.models if target == asked.target]
-        if asked.source != "auto":
-            sources = [source for source in sources if source == asked.source]
-        if len(sources) != 1:
-            pairs = ", ".join(f"{source} to {target}" for source, target in self.models)
-            raise HTTPException(400, f"{asked.source} to {asked.target} is not translated here, but {pairs}"[:500])
-        return self.models[sources[0], asked.target], sources[0]
+    def _read(self, asked: TranslateRequest, texts: Sequence[str]) -> tuple[list[Detected], list[Passage | Markup]]:
+        """The language of each text, and the text as sentences; one in the target language has none to translate."""
+        if asked.source == "auto":
+            detected = self._detected(texts, asked)
+        else:
+            detected = [Detected(language=asked.source, confidence=100)] * len(texts)
+        read = Markup if asked.format == "html" else as_passage
+        passages: list[Passage | Markup] = []
+        for text, language in zip(texts, (one.language for one in detected), strict=True):
+            if language == asked.target and language in self.served and (language, language) not in self.models:
+                passages.append(Passage(text, [], []))
+            else:
+                self._model(language, asked.target)
+                passages.append(read(text, language, asked.split_sentences))
+        return detected, passages
+
+    def _detected(self, texts: Sequence[str], asked: TranslateRequest) -> list[Detected]:
+        """The language of each text that is to be translated, among those that are served."""
+        only = self._only_source(asked.target)
+        if not self.detector.able:
+            if only is None:
+                raise HTTPException(400, "source: give a language; it cannot be detected here")
+            return [Detected(language=only)] * len(texts)
+        found = self.detector.ranked_each([without_markup(text) for text in texts] if asked.format == "html" else texts)
+        return [
+            max(ranked, key=lambda one: one.confidence - SURER * (one.language == asked.target)) for ranked in found
+        ]
+
+    def _ranked(self, texts: Sequence[str]) -> list[Detected]:
+        """The languages that all texts together may be in."""
+        if self.detector.able:
+            return self.detector.ranked("\n".join(texts))
+        return [Detected(language=language) for language in dict.fromkeys(source for source, _ in self.models)]
+
+    def _one_model(self, asked: Asked, texts: Sequence[str]) -> int:
+        """The model for texts that are all in one language, of which there may be a model."""
+        source = asked.source
+        if source == "auto":
+            source = self._only_source(asked.target) or self._ranked(texts)[0].language
+        return self._model(source, asked.target)
+
+    def _only_source(self, target: str) -> str | None:
+        """The language that alone is translated into this one; None for several. HTTPException where there is none."""
+        sources = [source for source, to in self.models if to == target]
+        if not sources:
+            self._model("auto", target)
+        return sources[0] if len(sources) == 1 else None
+
+    def _model(self, source: str, target: str) -> int:
+        """The model of a pair of languages."""
+        if (source, target) not in self.models:
+            pairs = ", ".join(f"{one} to {other}" for one, other in self.models)
+            raise HTTPException(400, f"{source} to {target} is not translated here, but {pairs}"[:500])
+        return self.models[source, target]
 
     def _check_length(self, texts: Sequence[str]) -> None:
-        length = sum(map(len, texts))
-        if length > self.limits.characters:
-            raise HTTPException(413, f"{length:,} characters, and the limit is {self.limits.characters:,}")
+        length, limit = sum(map(len, texts)), self.limits.characters
+        if limit is not None and length > limit:
+            raise HTTPException(413, f"{length:,} characters, and the limit is {limit:,}")
 
-    def _check_sentences(self, count: int) -> None:
-        if count > self.limits.sentences:
-            raise HTTPException(413, f"{count:,} sentences, and the limit is {self.limits.sentences:,}")
-        if self.search.under_way + count > self.limits.queue:
+    def _check_sentences(self, count: int, each: int = 1) -> None:
+        limit = self.limits.sentences
+        if limit is not None and count > limit:
+            raise HTTPException(413, f"{count:,} sentences, and the limit is {limit:,}")
+        if count * each > MOST_TRANSLATIONS_AT_ONCE:
+            told = f"{count:,} sentences, {each} translations of each, and the limit is {MOST_TRANSLATIONS_AT_ONCE:,} in all"
+            raise HTTPException(413, told)
+        if self.search.under_way + self._waiting + count > self.limits.queue:
             raise HTTPException(503, "too many sentences are waiting; try again later", {"Retry-After": "2"})
 
     async def _translations(
-        self, model: int, sentences: Sequence[str], asked: TranslateRequest
+        self, sentences: Sequence[tuple[int, str]], asked: TranslateRequest
     ) -> AsyncGenerator[list[Translation], None]:
-        """The translations of each sentence, in order, as they are found."""
-        n = max(asked.n_best, asked.alternatives + 1)
+        """The translations of each sentence by its model, in order, as they are found.
+
+        The search is given a part of a long text at a time: it reads what it is given before it goes on for others.
+        """
         prefixes = [asked.prefix] if asked.prefix else ()
-        found_each = self.search.translations(model, sentences, n, prefixes, asked.beam or None, asked.terms)
-        async with aclosing(found_each) as found:
-            async for translations in found:
-                self._sentences.inc()
-                yield translations
+        left = len(sentences)
+        self._waiting += left
+        try:
+            for model, group in groupby(sentences, key=itemgetter(0)):
+                lines = [sentence for _, sentence in group]
+                n = wanted(asked, self.search.models[model].beam)
+                for start in range(0, len(lines), AT_ONCE):
+                    part = lines[start : start + AT_ONCE]
+                    self._waiting -= len(part)
+                    left -= len(part)
+                    search = self.search.translations(model, part, n, prefixes, asked.beam or None, asked.terms)
+                    async with aclosing(search) as found:
+                        async for translations in found:
+                            self._sentences.inc()
+                            yield translations
+        finally:
+            self._waiting -= left
 
 
 def make_app(server: Server, origins: Sequence[str] = ()) -> Starlette:
@@ -224,74 +305,34 @@ def make_app(server: Server, origins: Sequence[str] = ()) -> Starlette:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         server.search.attach()
+        loading = asyncio.get_running_loop().run_in_executor(None, getattr, server.detector, "able")
         yield
+        await loading
         server.search.detach()
 
+    # The headers for other sites are around all the rest: whatever is answered has them, a refusal too.
     middleware = [Middleware(Bounded, seconds=server.limits.seconds, record=server.record)]
     if origins:
-        middleware.append(Middleware(CORSMiddleware, allow_origins=list(origins), allow_methods=["GET", "POST"]))
+        allowed = {"allow_methods": ["GET", "POST"], "allow_headers": ["*"], "expose_headers": ["Retry-After"]}
+        middleware.insert(0, Middleware(CORSMiddleware, allow_origins=list(origins), **allowed))  # type: ignore[arg-type]
     return Starlette(
         routes=[
             Route("/translate", server.translate, methods=["POST"]),
             Route("/score", server.score, methods=["POST"]),
             Route("/align", server.score, methods=["POST"]),
             Route("/next-words", server.next_words, methods=["POST"]),
-            Route("/languages", server.languages),
+            Route("/detect", server.detect, methods=["POST"]),
+            Route("/suggest", server.suggest, methods=["POST"]),
+            Route("/translate_file", server.translate_file, methods=["POST"]),
+            Route("/languages", server.languages, methods=["GET", "POST"]),
             Route("/health", server.health),
             Route("/frontend/settings", server.frontend_settings),
             Route("/metrics", server.metrics),
             Route("/openapi.json", server.openapi),
+            Route("/spec", server.openapi),
             *page_routes(),
         ],
         middleware=middleware,
         exception_handlers={HTTPException: refuse, RnnsearchError: refuse, SearchFailed: refuse},
         lifespan=lifespan,
     )
-
-
-def _answer(
-    asked: TranslateRequest, passages: Sequence[Passage | Markup], found: list[list[Translation]], source: str
-) -> TranslateResponse:
-    """The answer to a request, of the translations of all its sentences."""
-    rest = iter(found)
-    texts, alternatives, sentences = [], [], []
-    for passage in passages:
-        n_best_lists = [next(rest) for _ in passage.sentences]
-        best, *others = [passage.joined(each) for each in ranked(n_best_lists, asked.alternatives + 1)]
-        texts.append(best)
-        alternatives.append(others)
-        if asked.alignment:
-            pairs = zip(passage.sentences, n_best_lists, strict=True)
-            sentences.append([aligned(sentence, n_best[: asked.n_best]) for sentence, n_best in pairs])
-    many = not isinstance(asked.q, str)
-    detected = [Detected(language=source) for _ in texts] if asked.source == "auto" else None
-
-    def one(values: list[T]) -> T | list[T]:
-        return values if many else values[0]
-
-    return TranslateResponse(
-        translatedText=one(texts),
-        alternatives=one(alternatives) if asked.alternatives else None,
-        detectedLanguage=None if detected is None else one(detected),
-        sentences=one(sentences) if asked.alignment else None,
-    )
-
-
-async def _events(
-    request: Request, work: AsyncGenerator[list[Translation], None], sentences: Sequence[str], asked: TranslateRequest
-) -> AsyncIterator[str]:
-    """Server-sent events: `sentence` for each as it is translated, in order, then `done`; `error` if it breaks off."""
-    try:
-        number = 0
-        async for translations in while_connected(request, work):
-            sentence: AlignedSentence = aligned(sentences[number], translations[: asked.n_best])
-            yield f"event: sentence\ndata: {sentence.model_dump_json()}\n\n"
-            number += 1
-        yield "event: done\ndata: {}\n\n"
-    except (HTTPException, RnnsearchError, SearchFailed) as error:
-        told = {"error": error.detail if isinstance(error, HTTPException) else str(error)}
-        yield f"event: error\ndata: {json.dumps(told)}\n\n"
-
-
-def _json(answer: BaseModel) -> Response:
-    return Response(answer.model_dump_json(exclude_none=True), media_type="application/json")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
 from collections.abc import Callable
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -20,37 +22,40 @@ log = logging.getLogger("rnnsearch.serve")
 
 
 class Bounded:
-    """Breaks a request off after so many `seconds`; `record` gets the path, the status and the time of each."""
+    """Breaks a request off after so many `seconds`, or never; `record` gets the path, the status and the time of each."""
 
-    def __init__(self, app: ASGIApp, seconds: float, record: Callable[[str, int, float], None]) -> None:
+    def __init__(self, app: ASGIApp, seconds: float | None, record: Callable[[str, int, float], None]) -> None:
         self._app, self._seconds, self._record = app, seconds, record
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        start, status = time.perf_counter(), 0
+        start, status, streams = time.perf_counter(), 0, False
 
         async def record(message: Message) -> None:
-            nonlocal status
+            nonlocal status, streams
             if message["type"] == "http.response.start":
                 status = message["status"]
+                streams = Headers(raw=message["headers"]).get("content-type", "").startswith("text/event-stream")
             await send(message)
 
-        failure: Response | None = None
+        failure: tuple[int, str] | None = None
         try:
             async with asyncio.timeout(self._seconds):
                 await self._app(scope, receive, record)
         except TimeoutError:
-            told = f"it took more than {self._seconds:g} seconds; ask for less, or later"
-            failure = error_response(503, told, {"Retry-After": "5"})
+            failure = 503, f"it took more than {self._seconds:g} seconds; ask for less, or later"
         except ClientGone:
             status = 499  # as nginx logs it
         except Exception:
             log.exception("%s failed", scope["path"])
-            failure = error_response(500, "the server failed; its log says how")
+            failure = 500, "the server failed; its log says how"
         if failure is not None and not status:
-            await failure(scope, receive, record)
+            code, told = failure
+            await error_response(code, told, {"Retry-After": "5"} if code == 503 else {})(scope, receive, record)
+        elif failure is not None and streams:  # whose status has been sent
+            await send({"type": "http.response.body", "body": error_event(failure[1]).encode(), "more_body": False})
         route = scope.get("route")
         path = route.path if isinstance(route, Route) else "other"
         seconds_taken = time.perf_counter() - start
@@ -63,6 +68,11 @@ async def refuse(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         return error_response(error.status_code, error.detail, dict(error.headers or {}))
     return error_response(500 if isinstance(error, SearchFailed) else 400, str(error))
+
+
+def error_event(sentence: str) -> str:
+    """The last event of a stream that breaks off."""
+    return f"event: error\ndata: {json.dumps({'error': sentence})}\n\n"
 
 
 def error_response(status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:

@@ -143,16 +143,33 @@ class ContinuousTranslator:
 
         A failure ends every translation in the search, and the next step begins a new one.
         """
-        self._admit()
-        if self._search.busy:
-            try:
-                for query in self._search.step():
-                    self._finish(query)
-            except Exception:
-                log.exception("a search broke off")
-                self._fail()
+        try:
+            self._proceed()
+        except Exception:
+            log.exception("a search broke off")
+            self._fail()
         found, self._found = self._found, []
         return found
+
+    def warm_up(self) -> None:
+        """Translate a word, so that compiled loops are loaded before the first caller comes.
+
+        Raises whatever breaks the search off.
+        """
+        self.add(0, ["a"], 1)
+        while self._turns or self._search.busy:
+            self._proceed()
+        for found in self._found:
+            assert not isinstance(found.translations, SearchFailed)
+            for translation in found.translations:
+                _ = translation.links  # what the alignment layer computes
+        self._found.clear()
+
+    def _proceed(self) -> None:
+        self._admit()
+        if self._search.busy:
+            for query in self._search.step():
+                self._finish(query)
 
     def _new_search(self, positions: int) -> Search:
         return Search(self._backend, self.settings, slots(self.settings, positions), positions)

@@ -5,42 +5,58 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
-from urllib.parse import parse_qsl
 
 from pydantic import ValidationError
+from pydantic_core import from_json
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
-from rnnsearch.serve.protocol import Asked
+from rnnsearch.errors import shown
+from rnnsearch.serve.forms import FORM, MULTIPART, codec_of, fields_of, options_of
+from rnnsearch.serve.protocol import Requested
 
-A = TypeVar("A", bound=Asked)
+A = TypeVar("A", bound=Requested)
 T = TypeVar("T")
 
+_WEIGHT = re.compile(r"q=(0(\.\d{0,3})?|1(\.0{0,3})?)")
 ARRIVAL_SECONDS = 10
 """The time in which the header of a request has to arrive, and in which its body has to."""
 
 
+MOST_BYTES = 10_000_000
+"""The bytes of a request's body, where no limit of characters makes it less."""
+MOST_TRANSLATIONS_AT_ONCE = 50_000
+"""The translations in the answer to a request, whatever its limits; and the sentences of all requests that may be under way,
+where nothing else is said. About so many fit into a gigabyte."""
+
+
 @dataclass(frozen=True)
 class Limits:
-    """What one request may ask for, and all of them together."""
+    """What one request may ask for, and all of them together; None is no limit."""
 
-    characters: int = 5000
+    characters: int | None = 5000
     """The characters of a request, of all its texts together."""
-    sentences: int = 200
+    sentences: int | None = 200
     """The sentences of a request."""
     queue: int = 1000
     """The sentences of all requests that may be under way: in the search, or waiting for it."""
-    seconds: float = 60.0
+    seconds: float | None = 60.0
     """The time that a request may take, its own arrival included."""
 
     @property
     def body(self) -> int:
         """The bytes of a request's body: a character may take twelve, as an escape of JSON or of a form."""
-        return 12 * self.characters + 10_000
+        return MOST_BYTES if self.characters is None else min(MOST_BYTES, 12 * self.characters + 10_000)
+
+
+OWN_LIMITS = Limits(None, None, MOST_TRANSLATIONS_AT_ONCE, None)
+"""Those of a server that only the programs on its own computer reach. LibreTranslate has none by default; these leave what
+bounds the memory."""
 
 
 class ClientGone(Exception):
@@ -56,22 +72,27 @@ class Reader:
 
     async def read(self, request: Request, kind: type[A]) -> A:
         """What a request asks for; HTTPException where it is not understood, or has no key."""
-        content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        content_type, options = options_of(request.headers.get("content-type", ""))
         body = await self._body(request)
         try:
-            if content_type == "application/json":
-                asked = kind.model_validate_json(body, strict=True)  # a form has only text; JSON has types
-            elif content_type in ("application/x-www-form-urlencoded", "") or not body:
-                fields = parse_qsl(body.decode("utf-8"), keep_blank_values=True, max_num_fields=1000)
-                asked = kind.model_validate(_with_lists([*request.query_params.multi_items(), *fields]))
+            if content_type == "application/json" or content_type.endswith("+json"):
+                given = from_json(body.decode(codec_of(options)).removeprefix("\ufeff"), allow_inf_nan=False)
+                if not isinstance(given, dict):
+                    raise HTTPException(400, "Invalid JSON: give an object")
+                asked = kind.model_validate(_without_empty(given, kind), strict=True)  # a form has only text; JSON has types
+            elif content_type in ("", FORM, MULTIPART) or not body:
+                query = fields_of(FORM, {}, request.scope["query_string"])
+                given = _with_lists([*query, *(fields_of(content_type, options, body) if body else [])], kind)
+                asked = kind.model_validate(_without_empty(given, kind))
             else:
-                raise HTTPException(415, f"{content_type}: give application/json or application/x-www-form-urlencoded")
+                raise HTTPException(415, f"{shown(content_type)}: give application/json, {FORM} or {MULTIPART}")
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False)[0]
             place = ".".join(str(part) for part in first["loc"][:1])
             raise HTTPException(400, f"{place}: {first['msg']}" if place else first["msg"]) from None
-        except ValueError as error:  # no UTF-8, or too many fields
-            raise HTTPException(400, str(error)) from None
+        except ValueError as error:  # no JSON, no UTF-8, too many fields, or a broken form
+            told = str(error)
+            raise HTTPException(400, f"Invalid JSON: {told}" if content_type.endswith("json") else told) from None
         if self._keys and not _is_one_of(asked.api_key, self._keys):
             raise HTTPException(403, "the API key is missing or not one of this server's")
         return asked
@@ -89,6 +110,23 @@ class Reader:
         except ClientDisconnect:
             raise ClientGone from None
         return bytes(body)
+
+
+def prefers_events(accept: str) -> bool:
+    """Whether a client that accepts these types would rather have a stream of events than JSON: its header `Accept`.
+
+    The greater weight decides, then which of the two it names first; JSON also goes by `application/*` and `*/*`. Events
+    have to be named.
+    """
+    ranks: dict[str, tuple[float, int]] = {}
+    for place, entry in enumerate(accept.lower().split(",")):
+        name, *parameters = (part.strip() for part in entry.split(";"))
+        weights = [part for part in parameters if part.startswith("q=")]
+        if not weights or _WEIGHT.fullmatch(weights[0]):
+            ranks.setdefault(name, (float(weights[0][2:]) if weights else 1.0, -place))
+    events = ranks.get("text/event-stream", (0.0, 0))
+    json = next((ranks[name] for name in ("application/json", "application/*", "*/*") if name in ranks), (0.0, 0))
+    return events[0] > 0 and events > json
 
 
 async def while_connected(request: Request, results: AsyncGenerator[T, None]) -> AsyncIterator[T]:
@@ -123,16 +161,18 @@ async def _next(results: AsyncIterator[T]) -> T:
     return await anext(results)
 
 
-def _with_lists(fields: Sequence[tuple[str, str]]) -> dict[str, str | list[str]]:
-    """The fields of a form; one that is given several times is a list."""
-    values: dict[str, str | list[str]] = {}
+def _with_lists(fields: Sequence[tuple[str, str]], kind: type[Requested]) -> dict[str, object]:
+    """The fields of a form. One that is given several times is a list, where it may be one; otherwise the first counts."""
+    values: dict[str, list[str]] = {}
     for name, value in fields:
-        before = values.get(name)
-        if before is None:
-            values[name] = value
-        else:
-            values[name] = [*([before] if isinstance(before, str) else before), value]
-    return values
+        values.setdefault(name, []).append(value)
+    return {name: given if len(given) > 1 and name in kind.LISTS else given[0] for name, given in values.items()}
+
+
+def _without_empty(given: Mapping[str, object], kind: type[Requested]) -> dict[str, object]:
+    """What is given but for optional keys that are null or empty, as many clients send those they do not use."""
+    optional = {name for name, field in kind.model_fields.items() if not field.is_required()}
+    return {name: value for name, value in given.items() if name not in optional or (value is not None and value != "")}
 
 
 def _digest(key: str) -> bytes:

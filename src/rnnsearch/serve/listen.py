@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 import logging
 import os
 import resource
@@ -98,6 +99,15 @@ def listen(app: ASGIApp, search: SearchProcesses, host: str, port: int) -> None:
         server.run(sockets=[listening])
     if search.lost:
         raise RnnsearchError("a search process ended unexpectedly; was there enough memory? Start the server again")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a server that listens there is reached from its own computer only."""
+    try:
+        addresses = {found[4][0] for found in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
+    except OSError:
+        return False
+    return all(ipaddress.ip_address(address).is_loopback for address in addresses)
 
 
 def _bound(host: str, port: int) -> socket.socket:

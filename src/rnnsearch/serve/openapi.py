@@ -10,6 +10,8 @@ from pydantic.json_schema import models_json_schema
 
 from rnnsearch.serve.protocol import (
     AlignedSentence,
+    Detected,
+    DetectRequest,
     Error,
     Health,
     NextWordsRequest,
@@ -28,6 +30,7 @@ _POSTS: dict[str, tuple[str, type[BaseModel], type[BaseModel]]] = {
     "/align": ("Align given translations", PairRequest, PairResponse),
     "/next-words": ("What may come next in a translation", NextWordsRequest, NextWordsResponse),
 }
+_BODIES = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 _FAILURES = {
     "400": "The request is not understood.",
     "403": "The API key is missing or wrong.",
@@ -41,70 +44,83 @@ _RETRY_AFTER = {"Retry-After": {"description": "Seconds.", "required": True, "sc
 _EVENTS = "Events: `sentence` for each sentence, whose data are an `AlignedSentence`, then `done`; `error` if it breaks off."
 
 
-def openapi(characters: int, keys: bool, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def openapi(characters: int | None, keys: bool, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """The document of a server for these `pairs` of languages, and so many characters, which asks for `keys` or not."""
-    asked_for = [asked for _, asked, _ in _POSTS.values()]
-    answers: list[type[BaseModel]] = [Error, Health, TargetLanguages, AlignedSentence, *(one for *_, one in _POSTS.values())]
+    posted: list[type[BaseModel]] = [DetectRequest, *(asked for _, asked, _ in _POSTS.values())]
+    answers: list[type[BaseModel]] = [Error, Health, TargetLanguages, Detected, AlignedSentence]
+    answers += [answer for _, _, answer in _POSTS.values()]
     _, schemas = models_json_schema(
-        [(model, "validation") for model in dict.fromkeys([*asked_for, *answers])],
+        [(model, "validation") for model in dict.fromkeys([*posted, *answers])],
         ref_template="#/components/schemas/{model}",
     )
-    for model in asked_for:
+    for model in posted:
         _narrow(schemas["$defs"][model.__name__], characters, keys, pairs)
-    paths: dict[str, Any] = {}
-    for path, (summary, asked, answer) in _POSTS.items():
+
+    def post(summary: str, asked: type[BaseModel], answer: dict[str, Any]) -> dict[str, Any]:
         form = {"schema": _without_objects(schemas["$defs"][asked.__name__])}
-        content = {"application/json": {"schema": _reference(asked)}, "application/x-www-form-urlencoded": form}
-        found = _response("The answer.", _reference(answer))
-        if path == "/translate":
+        found = _response("The answer.", answer)
+        if asked is TranslateRequest:
             found["content"]["text/event-stream"] = {"schema": {"type": "string", "description": _EVENTS}}
         failures = {code: _response(text, _reference(Error)) for code, text in _FAILURES.items() if keys or code != "403"}
         failures["503"]["headers"] = _RETRY_AFTER
-        paths[path] = {
-            "post": {
-                "summary": summary,
-                "requestBody": {
-                    "description": "Instead of a form, the fields may be in the query string.",
-                    "required": True,
-                    "content": content,
-                },
-                "responses": {"200": found, **failures},
-            }
+        json, *forms = _BODIES
+        body = {
+            "description": "Instead of a form, the fields may be in the query string.",
+            "required": True,
+            "content": {json: {"schema": _reference(asked)}, **dict.fromkeys(forms, form)},
         }
+        return {"post": {"summary": summary, "requestBody": body, "responses": {"200": found, **failures}}}
+
+    paths: dict[str, Any] = {}
+    for path, (summary, asked, answer) in _POSTS.items():
+        paths[path] = post(summary, asked, _reference(answer))
+    languages = {"type": "array", "minItems": 1, "items": _reference(Detected)}
+    paths["/detect"] = post("The languages that a text may be in, the most probable first", DetectRequest, languages)
     paths["/languages"] = _get("The languages", {"type": "array", "items": _reference(TargetLanguages)})
-    paths["/health"] = _get("Whether the server runs", _reference(Health))
+    paths["/languages"] |= {"post": paths["/languages"]["get"]}
+    paths["/spec"] = _get("This document", {"type": "object"})
+    paths["/health"] = _get("Whether the server translates", _reference(Health))
     paths["/frontend/settings"] = _get("Settings for a page", {"type": "object"})
     figures = {"description": "Figures", "content": {"text/plain": {"schema": {"type": "string"}}}}
     paths["/metrics"] = {"get": {"summary": "Figures for Prometheus", "responses": {"200": figures}}}
+    told = "" if characters is None else f"A request may have {characters:,} characters."
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "rnnsearch",
             "version": __version__,
             "description": "Translations with their alignments. The protocol is that of LibreTranslate, extended by "
-            f"alignments, scores and confidences. A request may have {characters:,} characters.",
+            f"alignments, scores and confidences. {told}",
         },
         "paths": paths,
         "components": {"schemas": schemas["$defs"]},
     }
 
 
-def _narrow(schema: dict[str, Any], characters: int, keys: bool, pairs: Sequence[tuple[str, str]]) -> None:
-    """State in the schema of a request what this server alone asks of it."""
+def _narrow(schema: dict[str, Any], characters: int | None, keys: bool, pairs: Sequence[tuple[str, str]]) -> None:
+    """State in the schema of a request what this server alone asks of it, and that optional keys may be null or empty."""
     fields = schema["properties"]
-    fields["source"]["enum"] = ["auto", *dict.fromkeys(source for source, _ in pairs)]
-    fields["target"]["enum"] = list(dict.fromkeys(target for _, target in pairs))
+    if "target" in fields:
+        sources, targets = ([pair[side] for pair in pairs] for side in (0, 1))
+        unchanged = targets if schema["title"] == TranslateRequest.__name__ else []
+        fields["source"]["enum"] = ["auto", *dict.fromkeys(sources + unchanged)]
+        fields["target"]["enum"] = list(dict.fromkeys(targets))
     for name in ("q", "translation", "prefix"):
         for text in fields.get(name, {}).get("anyOf", [fields.get(name, {})]):
-            text.get("items", text)["maxLength"] = characters
+            if characters is not None:
+                text.get("items", text)["maxLength"] = characters
     if keys:
         schema["required"].append("api_key")
+    for name in fields.keys() - schema["required"]:
+        told = {key: fields[name].pop(key) for key in ("title", "description", "default") if key in fields[name]}
+        fields[name] = {**told, "anyOf": [fields[name], {"enum": [None, ""]}]}
 
 
 def _without_objects(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema of a request as a form, which has only texts and lists of texts."""
-    fields = {name: field for name, field in schema["properties"].items() if field.get("type") != "object"}
-    return {**schema, "properties": fields}
+    kinds = {name: field.get("anyOf", [field])[0] for name, field in schema["properties"].items()}
+    properties = {name: schema["properties"][name] for name, kind in kinds.items() if kind.get("type") != "object"}
+    return {**schema, "properties": properties}
 
 
 def _reference(model: type[BaseModel]) -> dict[str, str]:

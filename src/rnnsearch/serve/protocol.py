@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import astuple
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -34,14 +34,21 @@ Term = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS)]
 Language = Annotated[str, Field(max_length=20, examples=["en"])]
 
 
-class Asked(BaseModel):
+class Requested(BaseModel):
     """What all requests have in common."""
 
     model_config = ConfigDict(extra="ignore", strict=False)
+    LISTS: ClassVar[tuple[str, ...]] = ("q", "translation")
+    """The keys that may be given several times in a form."""
 
-    source: Annotated[Language, Field(description="The language of the text; `auto` where there is just one.")] = "auto"
-    target: Annotated[Language, Field(description="The language to translate into.")]
     api_key: Key = ""
+
+
+class Asked(Requested):
+    """What all requests about a pair of languages have in common."""
+
+    source: Annotated[Language, Field(description="The language of the text; `auto`, the default: it is detected.")] = "auto"
+    target: Annotated[Language, Field(description="The language to translate into.")]
 
 
 class TranslateRequest(Asked):
@@ -50,7 +57,9 @@ class TranslateRequest(Asked):
     q: Annotated[str | list[str], Field(description="A text, or a list of texts.", examples=["The man can no longer go."])]
     format: Annotated[Literal["text", "html"], Field(description="`text`: plain text; `html`: with markup.")] = "text"
     alternatives: Annotated[
-        int, Field(ge=0, lt=MOST_TRANSLATIONS, description="The number of further translations of each text."), WHOLE
+        int,
+        Field(ge=0, lt=MOST_TRANSLATIONS, description="The most further translations of each text, all of them different."),
+        WHOLE,
     ] = 0
     alignment: Annotated[
         bool, Field(description="Whether to add `sentences`: each with its tokens, alignment, score and confidence.")
@@ -73,6 +82,12 @@ class TranslateRequest(Asked):
     ] = True
 
 
+class DetectRequest(Requested):
+    """`POST /detect`."""
+
+    q: Annotated[str | list[str], Field(description="A text, or a list of texts of one language.", examples=["She sings."])]
+
+
 class PairRequest(Asked):
     """`POST /score` and `POST /align`."""
 
@@ -85,16 +100,21 @@ class PairRequest(Asked):
 class NextWordsRequest(Asked):
     """`POST /next-words`."""
 
+    LISTS: ClassVar[tuple[str, ...]] = ()
+
     q: Annotated[str, Field(description="A sentence.", examples=["She sings."])]
     prefix: Annotated[str, Field(description="How its translation begins.")] = ""
     count: Annotated[int, Field(ge=1, le=50, description="The number of words that may come next."), WHOLE] = 8
 
 
 class Detected(BaseModel):
-    """The language that was taken for the source."""
+    """A language that a text is taken for."""
 
+    confidence: Annotated[
+        float,
+        Field(ge=0, le=100, description="In percent; 0: the language is not detected, it is the only one there is."),
+    ] = 0.0
     language: str
-    confidence: Annotated[float, Field(description="0: the language is not detected, it is the only one there is.")] = 0.0
 
 
 class AlignedTranslation(BaseModel):

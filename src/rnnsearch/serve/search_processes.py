@@ -38,6 +38,8 @@ class ServedModel:
 
     source_language: str
     target_language: str
+    beam: int
+    """The width of the beam, where a request does not give one."""
     description: str
 
 
@@ -308,7 +310,7 @@ def _serve(
         except RnnsearchError as error:
             connection.send(error)
             return
-        connection.send([_described(engine.translator) for engine in engines])
+        connection.send([_described(engine) for engine in engines])
         while True:
             while connection.poll(0 if any(engine.busy for engine in engines) else None):
                 number, asked = connection.recv()
@@ -320,16 +322,18 @@ def _serve(
                     connection.send((found.caller, found.place, found.translations))
 
 
-def _described(translator: Translator) -> ServedModel:
-    data = translator.system.config.data
-    return ServedModel(data.source_name, data.target_name, repr(translator))
+def _described(engine: ContinuousTranslator) -> ServedModel:
+    data = engine.translator.system.config.data
+    return ServedModel(data.source_name, data.target_name, engine.settings.beam, repr(engine.translator))
 
 
 def _warm_up(engine: ContinuousTranslator) -> None:
-    """Translate a word, so that compiled loops are loaded before the first caller comes."""
-    engine.add(0, ["a"], 1)
-    while engine.busy:
-        engine.step()
+    """Have the model translate once. Raises RnnsearchError where it cannot, whatever the reason."""
+    try:
+        engine.warm_up()
+    except Exception as error:
+        told = " ".join(str(error).split())[:300]
+        raise RnnsearchError(f"{engine.translator!r} cannot translate here: {type(error).__name__}: {told}") from error
 
 
 def _begun(engine: ContinuousTranslator, number: int, asked: _Asked) -> object:

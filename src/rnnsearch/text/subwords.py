@@ -18,11 +18,13 @@ from rnnsearch.atomic import atomic_write
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text.protected import ALL_SYMBOLS
 from rnnsearch.text.subword_sampling import Sampler, bpe_dropout, unigram_sampling
+from rnnsearch.untrusted import MEGABYTE, read_bytes
 
 SubwordKind = Literal["bpe", "unigram"]
 
 BEGIN = "▁"
 """The first subword of every word begins with it."""
+_MOST_BYTES = 64 * MEGABYTE
 LONGEST_WORD = 500
 """A word of more letters is not segmented: it is unknown. Each of its letters might otherwise be a subword to translate."""
 
@@ -83,7 +85,7 @@ class Subwords:
     def load(cls, path: str | os.PathLike[str], kind: SubwordKind) -> Subwords:
         """Read a file that `save` wrote."""
         try:
-            return cls(Path(path).read_bytes(), kind, path)
+            return cls(read_bytes(Path(path), _MOST_BYTES), kind, path)
         except OSError as error:
             raise RnnsearchError(f"{os.fspath(path)}: cannot read the subwords: {error.strerror}") from None
 

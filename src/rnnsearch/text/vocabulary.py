@@ -9,14 +9,16 @@ from random import Random
 from typing import TypeVar
 
 from rnnsearch.atomic import write_text
-from rnnsearch.errors import RnnsearchError
+from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.text.normalization import Side, Spelling
 from rnnsearch.text.subwords import BEGIN, Subwords, join
+from rnnsearch.untrusted import MEGABYTE, read_bytes
 
 T = TypeVar("T")
 
 END, UNK = 0, 1
 END_SYMBOL, UNK_SYMBOL = "</s>", "[UNK]"
+_MOST_BYTES = 256 * MEGABYTE
 
 
 class Vocabulary:
@@ -87,7 +89,7 @@ class Vocabulary:
         """Read a file that `save` wrote."""
         path = Path(path)
         try:
-            text = path.read_bytes().decode("utf-8")
+            text = read_bytes(path, _MOST_BYTES).decode("utf-8")
         except FileNotFoundError:
             raise RnnsearchError(f"{path}: no such vocabulary file") from None
         except OSError as error:
@@ -101,7 +103,7 @@ class Vocabulary:
             found = words[line - 1] if line <= len(words) else ""
             if found != symbol:
                 raise RnnsearchError(
-                    f"{path}:{line}: {found!r} where {symbol!r} must stand; is this a vocabulary that "
+                    f"{path}:{line}: {shown(found)} where {symbol!r} must stand; is this a vocabulary that "
                     "`rnnsearch prepare` wrote?"
                 )
         first_line: dict[str, int] = {}
@@ -109,9 +111,11 @@ class Vocabulary:
             if not word:
                 raise RnnsearchError(f"{path}:{line}: an empty line in a vocabulary; one word a line")
             if word in first_line:
-                raise RnnsearchError(f"{path}:{line}: {word!r} stands on line {first_line[word]} already")
+                raise RnnsearchError(f"{path}:{line}: {shown(word)} stands on line {first_line[word]} already")
             if subwords and line > 2 and word not in subwords:
-                raise RnnsearchError(f"{path}:{line}: the subword model has no {word!r}; it belongs to another vocabulary")
+                raise RnnsearchError(
+                    f"{path}:{line}: the subword model has no {shown(word)}; it belongs to another vocabulary"
+                )
             first_line[word] = line
         return cls(words[2:], subwords, right_to_left, normalized)
 

@@ -127,7 +127,12 @@ def load_checkpoint(
         state = {key.removeprefix(prefix): value for key, value in tensors.items() if key.startswith(prefix)}
         shapes = {"step": torch.Size([]), "row_step": parameter.shape[:1]}
         shapes.update((key, parameter.shape) for key in optimizer.averages)
-        fits = all(value.shape == shapes.get(key) and value.is_floating_point() for key, value in state.items())
+        fits = all(
+            value.is_floating_point()
+            and value.shape == shapes.get(key)
+            and bool((value.isfinite() & ((value >= 0) | (key == "exp_avg"))).all())  # all others are of squares, and counts
+            for key, value in state.items()
+        )
         if state and not (fits and state.keys() >= shapes.keys() - {"row_step"}):
             raise RnnsearchError(f"{path}: the optimizer's state of {name} does not fit the model")
         if state:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +12,12 @@ from rich.console import Console
 from rnnsearch.atomic import atomic_write, write_json
 from rnnsearch.config import WEIGHTS, Config
 from rnnsearch.model_folder import load_members
+from rnnsearch.terminal import Terminal
 from rnnsearch.training.session import TEXT_FOLDER, Paths, development_set, train
 from rnnsearch.training.trainer import CHECKPOINT
 from rnnsearch.training.validation import validate
 from rnnsearch.translation.translator import Translator
+from rnnsearch.untrusted import read_record
 
 MEMBERS = "members"
 """The folder of the runs of all models but the first, by their numbers."""
@@ -41,7 +42,7 @@ def train_ensemble(
     when one is finished, its weights are copied to `output`. With `resume`, models that are finished stay as they are, so
     that a folder of one model can become an ensemble. Raises RnnsearchError, and Interrupted, as `train` does.
     """
-    console = console or Console(stderr=True)
+    console = console or Terminal(stderr=True)
     folder = Path(output)
     valid: dict[str, Any] = {"valid_source": valid_source, "valid_target": valid_target}
     if not (resume and (folder / RECORD).exists()):
@@ -65,7 +66,7 @@ def train_ensemble(
     found = validate(first, development, others)
     score = f"BLEU {found.bleu:.2f}" if found.wer is None else f"WER {found.wer:.2f}, SER {found.ser:.2f}"
     console.print(f"{models} models together: dev {score}", highlight=False, soft_wrap=True)
-    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    record = read_record(folder / RECORD)
     scores = {"models": models, "dev_bleu": found.bleu, "dev_wer": found.wer, "dev_ser": found.ser}
     write_json(folder / RECORD, {**record, "ensemble": {key: value for key, value in scores.items() if value is not None}})
     return Translator(first, folder, others)

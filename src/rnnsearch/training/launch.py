@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import socket
 import sys
 from collections.abc import Sequence
+from tempfile import TemporaryDirectory
 from uuid import uuid4
 
-from torch.distributed.elastic.multiprocessing.api import SignalException
+from torch.distributed.elastic.multiprocessing.api import DefaultLogsSpecs, SignalException
 from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
@@ -25,10 +27,28 @@ def launch(count: int, arguments: Sequence[str]) -> int:
     The cores are divided between the processes, unless `OMP_NUM_THREADS` says otherwise. If some of them are killed, the run
     goes on from its last checkpoint with those that are left.
     """
+    _check_loopback(count)
     logging.disable(logging.ERROR)  # of PyTorch's launcher
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores // count)))
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "FATAL")  # the errors that matter are those of `Processes`
+    with TemporaryDirectory(prefix="rnnsearch-") as logs:  # which stay empty, but PyTorch's launcher would leave them there
+        return _launch(count, arguments, logs)
+
+
+def _check_loopback(count: int) -> None:
+    """Raise RnnsearchError where processes of one machine cannot reach each other."""
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            socket.create_connection(server.getsockname(), timeout=5).close()
+    except OSError as error:
+        raise RnnsearchError(
+            f"--processes {count}: they could not reach each other, for this machine's loopback interface does not work "
+            f"({os.strerror(error.errno or 0)}); switch it on (ip link set lo up), or train in one process"
+        ) from None
+
+
+def _launch(count: int, arguments: Sequence[str], logs: str) -> int:
     while True:
         config = LaunchConfig(
             min_nodes=1,
@@ -37,14 +57,17 @@ def launch(count: int, arguments: Sequence[str]) -> int:
             run_id=str(uuid4()),
             rdzv_backend="c10d",
             rdzv_endpoint="localhost:0",
+            local_addr="localhost",
+            logs_specs=DefaultLogsSpecs(log_dir=logs),
             max_restarts=0,
             shutdown_timeout=_SHUTDOWN_SECONDS,
         )
         try:
-            elastic_launch(config, sys.executable)("-m", "rnnsearch", *arguments)
+            # By `-P`, without the working folder on the path, where modules of any name may lie among the data.
+            elastic_launch(config, sys.executable)("-P", "-m", "rnnsearch", *arguments)
             return 0
-        except SignalException:
-            return 130
+        except SignalException as stop:
+            return 128 + int(stop.sigval)
         except ChildFailedError as error:
             statuses = [failure.exitcode for failure in error.failures.values()]
         # The launcher itself ends the others by SIGTERM when one of them has ended.

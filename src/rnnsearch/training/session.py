@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -37,12 +36,14 @@ from rnnsearch.model_folder import (
     new_system,
     save_settings,
 )
+from rnnsearch.terminal import Terminal
 from rnnsearch.training.card import model_card
 from rnnsearch.training.display import Display
 from rnnsearch.training.processes import Processes, joined
 from rnnsearch.training.trainer import CHECKPOINT, Listener, Silent, Trainer
 from rnnsearch.training.validation import DevelopmentSet, negative_log_likelihood, validate
 from rnnsearch.translation.translator import Translator
+from rnnsearch.untrusted import read_record
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """One file, or several that are read one after the other."""
@@ -89,7 +90,7 @@ def train(
     Where `torchrun` has started several processes that call this function with the same arguments, they share the work. They
     need a file system in common. If one of them is killed and `torchrun` starts them again, they resume.
     """
-    console = console or Console(stderr=True)
+    console = console or Terminal(stderr=True)
     folder = Path(output)
     text = _paths(sources), _paths(targets), _paths(links)
     valid = _paths(valid_source), _paths(valid_target)
@@ -138,7 +139,9 @@ def train(
             progress = trainer.run(listener)
         if not progress.finished:
             raise Interrupted(f"stopped at update {progress.update:,}; the same command with --resume goes on from there")
-        console.print(f"Finished: {progress.finished}. The best model is that of update {progress.best_update:,}.")
+        console.print(
+            f"Finished: {progress.finished}. The best model is that of update {progress.best_update:,}.", markup=False
+        )
         load_weights(folder / WEIGHTS, system.model)
         system.model.eval()
         if processes.first:
@@ -307,7 +310,7 @@ def _data(
                 f"{data}: prepared with other vocabularies than those of the model to start from; prepare it with "
                 "`prepare --vocabulary-of MODEL`, or give raw text"
             )
-        if resuming and (folder / TEXT).exists() and not prepared.has_info(json.loads((folder / TEXT).read_text("utf-8"))):
+        if resuming and (folder / TEXT).exists() and not prepared.has_info(read_record(folder / TEXT)):
             raise RnnsearchError(
                 f"{data}: this is not the text that the run in {folder} was started on; give that, or another --output"
             )
@@ -350,7 +353,7 @@ def _with_data_settings(config: Config, prepared: PreparedData) -> Config:
 
 @contextlib.contextmanager
 def _stopping(trainer: Trainer, console: Console) -> Iterator[None]:
-    """SIGINT and SIGTERM ask the trainer to stop; a second one is not caught."""
+    """SIGINT, SIGTERM and SIGHUP ask the trainer to stop, unless they are ignored; a second one is not caught."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         trainer.stop_requested = True
@@ -361,9 +364,11 @@ def _stopping(trainer: Trainer, console: Console) -> Iterator[None]:
         for number, handler in before.items():
             signal.signal(number, handler)
 
-    before: Mapping[int, Any] = {}
+    before: dict[int, Any] = {}
     with contextlib.suppress(ValueError):  # not the main thread: no signals to catch
-        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+            if number not in before and (number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN):
+                before[number] = signal.signal(number, stop)
     try:
         yield
     finally:

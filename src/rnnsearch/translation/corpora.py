@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rnnsearch.config import SHARED
+from rnnsearch.config import shared_files
 from rnnsearch.data.word_alignments import Links, Symmetry, symmetrize, to_pharaoh
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.shards import Kept, Plain, Work, Workers, cut, digest_of
@@ -30,7 +30,7 @@ Format = Literal["text", "json", "pharaoh"]
 
 def model_digest(*folders: Path) -> str:
     """A digest of the files of these models, as a run names them."""
-    return digest_of(*(path for folder in folders for pattern in SHARED for path in sorted(folder.glob(pattern))))
+    return digest_of(*(path for folder in folders for path in shared_files(folder)))
 
 
 def in_processes(work: Work, translator: Translator, jobs: int) -> Workers:

@@ -12,6 +12,9 @@ from rnnsearch.text.normalization import plain
 
 MOST_MATCHES = 20
 """The number of terms that are placed in the translation of one segment; those that come later are left to the model."""
+MOST_UNITS, MOST_UNITS_EACH = 20, 2
+"""The words or subwords that the terms of a segment may put into its translation: so many, and so many for each word or
+subword of the segment. The search takes a step for each, and a step takes longer the more terms there are."""
 MOST_CHARACTERS = 200
 """The longest source or target term."""
 
@@ -36,7 +39,7 @@ class Glossary:
         for source, target in entries.items():
             self._plain.setdefault(_plain(source), target)
             self._folded.setdefault(_folded(source), target)
-        self._longest = max(map(len, entries), default=0)
+        self._lengths = sorted(set(map(len, entries)), reverse=True)
 
     @classmethod
     def tokenized(
@@ -73,7 +76,7 @@ class Glossary:
         found: list[Match] = []
         plains, folded = (_plain(words), _folded(words)) if self.entries else ((), ())
         is_free = [True] * len(words)
-        for length in range(min(self._longest, len(words)), 0, -1):
+        for length in self._lengths:
             for start in range(len(words) - length + 1):
                 stop = start + length
                 if all(is_free[start:stop]):

@@ -18,16 +18,18 @@ from rnnsearch.data.batches import make_batch
 from rnnsearch.data.length_batches import by_length
 from rnnsearch.data.word_alignments import hard_alignment
 from rnnsearch.devices import batch_tensors, device_of
-from rnnsearch.errors import RnnsearchError
+from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.model_folder import System
 from rnnsearch.ops import fast_products
 from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL
 from rnnsearch.translation.translation import links_above
+from rnnsearch.untrusted import MEGABYTE, read_bytes
 
 LEXICON = "lexicon.tsv"
 """The lexicon's file, in the model's folder."""
 KEPT = 100
 """Translations kept of each source word."""
+_MOST_BYTES = 1024 * MEGABYTE
 
 
 class Lexicon:
@@ -61,7 +63,7 @@ class Lexicon:
         """Read the lexicon of a model's folder."""
         path = folder / LEXICON
         try:
-            text = path.read_bytes().decode("utf-8")
+            text = read_bytes(path, _MOST_BYTES).decode("utf-8")
         except FileNotFoundError:
             raise RnnsearchError(
                 f"{folder}: the model has no lexicon yet ({LEXICON}), which search.vocabulary_selection needs; make it with "
@@ -73,10 +75,12 @@ class Lexicon:
         for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
             try:
                 word, other, probability = line.split("\t")
+                if not 0 <= float(probability) <= 1:
+                    raise ValueError
                 translations.setdefault(word, []).append((other, float(probability)))
             except ValueError:
                 raise RnnsearchError(
-                    f"{path}:{number}: {line!r} is not a source word, a target word and a probability between tabs"
+                    f"{path}:{number}: {shown(line)} is not a source word, a target word and a probability between tabs"
                 ) from None
         return cls(translations)
 

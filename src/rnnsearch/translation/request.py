@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.config import SearchConfig
-from rnnsearch.errors import RnnsearchError
+from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.model_folder import System
 from rnnsearch.search import Hypothesis, Query, Term, Terms
 from rnnsearch.text import units_of
 from rnnsearch.text.vocabulary import UNK
-from rnnsearch.translation.glossary import NO_TERMS, Glossary, Match
+from rnnsearch.translation.glossary import MOST_UNITS, MOST_UNITS_EACH, NO_TERMS, Glossary, Match
 from rnnsearch.translation.lexicon import Lexicon
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.restoring import Seen, moved_terms, rows_of
@@ -130,6 +130,7 @@ class Requests:
                     [Term(target.encode(match.target), starts[match.start], stops[match.stop - 1]) for match in found],
                     target.continues,
                 )
+                _check_cost(terms, source.encode(read), words)
             queries.append(Query(source.encode(read), beam, target.encode(prefix), terms))
             matches.append(found)
         return Request(n, segments, prefixes, matches, queries, seen)
@@ -269,11 +270,14 @@ class Requests:
         )
 
 
-def _read_from(alignment: NDArray[np.float32] | None, words: int, source_words: int) -> list[int]:
-    """The number of the source word that each word was read from; without an alignment, the one at the same place."""
-    if alignment is None:
-        return [min(place * source_words // max(1, words), source_words) for place in range(words)]
-    return [int(source) for source in alignment.argmax(1)]
+def _check_cost(terms: Terms, ids: Sequence[int], words: Sequence[str]) -> None:
+    """Raise RnnsearchError where the search for a segment with these terms would take many times as long as without."""
+    limit = MOST_UNITS + MOST_UNITS_EACH * len(ids)
+    if terms.words > limit:
+        raise RnnsearchError(
+            f"{shown(' '.join(words))}: the translations of its {len(terms.terms)} terms have {terms.words:,} words or "
+            f"subwords, and the limit is {limit:,} for a text of {len(ids):,}; give fewer or shorter terms"
+        )
 
 
 def _id_ranges(word_ids: Sequence[int], words: int) -> tuple[list[int], list[int]]:

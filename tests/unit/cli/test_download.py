@@ -10,7 +10,7 @@ from typing import NoReturn
 import pytest
 from typer.testing import CliRunner, Result
 
-from rnnsearch.cli import app
+from rnnsearch.cli.commands import app
 from rnnsearch.data.read import read_table
 from rnnsearch.datasets import DATASETS, Archive, Dataset, ParallelText, Text
 from rnnsearch.errors import RnnsearchError

@@ -15,7 +15,12 @@ from command_line import Folders, Run, refused
 from toy import write_pairs
 
 NOT_UTF8 = os.fsdecode(b"caf\xe9.en")
-ANY_ERROR = "import sys, rnnsearch.cli as cli\ndef app(): raise {error}\ncli.app = app\ncli.main()\n"
+ANY_ERROR = """
+import rnnsearch.cli, rnnsearch.cli.commands as commands
+def app(): raise {error}
+commands.app = app
+rnnsearch.cli.main()
+"""
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rnnsearch.cli import app
+from rnnsearch.cli.commands import app
 from rnnsearch.errors import RnnsearchError
 
 

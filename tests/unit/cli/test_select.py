@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from rnnsearch.cli import app
+from rnnsearch.cli.commands import app
 from rnnsearch.errors import RnnsearchError
 from toy import write_pairs
 

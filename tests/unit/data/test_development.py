@@ -117,6 +117,6 @@ def test_what_can_be_read_only_once_is_refused(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.en"
     os.mkfifo(pipe)
     for source in (Path("-"), pipe):
-        with pytest.raises(RnnsearchError, match="read twice"):
+        with pytest.raises(RnnsearchError, match="can be read only once"):
             prepare([source], targets, tmp_path / "data", CONFIG, hold_out=1)
     assert not (tmp_path / "data").exists()

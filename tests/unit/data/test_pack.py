@@ -68,7 +68,7 @@ def test_a_missing_file_a_folder_and_other_files_are_told(tmp_path: Path) -> Non
     (tmp_path / "text").write_text("some text\n" * 100)
     (tmp_path / "empty").touch()
     for name in ("", "text", "empty"):
-        with pytest.raises(RnnsearchError, match="not a packed corpus, or damaged"):
+        with pytest.raises(RnnsearchError, match=r"not a packed corpus, or damaged|not a file but a folder"):
             PackedCorpus.open(tmp_path / name)
 
 

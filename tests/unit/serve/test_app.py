@@ -9,12 +9,14 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from starlette.testclient import TestClient
 
+from rnnsearch.errors import RnnsearchError
 from rnnsearch.search import Search
-from rnnsearch.serve.incoming import Limits
+from rnnsearch.serve.incoming import MOST_BYTES, OWN_LIMITS, Limits
 from rnnsearch.text import Vocabulary
 from rnnsearch.translation import Translator
 from toy import toy_pairs
@@ -54,7 +56,6 @@ def test_a_text_and_a_list_of_texts(serve: Serve, translator: Translator) -> Non
     assert post(client, q=[], source="en") == {"translatedText": []}
     assert post(client, q=" \n", source="en") == {"translatedText": " \n"}
     assert post(client, q=ONE, source="en", beam=3.0) == {"translatedText": translator.translate(ONE, beam=3).text}
-    assert post(client, q=ONE)["detectedLanguage"] == {"language": "en", "confidence": 0.0}
 
 
 def test_lines_and_white_space_stay(serve: Serve, translator: Translator) -> None:
@@ -64,10 +65,10 @@ def test_lines_and_white_space_stay(serve: Serve, translator: Translator) -> Non
 
 
 def test_alternatives(serve: Serve, translator: Translator) -> None:
-    best, *others = translator.n_best(ONE, 3)
-    found = post(serve(), q=ONE, source="en", alternatives=2)
+    client, (best, *others) = serve(), translator.n_best(ONE, 3)
+    found = post(client, q=ONE, source="en", alternatives=2)
     assert found == {"translatedText": best.text, "alternatives": [other.text for other in others]}
-    many = post(serve(), q=[ONE, ONE], source="en", alternatives=2)
+    many = post(client, q=[ONE, ONE], source="en", alternatives=2)
     assert many["alternatives"] == [found["alternatives"]] * 2
 
 
@@ -186,10 +187,11 @@ def test_what_there_is(serve: Serve) -> None:
 def test_the_document_tells_what_this_server_asks_for(serve: Serve) -> None:
     with_keys, without = (serve(keys=keys).get("/openapi.json").json() for keys in (("secret",), ()))
     fields = without["components"]["schemas"]["TranslateRequest"]["properties"]
-    assert (fields["source"]["enum"], fields["target"]["enum"]) == (["auto", "en"], ["fr"])
-    assert fields["prefix"]["maxLength"] == Limits().characters
+    assert (fields["source"]["anyOf"][0]["enum"], fields["target"]["enum"]) == (["auto", "en", "fr"], ["fr"])
+    assert fields["prefix"]["anyOf"][0]["maxLength"] == Limits().characters
     for document, keys in ((with_keys, True), (without, False)):
-        assert ("api_key" in document["components"]["schemas"]["TranslateRequest"]["required"]) is keys
+        for kind in ("TranslateRequest", "DetectRequest"):
+            assert ("api_key" in document["components"]["schemas"][kind]["required"]) is keys
         responses = document["paths"]["/translate"]["post"]["responses"]
         assert ("403" in responses) is keys
         assert "Retry-After" in responses["503"]["headers"]
@@ -203,7 +205,8 @@ def test_the_document_tells_what_this_server_asks_for(serve: Serve) -> None:
         ({"json": {"q": 3, "target": "fr"}}, 400, "q"),
         ({"json": {"q": "a"}}, 400, "target"),
         ({"json": {"q": "a", "target": "de"}}, 400, "auto to de is not translated here, but en to fr"),
-        ({"json": {"q": "a", "source": "fr", "target": "fr"}}, 400, "fr to fr"),
+        ({"json": {"q": "a", "source": "de", "target": "de"}}, 400, "de to de"),
+        ({"json": {"q": "a", "source": "fr", "target": "en"}}, 400, "fr to en"),
         ({"json": {"q": "a", "target": "fr", "beam": -1}}, 400, "beam"),
         ({"json": {"q": "a", "target": "fr", "beam": "3"}}, 400, "beam"),
         ({"json": {"q": "a", "target": "fr", "alignment": 1}}, 400, "alignment"),
@@ -244,7 +247,39 @@ def test_too_much(serve: Serve) -> None:
     assert client.post("/translate", json={"q": "a\n" * 2, "target": "fr"}).status_code == 200
 
 
-def test_too_long(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_limits(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = serve(OWN_LIMITS)
+    expected = post(client, q=LINES, source="en")["translatedText"]
+    monkeypatch.setattr("rnnsearch.serve.app.AT_ONCE", 5)
+    assert post(client, q=LINES, source="en")["translatedText"] == expected
+    long = "\n" * Limits().characters + "\n".join(LINES[:2])
+    assert post(client, q=long, source="en")["translatedText"].split() == " ".join(expected[:2]).split()  # type: ignore[attr-defined,index]
+    assert client.get("/frontend/settings").json()["charLimit"] == -1
+    assert "rnnsearch_sentences_under_way 0.0" in client.get("/metrics").text
+    schemas = client.get("/spec").json()["components"]["schemas"]
+    assert not any("maxLength" in one for one in schemas["TranslateRequest"]["properties"]["q"]["anyOf"])
+    # What bounds the memory stays.
+    refused(client.post("/translate", content=b"x" * (MOST_BYTES + 1)), 413, "10,000,000 bytes")
+    many = {"q": "a\n" * 5000, "target": "fr", "source": "en", "n_best": 20, "alignment": True}
+    refused(client.post("/translate", json=many), 413, "5,000 sentences, 20 translations", "50,000")
+
+
+def test_sentences_that_wait_count(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of a long text that the search does not have yet are under way, and leave it with the request."""
+    slowly(monkeypatch)
+    monkeypatch.setattr("rnnsearch.serve.app.AT_ONCE", 50)
+    client = serve(Limits(None, None, 400, 2.0))
+    with ThreadPoolExecutor(1) as other:
+        coming = other.submit(client.post, "/translate", json={"q": "a\n" * 390, "target": "fr", "source": "en"})
+        while "rnnsearch_sentences_under_way 0.0" in client.get("/metrics").text:
+            assert not coming.done()
+        refused(client.post("/translate", json={"q": "a\n" * 390, "target": "fr", "source": "en"}), 503, "waiting")
+        refused(coming.result(), 503, "seconds")
+    assert "rnnsearch_sentences_under_way 0.0" in client.get("/metrics").text
+
+
+def slowly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make each step of a search slow."""
     step = Search.step
 
     def slow(search: Search) -> object:
@@ -252,11 +287,32 @@ def test_too_long(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
         return step(search)
 
     monkeypatch.setattr(Search, "step", slow)
-    client = serve(Limits(seconds=0.5))
-    answer = client.post("/translate", json={"q": "\n".join(LINES), "target": "fr"})
+
+
+ORIGIN = "https://example.org"
+
+
+def test_too_long(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    slowly(monkeypatch)
+    client = serve(Limits(seconds=0.5), origins=(ORIGIN,))
+    asked = {"json": {"q": "\n".join(LINES), "target": "fr"}, "headers": {"origin": ORIGIN}}
+    answer = client.post("/translate", **asked)  # type: ignore[arg-type]
     refused(answer, 503, "more than 0.5 seconds")
     assert "retry-after" in answer.headers
+    assert answer.headers["access-control-allow-origin"] == ORIGIN
     assert "rnnsearch_sentences_under_way 0.0" in client.get("/metrics").text
+
+
+def test_a_stream_that_takes_too_long_ends_with_an_error(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    slowly(monkeypatch)
+    answer = serve(Limits(seconds=1.5)).post(
+        "/translate", json={"q": "\n".join(LINES * 5), "target": "fr"}, headers={"accept": "text/event-stream"}
+    )
+    assert answer.status_code == 200
+    last = answer.text.split("\n\n")[-2].split("\n")
+    assert last[0] == "event: error"
+    assert "more than 1.5 seconds" in json.loads(last[1].removeprefix("data: "))["error"]
+    assert "event: done" not in answer.text
 
 
 def test_keys(serve: Serve) -> None:
@@ -267,11 +323,35 @@ def test_keys(serve: Serve) -> None:
         assert client.post("/translate", json={"q": ONE, "target": "fr", "api_key": key}).status_code == 200
 
 
-def test_other_sites(serve: Serve) -> None:
-    asked = {"json": {"q": ONE, "target": "fr"}, "headers": {"origin": "https://example.org"}}
+def test_other_sites(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = {"json": {"q": ONE, "target": "fr"}, "headers": {"origin": ORIGIN}}
     assert "access-control-allow-origin" not in serve().post("/translate", **asked).headers  # type: ignore[arg-type]
-    allowed = serve(origins=("https://example.org",)).post("/translate", **asked)  # type: ignore[arg-type]
-    assert allowed.headers["access-control-allow-origin"] == "https://example.org"
+    client = serve(Limits(queue=1, characters=100), keys=("k",), origins=(ORIGIN,))
+    good = {"q": ONE, "target": "fr", "api_key": "k"}
+    for status, method, path, how in (
+        (200, "POST", "/translate", {"json": good}),
+        (200, "GET", "/", {}),
+        (400, "POST", "/translate", {"content": b"{", "headers": {"content-type": "application/json"}}),
+        (403, "POST", "/translate", {"json": {**good, "api_key": "x"}}),
+        (403, "POST", "/suggest", {}),
+        (404, "GET", "/nothing", {}),
+        (405, "GET", "/translate", {}),
+        (413, "POST", "/translate", {"json": {**good, "q": "x" * 200}}),
+        (413, "POST", "/translate", {"content": b"x" * 10**5}),
+        (415, "POST", "/translate", {"content": b"x", "headers": {"content-type": "text/xml"}}),
+        (503, "POST", "/translate", {"json": {**good, "q": "a\nb"}}),
+    ):
+        headers = {**how.get("headers", {}), "origin": ORIGIN}  # type: ignore[attr-defined]
+        answer = client.request(method, path, **{**how, "headers": headers})  # type: ignore[arg-type]
+        assert answer.status_code == status, answer.text
+        assert answer.headers["access-control-allow-origin"] == ORIGIN
+    monkeypatch.setattr(client.app.state.search, "translations", None)  # type: ignore[attr-defined]
+    answer = client.post("/translate", json=good, headers={"origin": ORIGIN})
+    refused(answer, 500, "failed")
+    assert answer.headers["access-control-allow-origin"] == ORIGIN
+    asks = {"origin": ORIGIN, "access-control-request-method": "POST", "access-control-request-headers": "content-type,x-a"}
+    preflight = client.options("/translate", headers=asks)
+    assert (preflight.status_code, preflight.headers["access-control-allow-origin"]) == (200, ORIGIN)
 
 
 def test_texts_are_not_in_the_log(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
@@ -314,3 +394,28 @@ def test_a_search_process_that_dies(serve: Serve) -> None:
     assert stopped.wait(30)
     refused(client.post("/translate", json={"q": ONE, "target": "fr"}), 500, "failed")
     assert search.lost
+    refused(client.get("/health"), 500, "failed")
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("cannot cache function 'f':\nno locator available")])
+def test_a_model_that_cannot_translate_is_not_served(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch, error: Exception, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def broken(search: Search) -> object:
+        raise error
+
+    monkeypatch.setattr(Search, "step", broken)
+    with pytest.raises(RnnsearchError, match=f"cannot translate here: {type(error).__name__}") as told:
+        serve()
+    assert "\n" not in str(told.value)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_terms_that_take_too_long_are_refused(serve: Serve, translator: Translator) -> None:
+    words = ONE.split()
+    given = dict.fromkeys(words, "livre " * 15)
+    client = serve()
+    refused(client.post("/translate", json={"q": [ONE] * 20, "target": "fr", "terms": given}), 400, "limit is")
+    few = {words[1]: "livre " * 15}
+    assert post(client, q=ONE, source="en", terms=few) == {"translatedText": translator.translate(ONE, terms=few).text}
+    assert post(client, q=ONE, source="en") == {"translatedText": translator.translate(ONE).text}

@@ -12,6 +12,15 @@ from starlette.responses import Response
 from rnnsearch.serve import listen
 
 
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("::", False),
+     ("192.0.2.1", False), ("2001:db8::1", False), ("", False), ("no.such.host.invalid", False)],
+)  # fmt: skip
+def test_which_addresses_are_this_computers_own(host: str, expected: bool) -> None:
+    assert listen.is_loopback(host) is expected
+
+
 @pytest.mark.parametrize("asked", [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" * 20, b"GET / HTTP/1.0\r\n\r\n"])
 @pytest.mark.parametrize("reads", [True, False])
 def test_answers_are_read_or_dropped(monkeypatch: pytest.MonkeyPatch, asked: bytes, reads: bool) -> None:

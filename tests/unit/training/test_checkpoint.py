@@ -13,10 +13,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors import safe_open
+from safetensors import numpy, safe_open
 from safetensors.torch import load_file, save_file
 
+import poison
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.model_folder import checksum
 from rnnsearch.training.average import WeightAverage
 from rnnsearch.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from rnnsearch.training.optimizer import make_optimizer
@@ -96,10 +98,15 @@ def test_an_average_cannot_begin_half_way(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def checkpoint_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
     run(folder)
-    return (folder / CHECKPOINT).read_bytes()
+    return folder / CHECKPOINT
+
+
+@pytest.fixture(scope="module")
+def checkpoint(checkpoint_file: Path) -> bytes:
+    return checkpoint_file.read_bytes()
 
 
 def resume(folder: Path, **sections: dict[str, Any]) -> None:
@@ -114,6 +121,30 @@ def write_checkpoint(folder: Path, content: bytes) -> Path:
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
     return path
+
+
+@given(st.integers(0, 10**9))
+def test_tensors_altered_under_a_matching_checksum(
+    checkpoint_file: Path, tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    """They are refused, or a training goes on from numbers that are finite."""
+    path = write_checkpoint(tmp_path_factory.mktemp("altered"), checkpoint_file.read_bytes())
+    with safe_open(path, "np") as file:
+        metadata = file.metadata()
+    for attempt in range(2):
+        altered, what = poison.alter(numpy.load_file(checkpoint_file), Random(f"{seed} {attempt}"))
+        numpy.save_file(altered, path)
+        stated = checksum(load_file(path), metadata["progress"], metadata["optimizer"])
+        numpy.save_file(altered, path, metadata | {"crc32": stated})
+
+        def load() -> bool:
+            system = toy_system(toy_config())
+            optimizer = make_optimizer(system.model.parameters(), toy_config(training=SETTINGS).training)
+            load_checkpoint(path, system.model, optimizer, None)
+            squares = (state["exp_avg_sq"] for state in optimizer.state.values())
+            return all(bool(part.isfinite().all()) for part in (*system.model.parameters(), *(s.sqrt() for s in squares)))
+
+        assert poison.in_child(load) in ("sound", "refused"), what
 
 
 @pytest.mark.parametrize("share", [0.0, 0.0001, 0.01, 0.5, 0.999])

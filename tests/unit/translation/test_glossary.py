@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.translation import Translator
-from rnnsearch.translation.glossary import MOST_CHARACTERS, MOST_MATCHES, Glossary, Match, read_terms
+from rnnsearch.translation.glossary import (
+    MOST_CHARACTERS,
+    MOST_MATCHES,
+    MOST_UNITS,
+    MOST_UNITS_EACH,
+    Glossary,
+    Match,
+    read_terms,
+)
 from toy import SOURCE_WORDS, TARGET_WORDS
 
 Trained = Callable[..., Translator]
@@ -141,6 +149,18 @@ def test_what_is_no_glossary(translator: Translator, terms: object, told: str) -
     for translate in (translator.translate, lambda line, **wrong: list(translator.stream([line], **wrong))):
         with pytest.raises(RnnsearchError, match=told):
             translate(LINE, terms=terms)
+
+
+def test_terms_that_take_too_long(translator: Translator) -> None:
+    """What a line's terms put into its translation is bounded; terms that are not in the line do not count."""
+    line = "the big dog sees a red cat ."
+    longest = MOST_UNITS + MOST_UNITS_EACH * len(line.split())
+    words = longest // 2
+    half, whole = "livre " * words, "livre " * (words + 1)
+    found = translator.translate(line, terms={"dog": half, "cat": half, "house": whole})
+    assert found.text.split().count("livre") >= 2 * words
+    with pytest.raises(RnnsearchError, match=rf"its 2 terms have {2 * words + 1}.*limit is {longest} .*fewer or shorter"):
+        translator.translate(["a cat .", line], terms={"dog": half, "cat": whole})
 
 
 def test_searches_without_terms(translator: Translator) -> None:

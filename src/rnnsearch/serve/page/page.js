@@ -411,6 +411,7 @@ $("examples").querySelector("ul").append(
 document.querySelector("main").hidden = false;
 try {
   [settings, languages] = await Promise.all([get("frontend/settings"), get("languages")]);
+  if (settings.charLimit < 0) settings.charLimit = Infinity;
   const sources = languages.filter(one => one.targets.length);
   offer(source, sources.map(one => one.code), settings.language.source.code);
   offer(target, targetsOf(source.value), settings.language.target.code);

@@ -1,0 +1,71 @@
+"""All commands, in the order of `--help`, and the options of the program itself.
+
+For a quick `--help`, help is plain text, without Rich.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rnnsearch.cli import (
+    align,
+    average,
+    compare,
+    demo,
+    download,
+    evaluate,
+    examples,
+    export,
+    learn_links,
+    lexicon,
+    models,
+    prepare,
+    presets,
+    project,
+    pronounce,
+    push,
+    reproduce,
+    rescore,
+    score,
+    select,
+    serve,
+    train,
+    translate,
+)
+from rnnsearch.cli.options import documentation
+from rnnsearch.version import __version__
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    rich_markup_mode=None,
+    help="Neural machine translation by jointly learning to align and translate (Bahdanau, Cho & Bengio 2015).",
+    epilog="To begin, run `rnnsearch demo`: it trains a small model in about five minutes and shows what it does. "
+    "`echo 'Thank you very much.' | rnnsearch translate` needs no training: it uses the model that comes with the package.",
+)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"rnnsearch {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """The options of the program itself."""
+
+
+for module in (
+    demo, download, select, prepare, train, translate, pronounce, serve, score, rescore, evaluate, compare, examples,
+    align, learn_links, project, lexicon, average, export, push, models, presets, reproduce,
+):
+    app.command(module.__name__.rsplit(".", 1)[1].replace("_", "-"), help=documentation(module.command))(module.command)
