@@ -270,6 +270,13 @@ class Requests:
         )
 
 
+def _read_from(alignment: NDArray[np.float32] | None, words: int, source_words: int) -> list[int]:
+    """The number of the source word that each word was read from; without an alignment, the one at the same place."""
+    if alignment is None:
+        return [min(place * source_words // max(1, words), source_words) for place in range(words)]
+    return [int(source) for source in alignment.argmax(1)]
+
+
 def _check_cost(terms: Terms, ids: Sequence[int], words: Sequence[str]) -> None:
     """Raise RnnsearchError where the search for a segment with these terms would take many times as long as without."""
     limit = MOST_UNITS + MOST_UNITS_EACH * len(ids)
