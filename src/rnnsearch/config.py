@@ -13,9 +13,9 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from rnnsearch import untrusted
@@ -33,6 +33,9 @@ LARGEST_BEAM = 1000
 Units = Literal["words", "characters", "codepoints", "symbols"]
 """What a line is a sequence of."""
 
+Augmentations = Literal["capitals", "titles", "typos", "accents", "apostrophes", "endings", "joined", "names", "symbols"]
+"""Ways to change training pairs."""
+
 CONFIG = "config.json"
 """The file of a model's folder that holds its settings."""
 WEIGHTS = "model.safetensors"
@@ -49,6 +52,11 @@ SHARED = (
 )
 """The files of a model folder that others need: names, and one pattern of names."""
 _MOST_SETTINGS = untrusted.MEGABYTE
+
+
+def _listed(value: object) -> object:
+    """A list that is written as `one,other`, as on the command line."""
+    return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, config=_SETTINGS)
@@ -71,6 +79,10 @@ class DataConfig:
     normalize_words: bool = True
     """The model sees words in one spelling, however they are written: apostrophes, quotation marks, dashes, ligatures,
     full-width letters and accents (NFC) as its vocabulary has them most often. What is copied keeps its spelling."""
+    protect: bool = False
+    """Keep addresses, file names, placeholders, codes, emoji and quantities from the model: each is one symbol to it, and
+    stands in the translation as it was written, or, of a quantity, as the target language writes it. Only for running text
+    (`tokenizer = moses`)."""
     source_words: int = Field(default=30000, ge=1, le=_LARGEST_COUNT)
     """Size of the source shortlist, the most frequent words. All other words are `[UNK]` (section 4.1 of the paper)."""
     target_words: int = Field(default=30000, ge=1, le=_LARGEST_COUNT)
@@ -100,6 +112,11 @@ class DataConfig:
     """Keep only the first of identical training pairs."""
     seed: int = Field(default=1, ge=0, le=_LARGEST_SEED)
     """Random seed of the shuffle of the training pairs, which happens once."""
+
+    @property
+    def protects(self) -> bool:
+        """Whether spans are kept from the model: only in running text, on both sides."""
+        return self.protect and self.tokenizer == "moses" and (self.source_units, self.target_units) == ("words", "words")
 
     @property
     def source_name(self) -> str:
@@ -200,6 +217,10 @@ class TrainingConfig:
     subword_sampling: float = Field(default=0.0, ge=0, lt=1)
     """Segment the training words anew in every minibatch (with `data.subwords`). With `bpe`, this is the probability of
     leaving out a merge (BPE-dropout). With `unigram`, it is the exponent of a segmentation's probability."""
+    augment: Annotated[tuple[Augmentations, ...], BeforeValidator(_listed)] = ()
+    """Change some of the training pairs in these ways, so that a model knows text as people write it: `capitals` (and small
+    letters), `titles`, `typos`, missing `accents`, `apostrophes` and `endings` (final marks), two pairs `joined`, other
+    `names` on both sides, and `symbols` of protected spans in the place of words that both sides have."""
     guided_alignment: float = Field(default=0.1, ge=0, le=1000)
     """Weight of the cross-entropy of the alignment with given links (`--links`; Chen et al. 2016)."""
     weight_average: float = Field(default=0.0, ge=0, lt=1)

@@ -41,13 +41,14 @@ from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.model import AlignmentLayer, RNNsearch, present_name
 from rnnsearch.ops.packed import WeightPrecision, quantize
 from rnnsearch.text import Vocabularies
+from rnnsearch.text.protected import pair_as_symbols
 from rnnsearch.untrusted import check_header, check_inside, parse_json
 
 TRAINING_COPIES = 4
 """A training holds the weights, their gradient, and two averages of each."""
 _HEADER = "rnnsearch"
 """The entry of a weight file's metadata that says of which model the weights are."""
-_UNITS = ("source_units", "target_units", "normalization", "normalize_words")
+_UNITS = ("source_units", "target_units", "normalization", "normalize_words", "protect")
 _OF_WORDS = ("source_language", "target_language", "tokenizer", "subwords", "right_to_left", *_UNITS)
 """The settings of the data that a translation depends on."""
 _DTYPES = ("F64", "F32", "F16", "BF16")
@@ -77,6 +78,13 @@ class System:
             found.update("\n".join(vocabulary.words).encode("utf-8", "surrogatepass"))
             found.update(vocabulary.subwords.model if vocabulary.subwords else b"\0")
         return found.hexdigest()
+
+    def seen(self, source: Sequence[str], target: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+        """What the model sees of the words of a given pair: symbols for spans that both sides have."""
+        data = self.config.data
+        if not data.protects:
+            return source, target
+        return pair_as_symbols(source, target, (data.source_language, data.target_language))
 
     def __reduce__(self) -> tuple[Callable[..., System], tuple[Any, ...]]:
         """A pickle, for another process, holds settings, vocabularies and weights, and needs no folder."""

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rnnsearch.data.augment import Augmentation, Link
 from rnnsearch.data.pack import PackedCorpus, Sentences
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text.vocabularies import Vocabularies
@@ -52,13 +53,7 @@ class Batch:
 
 def make_batch(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Batch:
     """A minibatch of these (source ids, target ids), given without end symbols."""
-    source, target = (
-        Sentences(
-            np.array([number for sentence in side for number in sentence], dtype=np.int32),
-            np.array([len(sentence) for sentence in side], dtype=np.int32),
-        )
-        for side in zip(*pairs, strict=True)
-    )
+    source, target = (Sentences.of(side) for side in zip(*pairs, strict=True))
     return _batch(source, target)
 
 
@@ -90,17 +85,19 @@ class SubwordSampling:
             )
         self._vocabularies, self._alpha, self._seed = vocabularies, alpha, seed
 
-    def __call__(self, number: int, sides: tuple[Sentences, Sentences]) -> list[tuple[list[int], list[int]]]:
+    def __call__(self, number: int, sides: tuple[Sentences, Sentences]) -> tuple[Sentences, Sentences]:
         """These pairs as minibatch `number` has them: their segmentation depends on nothing else but the seed."""
         random = Random(f"minibatch {number} of seed {self._seed}")
         source, target = (
-            [
-                vocabulary.resample(ids.tolist(), self._alpha, random)
-                for ids in np.split(side.ids, np.cumsum(side.lengths)[:-1])
-            ]
+            Sentences.of(
+                [
+                    vocabulary.resample(ids.tolist(), self._alpha, random)
+                    for ids in np.split(side.ids, np.cumsum(side.lengths)[:-1])
+                ]
+            )
             for vocabulary, side in zip(self._vocabularies, sides, strict=True)
         )
-        return list(zip(source, target, strict=True))
+        return source, target
 
 
 class Guide:
@@ -110,16 +107,20 @@ class Guide:
         """`links` are those of the pairs of the corpus, by number."""
         self._links, self._vocabularies = links, vocabularies
 
-    def __call__(self, batch: Batch, pairs: Integers) -> Batch:
-        """The minibatch of these pairs, with their links."""
-        guide_BTS = np.zeros((len(pairs), batch.target_BT.shape[1], batch.source_BS.shape[1]), np.float32)
+    def links(self, pairs: Integers) -> list[list[Link]]:
+        """The links of these pairs."""
         sources, targets = self._links.take(pairs)
         if not np.array_equal(sources.lengths, targets.lengths):
             raise self._damaged()
         ends = np.cumsum(sources.lengths)[:-1]
-        for guide_TS, x_S, S, y_T, T, linked_sources, linked_targets in zip(
-            *(guide_BTS, batch.source_BS, batch.source_lengths_B - 1, batch.target_BT, batch.target_lengths_B - 1),
-            *(np.split(sources.ids, ends), np.split(targets.ids, ends)),
+        sides = (np.split(side.ids, ends) for side in (sources, targets))
+        return [list(zip(source.tolist(), target.tolist(), strict=True)) for source, target in zip(*sides, strict=True)]
+
+    def __call__(self, batch: Batch, links: Sequence[Sequence[Link]]) -> Batch:
+        """The minibatch, whose pairs have these links."""
+        guide_BTS = np.zeros((len(links), batch.target_BT.shape[1], batch.source_BS.shape[1]), np.float32)
+        for guide_TS, x_S, S, y_T, T, linked_words in zip(
+            *(guide_BTS, batch.source_BS, batch.source_lengths_B - 1, batch.target_BT, batch.target_lengths_B - 1, links),
             strict=True,
         ):
             # The position of the word of every position: subwords of linked words are linked.
@@ -129,7 +130,8 @@ class Guide:
             )
             linked = np.zeros((T + 1, S + 1), np.float32)
             try:
-                linked[linked_targets, linked_sources] = 1
+                for source, target in linked_words:
+                    linked[target, source] = 1
             except IndexError:
                 raise self._damaged() from None
             guide_TS[:T, :S] = linked[np.ix_(target_word_ids, source_word_ids)]
@@ -156,6 +158,7 @@ class BatchStream:
         pool_batches: int,
         shuffle: Literal["once", "epoch"],
         seed: int,
+        augmentation: Augmentation | None = None,
         subword_sampling: SubwordSampling | None = None,
         guide: Guide | None = None,
     ) -> None:
@@ -165,6 +168,7 @@ class BatchStream:
         self._pool_batches = pool_batches
         self._shuffle = shuffle
         self._seed = seed
+        self._augmentation = augmentation
         self._subword_sampling = subword_sampling
         self._guide = guide
         # What the last batch was cut from; only a saving, for the next one often needs it again.
@@ -185,13 +189,16 @@ class BatchStream:
         # Within a minibatch the longest target comes first: engines then stop early with those that end early.
         pairs = pairs[np.argsort(-self._corpus.lengths(pairs)[1], kind="stable")]
         sides = self._corpus.take(pairs)
+        links = self._guide.links(pairs) if self._guide else [[] for _ in pairs]
+        if self._augmentation:
+            sides, links = self._augmentation(number, sides, links)
         if self._subword_sampling:
-            sampled = self._subword_sampling(number, sides)
-            order = sorted(range(len(sampled)), key=lambda i: -len(sampled[i][1]))
-            batch, pairs = make_batch([sampled[i] for i in order]), pairs[order]
-        else:
-            batch = _batch(*sides)
-        return self._guide(batch, pairs) if self._guide else batch
+            sides = self._subword_sampling(number, sides)
+        if self._augmentation or self._subword_sampling:
+            order = np.argsort(-sides[1].lengths, kind="stable")
+            sides, links = (sides[0][order], sides[1][order]), [links[place] for place in order]
+        batch = _batch(*sides)
+        return self._guide(batch, links) if self._guide else batch
 
     def _orders(self, epoch: int) -> tuple[Integers, Integers]:
         """The order of the pairs in this epoch, and of its minibatches."""

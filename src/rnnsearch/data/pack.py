@@ -37,10 +37,18 @@ class Sentences:
     ids: Ids
     lengths: Ids
 
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[int]]) -> Sentences:
+        """These sentences."""
+        return cls(np.array([number for row in rows for number in row], np.int32), np.array([*map(len, rows)], np.int32))
 
-def write_packed(
-    path: Path, blocks: Iterable[tuple[Sentences, Sentences]], *, source_size: int, target_size: int
-) -> None:
+    def __getitem__(self, order: Sequence[int] | Positions) -> Sentences:
+        """The sentences of these numbers, in their order."""
+        each = np.split(self.ids, np.cumsum(self.lengths)[:-1])
+        return Sentences(np.concatenate([each[number] for number in order]), self.lengths[order])
+
+
+def write_packed(path: Path, blocks: Iterable[tuple[Sentences, Sentences]], *, source_size: int, target_size: int) -> None:
     """Write blocks of pairs whose ids lie below `source_size` and `target_size`; whole or not at all."""
     import pyarrow as pa
 

@@ -38,6 +38,7 @@ from rnnsearch.data.word_encoder import WordEncoder, word_encoders
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.shards import Kept, Plain, Workers, cut, default_jobs
 from rnnsearch.text import Units, Vocabularies, language_of, units_of
+from rnnsearch.text.protected import pair_as_symbols
 
 Progress = Callable[[str, int], None]
 Pair = tuple[Sequence[str], Sequence[str]]
@@ -235,6 +236,8 @@ class _Tokenizing:
         fingerprints = []
         for lines in shard:
             pair = self.source.tokenize(lines[0]), self.target.tokenize(lines[1])
+            if self.config.protects:
+                pair = pair_as_symbols(*pair, (self.config.source_language, self.config.target_language))
             is_held_out = self.held_out is not None and pair in self.held_out
             reason = "held_out" if is_held_out else reason_to_drop(self.config, *pair)
             dropped.append(reason)

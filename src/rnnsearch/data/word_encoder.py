@@ -13,6 +13,7 @@ from rnnsearch.config import DataConfig
 from rnnsearch.data.pack import Ids, PackedCorpus, Positions, Sentences
 from rnnsearch.text import UNK, Subwords, Vocabularies, Vocabulary
 from rnnsearch.text.normalization import Side, Spelling
+from rnnsearch.text.protected import ALL_SYMBOLS
 from rnnsearch.text.vocabularies import SIDES, normalizes
 
 
@@ -65,17 +66,17 @@ def word_encoders(
     )
     if vocabularies is not None:
         return _word_encoder(source, vocabularies.source), _word_encoder(target, vocabularies.target)
-    turned = config.right_to_left
+    turned, symbols = config.right_to_left, sorted(ALL_SYMBOLS) if config.protects else []
     normalized: list[Side | None] = [side if normalizes(config, side) else None for side in SIDES]
     seen = [_normalized(counts, side) for counts, side in zip((source, target), normalized, strict=True)]
     if config.subwords == "none":
         sizes, least = (config.source_words, config.target_words), config.minimum_count
         return (
-            _word_encoder(source, Vocabulary.from_counts(seen[0], sizes[0], least, None, False, normalized[0])),
-            _word_encoder(target, Vocabulary.from_counts(seen[1], sizes[1], least, None, turned, normalized[1])),
+            _word_encoder(source, Vocabulary.from_counts(seen[0], sizes[0], least, None, False, normalized[0], symbols)),
+            _word_encoder(target, Vocabulary.from_counts(seen[1], sizes[1], least, None, turned, normalized[1], symbols)),
         )
     texts = [seen[0] + seen[1]] if config.joint_subwords else seen
-    subwords = [Subwords.train(text, config.subwords, config.subword_pieces) for text in texts]
+    subwords = [Subwords.train(text, config.subwords, config.subword_pieces, symbols) for text in texts]
     return (
         _word_encoder(source, _subword_vocabulary(seen[0], subwords[0], False, normalized[0])),
         _word_encoder(target, _subword_vocabulary(seen[1], subwords[-1], turned, normalized[1])),

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from rnnsearch.atomic import atomic_write
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.text.protected import ALL_SYMBOLS
 from rnnsearch.text.subword_sampling import Sampler, bpe_dropout, unigram_sampling
 from rnnsearch.untrusted import MEGABYTE, read_bytes
 
@@ -46,8 +47,11 @@ class Subwords:
         self.segment = functools.lru_cache(maxsize=1 << 18)(self._segment)
 
     @classmethod
-    def train(cls, counts: Mapping[str, int], kind: SubwordKind, size: int) -> Subwords:
-        """Learn about `size` subwords at most from word counts; every single letter always is one."""
+    def train(cls, counts: Mapping[str, int], kind: SubwordKind, size: int, symbols: Sequence[str] = ()) -> Subwords:
+        """Learn about `size` subwords at most from word counts; every single letter always is one.
+
+        `symbols` are words that are never cut, as further subwords. If there are any, every digit of the others is one, too.
+        """
         from sentencepiece import SentencePieceTrainer
 
         model = io.BytesIO()
@@ -58,7 +62,9 @@ class Subwords:
                 input_format="tsv",
                 model_writer=model,
                 model_type=kind,
-                vocab_size=size,
+                vocab_size=size + len(symbols),
+                user_defined_symbols=[BEGIN + symbol for symbol in symbols],
+                split_digits=bool(symbols),
                 hard_vocab_limit=False,
                 character_coverage=1.0,
                 normalization_rule_name="identity",
@@ -95,8 +101,12 @@ class Subwords:
     @property
     def inventory(self) -> list[str]:
         """All subwords that were learned."""
-        numbers = range(self._processor.get_piece_size())
-        return [self._processor.id_to_piece(number) for number in numbers if not self._processor.is_unknown(number)]
+        processor = self._processor
+        return [
+            processor.id_to_piece(number)
+            for number in range(processor.get_piece_size())
+            if not (processor.is_unknown(number) or processor.is_unused(number))
+        ]
 
     def sample(self, words: Sequence[str], alpha: float, random: Random) -> list[str]:
         """The subwords of `words`, segmented at random; they depend on nothing but the arguments.
@@ -104,13 +114,16 @@ class Subwords:
         `alpha` is, for byte-pair encoding, the probability that a merge is left out (BPE-dropout; Provilkov et al. 2020),
         and for a unigram model the power to which the probabilities of segmentations are raised (Kudo 2018).
         """
-        return [subword for word in words for subword in self._sampler(BEGIN + _plain(word), alpha, random)]
+        return [subword for word in words for subword in self._sampled(word, alpha, random)]
+
+    def _sampled(self, word: str, alpha: float, random: Random) -> Sequence[str]:
+        is_whole = word in ALL_SYMBOLS and BEGIN + word in self
+        return (BEGIN + word,) if is_whole else self._sampler(BEGIN + _plain(word), alpha, random)
 
     @functools.cached_property
     def _sampler(self) -> Sampler:
         processor = self._processor
-        numbers = [number for number in range(processor.get_piece_size()) if not processor.is_unknown(number)]
-        scores = {processor.id_to_piece(number): processor.get_score(number) for number in numbers}
+        scores = {piece: processor.get_score(processor.piece_to_id(piece)) for piece in self.inventory}
         return bpe_dropout(scores) if self._kind == "bpe" else unigram_sampling(scores)
 
     def __contains__(self, subword: object) -> bool:

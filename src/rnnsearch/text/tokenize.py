@@ -19,6 +19,7 @@ import numpy as np
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text.normalization import as_written, plain
+from rnnsearch.text.protected import cut_around, find_protected, join_around
 
 TokenizerKind = Literal["moses", "whitespace"]
 
@@ -54,14 +55,15 @@ class Tokenizer:
     not `l ’ homme`). `whitespace` is for text that is tokenised already.
     """
 
-    def __init__(self, kind: TokenizerKind, language: str, normalize: bool = False) -> None:
+    def __init__(self, kind: TokenizerKind, language: str, normalize: bool = False, protect: bool = False) -> None:
         """`language` is a code such as `en`; Moses has English rules for a language that it does not know.
 
         With `normalize`, running text is cut where its plain form (`rnnsearch.text.normalization`) is; the words are spelt
-        as they were written.
+        as they were written. With `protect`, a span to be kept (`rnnsearch.text.protected`) is one word.
         """
         self.kind = kind
         self.normalize = normalize
+        self.protect = protect
         self.language = language
         if kind == "moses":
             if not re.fullmatch("[a-z]{2,3}", language):
@@ -75,6 +77,11 @@ class Tokenizer:
         """The words of `line`: none is empty or holds white space, but for what is no space in `split_at_spaces`."""
         if self.kind == "whitespace":
             return split_at_spaces(line)
+        if self.protect:
+            return cut_around(line, find_protected(line, self.language), self._tokenize)
+        return self._tokenize(line)
+
+    def _tokenize(self, line: str) -> list[str]:
         line = line.translate(_INVISIBLE)
         read = plain(line) if self.normalize else line.replace("’", "'")
         words: list[str] = self._moses.tokenize(read, escape=False)
@@ -86,6 +93,11 @@ class Tokenizer:
         """`tokens` as a reader writes them: punctuation, quotes, clitics and currency where they belong."""
         if self.kind == "whitespace":
             return " ".join(tokens)
+        if self.protect:
+            return join_around(tokens, self.language, self._detokenize)
+        return self._detokenize(tokens)
+
+    def _detokenize(self, tokens: Sequence[str]) -> str:
         plain = [_plain_quotes(token, tokens) for token in tokens]
         line: str = self._moses_back.detokenize(plain, unescape=False)
         if plain == list(tokens):

@@ -109,7 +109,7 @@ def units_of(data: DataConfig) -> tuple[Units, Units]:
 def named_units(name: str, data: DataConfig, language: str) -> Units:
     """Units by the name that `data.source_units` has for them."""
     if name == "words":
-        return Tokenizer(data.tokenizer, language, data.normalize_words)
+        return Tokenizer(data.tokenizer, language, data.normalize_words, data.protects)
     kinds: dict[str, type[Characters | Symbols]] = {"characters": Characters, "codepoints": CodePoints, "symbols": Symbols}
     return kinds[name](data.normalization)
 

@@ -68,13 +68,15 @@ class Vocabulary:
         subwords: Subwords | None = None,
         right_to_left: bool = False,
         normalized: Side | None = None,
+        symbols: Sequence[str] = (),
     ) -> Vocabulary:
-        """The `size` most frequent words of those seen `minimum_count` times; ties in order."""
+        """The `size` most frequent words of those seen `minimum_count` times, ties in order; and `symbols` in any case."""
         frequent = [
             word for word, count in counts.items() if count >= minimum_count and word not in (END_SYMBOL, UNK_SYMBOL)
         ]
         frequent.sort(key=lambda word: (-counts[word], word))
-        return cls(frequent[:size], subwords, right_to_left, normalized)
+        kept = dict.fromkeys([*frequent[:size], *symbols])
+        return cls([*kept], subwords, right_to_left, normalized)
 
     @classmethod
     def load(

@@ -53,7 +53,7 @@ class AlignmentLayerTraining:
         longest = system.config.data.max_length
         self._system = system
         self._pairs = [pair for pair in pairs if 0 < len(pair.source) <= longest and 0 < len(pair.target) <= longest]
-        self._ids = [system.vocabularies.encode(pair.source, pair.target) for pair in self._pairs]
+        self._ids = [system.vocabularies.encode(*system.seen(pair.source, pair.target)) for pair in self._pairs]
         self._batches = list(by_length([max(len(x), len(y)) + 1 for x, y in self._ids], _BATCH_SIZE))
         self.updates = min(_EPOCHS * len(self._batches), _UPDATES)
         """The number of its updates."""
@@ -101,8 +101,9 @@ class AlignmentLayerTraining:
 
 def _cells(system: System, pair: LinkedPair, width: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The place of each pair of subwords in a flat array whose rows are so wide, and the probability of its link."""
-    source_word_ids = np.array(system.vocabularies.source.word_ids(pair.source), np.int64)
-    target_word_ids = np.array(system.vocabularies.target.word_ids(pair.target), np.int64)
+    seen_source, seen_target = system.seen(pair.source, pair.target)
+    source_word_ids = np.array(system.vocabularies.source.word_ids(seen_source), np.int64)
+    target_word_ids = np.array(system.vocabularies.target.word_ids(seen_target), np.int64)
     linked = np.zeros((len(pair.target), len(pair.source)), np.float32)
     for (source, target), probability in pair.links.items():
         linked[target, source] = probability

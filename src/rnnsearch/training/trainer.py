@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from rnnsearch.config import WEIGHTS, TrainingConfig
+from rnnsearch.data.augment import Augmentation
 from rnnsearch.data.batches import BatchStream, Guide, SubwordSampling
 from rnnsearch.data.pack import PackedCorpus
 from rnnsearch.devices import batch_tensors, device_of
@@ -93,6 +94,11 @@ class Trainer:
         sampling, alpha = None, self.settings.subword_sampling
         if alpha:
             sampling = SubwordSampling(system.vocabularies, alpha, self.settings.seed)
+        augmentation = None
+        if self.settings.augment:
+            augmentation = Augmentation(
+                system.vocabularies, self.settings.augment, self.settings.seed, system.config.data.max_length
+            )
         guide = None
         if links is not None and self.settings.guided_alignment and system.model.aligns:
             guide = Guide(links, system.vocabularies)
@@ -102,6 +108,7 @@ class Trainer:
             pool_batches=self.settings.pool_batches,
             shuffle=self.settings.shuffle,
             seed=self.settings.seed,
+            augmentation=augmentation,
             subword_sampling=sampling,
             guide=guide,
         )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rnnsearch.config import SearchConfig
 from rnnsearch.errors import RnnsearchError, shown
@@ -16,6 +17,7 @@ from rnnsearch.text.vocabulary import UNK
 from rnnsearch.translation.glossary import MOST_UNITS, MOST_UNITS_EACH, NO_TERMS, Glossary, Match
 from rnnsearch.translation.lexicon import Lexicon
 from rnnsearch.translation.mbr import rank_by_mbr
+from rnnsearch.translation.restoring import Seen, moved_terms, rows_of
 from rnnsearch.translation.sentences import has_letters
 from rnnsearch.translation.translation import (
     Linker,
@@ -43,6 +45,8 @@ class Request:
     matches: list[list[Match]]
     """The terms in each segment."""
     queries: list[Query]
+    seen: list[Seen]
+    """What the model sees of each segment, where spans are kept from it."""
     copied: str | None = None
     """The line, if it has no letters and stays as it is."""
 
@@ -56,6 +60,8 @@ class Requests:
         self.aligns = system.model.aligns
         self.source, self.target = units_of(system.config.data)
         data = system.config.data
+        self.protects = data.protects
+        self._languages = data.source_language, data.target_language
         self.of_running_text = data.source_units == "words" and data.tokenizer == "moses"
         """Whether the source may consist of sentences as people write them."""
 
@@ -111,20 +117,28 @@ class Requests:
     ) -> Request:
         """What is to be searched for to translate these segments of a line."""
         source, target = self.vocabularies
-        queries, matches = [], []
+        queries, matches, seen = [], [], []
         for words, prefix in zip(segments, prefixes, strict=True):
             found = self._without_prefixed(glossary.matches(words), prefix)
             terms = None
+            if self.protects:
+                seen.append(Seen.of(words, self._languages[0], self._cost))
+            read = seen[-1].seen if seen else words
             if found:
-                starts, stops = _id_ranges(source.word_ids(words), len(words))
+                starts, stops = _id_ranges(source.word_ids(read), len(words))
                 terms = Terms(
                     [Term(target.encode(match.target), starts[match.start], stops[match.stop - 1]) for match in found],
                     target.continues,
                 )
-                _check_cost(terms, source.encode(words), words)
-            queries.append(Query(source.encode(words), beam, target.encode(prefix), terms))
+                _check_cost(terms, source.encode(read), words)
+            queries.append(Query(source.encode(read), beam, target.encode(prefix), terms))
             matches.append(found)
-        return Request(n, segments, prefixes, matches, queries)
+        return Request(n, segments, prefixes, matches, queries, seen)
+
+    def _cost(self, word: str) -> float:
+        """How unusual a word of the source is: by the number of its subwords, and of one, by its rank in the vocabulary."""
+        ids = self.vocabularies.source.encode([word])
+        return ids[0] if len(ids) == 1 and ids[0] != UNK else len(ids) * len(self.vocabularies.source)
 
     def _without_prefixed(self, matches: list[Match], prefix: list[str]) -> list[Match]:
         """The matches but those that the prefix contains and search cannot find in it, since they have unknown words."""
@@ -162,6 +176,8 @@ class Requests:
         if request.copied is not None:
             return [self._copied(request, request.copied, linker)]
         found = [query.found for query in request.queries]
+        if request.seen:
+            found = [self._without_faults_first(each, seen) for each, seen in zip(found, request.seen, strict=True)]
         wanted = len(found[0]) if found and search.minimum_bayes_risk else request.n
         ranks = min(wanted, len(found[0])) if len(found) == 1 else 1
         translations = [
@@ -169,6 +185,12 @@ class Requests:
             for rank in range(ranks)
         ]
         return rank_by_mbr(translations)[: request.n] if search.minimum_bayes_risk else translations
+
+    def _without_faults_first(self, hypotheses: list[Hypothesis], seen: Seen) -> list[Hypothesis]:
+        """The hypotheses in order, but those with every symbol of the source once before the others."""
+        if not seen.places:
+            return hypotheses
+        return sorted(hypotheses, key=lambda one: seen.faults(self.vocabularies.target.join(one.words)[0]))
 
     def _copied(self, request: Request, line: str, linker: Linker | None) -> Translation:
         """The translation of a line without letters: itself, each of its words read from itself."""
@@ -193,13 +215,17 @@ class Requests:
         replacements: list[Replacement] = []
         terms: list[PlacedTerm] = []
         source_start = target_start = 0
-        of_segments = zip(request.segments, request.prefix, request.matches, request.queries, hypotheses, strict=True)
-        for source, prefix, matches, query, hypothesis in of_segments:
+        seen_segments: list[Seen] | list[None] = request.seen or [None] * len(request.segments)
+        of_segments = zip(
+            *(request.segments, seen_segments, request.prefix, request.matches, request.queries, hypotheses), strict=True
+        )
+        for source, seen, prefix, matches, query, hypothesis in of_segments:
             tokens, word_ids = self.vocabularies.target.join(hypothesis.words)
             # The words of a prefix are written as they were given, even where the model does not know them.
             given = len(self.vocabularies.target.encode(prefix))
             if given and word_ids[given - 1] + 1 == len(prefix):
                 tokens[: len(prefix)] = prefix
+            placed: list[PlacedTerm] = []
             for number, first in hypothesis.terms:
                 # So are the words of a term.
                 assert query.terms is not None
@@ -207,13 +233,22 @@ class Requests:
                 place = min(word_ids[first : first + len(query.terms.terms[number].words)])
                 tokens[place : place + len(match.target)] = match.target
                 start, stop = source_start + match.start, source_start + match.stop
-                terms.append(PlacedTerm(start, stop, target_start + place, target_start + place + len(match.target)))
+                placed.append(PlacedTerm(start, stop, place, place + len(match.target)))
             alignment, end_alignment = hypothesis.alignment, hypothesis.end_alignment
-            source_word_ids = self.vocabularies.source.word_ids(source)
+            source_word_ids = self.vocabularies.source.word_ids(seen.seen if seen else source)
             if alignment is not None:
                 alignment = by_words(alignment, word_ids, source_word_ids)
             if end_alignment is not None:
                 end_alignment = end_by_words(end_alignment, source_word_ids)
+            if seen:
+                written = seen.restored(tokens, _read_from(alignment, len(tokens), len(source)), self._languages[1])
+                tokens = [one.word for one in written]
+                alignment = None if alignment is None else rows_of(written, alignment)
+                placed = moved_terms(placed, written)
+            terms += [
+                replace(one, target_start=target_start + one.target_start, target_stop=target_start + one.target_stop)
+                for one in placed
+            ]
             segment = Segment(source_start, source, target_start, tokens, alignment, end_alignment)
             if replace_unk:
                 segment, replaced = replace_unknown(segment, lexicon, linker, self.vocabularies.source)
@@ -233,6 +268,13 @@ class Requests:
             terms=sorted(terms, key=lambda term: term.target_start),
             linker=linker,
         )
+
+
+def _read_from(alignment: NDArray[np.float32] | None, words: int, source_words: int) -> list[int]:
+    """The number of the source word that each word was read from; without an alignment, the one at the same place."""
+    if alignment is None:
+        return [min(place * source_words // max(1, words), source_words) for place in range(words)]
+    return [int(source) for source in alignment.argmax(1)]
 
 
 def _check_cost(terms: Terms, ids: Sequence[int], words: Sequence[str]) -> None:

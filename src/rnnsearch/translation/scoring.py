@@ -109,10 +109,8 @@ def score_pairs(
     models = [member.model for member in (system, *others)]
     device = device_of(system.model)
     scored: list[ScoredPair | None] = [None] * len(sources)
-    ids = [
-        system.vocabularies.encode(source, target)
-        for source, target in zip(sources, targets, strict=True)
-    ]
+    seen = [system.seen(source, target) for source, target in zip(sources, targets, strict=True)]
+    ids = [system.vocabularies.encode(*pair) for pair in seen]
     unit = "subwords" if system.vocabularies.source.subwords else "words"
     for line, (x, y) in enumerate(ids, first_line):
         if max(len(x), len(y)) > LONGEST:
@@ -138,8 +136,8 @@ def score_pairs(
         alpha_TBS = torch.stack(alphas_TBS).mean(0) if alphas_TBS else None
         for b, i in enumerate(indices):
             x, y = ids[i]
-            source_word_ids = system.vocabularies.source.word_ids(sources[i])
-            target_word_ids = system.vocabularies.target.word_ids(targets[i])
+            source_word_ids = system.vocabularies.source.word_ids(seen[i][0])
+            target_word_ids = system.vocabularies.target.word_ids(seen[i][1])
             scores = log_p_P[output.sentences_P == b].cpu().numpy()
             word_scores = np.bincount([*target_word_ids, len(targets[i])], scores)
             alignment = end_alignment = link_probabilities = None

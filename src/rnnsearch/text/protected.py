@@ -1,0 +1,241 @@
+"""Spans of a line that a translation has to keep: addresses, file names, placeholders, codes, emoji, and quantities.
+
+A model does not see them: each stands as one symbol in its sentence, and what it stood for is written in the place where the
+model puts the symbol. Spans of two kinds have symbols of their own, since sentences are built differently around them: what
+is kept as it is, and quantities, which the target language may write in another way (`rnnsearch.text.quantities`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import regex
+
+from rnnsearch.text.quantities import Quantity, find_quantities
+
+Kind = Literal["verbatim", "quantity"]
+
+MOST = 12
+"""The number of spans of a kind that a sentence may have."""
+SYMBOLS: dict[Kind, tuple[str, ...]] = {
+    "verbatim": tuple(f"⟦{number}⟧" for number in range(1, MOST + 1)),
+    "quantity": tuple(f"⟨{number}⟩" for number in range(1, MOST + 1)),
+}
+"""The symbols that stand for spans, as words of a vocabulary."""
+ALL_SYMBOLS = frozenset(symbol for symbols in SYMBOLS.values() for symbol in symbols)
+
+_EXTENSIONS = (
+    r"7z|aac|apk|avi|bak|bat|bib|bin|bmp|bz2|c|cfg|conf|cpp|css|csv|dat|db|deb|dll|dmg|doc|docx|epub|exe|flac|gif|gz|h|"
+    r"hpp|htm|html|ico|ini|ipynb|iso|jar|java|jpeg|jpg|js|json|jsx|key|log|lua|m4a|md|mkv|mov|mp3|mp4|mpeg|msi|odp|ods|"
+    r"odt|ogg|otf|pdf|php|pl|png|po|ppt|pptx|ps1|psd|py|rar|rb|rpm|rs|rst|rtf|sh|so|sql|srt|svg|tar|tex|tgz|tiff|tmx|"
+    r"toml|torrent|ts|tsv|ttf|txt|vtt|wav|webm|webp|wma|wmv|xcf|xhtml|xlf|xliff|xls|xlsx|xml|xz|yaml|yml|zip"
+)
+_DOMAINS = (
+    r"com|org|net|edu|gov|mil|int|info|biz|io|ai|dev|app|eu|fr|be|ch|ca|uk|de|es|it|nl|pt|at|ie|us|au|nz|ru|jp|cn|in|br|"
+    r"mx|se|no|dk|fi|pl|cz|gr|tr|example|test|localhost|invalid"
+)
+_END_OF_ADDRESS = r"(?<![.,;:!?…'’\"”»])"
+_PATTERNS = (
+    r"``[^`\n]+``|`[^`\n]+`",  # code
+    r"</?[A-Za-z][\w:.-]*(?:\s[^<>\n]*)?/?>",  # tags
+    r"\{\{[^{}\n]*\}\}|[$%]\{[^{}\n]*\}|#?\{[^{}\s]*\}",  # placeholders
+    r"%\([^()\s]*\)[-#+ 0]*\d*(?:\.\d+)?[a-zA-Z]|%\d+(?:\$[a-zA-Z@])?",
+    r"(?<![\w%])%[-#+0]*\d*(?:\.\d+)?l{0,2}[sdifuxXeEgGcrp@](?!\w)",
+    r"(?:https?|ftps?|file|ssh|git|s3|wss?)://[^\s<>\"«»“”]+" + _END_OF_ADDRESS,  # addresses
+    r"(?:mailto:|tel:)\S+" + _END_OF_ADDRESS,
+    r"[\w.+-]*\w@\w[\w-]*(?:\.\w[\w-]*)+",
+    rf"(?<![\w@.])(?:www\.[\w-]+(?:\.[\w-]+)+|(?:[\w-]+\.)+(?:{_DOMAINS}))(?::\d+)?(?:/[^\s<>\"«»“”]*)?(?![\w@])"
+    + _END_OF_ADDRESS,
+    r"(?<![\w/])(?:[A-Za-z]:\\|\\\\)[^\s<>:\"|?*]+" + _END_OF_ADDRESS,  # paths and names of files
+    r"(?<![\w/])(?:~|\.{1,2})/(?:[\w.@%+-]+/)*(?:[\w.@%+-]*\w/?)?|(?<![^\s(\[\"'«“])/[a-z][\w.@%+-]*(?:/[\w.@%+-]*\w)*/?"
+    + _END_OF_ADDRESS,
+    rf"(?<![\w/.])(?:[\w-]+/)*[\w-]+(?:\.[\w-]+)*\.(?:{_EXTENSIONS})\b",
+    r"(?<!\w)[#@]\w+(?:[-.]\w+)*",  # hashtags, handles, numbers of orders
+    r"(?<!\w)\+\d[\d \u00a0().-]{5,}\d(?!\w)|(?<![\w.])0\d(?:[ .\u00a0-]\d{2}){4}(?!\w)",  # telephone numbers
+    r"(?<!\w)(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}(?!\w)|(?<![\w-])\d{3}-\d{4}(?![\w-])",
+    r"(?<![\w.,])v?\d+(?:\.\d+){2,}(?:[-+][\w.]+)?(?!\w)|(?<!\w)v\d+(?:\.\d+)*(?!\w)",  # versions
+    r"(?<![\w.,])\d+(?:[-–/:]\d+)+(?!\w)",  # dates, ranges, fractions, results
+    r"(?<!\w)[A-Z](?:\+\+|#)(?!\w)|(?<!\w)[A-Za-z_]\w*\(\)|(?<!\w)\w*[A-Za-z0-9]_\w+",  # names in programs
+    r"(?<!\w)(?:[a-z][A-Z]\w*|[a-z]+(?:[A-Z][a-z\d]+){2,})(?!\w)|(?<![^\s(\[\"'«“])(?:--[a-z][\w-]*(?:=\S+)?|-[a-zA-Z])(?!\w)",
+    r"(?:\p{RI}{2}|[0-9#*]\ufe0f?\u20e3|\p{Emoji}(?<![\d#*©®™])\p{M}*[\U0001f3fb-\U0001f3ff]?(?:\u200d\p{Emoji}\p{M}*)*)+",
+    r"(?<![\w:;=])(?:[:;=][-']?[)(DPp/\\|*]|<3|\^\^)(?!\w)",
+)
+_PATTERN = regex.compile("|".join(_PATTERNS))
+_TRIGGER = regex.compile(
+    r"[\d@#{}<>`%~\\/_^$€£¥]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
+)
+"""Without one of these, no span is in a line."""
+_CODE = regex.compile(r"(?<![\w/.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![\w/])")
+_ORDINAL = regex.compile(r"\d+(?:st|nd|rd|th|s|er|re|ère|e|ème|è|h|am|pm|px|x|k|m|min|sec|ms)?|\d+h\d*")
+
+
+@dataclass(frozen=True)
+class Protected:
+    """A span of a line, and what it is."""
+
+    start: int
+    stop: int
+    text: str
+    """As it stands in the line."""
+    quantity: Quantity | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """Which symbols stand for it."""
+        return "verbatim" if self.quantity is None else "quantity"
+
+    @property
+    def value(self) -> object:
+        """What a span of the other language has in common with this one if it says the same."""
+        if self.quantity is None:
+            return self.text
+        return self.quantity.number, self.quantity.currency, self.quantity.unit
+
+    def written(self, language: str) -> str:
+        """The span as it is written in a text of this language."""
+        return self.text if self.quantity is None else self.quantity.written(language)
+
+
+def find_protected(line: str, language: str, also: Sequence[regex.Pattern[str]] = ()) -> list[Protected]:
+    """The spans to keep in a line of this language, in order and without overlaps; `also` are further patterns.
+
+    Spans that touch are one, and so are letters and digits that touch a span that is kept as it is.
+    """
+    if not (also or _TRIGGER.search(line)):
+        return []
+    verbatim = [_unbracketed(line, *match.span()) for match in _PATTERN.finditer(line)]
+    verbatim += [match.span() for pattern in also for match in pattern.finditer(line) if match[0]]
+    verbatim += [match.span() for match in _CODE.finditer(line) if _is_code(match[0])]
+    spans = _merged(line, sorted(verbatim))
+    found = [Protected(start, stop, line[start:stop]) for start, stop in spans]
+    for start, stop, quantity in find_quantities(line, language):
+        overlapping = [one for one in found if one.start < stop and start < one.stop]
+        if quantity.unit == "time" and all(start <= one.start and one.stop <= stop for one in overlapping):
+            found = [one for one in found if one not in overlapping]
+        elif overlapping:
+            continue
+        found.append(Protected(start, stop, line[start:stop], quantity))
+    return sorted(found, key=lambda one: one.start)
+
+
+def _is_code(text: str) -> bool:
+    """Whether this is a code such as `AX-204`: letters and digits, and no ordinal, number with a unit, or decade."""
+    if not (any(map(str.isdigit, text)) and any(map(str.isalpha, text))):
+        return False
+    parts = regex.split(r"[-_./]", text)
+    if all((part.isalpha() and not part.isupper()) or _ORDINAL.fullmatch(part) for part in parts):
+        return False
+    return any(regex.search(r"[A-Za-z]\d|\d[A-Z]", part) or part.isupper() or part.isdigit() for part in parts)
+
+
+def _unbracketed(line: str, start: int, stop: int) -> tuple[int, int]:
+    """The span of an address without a bracket at its end that is opened before it."""
+    while (
+        line[stop - 1] in ")]"
+        and line[start] not in ":;="
+        and line.count(line[stop - 1], start, stop) > line.count("(["[")]".index(line[stop - 1])], start, stop)
+    ):
+        stop -= 1
+    return start, stop
+
+
+def _merged(line: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans without overlaps: those that overlap or touch are joined, and what belongs to the same word is added."""
+    merged: list[tuple[int, int]] = []
+    for start, stop in spans:
+        while start > 0 and _of_word(line[start - 1]) and (_of_word(line[start]) or line[start] in "{$"):
+            start -= 1
+        while stop < len(line) and _of_word(line[stop]) and (_of_word(line[stop - 1]) or line[stop - 1] == "}"):
+            stop += 1
+        if merged and start <= merged[-1][1]:
+            start, stop = merged[-1][0], max(stop, merged[-1][1])
+            merged.pop()
+        merged.append((start, stop))
+    return merged
+
+
+def _of_word(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"
+
+
+_MARKERS = "ꝏᚠꙮঅ"
+"""Letters that hardly any text has: a span is cut out of a line as a word of one of them."""
+_SPACES = regex.compile(r"\s")
+
+
+def cut_around(line: str, spans: Sequence[Protected], tokenize: Callable[[str], list[str]]) -> list[str]:
+    """The words of a line, each of these spans being one; white space in it is one no-break space for each character."""
+    if not spans:
+        return tokenize(line)
+    marker = next((letter for letter in _MARKERS if letter not in line), " ")
+    parts, end = [], 0
+    for span in spans:
+        parts += [line[end : span.start], marker]
+        end = span.stop
+    left = iter(spans)
+    found = []
+    for word in tokenize("".join([*parts, line[end:]])):
+        for part in regex.split(f"({marker})", word):
+            if part:
+                found.append(_SPACES.sub("\N{NO-BREAK SPACE}", next(left).text) if part == marker else part)
+    return found
+
+
+def join_around(words: Sequence[str], language: str, detokenize: Callable[[Sequence[str]], str]) -> str:
+    """The line of these words, in which spans are as they are written: nothing is moved within them."""
+    spans = [word for word in words if protected_word(word, language)]
+    if not spans:
+        return detokenize(words)
+    marker = next((letter for letter in _MARKERS if not any(letter in word for word in words)), " ")
+    line = detokenize([marker if protected_word(word, language) else word for word in words])
+    left = iter(spans)
+    return "".join(next(left).replace("\N{NO-BREAK SPACE}", " ") if letter == marker else letter for letter in line)
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def protected_word(word: str, language: str) -> Protected | None:
+    """The span that a word of a sentence in this language is; None if it is an ordinary word."""
+    text = word.replace("\N{NO-BREAK SPACE}", " ")
+    spans = find_protected(text, language)
+    return spans[0] if len(spans) == 1 and spans[0].text == text else None
+
+
+def as_symbols(words: Sequence[str], language: str) -> tuple[list[str], dict[str, int]]:
+    """What a model sees of the words of a source: symbols for spans; and for each symbol, the number of its word.
+
+    Symbols are numbered in the order of the words. Spans beyond `MOST` of a kind are left as they are.
+    """
+    seen, places = list(words), {}
+    left = {kind: iter(symbols) for kind, symbols in SYMBOLS.items()}
+    for place, word in enumerate(words):
+        span = protected_word(word, language)
+        symbol = span and next(left[span.kind], None)
+        if symbol:
+            seen[place], places[symbol] = symbol, place
+    return seen, places
+
+
+def pair_as_symbols(
+    source: Sequence[str], target: Sequence[str], languages: tuple[str, str]
+) -> tuple[list[str], list[str]]:
+    """What a model sees of the words of a given pair: symbols for spans of both sides that say the same.
+
+    What only one of the sides has is left as it is.
+    """
+    seen = list(source), list(target)
+    at: dict[tuple[Kind, object], list[int]] = {}
+    for place, word in enumerate(target):
+        span = protected_word(word, languages[1])
+        if span:
+            at.setdefault((span.kind, span.value), []).append(place)
+    left = {kind: iter(symbols) for kind, symbols in SYMBOLS.items()}
+    for place, word in enumerate(source):
+        span = protected_word(word, languages[0]) if at else None
+        if span and at.get((span.kind, span.value)):
+            symbol = next(left[span.kind], None)
+            if symbol:
+                seen[0][place] = seen[1][at[span.kind, span.value].pop(0)] = symbol
+    return seen

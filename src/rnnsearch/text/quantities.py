@@ -1,0 +1,126 @@
+"""Numbers, prices, percentages and measures: found in running text, and written as another language writes them.
+
+A quantity is found as it is written in a language (`1,250.5` in English is `1 250,5` in French), has a value that does not
+depend on the language, and is written for any language from this value. A number of one digit is none, since languages
+write it as a word as often as not; with a currency, a percent sign or a unit it is one.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import regex
+
+
+class Notation(NamedTuple):
+    """How a language writes numbers."""
+
+    group: str
+    """What separates thousands."""
+    decimal: str
+    before: bool = False
+    """Whether the currency stands before the number, with no space between."""
+    space: str = "\N{NO-BREAK SPACE}"
+    """What stands before a percent sign, and between a number and the currency after it."""
+
+
+_ENGLISH = Notation(",", ".", before=True, space="")
+_COMMA = Notation(".", ",")
+_SPACES = Notation("\N{NO-BREAK SPACE}", ",")
+_NOTATIONS = {
+    **dict.fromkeys(("en", "zh", "ja", "ko", "he", "th"), _ENGLISH),
+    **dict.fromkeys(("de", "es", "it", "nl", "pt", "da", "el", "tr", "id", "ro", "hr", "sl"), _COMMA),
+    **dict.fromkeys(("fr", "ru", "uk", "pl", "cs", "sk", "sv", "fi", "nb", "no", "hu", "bg", "lt", "lv", "et"), _SPACES),
+}
+
+_CURRENCIES = "$€£¥"
+_UNITS = (
+    r"kg|g|mg|µg|km/h|km²|km|cm|mm|m²|m³|m|mph|ml|mL|cl|dl|mg/l|l|L|ha|°C|°F|°|kWh|kW|MW|W|V|Hz|kHz|MHz|GHz|kB|KB|MB|GB|TB"
+)
+_GAP = r"[ \u00a0\u202f\u2009]"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A quantity, however it was written."""
+
+    number: str
+    """Its digits, with `.` before the decimals and nothing between thousands: `1250.50`; of a time, `9:30`."""
+    grouped: bool = False
+    """Whether its thousands were separated."""
+    currency: str = ""
+    unit: str = ""
+    """A unit, `%`, or `time` for a time of the day."""
+
+    def written(self, language: str) -> str:
+        """The quantity as this language writes it; as it was read, where the notation of the language is not known."""
+        notation = _NOTATIONS.get(language, _ENGLISH)
+        if self.unit == "time":
+            hours, _, minutes = self.number.partition(":")
+            return f"{hours}\N{NO-BREAK SPACE}h\N{NO-BREAK SPACE}{minutes}" if language == "fr" else self.number
+        whole, _, decimals = self.number.partition(".")
+        if self.grouped:
+            whole = f"{int(whole):,}".replace(",", notation.group)
+        text = whole + (notation.decimal + decimals if decimals else "")
+        if self.currency:
+            return self.currency + text if notation.before else text + notation.space + self.currency
+        if self.unit == "%":
+            return text + notation.space + "%"
+        if self.unit:
+            return text + ("" if self.unit == "°" else "\N{NO-BREAK SPACE}") + self.unit
+        return text
+
+
+class Found(NamedTuple):
+    """A quantity in a line."""
+
+    start: int
+    stop: int
+    quantity: Quantity
+
+
+def find_quantities(line: str, language: str) -> list[Found]:
+    """The quantities in a line of this language, in order; what is part of a longer word or code is none."""
+    found = []
+    for match in _pattern(_NOTATIONS.get(language, _ENGLISH)).finditer(line):
+        quantity = _quantity(match, _NOTATIONS.get(language, _ENGLISH))
+        if quantity is not None:
+            found.append(Found(match.start(), match.end(), quantity))
+    return found
+
+
+@functools.cache
+def _pattern(notation: Notation) -> regex.Pattern[str]:
+    # Where thousands are separated by spaces, many write a full stop instead, and some as the decimal sign, too.
+    spaces = notation.group == "\N{NO-BREAK SPACE}"
+    group = f"(?:{_GAP}|{regex.escape('.' if spaces else notation.group)})"
+    decimal = "[,.]" if spaces else regex.escape(notation.decimal)
+    number = rf"(?<number>\d{{1,3}}(?:{group}\d{{3}})+(?!\d)(?:{decimal}\d+)?|\d+{decimal}\d+|\d+)"
+    currency = f"[{_CURRENCIES}]"
+    hour = r"(?<hours>[01]?\d|2[0-3])"
+    time = rf"{hour}(?::|{_GAP}?h{_GAP}?)(?<minutes>[0-5]\d)" if spaces else rf"{hour}:(?<minutes>[0-5]\d)"
+    return regex.compile(
+        rf"(?<![\w.,:/+{_CURRENCIES}-])(?:{time}|(?<before>{currency}{_GAP}?)?{number}"
+        rf"(?:{_GAP}?(?<after>{currency})|{_GAP}?(?<unit>%|(?:{_UNITS})(?![\w/²³'’])))?)(?![\w:/]|[.,-]\d|{_GAP}?%)"
+    )
+
+
+def _quantity(match: regex.Match[str], notation: Notation) -> Quantity | None:
+    if match["hours"]:
+        return Quantity(f"{int(match['hours'])}:{match['minutes']}", unit="time")
+    parts = regex.split(r"\D", match["number"])
+    is_decimal = len(parts) > 1 and (len(parts[-1]) != 3 or match["number"][-4] == notation.decimal)
+    decimals = parts.pop() if is_decimal else ""
+    digits = "".join(parts)
+    currency = (match["before"] or match["after"] or "").strip()
+    unit = match["unit"] or ""
+    if match["before"] and match["after"]:
+        return None
+    if len(digits) == 1 and not (decimals or currency or unit):
+        return None
+    grouped = len(parts) > 1
+    if len(digits) > 1 and digits.startswith("0") and (grouped or decimals):
+        return None
+    return Quantity(digits + ("." + decimals if decimals else ""), grouped, currency, unit)

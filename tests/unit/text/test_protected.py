@@ -1,0 +1,179 @@
+"""Spans that a translation keeps."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnsearch.text import Tokenizer
+from rnnsearch.text.protected import as_symbols, cut_around, find_protected, pair_as_symbols
+from rnnsearch.text.quantities import find_quantities
+
+VERBATIM = [
+    "anna@example.com",
+    "first.last+tag@mail.example.co.uk",
+    "https://example.com/a?b=1&c=2",
+    "www.example.org",
+    "example.com/x",
+    "C:\\Users\\me\\notes",
+    "/usr/local/bin",
+    "~/letters",
+    "./run",
+    "report_final.pdf",
+    "archive.tar.gz",
+    "{name}",
+    "{{x}}",
+    "${x}",
+    "%{count}",
+    "%(name)s",
+    "%s",
+    "%d",
+    "%1$s",
+    "<x/>",
+    "<b>",
+    "</b>",
+    "#4521",
+    "A-17b",
+    "AX-204",
+    "COVID-19",
+    "R2D2",
+    "v2.3.1",
+    "192.168.0.1",
+    "#travel",
+    "@anna",
+    "+33 1 23 45 67 89",
+    "01 23 45 67 89",
+    "555-123-4567",
+    "(555) 123-4567",
+    "2024-03-15",
+    "1939-45",
+    "1/2",
+    "3:1",
+    "foo()",
+    "my_name",
+    "iPhone",
+    "--verbose",
+    "`ls -l`",
+    "C++",
+    "😊",
+    "👨‍👩‍👧",
+    "👍🏽",
+    "🇫🇷",
+    "❤️",
+    ":-)",
+]
+WORDS = st.lists(st.sampled_from(["the", "house", "Anna", "before", "by", "new"]), min_size=1, max_size=3)
+
+
+@pytest.mark.parametrize("text", VERBATIM)
+@pytest.mark.parametrize("language", ["en", "fr", "xx"])
+def test_what_is_kept(text: str, language: str) -> None:
+    """Alone, within a sentence, in brackets, and before a full stop, it is one span and nothing else is."""
+    for line in (text, f"see {text} now", f"see ({text}) now", f"see {text}, and more", f"see {text}."):
+        found = find_protected(line, language)
+        assert [span.text for span in found] == [text], line
+        assert all(line[span.start : span.stop] == span.text for span in found)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "He said and/or, he/she; it's a 19th-century house, the 21st, 10am, the 1990s... i.e. U.S. e.g. that.",
+        "C'est-à-dire, peut-être : la 21e, le 1er, à 10h, au XXe siècle, l'homme d'aujourd'hui; M. Dupont, n'est-ce pas ?",
+        "Stop! (Really?) “Yes” - “no” – «non»; Mr. McDonald's & O'Neil: 3 apples.",
+    ],
+)
+def test_ordinary_text_is_not_protected(line: str) -> None:
+    """Words with hyphens, apostrophes, ordinals, and marks are left to the model."""
+    assert find_protected(line, "en") == find_protected(line, "fr") == []
+
+
+@given(st.lists(st.tuples(WORDS, st.sampled_from(VERBATIM)), min_size=1, max_size=6))
+def test_every_span_is_found(parts: list[tuple[list[str], str]]) -> None:
+    """Each is within one span, in order, and the spans do not overlap."""
+    line = " ".join(" ".join([*words, span]) for words, span in parts)
+    found = find_protected(line, "en")
+    assert [span.text for span in found] == [span for _, span in parts]
+
+
+@given(st.text(), st.sampled_from(["en", "fr", "de", "xx"]))
+def test_any_text(line: str, language: str) -> None:
+    """Spans are those of the line, in order, and none is empty."""
+    end = 0
+    for span in find_protected(line, language):
+        assert end <= span.start < span.stop
+        assert line[span.start : span.stop] == span.text
+        end = span.stop
+
+
+@pytest.mark.parametrize(
+    ("english", "french"),
+    [
+        ("$25.99", "25,99 $"),
+        ("€1,250", "1 250 €"),
+        ("1,250.5", "1 250,5"),
+        ("1969", "1969"),
+        ("20,000", "20 000"),
+        ("50%", "50 %"),
+        ("0.5%", "0,5 %"),
+        ("200 g", "200 g"),
+        ("2.5 l", "2,5 l"),
+        ("30 km/h", "30 km/h"),
+        ("25 °C", "25 °C"),
+        ("9:30", "9 h 30"),
+        ("£5", "5 £"),
+        ("007", "007"),
+        ("45", "45"),
+        ("3,000,000", "3 000 000"),
+    ],
+)
+def test_quantities(english: str, french: str) -> None:
+    """A quantity is found as each language writes it, and written as the other one writes it."""
+    for text, language, other, translated in ((english, "en", "fr", french), (french, "fr", "en", english)):
+        line = f"It is {text} ."
+        (found,) = find_quantities(line, language)
+        assert line[found.start : found.stop] == text
+        assert found.quantity.written(other).replace("\N{NO-BREAK SPACE}", " ") == translated.replace("°C", "°C")
+
+
+@pytest.mark.parametrize("line", ["3 apples", "1.2.3", "2009/10", "B52", "21st", "1990s", "5-10", "12.03.2024"])
+def test_what_is_no_quantity(line: str) -> None:
+    """A single digit, and a number within something longer, is none."""
+    assert find_quantities(line, "en") == []
+
+
+def words_of(line: str, language: str) -> list[str]:
+    return cut_around(line, find_protected(line, language), Tokenizer("moses", language).tokenize)
+
+
+def test_symbols_stand_for_the_spans_of_both_sides() -> None:
+    """What only one side has stays as it is; symbols are numbered in the order of the source."""
+    source = words_of("Pay $25.99 or 1,250 by 9:30, see {x} and a@b.org, not A-17.", "en")
+    target = words_of("Avant 9 h 30, payez 1 250 ou 25,99 $, voir a@b.org ou {x}.", "fr")
+    seen = pair_as_symbols(source, target, ("en", "fr"))
+    assert " ".join(seen[0]) == "Pay ⟨1⟩ or ⟨2⟩ by ⟨3⟩ , see ⟦1⟧ and ⟦2⟧ , not A-17 ."
+    assert " ".join(seen[1]) == "Avant ⟨3⟩ , payez ⟨2⟩ ou ⟨1⟩ , voir ⟦2⟧ ou ⟦1⟧ ."
+    symbols = {"⟨1⟩": 1, "⟨2⟩": 3, "⟨3⟩": 5, "⟦1⟧": 8, "⟦2⟧": 10, "⟦3⟧": source.index("A-17")}
+    assert as_symbols(source, "en")[1] == symbols
+
+
+def test_spans_are_words() -> None:
+    assert words_of("L'{objet} (voir www.example.org) coûte 12,50 €, n'est-ce pas ? 😊", "fr") == [
+        *["L'", "{objet}", "(", "voir", "www.example.org", ")", "coûte", "12,50\N{NO-BREAK SPACE}€"],
+        *[",", "n'", "est-ce", "pas", "?", "😊"],
+    ]
+
+
+@given(st.text(st.characters(categories=["L", "N", "P", "Zs"]), max_size=30))
+def test_nothing_is_lost_around_spans(line: str) -> None:
+    """The words have the letters of the line, in order, and every span is a word."""
+    spans = find_protected(line, "en")
+    words = cut_around(line, spans, str.split)
+    assert "".join("".join(words).split()) == "".join(line.split())
+    assert all("".join(span.text.split()) in ("".join(word.split()) for word in words) for span in spans)
+
+
+@pytest.mark.parametrize("text", VERBATIM)
+def test_a_span_is_known_as_a_word(text: str) -> None:
+    (word,) = words_of(text, "en")
+    assert as_symbols([word], "en") == (["⟦1⟧"], {"⟦1⟧": 0})
+    assert pair_as_symbols([word], ["voir", word], ("en", "fr")) == (["⟦1⟧"], ["voir", "⟦1⟧"])

@@ -1,0 +1,84 @@
+"""What is put back into a translation: spans, capitals, the final mark."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnsearch.text.protected import ALL_SYMBOLS
+from rnnsearch.translation.restoring import Seen, moved_terms, rows_of
+from rnnsearch.translation.translation import PlacedTerm
+
+SPANS = ["anna@example.com", "{name}", "😊", "$25.99", "1,250", "A-17b", "%d", "www.example.org"]
+FRENCH = {"$25.99": "25,99\N{NO-BREAK SPACE}$", "1,250": "1\N{NO-BREAK SPACE}250"}
+ORDINARY = ["the", "house", "of", "Anna", "is", "here", ".", ",", "?"]
+
+
+def seen(line: str) -> Seen:
+    return Seen.of(line.split(), "en", lambda word: word not in ORDINARY)
+
+
+def restored(line: str, tokens: str, read_from: list[int]) -> str:
+    return " ".join(one.word for one in seen(line).restored(tokens.split(), read_from, "fr"))
+
+
+def test_the_model_sees_symbols_and_usual_spellings() -> None:
+    one = seen("THE HOUSE OF anna@example.com IS HERE , $25.99 .")
+    assert one.seen == ["The", "house", "of", "⟦1⟧", "is", "here", ",", "⟨1⟩", "."]
+
+
+@pytest.mark.parametrize(
+    ("line", "tokens", "read_from", "expected"),
+    [
+        ("see {name} here .", "voir ⟦1⟧ ici .", [0, 1, 2, 3], "voir {name} ici ."),
+        ("pay $25.99 here .", "payer ici ⟨1⟩ .", [0, 2, 1, 3], "payer ici 25,99\N{NO-BREAK SPACE}$ ."),
+        # What the model has left out is put behind the translation of the word before it, or at the end.
+        ("see {name} here .", "voir ici .", [0, 2, 3], "voir {name} ici ."),
+        ("see here . 😊", "voir ici .", [0, 1, 2], "voir ici . 😊"),
+        ("{name} is here .", "est ici .", [1, 2, 3], "{name} est ici ."),
+        # What it has twice, or has made up, goes.
+        ("see {name} .", "voir ⟦1⟧ ⟦1⟧ ⟨3⟩ .", [0, 1, 1, 1, 2], "voir {name} ."),
+        # Final marks.
+        ("see here", "voir ici .", [0, 1, 2], "voir ici"),
+        ("see here ?", "voir ici .", [0, 1, 2], "voir ici ?"),
+        ("see here .", "voir ici", [0, 1], "voir ici ."),
+        ("see here !", "voir ici ?", [0, 1, 2], "voir ici ?"),
+        # Capitals.
+        ("THE HOUSE OF {name}", "La maison de ⟦1⟧", [0, 1, 2, 3], "LA MAISON DE {name}"),
+        ("the HOUSE OF Anna", "la maison d' Anna", [0, 1, 2, 3], "la MAISON D' Anna"),
+    ],
+)
+def test_restored(line: str, tokens: str, read_from: list[int], expected: str) -> None:
+    assert restored(line, tokens, read_from) == expected
+
+
+@given(st.data())
+def test_every_span_is_there_once(data: st.DataObject) -> None:
+    """Whatever the model writes, every span of the source is in the translation exactly once, as it is written there."""
+    spans = data.draw(st.permutations(SPANS).flatmap(lambda all_: st.integers(0, len(SPANS)).map(lambda n: all_[:n])))
+    words = list(data.draw(st.permutations(spans + data.draw(st.lists(st.sampled_from(ORDINARY), max_size=6)))))
+    tokens = data.draw(st.lists(st.sampled_from(["la", "maison", ".", "?", *sorted(ALL_SYMBOLS)]), max_size=12))
+    read_from = [data.draw(st.integers(0, len(words))) for _ in tokens]
+    one = Seen.of(words, "en", lambda word: 0)
+    written = [each.word for each in one.restored(tokens, read_from, "fr")]
+    for span in spans:
+        assert written.count(FRENCH.get(span, span)) == 1
+    assert not ALL_SYMBOLS.intersection(written)
+
+
+def test_faults_are_counted() -> None:
+    one = seen("see {name} and $25.99")
+    assert one.faults(["voir", "⟦1⟧", "et", "⟨1⟩"]) == 0
+    assert one.faults(["voir", "⟦1⟧", "⟦1⟧", "⟦2⟧"]) == 3
+
+
+def test_rows_and_terms_move_with_the_words() -> None:
+    one = seen("see {name} here .")
+    written = one.restored(["voir", "ici", "."], [0, 2, 3], "fr")
+    alignment = np.eye(3, 5, dtype=np.float32)
+    assert rows_of(written, alignment).tolist() == [
+        [1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0],
+    ]  # fmt: skip
+    assert moved_terms([PlacedTerm(2, 3, 1, 2)], written) == [PlacedTerm(2, 3, 2, 3)]

@@ -1,0 +1,97 @@
+"""The training text: all of Europarl, Tatoeba, documentation, word lists and everyday phrases.
+
+Tatoeba has many French sentences for an English one, so it is split by English sentence: no English sentence of the
+development or test set, in whatever case and punctuation, is in the training text. The test set takes the first French
+sentence of each English one as its reference.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import lzma
+import random
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from box.cldr import Pair, cldr_pairs
+from rnnsearch.atomic import atomic_write
+
+HELD_OUT = {"dev": range(1), "test": range(1, 3)}
+"""The hundredths of the English sentences of Tatoeba that each held-out set has."""
+EVERYDAY = Path(__file__).parent / "everyday.tsv"
+"""Words, signs and phrases with their translations, written for this purpose."""
+EUROPARL_PAIRS = 300_000
+"""The pairs of Europarl that the last training reads, beside everything else."""
+LINK_PAIRS = 80_000
+"""The pairs that the alignment layer learns from, drawn from the text of the last training."""
+_TIMES = {"tatoeba": 2, "documentation": 1, "lists": 4, "everyday": 20}
+"""How often a text is read while Europarl is read once."""
+
+
+def pairs(folder: Path, name: str) -> Iterator[Pair]:
+    """The pairs of a corpus, whose files may be compressed."""
+    sides = []
+    for language in ("en", "fr"):
+        packed, plain = folder / f"{name}.{language}.xz", folder / f"{name}.{language}"
+        data = lzma.decompress(packed.read_bytes()) if packed.exists() else plain.read_bytes()
+        sides.append(data.decode("utf-8").removesuffix("\n").split("\n"))
+    yield from zip(*sides, strict=True)
+
+
+def hundredth(english: str) -> int:
+    """A number from 0 to 99 that depends on the words of a sentence alone, not on its case or punctuation."""
+    words = "".join(re.findall(r"\w+", english.casefold()))
+    return int.from_bytes(hashlib.sha256(words.encode()).digest()[:8], "big") % 100
+
+
+def split(tatoeba: Iterable[Pair]) -> dict[str, list[Pair]]:
+    """The pairs of Tatoeba by set: `train`, and `dev` and `test` with one pair for each English sentence."""
+    sets: dict[str, list[Pair]] = {name: [] for name in ("train", *HELD_OUT)}
+    seen: set[str] = set()
+    for english, french in tatoeba:
+        number = hundredth(english)
+        name = next((name for name, numbers in HELD_OUT.items() if number in numbers), "train")
+        if name == "train" or english not in seen:
+            sets[name].append((english, french))
+            seen.add(english)
+    return sets
+
+
+def everyday() -> list[Pair]:
+    """The everyday words and phrases."""
+    with EVERYDAY.open(encoding="utf-8", newline="") as file:
+        rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        next(rows)
+        return [(english, french) for english, french in rows]
+
+
+def write(folder: Path, name: str, chosen: Iterable[Pair]) -> None:
+    """Write pairs as `NAME.en` and `NAME.fr`."""
+    lines = list(chosen)
+    for side, language in enumerate(("en", "fr")):
+        with atomic_write(folder / f"{name}.{language}") as path:
+            path.write_text("".join(f"{pair[side]}\n" for pair in lines), encoding="utf-8")
+
+
+def prepare_text(data: Path, cldr: Path, folder: Path) -> None:
+    """Write the training texts, `all` and `last`, and the held-out sets of Tatoeba."""
+    folder.mkdir(parents=True, exist_ok=True)
+    sets = split(pairs(data / "tatoeba", "fra-eng"))
+    for name in HELD_OUT:
+        write(folder, f"tatoeba-{name}", sets[name])
+    held_out = range(HELD_OUT["test"].stop)
+    later = (pair for pair in pairs(data / "tatoeba", "more") if hundredth(pair[0]) not in held_out)
+    small = {
+        "tatoeba": [*sets["train"], *later],
+        "documentation": [*pairs(data / "pydocs", "pydocs"), *pairs(data / "tico", "tico19")],
+        "lists": cldr_pairs(cldr, "en", "fr"),
+        "everyday": everyday(),
+    }
+    others = [pair for name, text in small.items() for pair in text * _TIMES[name]]
+    europarl = [pair for part in range(4) for pair in pairs(data / "europarl", f"europarl-part{part}")]
+    write(folder, "all", europarl + others)
+    last = random.Random(1).sample(europarl, EUROPARL_PAIRS) + others
+    write(folder, "links", random.Random(2).sample(last, LINK_PAIRS))
+    write(folder, "last", last)  # The last of all: by it, a run that was stopped knows that the text is whole.
