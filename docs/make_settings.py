@@ -56,6 +56,8 @@ def _values(section: str, key: str) -> str:
     """What a setting may be: its choices, or its type and bounds."""
     info = SECTIONS[section].__pydantic_fields__[key]  # type: ignore[attr-defined]
     choices = get_args(info.annotation)
+    if Ellipsis in choices:
+        return "several of " + ", ".join(f"`{choice}`" for choice in get_args(choices[0]))
     if choices:
         return ", ".join(f"`{choice}`" for choice in choices)
     kind = {int: "whole number", float: "number", str: "text", bool: "`true`, `false`"}[info.annotation]
@@ -64,6 +66,8 @@ def _values(section: str, key: str) -> str:
 
 
 def _shown(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return ", ".join(f"`{each}`" for each in value) or "none"
     return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
