@@ -165,7 +165,7 @@ class Spelling:
 
     def __call__(self, words: Sequence[str]) -> Sequence[str]:
         """The words of a sentence, as many as there were."""
-        if self._ascii_stays and _is_plain("".join(words)):
+        if self._ascii_stays and (text := "".join(words)).isascii() and "`" not in text:
             return words
         return [self.word(word) for word in self._with_turned_quotes(words)]
 

@@ -102,6 +102,7 @@ def test_words_are_written_with_the_marks_of_the_vocabulary() -> None:
     turned = Spelling(["’s", "l’", "“", "”", "–", "…", "'", '"'], "source")
     french = Spelling(["l’", "«", "»", "—"], "source")
     words = ["l'", "l’", "l`", '"', "a", "“", "b", "”", '"', "-", "—", "...", "…", "x-y", "x‑y"]
+    assert straight(["a", "–", "b"]) == ["a", "-", "b"], "also where nothing else is to be changed"
     assert straight(words) == ["l'"] * 3 + ['"', "a", '"', "b", '"', '"', *"--", "...", "...", "x-y", "x-y"]
     assert turned(words) == ["l’"] * 3 + ["“", "a", "“", "b", "”", "“", *"––", "…", "…", "x-y", "x-y"]
     assert french(["l'", '"', "a", '"', "“", "b", "”", "–"]) == ["l’", "«", "a", "»", "«", "b", "»", "—"]

@@ -32,6 +32,7 @@ SAME = {
     "A well-known man came - at -5 degrees.": [
         "A well‑known man came – at −5 degrees.", "A well‐known man came — at －5 degrees.",
     ],
+    "He came - and went.": ["He came – and went.", "He came — and went.", "He came―and went."],
     "The first office was flat.": [
         "The ﬁrst oﬃce was ﬂat.", "Ｔｈｅ ｆｉｒｓｔ ｏｆｆｉｃｅ was flat．", "The\u202ffirst\u3000office was\xa0flat.",
     ],
