@@ -404,5 +404,6 @@ def copy_weights(path: Path, tensors: dict[str, Tensor], model: nn.Module) -> No
             parameter.copy_(tensors[name])
             if not all(bound.isfinite() for bound in parameter.aminmax()):
                 raise RnnsearchError(
-                    f"{path}: {name} has a number that is not finite: nothing can be computed with it; get the model again"
+                    f"{path}: {name} has a number that is not finite: nothing can be computed with it; get the model "
+                    "again, or train it with a lower training.learning_rate"
                 )

@@ -123,7 +123,7 @@ _TIGHT = regex.compile(r"(?<![\p{L}\p{N}.@/:_-])\p{L}\p{Ll}+[.!?…]$"), regex.c
 )
 """What is around a forgotten space between two sentences."""
 _QUOTATION = regex.compile(r'(?|"([^"]+)"|“([^“”]+)”|«([^«»]+)»)')
-_PICTURES = r"[\p{So}\p{Sk}\N{ZERO WIDTH JOINER}\N{VARIATION SELECTOR-16}]++"
+_PICTURES = r"(?:(?!\N{REPLACEMENT CHARACTER})[\p{So}\p{Sk}\N{ZERO WIDTH JOINER}\N{VARIATION SELECTOR-16}])++"
 _LEAD = regex.compile(rf"\s*(?:{_PICTURES}|[-*+] \[[ xX]\]|#{{1,6}})\s+")
 """What is before a sentence and no part of it: pictures, the boxes of a list, the marks of a heading."""
 _TRAIL = regex.compile(rf"(?<=\s){_PICTURES}\s*$")

@@ -6,13 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-import torch
 
 import rnnsearch as package
 from command_line import Run, refused
 from rnnsearch.cli.options import settings
+from rnnsearch.training import session, validation
 from rnnsearch.training.session import train
 from rnnsearch.training.trainer import Trainer
+from rnnsearch.training.validation import NLL
 from toy import timeless, toy_config, toy_pairs, write_pairs
 
 TINY = [
@@ -180,14 +181,11 @@ def test_a_validation_that_is_not_a_number_is_null_in_the_record(
 ) -> None:
     """JSON has no NaN, and strict readers refuse it."""
 
-    def diverge(self: Trainer) -> None:
-        update(self)
-        with torch.no_grad():
-            for parameter in self.system.model.parameters():
-                parameter.fill_(float("nan"))
+    def not_a_number(*arguments: object) -> NLL:
+        return NLL(float("nan"), float("nan"))
 
-    update = Trainer._update
-    monkeypatch.setattr(Trainer, "_update", diverge)
+    for module in (validation, session):
+        monkeypatch.setattr(module, "negative_log_likelihood", not_a_number)
     last_weights = ("--set", "training.weight_average=0")
     done = rnnsearch("train", *text, "--hold-out", 6, *TINY, *last_weights, "--output", tmp_path / "model")
     assert done.status == 0, done.err

@@ -143,14 +143,14 @@ SAME = [("out", "./out"), ("out", "{here}/out"), ("out", "link"), ("linked/out",
 
 
 @pytest.mark.parametrize("name", TWICE)
-@pytest.mark.parametrize("names", SAME, ids="-".join)
+@pytest.mark.parametrize("same", SAME, ids="-".join)
 def test_two_outputs_of_one_name(
-    rnnsearch: Run, model_folder: Folders, place: Path, name: str, names: tuple[str, str]
+    rnnsearch: Run, model_folder: Folders, place: Path, name: str, same: tuple[str, str]
 ) -> None:
     Path("link").symlink_to("out")
     Path("linked").symlink_to(".")
     before = names(place)
-    one, other = (each.format(here=place) for each in names)
+    one, other = (each.format(here=place) for each in same)
     words = TWICE[name].format(model=model_folder("mlp"), one=one, other=other)
     refused(rnnsearch(*words.split()), "is used already")
     assert names(place) == before

@@ -51,7 +51,7 @@ def use(data: PreparedData) -> None:
         stream.batch(number)
     for pair in range(len(data.corpus)):
         pairs = np.array([pair])
-        guide(BatchStream(data.corpus, batch_size=1, pool_batches=1, shuffle="once", seed=1).batch(pair), pairs)
+        guide(BatchStream(data.corpus, batch_size=1, pool_batches=1, shuffle="once", seed=1).batch(pair), guide.links(pairs))
     data.summary()
 
 

@@ -69,7 +69,7 @@ def test_a_damaged_file_is_told_by_its_line(tmp_path: Path, content: bytes, mess
 def test_a_missing_file_and_a_folder_are_told(tmp_path: Path) -> None:
     with pytest.raises(RnnsearchError, match="no such vocabulary file"):
         Vocabulary.load(tmp_path / "none")
-    with pytest.raises(RnnsearchError, match="cannot read the vocabulary"):
+    with pytest.raises(RnnsearchError, match="not a file but a folder"):
         Vocabulary.load(tmp_path)
 
 
