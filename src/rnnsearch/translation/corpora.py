@@ -78,7 +78,7 @@ class TranslateLines:
 
         Raises RnnsearchError for settings that will not do.
         """
-        self.translator.n_best_of_sentences(["a"], self.n, (), self.glossary, settings)
+        self.translator.n_best(["a"], self.n, (), self.glossary, **settings)
 
     def __call__(self, shard: Plain) -> Plain:
         prefixes, settings = shard.get("prefixes", ()), shard["settings"]
