@@ -163,6 +163,13 @@ class _Judge:
         if self._gold is not None:
             self._predicted.extend(predicted)
 
+    def check(self) -> None:
+        """Raises RnnsearchError unless there are gold links for each pair, before anything has its final name."""
+        if self._gold is not None and len(self._links) != len(self._predicted):
+            raise RnnsearchError(
+                f"{self._gold} has {len(self._links)} lines for {len(self._predicted)} pairs; give one line per pair"
+            )
+
     def print(self) -> None:
         """Prints the alignment error rate."""
         import sys
@@ -171,10 +178,6 @@ class _Judge:
 
         if self._gold is None:
             return
-        if len(self._links) != len(self._predicted):
-            raise RnnsearchError(
-                f"{self._gold} has {len(self._links)} lines for {len(self._predicted)} pairs; give one line per pair"
-            )
         score = alignment_error_rate(self._predicted, self._links)
         print(
             f"AER {score.aer:.4f} (precision {score.precision:.4f}, recall {score.recall:.4f}, "
@@ -237,6 +240,7 @@ def _align_by_translator(
             aligned += len(result["written"])
         if not aligned:
             raise _nothing_to_align([source, target])
+        judge.check()
     if page is not None and sentences is not None:
         sentences.write(page, f"Alignments of {source.name}", translator)
     judge.print()
@@ -298,6 +302,7 @@ def _align_by_aligner(
             advance(1)
         if number < 0:
             raise _nothing_to_align(files)
+        judge.check()
     judge.print()
 
 
