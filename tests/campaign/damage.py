@@ -141,7 +141,7 @@ WAYS: tuple[Callable[[Path, Random], None], ...] = (flip, flip, cut, zero, add, 
 
 def sign(folder: Path) -> None:
     """Write the digest of an aligner's files as they are now."""
-    with suppress(ValueError):
+    with suppress(ValueError, TypeError, RecursionError, OSError):
         description = json.loads((folder / "aligner.json").read_text())
         files = (folder / name for name in ("source.words", "target.words", "aligner.safetensors"))
         (folder / "aligner.json").write_text(json.dumps(description | {"digest": digest_of(*files)}))
