@@ -26,27 +26,19 @@ package. A stopped training goes on with the same command.
 from __future__ import annotations
 
 import argparse
-import hashlib
-import lzma
 import random
-import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from rnnsearch.atomic import atomic_write
+from box.text import EUROPARL_PAIRS, HELD_OUT, LINK_PAIRS, pairs, split, write
 from rnnsearch.config import ALIGNMENT_LAYER, WEIGHTS
 from rnnsearch.model_catalog import BOX, DEFAULT
 from rnnsearch.model_folder import export_model
 from rnnsearch.training.ensemble import RECORD
 
-HELD_OUT = {"dev": range(1), "test": range(1, 3)}
-"""The hundredths of the English sentences of Tatoeba that each held-out set has."""
-EUROPARL_PAIRS = 300_000
-LINK_PAIRS = 80_000
-"""The pairs that the alignment layer learns from, drawn from the training text."""
 _SETTINGS = {
     "training.decay": "linear",
     "training.max_epochs": 0,
@@ -73,49 +65,10 @@ SETTINGS = {
     "training.seed": 7,
 }
 
-Pair = tuple[str, str]
-
-
-def pairs(folder: Path, name: str) -> Iterator[Pair]:
-    """The pairs of a corpus."""
-    with (
-        lzma.open(folder / f"{name}.en.xz", "rt", encoding="utf-8") as sources,
-        lzma.open(folder / f"{name}.fr.xz", "rt", encoding="utf-8") as targets,
-    ):
-        for source, target in zip(sources, targets, strict=True):
-            yield source.rstrip("\n"), target.rstrip("\n")
-
-
-def hundredth(english: str) -> int:
-    """A number from 0 to 99 that depends on the words of a sentence alone, not on its case or punctuation."""
-    words = "".join(re.findall(r"\w+", english.casefold()))
-    return int.from_bytes(hashlib.sha256(words.encode()).digest()[:8], "big") % 100
-
-
-def split(tatoeba: list[Pair]) -> dict[str, list[Pair]]:
-    """The pairs of Tatoeba by set: `train`, and `dev` and `test` with one pair for each English sentence."""
-    sets: dict[str, list[Pair]] = {name: [] for name in ("train", *HELD_OUT)}
-    seen: set[str] = set()
-    for english, french in tatoeba:
-        number = hundredth(english)
-        name = next((name for name, numbers in HELD_OUT.items() if number in numbers), "train")
-        if name == "train" or english not in seen:
-            sets[name].append((english, french))
-            seen.add(english)
-    return sets
-
-
-def write(folder: Path, name: str, chosen: list[Pair]) -> None:
-    """Write pairs as `NAME.en` and `NAME.fr`."""
-    for side, language in enumerate(("en", "fr")):
-        with atomic_write(folder / f"{name}.{language}") as path:
-            path.write_text("".join(f"{pair[side]}\n" for pair in chosen), encoding="utf-8")
-
-
 def prepare_text(data: Path, folder: Path) -> None:
     """Write the training text and the held-out sets of Tatoeba."""
     folder.mkdir(parents=True, exist_ok=True)
-    sets = split(list(pairs(data / "tatoeba", "fra-eng")))
+    sets = split(pairs(data / "tatoeba", "fra-eng"))
     europarl = [pair for part in (0, 1) for pair in pairs(data / "europarl", f"europarl-part{part}")]
     chosen = random.Random(1).sample(europarl, EUROPARL_PAIRS)
     for name in HELD_OUT:
