@@ -64,9 +64,7 @@ def writers(seed: int, numbers: Sequence[int]) -> Part:
             failure = None
             if sorted(status for _, status in ends) not in ([0, 2], [0, 0]) or b"Traceback" in errors:
                 failure = errors.decode()[-500:]
-            part.attempt(
-                f"{number}", failure or difference(undisturbed / "out", folder / "out") or partial(folder)
-            )
+            part.attempt(f"{number}", failure or difference(undisturbed / "out", folder / "out") or partial(folder))
             shutil.rmtree(folder)
     return part
 

@@ -84,9 +84,7 @@ def settings(values: Mapping[str, object]) -> list[str]:
     return [word for key, value in values.items() for word in ("--set", f"{key}={value}")]
 
 
-def start(
-    arguments: Sequence[object], folder: Path, code: str = MAIN, endless: bool = False
-) -> subprocess.Popen[bytes]:
+def start(arguments: Sequence[object], folder: Path, code: str = MAIN, endless: bool = False) -> subprocess.Popen[bytes]:
     """A command that runs in `folder`; `code` is run after its limits are set. An `endless` one has none."""
     environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
     return forked.Popen(

@@ -34,9 +34,7 @@ class Posteriors:
     log_likelihood: float
 
 
-def forward_backward(
-    t_TyTx: Floats, n_Ty: Floats, jump_CW: Floats, class_Tx: NDArray[np.integer], p_0: float
-) -> Posteriors:
+def forward_backward(t_TyTx: Floats, n_Ty: Floats, jump_CW: Floats, class_Tx: NDArray[np.integer], p_0: float) -> Posteriors:
     """The posterior probabilities of a pair with at least one word on each side.
 
     `t_TyTx` is t(f_j | e_i), `n_Ty` is n(f_j), `class_Tx` has the class of each e_i, and `jump_CW` is c of each class, from

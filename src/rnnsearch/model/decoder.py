@@ -92,9 +92,7 @@ class Decoder(nn.Module):
             )
         )
 
-    def _fixed(
-        self, inputs_TBG: Tensor, source: Source, mask_TB: Tensor | None, recurrences: Recurrences
-    ) -> DecoderOutput:
+    def _fixed(self, inputs_TBG: Tensor, source: Source, mask_TB: Tensor | None, recurrences: Recurrences) -> DecoderOutput:
         """`unroll` for the gated cell with a fixed context, whose projection is added to the input of every step."""
         c_BC = source.summary_BN
         with ops.full_precision(inputs_TBG):
@@ -102,6 +100,4 @@ class Decoder(nn.Module):
             s0_BN = self.first_state(source)
             inputs_TBG = inputs_TBG.to(U.dtype) + self.cell.project_context(c_BC)
         states_TBN = recurrences.gated(inputs_TBG, s0_BN, mask_TB, U, U_zr)
-        return DecoderOutput(
-            torch.cat([s0_BN.unsqueeze(0), states_TBN]), c_BC.expand(len(inputs_TBG), *c_BC.shape), None
-        )
+        return DecoderOutput(torch.cat([s0_BN.unsqueeze(0), states_TBN]), c_BC.expand(len(inputs_TBG), *c_BC.shape), None)

@@ -34,9 +34,7 @@ def linear_cross_entropy(
     λ · ½ [KL(p | q) + KL(q | p)] to the sum (Liang et al. 2021). Only the first P rows of `readout` are used; further rows
     are padding.
     """
-    cost, nll = _LinearCrossEntropy.apply(
-        readout_RL, W_o, b_w, words_P, label_smoothing, scale, precision, consistency
-    )
+    cost, nll = _LinearCrossEntropy.apply(readout_RL, W_o, b_w, words_P, label_smoothing, scale, precision, consistency)
     return cost, nll
 
 

@@ -167,9 +167,7 @@ def _attend(p: Any) -> None:
             j += 1
 
 
-def best_words(
-    product_RV: Tensor, factor_R: Tensor, bias_V: Tensor, count: int, banned_RX: Tensor
-) -> tuple[Tensor, Tensor]:
+def best_words(product_RV: Tensor, factor_R: Tensor, bias_V: Tensor, count: int, banned_RX: Tensor) -> tuple[Tensor, Tensor]:
     """The `count` most probable words of each row: log p (R, W), the highest first, and the words (R, W) int64.
 
     The logits are factor ∘ product + bias; they overwrite `product`, but for those of banned words. `banned` excludes some

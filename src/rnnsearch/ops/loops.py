@@ -62,7 +62,6 @@ def run_on(tensor: Tensor, *types: torch.dtype) -> bool:
     return AVAILABLE and tensor.device.type == "cpu" and tensor.dtype in (types or (torch.float32,))
 
 
-
 SCALARS, TENSORS = 12, 16
 """The maximum number of scalars and of tensors of a kernel, the array of scalars counted as a tensor."""
 

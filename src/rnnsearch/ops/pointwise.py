@@ -122,9 +122,7 @@ def attention_forward(
     """α and c of every sentence; the query, the last A columns of `projected`, is copied to `queries`."""
     if loops.run_on(keys_BSA):
         scalars = (*keys_BSA.shape, h_BSC.shape[2], projected_BM.shape[1])
-        compiled.attention_forward(
-            scalars, keys_BSA, projected_BM, v_a, h_BSC, lengths_B, queries_BA, alpha_BS, contexts_BC
-        )
+        compiled.attention_forward(scalars, keys_BSA, projected_BM, v_a, h_BSC, lengths_B, queries_BA, alpha_BS, contexts_BC)
         return
     B, S, A = keys_BSA.shape
     queries_BA.copy_(projected_BM[:, -A:])

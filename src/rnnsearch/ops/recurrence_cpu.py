@@ -95,9 +95,7 @@ class _GatedStep:
         zr_RX, candidate_RN, reset_RN = self.zr_TBX[t, :rows], self.candidate_TBN[t, :rows], self.reset_BN[:rows]
         pointwise.gates_forward(inputs_RG, context_RG, projected_RM, s_BN[:rows], zr_RX, reset_RN)
         self.from_reset(reset_RN, candidate_RN)
-        pointwise.candidate_forward(
-            inputs_RG, context_RG, zr_RX, s_BN[:rows], mask_R, candidate_RN, next_s_BN[:rows]
-        )
+        pointwise.candidate_forward(inputs_RG, context_RG, zr_RX, s_BN[:rows], mask_R, candidate_RN, next_s_BN[:rows])
         self.zr_TBX[t, rows:] = 0
         next_s_BN[rows:] = 0
 
@@ -117,9 +115,7 @@ class _GatedStep:
         """
         zr_RX, s_RN, d_row_R, d_s_RN = self.zr_TBX[t, :rows], s_BN[:rows], d_row[:rows], d_s_BN[:rows]
         d_reset_RN = self.reset_BN[:rows]
-        pointwise.candidate_backward(
-            d_s_RN, added_RN, mask_R, zr_RX, self.candidate_TBN[t, :rows], s_RN, d_row_R
-        )
+        pointwise.candidate_backward(d_s_RN, added_RN, mask_R, zr_RX, self.candidate_TBN[t, :rows], s_RN, d_row_R)
         self.to_reset(d_row_R[:, : s_BN.shape[1]], d_reset_RN)
         pointwise.reset_backward(d_reset_RN, zr_RX, s_RN, d_row_R, d_s_RN)
         d_row[rows:] = 0
@@ -243,9 +239,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
-        h_BSC, keys_BSA, lengths_B, W_a, v_a, U_zr, C, states_TBN, contexts_TBC, alpha_TBS, queries_TBA = (
-            ctx.saved_tensors
-        )
+        h_BSC, keys_BSA, lengths_B, W_a, v_a, U_zr, C, states_TBN, contexts_TBC, alpha_TBS, queries_TBA = ctx.saved_tensors
         d_states_TBN, d_contexts_TBC, d_alpha_TBS = (None if d is None else d.contiguous() for d in gradients)
         step: _GatedStep = ctx.step
         (T, B, _), N, A = alpha_TBS.shape, states_TBN.shape[2], len(v_a)

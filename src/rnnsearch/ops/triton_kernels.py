@@ -91,8 +91,14 @@ def _update_backward(
 
 
 def update_backward(
-    direct_BN: Tensor, through_BN: Tensor, d_state_BN: Tensor, mask_B: Tensor, projected_BM: Tensor,
-    candidate_BN: Tensor, s_BN: Tensor, d_step_BX: Tensor,
+    direct_BN: Tensor,
+    through_BN: Tensor,
+    d_state_BN: Tensor,
+    mask_B: Tensor,
+    projected_BM: Tensor,
+    candidate_BN: Tensor,
+    s_BN: Tensor,
+    d_step_BX: Tensor,
 ) -> None:
     """From ∂cost/∂s', the sum of the first three, the gradients of candidate and z in columns 0 … 2N of `d_step_BX`.
 
@@ -100,8 +106,18 @@ def update_backward(
     """
     B, N = s_BN.shape
     _update_backward[_rows(B, N)](
-        direct_BN, through_BN, d_state_BN, mask_B, projected_BM, projected_BM.stride(0), candidate_BN, s_BN, d_step_BX,
-        d_step_BX.stride(0), N, BLOCK=BLOCK_N,
+        direct_BN,
+        through_BN,
+        d_state_BN,
+        mask_B,
+        projected_BM,
+        projected_BM.stride(0),
+        candidate_BN,
+        s_BN,
+        d_step_BX,
+        d_step_BX.stride(0),
+        N,
+        BLOCK=BLOCK_N,
     )
 
 
@@ -117,21 +133,24 @@ def _gates_backward(d_reset_BN, projected_BM, M, s_BN, d_step_BX, X, direct_BN, 
     tl.store(direct_BN + at, tl.load(direct_BN + at, inside, 0) + d_reset * r, inside)
 
 
-def gates_backward(
-    d_reset_BN: Tensor, projected_BM: Tensor, s_BN: Tensor, d_step_BX: Tensor, direct_BN: Tensor
-) -> None:
+def gates_backward(d_reset_BN: Tensor, projected_BM: Tensor, s_BN: Tensor, d_step_BX: Tensor, direct_BN: Tensor) -> None:
     """From ∂cost/∂[r ∘ s], the gradient of r in columns 2N … 3N of `d_step_BX`; adds that of s to `direct_BN`."""
     B, N = s_BN.shape
     _gates_backward[_rows(B, N)](
-        d_reset_BN, projected_BM, projected_BM.stride(0), s_BN, d_step_BX, d_step_BX.stride(0), direct_BN, N,
+        d_reset_BN,
+        projected_BM,
+        projected_BM.stride(0),
+        s_BN,
+        d_step_BX,
+        d_step_BX.stride(0),
+        direct_BN,
+        N,
         BLOCK=BLOCK_N,
     )
 
 
 @triton.jit
-def _energies(
-    query_BA, M, keys_BSA, v_A, mask_BS, energy_BS, S, A, BLOCK_S: tl.constexpr, BLOCK_A: tl.constexpr
-):
+def _energies(query_BA, M, keys_BSA, v_A, mask_BS, energy_BS, S, A, BLOCK_S: tl.constexpr, BLOCK_A: tl.constexpr):
     b = tl.program_id(0).to(tl.int64)
     s = tl.program_id(1) * BLOCK_S + tl.arange(0, BLOCK_S)
     inside_S = s < S
@@ -157,7 +176,15 @@ def energies(query_BA: Tensor, keys_BSA: Tensor, v_A: Tensor, mask_BS: Tensor, e
 
 @triton.jit
 def _attend(
-    energy_BS, values_BSG, inputs_BG, alpha_BS, attended_BG, S, G, ROW: tl.constexpr, BLOCK_S: tl.constexpr,
+    energy_BS,
+    values_BSG,
+    inputs_BG,
+    alpha_BS,
+    attended_BG,
+    S,
+    G,
+    ROW: tl.constexpr,
+    BLOCK_S: tl.constexpr,
     BLOCK_G: tl.constexpr,
 ):
     b = tl.program_id(0).to(tl.int64)
@@ -180,21 +207,25 @@ def _attend(
     tl.store(attended_BG + b * G + g, inputs_G + tl.sum(sum_SG, 0), inside_G)
 
 
-def attend(
-    energy_BS: Tensor, values_BSG: Tensor, inputs_BG: Tensor, alpha_BS: Tensor, attended_BG: Tensor
-) -> None:
+def attend(energy_BS: Tensor, values_BSG: Tensor, inputs_BG: Tensor, alpha_BS: Tensor, attended_BG: Tensor) -> None:
     """α = softmax(e) in `alpha_BS`, and inputs + Σ_j α_j value_j in `attended_BG`."""
     B, S, G = values_BSG.shape
     _attend[B, triton.cdiv(G, BLOCK_A)](
-        energy_BS, values_BSG, inputs_BG, alpha_BS, attended_BG, S, G, ROW=triton.next_power_of_2(S), BLOCK_S=BLOCK_S,
+        energy_BS,
+        values_BSG,
+        inputs_BG,
+        alpha_BS,
+        attended_BG,
+        S,
+        G,
+        ROW=triton.next_power_of_2(S),
+        BLOCK_S=BLOCK_S,
         BLOCK_G=BLOCK_A,
     )
 
 
 @triton.jit
-def _alpha_backward(
-    d_attended_BG, X, values_BSG, d_alpha_BS, out_BS, S, G, BLOCK_S: tl.constexpr, BLOCK_G: tl.constexpr
-):
+def _alpha_backward(d_attended_BG, X, values_BSG, d_alpha_BS, out_BS, S, G, BLOCK_S: tl.constexpr, BLOCK_G: tl.constexpr):
     b = tl.program_id(0).to(tl.int64)
     s = tl.program_id(1) * BLOCK_S + tl.arange(0, BLOCK_S)
     inside_S = s < S
@@ -218,8 +249,20 @@ def alpha_backward(d_step_BX: Tensor, values_BSG: Tensor, d_alpha_BS: Tensor, ou
 
 @triton.jit
 def _query_backward(
-    alpha_BS, d_alpha_BS, query_BA, M, keys_BSA, v_A, d_energy_BS, d_query_BA, X, S, A, ROW: tl.constexpr,
-    BLOCK_S: tl.constexpr, BLOCK_A: tl.constexpr,
+    alpha_BS,
+    d_alpha_BS,
+    query_BA,
+    M,
+    keys_BSA,
+    v_A,
+    d_energy_BS,
+    d_query_BA,
+    X,
+    S,
+    A,
+    ROW: tl.constexpr,
+    BLOCK_S: tl.constexpr,
+    BLOCK_A: tl.constexpr,
 ):
     b = tl.program_id(0).to(tl.int64)
     row = tl.arange(0, ROW)
@@ -242,7 +285,12 @@ def _query_backward(
 
 
 def query_backward(
-    alpha_BS: Tensor, d_alpha_BS: Tensor, query_BA: Tensor, keys_BSA: Tensor, v_A: Tensor, d_energy_BS: Tensor,
+    alpha_BS: Tensor,
+    d_alpha_BS: Tensor,
+    query_BA: Tensor,
+    keys_BSA: Tensor,
+    v_A: Tensor,
+    d_energy_BS: Tensor,
     d_query_BA: Tensor,
 ) -> None:
     """∂cost/∂e_j = α_j (∂cost/∂α_j − Σ_k α_k ∂cost/∂α_k) in `d_energy_BS`, and ∂cost/∂query in `d_query_BA`.
@@ -251,14 +299,37 @@ def query_backward(
     """
     B, S, A = keys_BSA.shape
     _query_backward[B, triton.cdiv(A, BLOCK_A)](
-        alpha_BS, d_alpha_BS, query_BA, query_BA.stride(0), keys_BSA, v_A, d_energy_BS, d_query_BA,
-        d_query_BA.stride(0), S, A, ROW=triton.next_power_of_2(S), BLOCK_S=BLOCK_S, BLOCK_A=BLOCK_A,
+        alpha_BS,
+        d_alpha_BS,
+        query_BA,
+        query_BA.stride(0),
+        keys_BSA,
+        v_A,
+        d_energy_BS,
+        d_query_BA,
+        d_query_BA.stride(0),
+        S,
+        A,
+        ROW=triton.next_power_of_2(S),
+        BLOCK_S=BLOCK_S,
+        BLOCK_A=BLOCK_A,
     )
 
 
 @triton.jit
 def _keys_backward(
-    d_energy_TBS, query_TBA, M, keys_BSA, v_A, d_keys_BSA, d_v_BXA, T, B, S, A, BLOCK_S: tl.constexpr,
+    d_energy_TBS,
+    query_TBA,
+    M,
+    keys_BSA,
+    v_A,
+    d_keys_BSA,
+    d_v_BXA,
+    T,
+    B,
+    S,
+    A,
+    BLOCK_S: tl.constexpr,
     BLOCK_A: tl.constexpr,
 ):
     b = tl.program_id(0).to(tl.int64)
@@ -280,9 +351,7 @@ def _keys_backward(
     tl.store(d_v_BXA + (b * tl.num_programs(1) + tl.program_id(1)) * A + a, tl.sum(d_v_SA, 0), inside_A)
 
 
-def keys_backward(
-    d_energy_TBS: Tensor, query_TBA: Tensor, keys_BSA: Tensor, v_A: Tensor
-) -> tuple[Tensor, Tensor]:
+def keys_backward(d_energy_TBS: Tensor, query_TBA: Tensor, keys_BSA: Tensor, v_A: Tensor) -> tuple[Tensor, Tensor]:
     """∂cost/∂keys (B, S, A) and ∂cost/∂v_a (A), summed over the steps in registers.
 
     ∂cost/∂key_j = v_a ∘ Σ_i ∂cost/∂e_ij (1 − tanh²(query_i + key_j)); ∂cost/∂v_a = Σ_ij ∂cost/∂e_ij tanh(query_i + key_j).
@@ -293,7 +362,18 @@ def keys_backward(
     d_keys_BSA = keys_BSA.new_empty(B, S, A)
     d_v_BXA = keys_BSA.new_empty(*grid[:2], A)  # one sum per program, so that they are always added in the same order
     _keys_backward[grid](
-        d_energy_TBS, query_TBA, query_TBA.stride(1), keys_BSA, v_A, d_keys_BSA, d_v_BXA, T, B, S, A, BLOCK_S=BLOCK_S,
+        d_energy_TBS,
+        query_TBA,
+        query_TBA.stride(1),
+        keys_BSA,
+        v_A,
+        d_keys_BSA,
+        d_v_BXA,
+        T,
+        B,
+        S,
+        A,
+        BLOCK_S=BLOCK_S,
         BLOCK_A=BLOCK_A,
     )
     return d_keys_BSA, d_v_BXA.sum((0, 1))

@@ -226,9 +226,7 @@ class Server:
                 raise HTTPException(400, "source: give a language; it cannot be detected here")
             return [Detected(language=only)] * len(texts)
         found = self.detector.ranked_each([without_markup(text) for text in texts] if asked.format == "html" else texts)
-        return [
-            max(ranked, key=lambda one: one.confidence - SURER * (one.language == asked.target)) for ranked in found
-        ]
+        return [max(ranked, key=lambda one: one.confidence - SURER * (one.language == asked.target)) for ranked in found]
 
     def _ranked(self, texts: Sequence[str]) -> list[Detected]:
         """The languages that all texts together may be in."""

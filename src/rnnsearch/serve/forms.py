@@ -39,9 +39,7 @@ def fields_of(kind: str, options: dict[str, str], body: bytes) -> list[tuple[str
     codec = codec_of(options)
     if kind == MULTIPART:
         return _Parts(options.get("boundary", ""), codec).read(body)
-    return parse_qsl(
-        body.decode(codec), keep_blank_values=True, encoding=codec, errors="strict", max_num_fields=MOST_FIELDS
-    )
+    return parse_qsl(body.decode(codec), keep_blank_values=True, encoding=codec, errors="strict", max_num_fields=MOST_FIELDS)
 
 
 class _Parts:
