@@ -1,9 +1,9 @@
-"""The operations of a decoder step in search other than its matrix products: compiled loops, and the same in PyTorch.
+"""The operations of a decoder step in search other than its matrix products, as compiled loops and in PyTorch.
 
 The letters of tensor names are those of `rnnsearch.model`: the R rows are the hypotheses of many sentences, adjacent for
-each sentence, and each of the Q slots holds one source. The functions accept any device and precision; float32 on a CPU runs
-in compiled loops where they are available. Each row is computed independently of the others. A kernel takes the tensors of
-the function that it belongs to, in its order, and then its results.
+each sentence, and each of the Q slots holds one source sentence. The functions accept any device and precision; float32 on a
+CPU runs in compiled loops where they are available. Each row is computed independently of the other rows. The arguments of a
+kernel are the tensors of the function that calls it, in the same order, and then its results.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ if loops.AVAILABLE:
 f32, f64, i64 = np.float32, np.float64, np.int64
 
 LANES = 512
-"""The highest logit is found per lane, of words that are LANES apart; lanes without one of the best words are skipped."""
+"""The number of lanes in the search for the best words. A lane consists of words that are LANES apart; lanes whose highest
+logit is too low are skipped."""
 
 
 def reset(
     states_XN: Tensor, projected_XM: Tensor, context_XY: Tensor | None, parents_R: Tensor, words_VY: Tensor, words_R: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The gated unit up to its second matrix product: s, z, r ∘ s and W x + C c + b, all (R, N).
+    """Compute the gated unit up to its second matrix product: return s, z, r ∘ s and W x + C c + b, all (R, N).
 
     Row i continues row `parents[i]` of the states s, of their projections (the first 2N columns are [U_z; U_r] s) and of the
     projected contexts; its projected word is row `words[i]` of `words_VY`. The first 3N columns of contexts and words belong
@@ -55,7 +56,10 @@ def reset(
 
 @kernel
 def _reset(p: Any) -> None:
-    """Scalars: R, N, X, M, V, Y, contextual. Tensors: those of `reset`; results: s, z, r ∘ s, inputs, each (R, N)."""
+    """Compute s, z, r ∘ s and the candidate's inputs, each (R, N).
+
+    Scalars: R, N, X, M, V, Y, contextual. Tensors: those of `reset`; results: in the order above.
+    """
     n = carray(p[0], (7,), f64)
     R, N, X, M, V, Y, contextual = int(n[0]), int(n[1]), int(n[2]), int(n[3]), int(n[4]), int(n[5]), n[6] != 0
     states, projected, contexts = carray(p[1], (X, N), f32), carray(p[2], (X, M), f32), carray(p[3], (X, Y), f32)
@@ -63,6 +67,7 @@ def _reset(p: Any) -> None:
     s_out, z_out = carray(p[7], (R, N), f32), carray(p[8], (R, N), f32)
     reset_out, inputs_out = carray(p[9], (R, N), f32), carray(p[10], (R, N), f32)
     first, last = share(R)
+    # z = σ(W_z x + C_z c + U_z s) and r likewise; the first N columns of word and context are the candidate's.
     for i in range(first, last):
         parent = parents[i]
         state, from_state, word = states[parent], projected[parent], table[words[i]]
@@ -83,7 +88,7 @@ def _reset(p: Any) -> None:
 
 
 def update(s_RN: Tensor, z_RN: Tensor, inputs_RN: Tensor, from_reset_RN: Tensor) -> Tensor:
-    """s' = s + z ∘ (tanh(inputs + U [r ∘ s]) − s), the last part of the gated unit, (R, N)."""
+    """Return s' = s + z ∘ (tanh(inputs + U [r ∘ s]) − s), the last part of the gated unit, (R, N)."""
     if loops.run_on(s_RN):
         next_RN = torch.empty_like(s_RN)
         _update(s_RN.shape, s_RN, z_RN, inputs_RN, from_reset_RN, next_RN)
@@ -93,7 +98,7 @@ def update(s_RN: Tensor, z_RN: Tensor, inputs_RN: Tensor, from_reset_RN: Tensor)
 
 @kernel
 def _update(p: Any) -> None:
-    """Scalars: R, N. Tensors: those of `update`; result: s' (R, N)."""
+    """Compute the next state. Scalars: R, N. Tensors: those of `update`; result: s' (R, N)."""
     n = carray(p[0], (2,), f64)
     R, N = int(n[0]), int(n[1])
     s_in, z_in, inputs_in = carray(p[1], (R, N), f32), carray(p[2], (R, N), f32), carray(p[3], (R, N), f32)
@@ -108,7 +113,7 @@ def _update(p: Any) -> None:
 def attend(
     query_RA: Tensor, keys_QSA: Tensor, v_a: Tensor, values_QSY: Tensor, lengths_Q: Tensor, slots_R: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """α = softmax_j(v_aᵀ tanh(query + key_j)) over the sentence's own positions, (R, S), and Σ_j α_j value_j, (R, Y).
+    """Return α = softmax_j(v_aᵀ tanh(query + key_j)) over the sentence's own positions, (R, S), and Σ_j α_j value_j, (R, Y).
 
     `query` may be a slice of columns of a wider tensor; `lengths` and `slots` are int64.
     """
@@ -128,7 +133,10 @@ def attend(
 
 @kernel
 def _attend(p: Any) -> None:
-    """Scalars: R, S, A, Y, M (row stride of the query), Q. Tensors: those of `attend`; results: alpha, contexts."""
+    """Compute weights and contexts.
+
+    Scalars: R, S, A, Y, M (row stride of the query), Q. Tensors: those of `attend`; results: alpha, contexts.
+    """
     n = carray(p[0], (6,), f64)
     R, S, A, Y, M, Q = int(n[0]), int(n[1]), int(n[2]), int(n[3]), int(n[4]), int(n[5])
     queries, keys, v = carray(p[1], (R * M,), f32), carray(p[2], (Q, S, A), f32), carray(p[3], (A,), f32)
@@ -138,6 +146,7 @@ def _attend(p: Any) -> None:
     for i in range(first, last):
         slot = slots[i]
         query, weights, context, length = queries[i * M : i * M + A], alpha[i], contexts[i], lengths[slot]
+        # The energies e_j = v_aᵀ tanh(query + key_j), their softmax, and zero past the sentence's end.
         highest = f32(-np.inf)
         for j in range(length):
             key, energy = keys[slot, j], f32(0)
@@ -151,10 +160,11 @@ def _attend(p: Any) -> None:
             total += weights[j]
         for j in range(S):
             weights[j] = weights[j] / total if j < length else f32(0)
+        # The context Σ_j α_j value_j, four positions per pass over `context`, to save memory accesses.
         for y in range(Y):
             context[y] = f32(0)
         j = 0
-        while j + 4 <= length:  # four positions per pass over `context`, to save memory accesses
+        while j + 4 <= length:
             w0, w1, w2, w3 = weights[j], weights[j + 1], weights[j + 2], weights[j + 3]
             v0, v1, v2, v3 = values[slot, j], values[slot, j + 1], values[slot, j + 2], values[slot, j + 3]
             for y in range(Y):
@@ -168,11 +178,11 @@ def _attend(p: Any) -> None:
 
 
 def best_words(product_RV: Tensor, factor_R: Tensor, bias_V: Tensor, count: int, banned_RX: Tensor) -> tuple[Tensor, Tensor]:
-    """The `count` most probable words of each row: log p (R, W), the highest first, and the words (R, W) int64.
+    """Return the `count` most probable words of each row: log p (R, W), the highest first, and the words (R, W) int64.
 
-    The logits are factor ∘ product + bias; they overwrite `product`, but for those of banned words. `banned` excludes some
-    of the first X words, without giving their probability to others. If fewer than `count` words remain, the other log p
-    are −inf.
+    The logits are factor ∘ product + bias. They overwrite `product`, except those of banned words. `banned` excludes some of
+    the first X words; the probabilities of the remaining words do not change. If fewer than `count` words remain, the
+    missing log p are −inf.
     """
     R, V = product_RV.shape
     if loops.run_on(product_RV):
@@ -190,9 +200,9 @@ def best_words(product_RV: Tensor, factor_R: Tensor, bias_V: Tensor, count: int,
 
 @kernel
 def _best_words(p: Any) -> None:
-    """Scalars: R, V, W, X. Tensors: those of `best_words`; results: log p, words; then scratch (R, lanes).
+    """Find the W most probable words of each row; the logits overwrite `product`.
 
-    The logits overwrite `product`.
+    Scalars: R, V, W, X. Tensors: those of `best_words`; results: log p, words; then scratch (R, lanes).
     """
     n = carray(p[0], (4,), f64)
     R, V, W, X = int(n[0]), int(n[1]), int(n[2]), int(n[3])
@@ -205,6 +215,7 @@ def _best_words(p: Any) -> None:
         row, tops, best, chosen, factor = product[i], scratch[i], log_p[i], words[i], factors[i]
         for k in range(V):
             row[k] = factor * row[k] + bias[k]
+        # The highest logit of every lane, and of all; the total of the softmax, which includes the banned words.
         highest_apart(row, tops)
         highest = f32(-np.inf)
         for lane in range(lanes):
@@ -215,6 +226,7 @@ def _best_words(p: Any) -> None:
         for k in range(X):
             if banned[i, k]:
                 row[k] = f32(-np.inf)
+        # Insertion into the sorted list of the W best words, from those lanes that may contain one.
         for k in range(W):
             best[k] = f32(-np.inf)
             chosen[k] = 0
@@ -230,13 +242,17 @@ def _best_words(p: Any) -> None:
                         best[place], chosen[place] = best[place - 1], chosen[place - 1]
                         place -= 1
                     best[place], chosen[place] = logit, k
+        # log p = logit − log Σ exp(logit).
         shift = highest + np.log(total)
         for k in range(W):
             best[k] -= shift
 
 
 def quantize(x_RX: Tensor, rows: int) -> tuple[Tensor, Tensor]:
-    """Integers q from 1 to 255, uint8 (H, X) with H = `rows` ≥ R, and a factor (R), such that x ≈ factor ∘ (q − 128)."""
+    """Round each row to integers: return q and a factor (R) such that x ≈ factor ∘ (q − 128).
+
+    q is uint8 from 1 to 255, (H, X) with H = `rows` ≥ R; the rows past R are padding.
+    """
     R, X = x_RX.shape
     whole_HX = torch.empty(rows, X, dtype=torch.uint8)
     if loops.run_on(x_RX):
@@ -251,7 +267,7 @@ def quantize(x_RX: Tensor, rows: int) -> tuple[Tensor, Tensor]:
 
 @kernel
 def _quantize(p: Any) -> None:
-    """Scalars: R, X, H. Tensors: x (R, X); results: integers (H, X) uint8 and factors (R)."""
+    """Round rows to integers. Scalars: R, X, H. Tensors: x (R, X); results: integers (H, X) uint8 and factors (R)."""
     n = carray(p[0], (3,), f64)
     R, X, H = int(n[0]), int(n[1]), int(n[2])
     x, whole, factors = carray(p[1], (R, X), f32), carray(p[2], (H, X), np.uint8), carray(p[3], (R,), f32)
@@ -273,9 +289,10 @@ def _quantize(p: Any) -> None:
 
 
 def maxout(from_state_RM: Tensor, from_context_RY: Tensor, from_word_VY: Tensor, words_R: Tensor, width: int) -> Tensor:
-    """t (R, L), the maximum of each pair of t~; t~ is the sum of the last `width` = 2L columns of the three projections.
+    """Return t (R, L), the maximum of each pair of elements of t~ (appendix A.2.2).
 
-    Row i uses row `words[i]`, int64, of `from_word_VY`.
+    t~ is the sum of the last `width` = 2L columns of the three projections; row i uses row `words[i]`, int64, of
+    `from_word_VY`.
     """
     R, L = len(words_R), width // 2
     if loops.run_on(from_state_RM):
@@ -289,7 +306,7 @@ def maxout(from_state_RM: Tensor, from_context_RY: Tensor, from_word_VY: Tensor,
 
 @kernel
 def _maxout(p: Any) -> None:
-    """Scalars: R, L, M, Y, V. Tensors: those of `maxout`; result: t (R, L)."""
+    """Compute the maxout layer. Scalars: R, L, M, Y, V. Tensors: those of `maxout`; result: t (R, L)."""
     n = carray(p[0], (5,), f64)
     R, L, M, Y, V = int(n[0]), int(n[1]), int(n[2]), int(n[3]), int(n[4])
     from_state, from_context = carray(p[1], (R, M), f32), carray(p[2], (R, Y), f32)

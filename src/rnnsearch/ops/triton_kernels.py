@@ -2,7 +2,7 @@
 """The pointwise part of a recurrence step, and additive attention, as Triton kernels.
 
 The kernels fuse operations whose results would otherwise be written to memory and read again: the gates, and above all
-tanh(W_a s + U_a h), which has (B, S, A) elements at every step and exists in registers only, forward and backward. cuBLAS
+tanh(W_a s + U_a h), which has (B, S, A) elements at every step and exists in registers only, in both passes. cuBLAS
 computes the matrix products. Every kernel has a function that launches it on tensors. The letters of tensor names are those
 of `rnnsearch.model`: M = 2N + A for the projections of a state, [z ; r ; W_a s], or 2N without attention; X = 3N + A, or 3N,
 for their gradients, [candidate ; z ; r ; W_a s].
@@ -19,12 +19,13 @@ from torch import Tensor
 
 @triton.jit
 def _tanh(x):
-    """tanh by the sigmoid function, which Triton provides on every device."""
+    """Compute tanh from the sigmoid function, which Triton provides on every device."""
     return 2 * tl.sigmoid(2 * x) - 1
 
 
 @triton.jit
 def _gates(projected_BM, M, inputs_BG, s_BN, reset_BN, N, BLOCK: tl.constexpr):
+    # A program computes BLOCK units n of one sentence b; offsets are int64, for tensors of more than 2³¹ elements.
     b = tl.program_id(0).to(tl.int64)
     n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside = n < N
@@ -39,7 +40,7 @@ def _gates(projected_BM, M, inputs_BG, s_BN, reset_BN, N, BLOCK: tl.constexpr):
 
 
 def gates(projected_BM: Tensor, inputs_BG: Tensor, s_BN: Tensor, reset_BN: Tensor) -> None:
-    """z = σ(inputs_z + U_z s), r = σ(inputs_r + U_r s), and r ∘ s in `reset_BN`.
+    """Compute z = σ(inputs_z + U_z s), r = σ(inputs_r + U_r s), and r ∘ s in `reset_BN`.
 
     The first 2N columns of `projected_BM` hold [U_z s ; U_r s] on entry and [z ; r] on return.
     """
@@ -63,7 +64,7 @@ def _update(projected_BM, M, inputs_BG, s_BN, mask_B, candidate_BN, after_BN, N,
 def update(
     projected_BM: Tensor, inputs_BG: Tensor, s_BN: Tensor, mask_B: Tensor, candidate_BN: Tensor, after_BN: Tensor
 ) -> None:
-    """s~ = tanh(inputs + U [r ∘ s]), and (1 − z) ∘ s + z ∘ s~ in `after_BN`, zero outside a sentence.
+    """Compute s~ = tanh(inputs + U [r ∘ s]), and s' = (1 − z) ∘ s + z ∘ s~ in `after_BN`, zero outside a sentence.
 
     `candidate_BN` holds U [r ∘ s] on entry and s~ on return; the first N columns of `projected_BM` are z.
     """
@@ -80,6 +81,7 @@ def _update_backward(
     b = tl.program_id(0).to(tl.int64)
     n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside, at = n < N, b * N + n
+    # From s' = s + z ∘ (s~ − s), with tanh' = 1 − s~² and σ' = z (1 − z).
     d_s = tl.load(direct_BN + at, inside, 0) + tl.load(through_BN + at, inside, 0) + tl.load(d_state_BN + at, inside, 0)
     d_s *= tl.load(mask_B + b)
     z = tl.load(projected_BM + b * M + n, inside, 0)
@@ -100,9 +102,10 @@ def update_backward(
     s_BN: Tensor,
     d_step_BX: Tensor,
 ) -> None:
-    """From ∂cost/∂s', the sum of the first three, the gradients of candidate and z in columns 0 … 2N of `d_step_BX`.
+    """Compute the gradients of candidate and z, in columns 0 … 2N of `d_step_BX`, from ∂cost/∂s'.
 
-    On return, `direct_BN` holds the part of ∂cost/∂s that comes from (1 − z) ∘ s.
+    ∂cost/∂s' is the sum of the first three arguments. On return, `direct_BN` holds the part of ∂cost/∂s that comes from
+    (1 − z) ∘ s.
     """
     B, N = s_BN.shape
     _update_backward[_rows(B, N)](
@@ -134,7 +137,7 @@ def _gates_backward(d_reset_BN, projected_BM, M, s_BN, d_step_BX, X, direct_BN, 
 
 
 def gates_backward(d_reset_BN: Tensor, projected_BM: Tensor, s_BN: Tensor, d_step_BX: Tensor, direct_BN: Tensor) -> None:
-    """From ∂cost/∂[r ∘ s], the gradient of r in columns 2N … 3N of `d_step_BX`; adds that of s to `direct_BN`."""
+    """Compute the gradient of r, in columns 2N … 3N of `d_step_BX`, from ∂cost/∂[r ∘ s]; add that of s to `direct_BN`."""
     B, N = s_BN.shape
     _gates_backward[_rows(B, N)](
         d_reset_BN,
@@ -154,6 +157,7 @@ def _energies(query_BA, M, keys_BSA, v_A, mask_BS, energy_BS, S, A, BLOCK_S: tl.
     b = tl.program_id(0).to(tl.int64)
     s = tl.program_id(1) * BLOCK_S + tl.arange(0, BLOCK_S)
     inside_S = s < S
+    # The terms of e_j = Σ_a v_a tanh(query_a + key_ja), summed over blocks of a; the sum within a block comes last.
     sum_SA = tl.zeros([BLOCK_S, BLOCK_A], energy_BS.dtype.element_ty)
     for start in range(0, A, BLOCK_A):
         a = start + tl.arange(0, BLOCK_A)
@@ -167,7 +171,7 @@ def _energies(query_BA, M, keys_BSA, v_A, mask_BS, energy_BS, S, A, BLOCK_S: tl.
 
 
 def energies(query_BA: Tensor, keys_BSA: Tensor, v_A: Tensor, mask_BS: Tensor, energy_BS: Tensor) -> None:
-    """e_j = v_aᵀ tanh(query + key_j) in `energy_BS`; −∞ outside a sentence."""
+    """Compute e_j = v_aᵀ tanh(query + key_j) in `energy_BS`; −∞ outside a sentence."""
     B, S, A = keys_BSA.shape
     _energies[B, triton.cdiv(S, BLOCK_S)](
         query_BA, query_BA.stride(0), keys_BSA, v_A, mask_BS, energy_BS, S, A, BLOCK_S=BLOCK_S, BLOCK_A=BLOCK_A
@@ -190,10 +194,12 @@ def _attend(
     b = tl.program_id(0).to(tl.int64)
     row = tl.arange(0, ROW)
     energy_S = tl.load(energy_BS + b * S + row, row < S, float("-inf"))
+    # Every program reads the whole row of energies for the maximum and the total of the softmax.
     highest = tl.max(energy_S, 0)
     total = tl.sum(tl.exp(energy_S - highest), 0)
     g = tl.program_id(1) * BLOCK_G + tl.arange(0, BLOCK_G)
     inside_G = g < G
+    # Σ_j α_j value_j for a block of gates g; the first program of a sentence also stores α.
     sum_SG = tl.zeros([BLOCK_S, BLOCK_G], attended_BG.dtype.element_ty)
     for start in range(0, S, BLOCK_S):
         s = start + tl.arange(0, BLOCK_S)
@@ -208,7 +214,7 @@ def _attend(
 
 
 def attend(energy_BS: Tensor, values_BSG: Tensor, inputs_BG: Tensor, alpha_BS: Tensor, attended_BG: Tensor) -> None:
-    """α = softmax(e) in `alpha_BS`, and inputs + Σ_j α_j value_j in `attended_BG`."""
+    """Compute α = softmax(e) in `alpha_BS`, and inputs + Σ_j α_j value_j in `attended_BG`."""
     B, S, G = values_BSG.shape
     _attend[B, triton.cdiv(G, BLOCK_A)](
         energy_BS,
@@ -229,6 +235,7 @@ def _alpha_backward(d_attended_BG, X, values_BSG, d_alpha_BS, out_BS, S, G, BLOC
     b = tl.program_id(0).to(tl.int64)
     s = tl.program_id(1) * BLOCK_S + tl.arange(0, BLOCK_S)
     inside_S = s < S
+    # value_j · ∂cost/∂inputs, summed over blocks of gates.
     sum_SG = tl.zeros([BLOCK_S, BLOCK_G], out_BS.dtype.element_ty)
     for start in range(0, G, BLOCK_G):
         g = start + tl.arange(0, BLOCK_G)
@@ -240,7 +247,7 @@ def _alpha_backward(d_attended_BG, X, values_BSG, d_alpha_BS, out_BS, S, G, BLOC
 
 
 def alpha_backward(d_step_BX: Tensor, values_BSG: Tensor, d_alpha_BS: Tensor, out_BS: Tensor) -> None:
-    """∂cost/∂α_j in `out_BS`: `d_alpha_BS` plus ∂cost/∂inputs, the first G columns of `d_step_BX`, times value_j."""
+    """Compute ∂cost/∂α_j in `out_BS`: `d_alpha_BS` plus value_j · ∂cost/∂inputs, the first G columns of `d_step_BX`."""
     B, S, G = values_BSG.shape
     _alpha_backward[B, triton.cdiv(S, BLOCK_S)](
         d_step_BX, d_step_BX.stride(0), values_BSG, d_alpha_BS, out_BS, S, G, BLOCK_S=BLOCK_S, BLOCK_G=BLOCK_A
@@ -267,10 +274,12 @@ def _query_backward(
     b = tl.program_id(0).to(tl.int64)
     row = tl.arange(0, ROW)
     inside_row, row_at = row < S, b * S + row
+    # Σ_k α_k ∂cost/∂α_k, from the derivative of the softmax.
     mean = tl.sum(tl.load(alpha_BS + row_at, inside_row, 0) * tl.load(d_alpha_BS + row_at, inside_row, 0), 0)
     a = tl.program_id(1) * BLOCK_A + tl.arange(0, BLOCK_A)
     inside_A = a < A
     query_A = tl.load(query_BA + b * M + a, inside_A, 0)
+    # Σ_j ∂cost/∂e_j (1 − tanh²) for a block of a, with a recomputed tanh; the first program also stores ∂cost/∂e.
     sum_SA = tl.zeros([BLOCK_S, BLOCK_A], d_query_BA.dtype.element_ty)
     for start in range(0, S, BLOCK_S):
         s = start + tl.arange(0, BLOCK_S)
@@ -293,7 +302,7 @@ def query_backward(
     d_energy_BS: Tensor,
     d_query_BA: Tensor,
 ) -> None:
-    """∂cost/∂e_j = α_j (∂cost/∂α_j − Σ_k α_k ∂cost/∂α_k) in `d_energy_BS`, and ∂cost/∂query in `d_query_BA`.
+    """Compute ∂cost/∂e_j = α_j (∂cost/∂α_j − Σ_k α_k ∂cost/∂α_k) in `d_energy_BS`, and ∂cost/∂query in `d_query_BA`.
 
     ∂cost/∂query = v_a ∘ Σ_j ∂cost/∂e_j (1 − tanh²(query + key_j)), where the tanh is recomputed.
     """
@@ -340,6 +349,7 @@ def _keys_backward(
     key_SA = tl.load(keys_BSA + at_SA, inside_SA, 0)
     d_key_SA = tl.zeros([BLOCK_S, BLOCK_A], d_keys_BSA.dtype.element_ty)
     d_v_SA = tl.zeros([BLOCK_S, BLOCK_A], d_keys_BSA.dtype.element_ty)
+    # A block of keys stays in registers while the loop over the steps adds to its gradient and to that of v_a.
     for t in range(T):
         d_energy_S = tl.load(d_energy_TBS + (t * B + b) * S + s, inside_S, 0)
         query_A = tl.load(query_TBA + (t * B + b) * M + a, inside_A, 0)
@@ -352,7 +362,7 @@ def _keys_backward(
 
 
 def keys_backward(d_energy_TBS: Tensor, query_TBA: Tensor, keys_BSA: Tensor, v_A: Tensor) -> tuple[Tensor, Tensor]:
-    """∂cost/∂keys (B, S, A) and ∂cost/∂v_a (A), summed over the steps in registers.
+    """Return ∂cost/∂keys (B, S, A) and ∂cost/∂v_a (A), summed over the steps in registers.
 
     ∂cost/∂key_j = v_a ∘ Σ_i ∂cost/∂e_ij (1 − tanh²(query_i + key_j)); ∂cost/∂v_a = Σ_ij ∂cost/∂e_ij tanh(query_i + key_j).
     """
