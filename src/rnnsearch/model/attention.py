@@ -188,7 +188,10 @@ LARGEST_EXPONENT = 5.0
 
 
 def mixture_energy(hats: Tensor, kappa_BKX: Tensor, S: int) -> tuple[Tensor, Tensor]:
-    """Return log φ_i (B, K, S) and κ_i (B, K, X), from [a^ ; b^ ; κ^] (B, K, 3X) and κ_{i−1} (`GaussianMixtureAttention`)."""
+    """Return log φ_i (B, K, S) and κ_i (B, K, X) for `GaussianMixtureAttention`.
+
+    They follow from `hats` = [a^ ; b^ ; κ^] (B, K, 3X) and `kappa` = κ_{i−1}.
+    """
     hats = hats.clamp(max=LARGEST_EXPONENT)
     hats = hats.to(torch.promote_types(hats.dtype, torch.float32))  # bfloat16 cannot distinguish position 300 from 301
     a_BKX, b_BKX, step_BKX = hats.chunk(3, -1)

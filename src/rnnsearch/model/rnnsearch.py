@@ -31,7 +31,7 @@ class TeacherForcedOutput:
 
     readout: Readout
     readout_RL: Tensor
-    """The maxout layer at the P target positions that belong to a sentence: the first words of all sentences, then the second
+    """The maxout layer at the P target positions that belong to a sentence: the first words of all sentences, the second
     words, and so on. Rows P … R are padding, so that the largest matrix products have few different shapes."""
     words_P: Tensor
     """The target words at these positions."""
