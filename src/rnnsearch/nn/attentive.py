@@ -201,7 +201,8 @@ class InitialState(nn.Module):
     ) -> Tensor:
         """Return s_0 (B, hidden_size) for a memory (B, S, memory_size).
 
-        A boolean or integer mask or `lengths` tell the padding of the memory. m is zero for a sequence that is all padding. Raises RnnsearchError if shapes do not match.
+        A boolean or integer mask or `lengths` tell the padding of the memory. m is zero for a sequence that is all padding.
+        Raises RnnsearchError if shapes do not match.
         """
         memory, lengths = padded(memory, "memory", lengths)
         expect(memory, "memory", (None, None, self.memory_size))
