@@ -26,7 +26,7 @@ GROUP, PATIENCE = 8, 8
 """The number of sentences that are encoded together, which takes hardly longer than encoding one, and the most steps of the
 search for which a sentence waits for such a group. In an empty search, a sentence does not wait."""
 POSITIONS = 128
-"""The number of source positions of a slot; a longer sentence waits until the empty search can be replaced by a larger one."""
+"""The number of source positions of a slot; a longer sentence waits until the search is empty and a larger one replaces it."""
 
 
 class SearchFailed(Exception):
@@ -94,12 +94,13 @@ class ContinuousTranslator:
         """The number of waiting queries of all callers."""
         self._waited = 0
         """The number of steps since a slot was free for the first waiting query."""
-        self._results: list[Found] = []
+        self._found: list[Found] = []
+        """The results that `step` has not returned yet."""
 
     @property
     def busy(self) -> bool:
         """Whether `step` has work to do or results to return."""
-        return bool(self._results or self._turns or self._search.busy)
+        return bool(self._found or self._turns or self._search.busy)
 
     def add(
         self,
@@ -131,7 +132,7 @@ class ContinuousTranslator:
 
     def cancel(self, caller: int) -> None:
         """Drop the lines of a caller: waiting queries are forgotten, and those in slots leave them."""
-        self._results = [result for result in self._results if result.caller != caller]
+        self._found = [result for result in self._found if result.caller != caller]
         leaving = self._callers.pop(caller, None)
         if leaving is None:
             return
@@ -151,7 +152,7 @@ class ContinuousTranslator:
         except Exception:
             log.exception("a search broke off")
             self._fail()
-        results, self._results = self._results, []
+        results, self._found = self._found, []
         return results
 
     def warm_up(self) -> None:
@@ -162,11 +163,11 @@ class ContinuousTranslator:
         self.add(0, ["a"], 1)
         while self._turns or self._search.busy:
             self._proceed()
-        for result in self._results:
+        for result in self._found:
             assert not isinstance(result.translations, SearchFailed)
             for translation in result.translations:
                 _ = translation.links  # the alignment layer computes them on demand
-        self._results.clear()
+        self._found.clear()
 
     def _proceed(self) -> None:
         self._admit()
@@ -215,7 +216,7 @@ class ContinuousTranslator:
     def _report(self, line: _Line) -> None:
         """Add the translations of a finished line to the results; a caller without further lines is forgotten."""
         translations = self.translator.translations(line.request, self.settings)
-        self._results.append(Found(line.caller, line.place, translations))
+        self._found.append(Found(line.caller, line.place, translations))
         self._callers[line.caller].left -= 1
         if not self._callers[line.caller].left:
             del self._callers[line.caller]
@@ -224,6 +225,6 @@ class ContinuousTranslator:
         """Report the failure to every caller that has a query in the search, and begin a new search."""
         for line in {line for line in self._lines.values() if line.caller in self._callers}:
             self.cancel(line.caller)
-            self._results.append(Found(line.caller, line.place, SearchFailed()))
+            self._found.append(Found(line.caller, line.place, SearchFailed()))
         self._lines.clear()
         self._search = self._new_search(POSITIONS)
