@@ -26,7 +26,7 @@ GROUP, PATIENCE = 8, 8
 """The number of sentences that are encoded together, which takes hardly longer than encoding one, and the most steps of the
 search for which a sentence waits for such a group. In an empty search, a sentence does not wait."""
 POSITIONS = 128
-"""The number of source positions of a slot; a longer sentence waits until the search is empty and a larger one replaces it."""
+"""The number of source positions of a slot. For a longer sentence, an empty search is replaced by one with larger slots."""
 
 
 class SearchFailed(Exception):
