@@ -67,6 +67,7 @@ class Corpus:
         counts = [np.empty(0, np.int64), np.empty(0, np.int64)]
         self._paths: list[Path] = []
         for block in blocks_of(lines, *read):
+            # A block is written twice: here with provisional numbers, and below with those in the order of the stems.
             self._paths.append(folder / f"block-{len(self._paths):05}.npz")
             block.save(self._paths[-1])
             for side, ids in enumerate((block.text.source_ids, block.text.target_ids)):
@@ -150,11 +151,13 @@ def train(corpus: Corpus, advance: Callable[[int], None] = lambda pairs: None) -
     constrains the expectations. A training that was killed continues after its last complete step, if it has the same
     corpus in the same folder.
     """
+    # Initial jumps: most probable to the next word, and exponentially less so to words further away.
     widths = np.arange(-_reach(corpus.longest), _reach(corpus.longest) + 1)
     jumps = _jumps(np.repeat(np.exp(-np.abs(widths - 1) / 3.0)[None] + 1e-4, CLASSES + 1, axis=0), 0)
     nulls = np.zeros(len(corpus.words[1])), np.zeros(len(corpus.words[0]))
     state = _State(0, nulls, (jumps, jumps), np.empty((0, 2)))
     models = []
+    # The independent models start from the jumps of the agreeing ones.
     for name in ("agreeing", "independent"):
         state = _phase(corpus, name, _State(0, nulls, state.jumps, state.log_likelihoods), advance)
         models.append(Models(corpus.types.lexicon(_links(corpus, name, state.step)), state.nulls, state.jumps, _P_0[name]))
@@ -170,6 +173,7 @@ def _phase(corpus: Corpus, name: str, state: _State, advance: Callable[[int], No
     """Run all steps of the agreeing or the independent models, from the state of step 0, with t learned anew."""
     checkpoint = corpus.folder / f"{name}.part"  # the ending of all files from which a killed run goes on
     try:
+        # A run that was killed continues: t follows from the expected counts of the last complete step.
         state = _State.load(checkpoint, corpus)
         corpus.types.learn(_links(corpus, name, state.step))
         advance(corpus.pairs * state.step)
@@ -178,6 +182,7 @@ def _phase(corpus: Corpus, name: str, state: _State, advance: Callable[[int], No
     for step in range(state.step + 1, MODEL_1_STEPS + _STEPS[name] + 1):
         links = _links(corpus, name, step, new=True)  # the counts of the step before remain until these are complete
         state = _step(corpus, state, links, step <= MODEL_1_STEPS, name, advance)
+        # The checkpoint is written only after its counts are on the disk; then the M-step of t.
         links.flush()
         state.save(checkpoint)
         corpus.types.learn(links)
@@ -198,6 +203,7 @@ def _step(corpus: Corpus, state: _State, links: Any, uniform: bool, name: str, a
     # The E-step: expected counts of word-type pairs, NULL-aligned words and jumps, and the log-likelihoods.
     for block, types in corpus.numbered_blocks():
         parameters = _parameters(corpus.types.t[types], words, state.nulls, state.jumps, _P_0[name], corpus.longest)
+        # The counts of word-type pairs are per block; all others are shared, and are added to in place.
         counts = Counts(np.zeros((len(types), 2)), *nulls, *jumps, log_likelihood)
         compiled.expectations(block.text, parameters._replace(uniform=uniform), counts, name == "agreeing")
         links[types] += counts.types

@@ -102,12 +102,14 @@ class Aligner:
         """Align the lines of a block: posterior probabilities of all four models, then features and link probabilities."""
         alike = _likeness(block, words)
         parameters = [models.parameters(block, words, alike) for models in self._models]
+        # The share of each word in the text, and t of both directions (D) of all models (M) for each word-type pair (N).
         shares = [np.maximum(side.frequencies, 1) / max(1, side.frequencies.sum()) for side in words]
         t_NMD = np.stack([of.t for of in parameters], axis=1)
         parts: list[tuple[NDArray[Any], ...]] = []  # of the present line, which consists of several pairs if it is very long
         line, pairs = 0, len(block.line)
         for first in range(0, pairs, _PAIRS):
             last = min(first + _PAIRS, pairs)
+            # p of both directions by all models, for all position pairs of up to _PAIRS sentence pairs.
             posteriors = [compiled.posteriors(block.text, of, first, last) for of in parameters]
             p_DMN = np.stack([np.stack(direction) for direction in zip(*posteriors, strict=True)])
             for p in range(first, last):
@@ -164,6 +166,7 @@ class Aligner:
             raise RnnsearchError(f"{folder}: no aligner is there; `rnnsearch align --save` keeps one") from None
         if not isinstance(description, dict) or description.get("format") != _FORMAT:
             raise RnnsearchError(f"{folder}: an aligner of another version of rnnsearch; make it again")
+        # The digest tells that the files belong together; the checks below, that even signed files cannot do harm.
         files = [folder / name for name in (*_WORDS, _ARRAYS)]
         check_regular(*files)
         if digest_of(*files) != description.get("digest"):
@@ -239,6 +242,7 @@ def train_aligner(corpus: Corpus, advance: Callable[[int], None] = lambda pairs:
 def _likeness(block: Block, words: tuple[Words, Words]) -> NDArray[np.float32]:
     """Return the similarity of the spellings in each word-type pair of a block."""
     letters, numbers = [], []
+    # The letter pairs of each word of the block are computed once.
     for side, types in zip(words, (block.type_source, block.type_target), strict=True):
         here, number = np.unique(types, return_inverse=True)
         letters.append(letter_pairs([side.words[n] for n in here.tolist()]))

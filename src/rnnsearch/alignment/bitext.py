@@ -131,6 +131,7 @@ class _Collected:
                 self._first.append(part.start)
                 ids.extend(known.ids(side[part]))
                 starts.append(len(ids))
+            # Tx · Ty position pairs, whose word-type pairs are numbered when the block is complete.
             sizes = [part.stop - part.start for part in piece]
             self._offsets.append(self._offsets[-1] + sizes[0] * sizes[1])
             self.size += sum(sizes) + sizes[0] * sizes[1]

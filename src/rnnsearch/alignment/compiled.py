@@ -104,6 +104,7 @@ def posteriors(text: Text, parameters: Parameters, first: int, last: int) -> tup
 
 def _index_plain(text: Text, source_words: int, target_words: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Fill `text.cells`; return the target words of the word-type pairs, and where those of each source word begin."""
+    # The key e · (number of target words) + f of each position pair; equal keys are the same word-type pair.
     pairs = range(len(text.offsets) - 1)
     keys = np.empty(len(text.cells), np.int64)
     for p in pairs:
@@ -139,6 +140,7 @@ def _expect_plain(
         if Tx * Ty == 0:
             continue
         types = text.cells[text.offsets[p] : text.offsets[p + 1]].reshape(Tx, Ty)
+        # Both directions generate one side from the other, so their matrices are the transposes of each other.
         directions = (
             (parameters.t[types, 0].T, parameters.target_null[f], jumps[0], parameters.source_class[e]),
             (parameters.t[types, 1], parameters.source_null[e], jumps[1], parameters.target_class[f]),
@@ -149,6 +151,7 @@ def _expect_plain(
             here = slice(text.offsets[p] - text.offsets[first], text.offsets[p + 1] - text.offsets[first])
             target_posterior[here], source_posterior[here] = links.reshape(-1, 2).T
             continue
+        # The expected counts of links (with agreement, the product), NULL-aligned words and jumps.
         np.add.at(counts.types, types, links.prod(-1, keepdims=True) if agree else links)
         np.add.at(counts.target_null, f, forward.null)
         np.add.at(counts.source_null, e, backward.null)
@@ -172,6 +175,7 @@ if njit:
             start[text.source_ids[k] + 1] += 1
         for e in range(source_words):
             start[e + 1] += start[e]
+        # All occurrences of each word, in the order of the text: sentence pair and position.
         pair, position, filled = np.empty(occurrences, np.int64), np.empty(occurrences, np.int64), start.copy()
         for p in range(pairs):
             for k in range(text.source_starts[p], text.source_starts[p + 1]):
@@ -187,6 +191,7 @@ if njit:
                 p = pair[k]
                 first, Ty = text.target_starts[p], text.target_starts[p + 1] - text.target_starts[p]
                 cell = text.offsets[p] + position[k] * Ty
+                # An array that is too short is replaced by one of twice the length.
                 if count + Ty > len(types):
                     larger = np.empty(2 * len(types) + Ty, np.int32)
                     larger[:count] = types[:count]
@@ -210,6 +215,7 @@ if njit:
         """
         Ty, Tx = t.shape
         L = jump.shape[1] // 2
+        # Views into the scratch memory, which is allocated once for all sentence pairs.
         word, none = scratch[: Ty * Tx].reshape(Ty, Tx), scratch[Ty * Tx : 2 * Ty * Tx].reshape(Ty, Tx)
         rest = scratch[2 * Ty * Tx :]
         to, beta, reached, scale = rest[:Tx], rest[Tx : 2 * Tx], rest[2 * Tx : 3 * Tx], rest[3 * Tx : 3 * Tx + Ty]
@@ -240,6 +246,7 @@ if njit:
             for i in range(Tx):
                 word[j, i] = (f32(1) - p_0) * jump[0, L + i + 1] / first_total if j == 0 else f32(0)
                 none[j, i] = p_0 * n[j] * (jump[0, L + i + 1] / first_total if j == 0 else word[j - 1, i] + none[j - 1, i])
+            # Σ over the state before, where NULL keeps the position from which the next jump starts.
             if j > 0:
                 for k in range(Tx):
                     before = word[j - 1, k] + none[j - 1, k]
@@ -247,6 +254,7 @@ if njit:
                         before *= to[k]
                         for i in range(Tx):
                             word[j, i] += before * jump[c[k], L + i - k]
+            # The probability of f_j, and normalised forward probabilities; the log-likelihood is the sum of log p(f_j).
             total = f32(0)
             for i in range(Tx):
                 word[j, i] *= t[j, i]
@@ -270,6 +278,7 @@ if njit:
             if j < Ty - 1:
                 for i in range(Tx):
                     reached[i] = t[j + 1, i] * beta[i] / scale[j + 1]
+                # p(f_{j+1} is NULL-aligned), which keeps the position; jumps to every i are counted by class and width.
                 stay = p_0 * n[j + 1] / scale[j + 1]
                 for k in range(Tx):
                     here = word[j, k] + none[j, k]
@@ -283,6 +292,7 @@ if njit:
                         beta[k] = to[k] * total + stay * beta[k]
                     else:
                         beta[k] = f32(0)
+            # The posteriors p(a_j = i | e, f), and that of NULL, summed over the positions that it keeps.
             total = f32(0)
             for i in range(Tx):
                 links[j, i] = word[j, i] * beta[i]
@@ -302,6 +312,7 @@ if njit:
         source_posterior: Any,
         agree: bool,
     ) -> None:
+        # Scratch memory for the longest sentence pair.
         cells, words = 0, 0
         for p in range(first, last):
             Tx, Ty = text.source_starts[p + 1] - text.source_starts[p], text.target_starts[p + 1] - text.target_starts[p]
@@ -318,6 +329,7 @@ if njit:
             Tx, Ty, offset = len(e), len(f), text.offsets[p]
             if Tx * Ty == 0:
                 continue
+            # t(f | e) and t(e | f) of every position pair, as matrices of the two directions.
             t_f, t_e = t_to_target[: Tx * Ty].reshape(Ty, Tx), t_to_source[: Tx * Ty].reshape(Tx, Ty)
             for i in range(Tx):
                 for j in range(Ty):

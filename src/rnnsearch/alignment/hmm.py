@@ -52,12 +52,14 @@ def forward_backward(t_TyTx: Floats, n_Ty: Floats, jump_CW: Floats, class_Tx: ND
     # The forward recurrence over j, normalised at every step. A state i generates f_j from e_i (`word`) or NULL (`none`).
     word, none, scale = np.zeros((Ty, Tx)), np.zeros((Ty, Tx)), np.zeros(Ty)
     for j in range(Ty):
+        # Jumps from all positions i' and then t(f_j | e_i); NULL keeps the position i' and generates f_j by n.
         before = word[j - 1] + none[j - 1]
         word[j] = t_TyTx[j] * ((1 - p_0) * start if j == 0 else (before * to_I) @ c_TxTx)
         none[j] = n_Ty[j] * p_0 * (start if j == 0 else before)
         scale[j] = max(word[j].sum() + none[j].sum(), 1e-30)
         word[j] /= scale[j]
         none[j] /= scale[j]
+    # The last jump, to the position Tx.
     total = max(float(((word[-1] + none[-1]) * end).sum()), 1e-30)
 
     # The backward recurrence. Forward times backward probabilities are the posteriors; the jumps are counted by their class
@@ -66,6 +68,7 @@ def forward_backward(t_TyTx: Floats, n_Ty: Floats, jump_CW: Floats, class_Tx: ND
     beta = end / total
     for j in range(Ty - 1, -1, -1):
         if j < Ty - 1:
+            # The probability of everything after a jump to i; the expected jumps from i' to i; β of the step before.
             reached = t_TyTx[j + 1] * beta / scale[j + 1]
             expected = ((word[j] + none[j]) * to_I)[:, None] * c_TxTx * reached
             np.add.at(jumps, (class_Tx[:, None], L + i[None, :] - i[:, None]), expected)

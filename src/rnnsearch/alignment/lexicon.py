@@ -79,6 +79,7 @@ class Types:
         alike = [np.zeros(len(side)) for side in words]
         self._starts = [0]
         per_word = np.zeros(len(words[0]), np.int64)
+        # The number of word-type pairs of each source word, by which chunks of bounded size are formed.
         for path in blocks:
             types = _types(path)
             per_word += np.bincount(types[0], minlength=len(per_word))
@@ -97,6 +98,7 @@ class Types:
                 stored = np.load(_numbers(path), mmap_mode="r+")
                 stored[here] = self._starts[-1] + numbers[done : done + len(part)]
                 done += len(part)
+            # The words of each word-type pair, the number of its pair of stems, and its similarity.
             source, target = (side.astype(np.int32) for side in np.divmod(keys, len(words[1])))
             stems = words[0].stems[source].astype(np.int64) * words[1].stem_count + words[1].stems[target]
             like = likeness(letters[0], letters[1], source, target)
@@ -140,6 +142,7 @@ class Types:
         """Compute t from these expected links (the M-step)."""
         totals = self._totals(counts_N2)
         for here, chunk in self._chunks():
+            # The counts of pairs of stems; a chunk contains all word-type pairs of its source stems.
             links = np.asarray(counts_N2[here])
             of_stems = np.stack([np.bincount(chunk["stems"], side)[chunk["stems"]] for side in links.T], axis=1)
             self.t[here] = totals.probabilities(
@@ -179,6 +182,7 @@ class Lexicon:
         """Take ascending keys: e · (number of target words) + f for the source word e and the target word f."""
         self.keys, self.links, self.totals = keys, links_N2, totals
         self._target_words, self._target_stems = words[1].known, words[1].stem_count
+        # The counts of pairs of stems, under keys of their own.
         source, target = np.divmod(keys, max(1, self._target_words))
         stems = words[0].stems[source].astype(np.int64) * self._target_stems + words[1].stems[target]
         self._stem_keys, numbers = np.unique(stems, return_inverse=True)

@@ -42,6 +42,7 @@ def evidence(p_DMST: Floats, t_STMD: Floats, source_share_S: Floats, target_shar
     """
     _, M, S, T = p_DMST.shape
     mean = np.sqrt(p_DMST[0] * p_DMST[1])
+    # The geometric mean of both directions, with a margin of _REACH on all sides.
     around = np.zeros((M, S + 2 * _REACH, T + 2 * _REACH))
     around[:, _REACH:-_REACH, _REACH:-_REACH] = mean
     # Outside the sentences, only their beginnings are linked with each other, and their ends.
@@ -101,6 +102,7 @@ def _rival(p_MST: Floats) -> Floats:
     """Return, for each position pair, the greatest probability among the other links of the same source word."""
     if p_MST.shape[2] < 2:
         return np.zeros_like(p_MST)
+    # The rival of the most probable link is the second most probable one; that of all other links is the most probable one.
     greatest = np.partition(p_MST, -2, axis=2)
     second, first = greatest[:, :, -2, None], greatest[:, :, -1, None]
     return np.asarray(np.where(p_MST == first, second, first))

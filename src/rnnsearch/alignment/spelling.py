@@ -43,6 +43,7 @@ def letter_pairs(words: Sequence[str]) -> NDArray[np.uint8]:
     """Return the letter pairs of each word, without accents and with marks of its ends, hashed to a set of bits."""
     bits = np.zeros((len(words), _BITS // 8), np.uint8)
     for number, word in enumerate(words):
+        # Without accents, between marks of its beginning and end.
         letters = "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
         letters = f"^{letters}$"
         for start in range(len(letters) - 1):

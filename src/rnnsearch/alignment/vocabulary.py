@@ -74,6 +74,7 @@ class Words:
     @property
     def classes(self) -> NDArray[np.int32]:
         """The class of each word, on which its jump probabilities depend."""
+        # Class 1 is the most frequent word; ties are in the order of the words' numbers.
         frequent = np.argsort(-self._frequencies, kind="stable")[:CLASSES]
         classes = np.zeros(len(self), np.int32)
         classes[frequent] = np.arange(1, len(frequent) + 1)

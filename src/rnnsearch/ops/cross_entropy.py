@@ -62,11 +62,13 @@ class _LinearCrossEntropy(torch.autograd.Function):
         W = W_o.bfloat16() if precision == "bf16" else W_o
         d_readout_RL = torch.empty_like(readout_RL)
         d_W_o = torch.zeros_like(W_o)
+        # One row of bias gradients per thread; buffers for the NLL of each word and for a block of logits.
         d_bias_XV = b_w.new_zeros(torch.get_num_threads(), len(W))
         nll_P, smoothed_P = readout_RL.new_empty(P), readout_RL.new_empty(P)
         divergence_O = readout_RL.new_zeros(P // 2)
         block = W.new_empty(min(ROWS[precision], R), len(W))
         for first in range(0, R, len(block)):
+            # The logits W_o t + b_w of a block of rows; in bf16, the bias is added in the compiled loop, in float32.
             t_RL = readout_RL[first : first + len(block)].to(W.dtype)
             logits_RV = block[: len(t_RL)]
             block_P = slice(first, min(first + len(block), P))
@@ -100,6 +102,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         d_cost = gradients[0]
+        # The usual gradient of the cost is 1; the gradients were computed in the forward pass.
         if d_cost.device.type == "cpu" and d_cost == 1:
             return *ctx.saved_tensors, None, None, None, None, None
         return *(d * d_cost for d in ctx.saved_tensors), None, None, None, None, None

@@ -45,6 +45,7 @@ def softmax_backward(p: Any) -> None:
             linear += shifted
             row[k] = exp(shifted)
             total += row[k]
+        # NLL = log Σ exp(logit) − logit of the word; the mean of −log p over the vocabulary, for label smoothing.
         log_total = np.log(total)
         nll[i] = log_total + highest - chosen
         smoothed[i] = log_total - linear / f32(V)

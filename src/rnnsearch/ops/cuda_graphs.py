@@ -55,6 +55,7 @@ class Graphs:
         for buffer, argument in zip(inputs, arguments, strict=True):
             buffer.copy_(argument)
         results = loop(settings, *inputs)
+        # Buffers for arguments and results together, which may move the arguments; the captured loop reads and writes them.
         placed = self._place([*arguments, *results])
         inputs, outputs = placed[: len(arguments)], placed[len(arguments) :]
         graph = torch.cuda.CUDAGraph()

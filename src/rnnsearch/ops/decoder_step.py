@@ -46,6 +46,7 @@ def reset(
         into = (s_RN, z_RN, reset_RN, inputs_RN)
         _reset(scalars, states_XN, projected_XM, context, parents_R, words_VY, words_R, *into)
         return into
+    # W x + C c + b of all gates; z and r with the projected state; then r ∘ s.
     s_RN = states_XN[parents_R]
     inputs_RG = words_VY[words_R, : 3 * N]
     if context_XY is not None:
@@ -123,6 +124,7 @@ def attend(
         scalars = (R, S, A, Y, query_RA.stride(0), len(keys_QSA))
         _attend(scalars, query_RA, keys_QSA, v_a, values_QSY, lengths_Q, slots_R, alpha_RS, context_RY)
         return alpha_RS, context_RY
+    # The energies, −∞ past the end of the sentence in the row's slot, and their softmax.
     energy_RS = torch.tanh(keys_QSA[slots_R] + query_RA.unsqueeze(1)) @ v_a
     outside_RS = torch.arange(S, device=energy_RS.device) >= lengths_Q[slots_R].unsqueeze(1)
     alpha_RS = torch.softmax(energy_RS.masked_fill(outside_RS, -torch.inf), 1)
@@ -191,9 +193,11 @@ def best_words(product_RV: Tensor, factor_R: Tensor, bias_V: Tensor, count: int,
         scalars = (R, V, count, banned_RX.shape[1])
         _best_words(scalars, product_RV, factor_R, bias_V, banned_RX, log_p_RW, words_RW, scratch_RX)
         return log_p_RW, words_RW
+    # log p over the whole vocabulary; banned words only lose their own probability, then the best words are selected.
     log_p_RV = torch.log_softmax(torch.addcmul(bias_V, product_RV, factor_R.unsqueeze(1), out=product_RV), 1)
     log_p_RV[:, : banned_RX.shape[1]].masked_fill_(banned_RX, -torch.inf)
     log_p_RW, words_RW = log_p_RV.topk(min(count, V), 1)
+    # A vocabulary of fewer than `count` words.
     missing = count - log_p_RW.shape[1]
     return torch.nn.functional.pad(log_p_RW, (0, missing), value=-torch.inf), torch.nn.functional.pad(words_RW, (0, missing))
 
@@ -213,6 +217,7 @@ def _best_words(p: Any) -> None:
     first, last = share(R)
     for i in range(first, last):
         row, tops, best, chosen, factor = product[i], scratch[i], log_p[i], words[i], factors[i]
+        # The logits W_o t + b_w, from the unscaled product.
         for k in range(V):
             row[k] = factor * row[k] + bias[k]
         # The highest logit of every lane, and of all; the total of the softmax, which includes the banned words.
@@ -223,6 +228,7 @@ def _best_words(p: Any) -> None:
         total = f32(0)
         for k in range(V):
             total += exp(row[k] - highest)
+        # Banned words cannot be chosen; their share of the total stays.
         for k in range(X):
             if banned[i, k]:
                 row[k] = f32(-np.inf)
@@ -259,6 +265,7 @@ def quantize(x_RX: Tensor, rows: int) -> tuple[Tensor, Tensor]:
         factor_R = x_RX.new_empty(R)
         _quantize((R, X, rows), x_RX, whole_HX, factor_R)
         return whole_HX, factor_R
+    # The largest magnitude of a row becomes 127; the shift by 128 makes the integers unsigned, as oneDNN requires.
     factor_R = x_RX.abs().amax(1).clamp(min=torch.finfo(torch.float32).tiny) / 127
     whole_HX[:R] = (x_RX / factor_R.unsqueeze(1)).round() + 128
     whole_HX[R:] = 128
@@ -273,11 +280,13 @@ def _quantize(p: Any) -> None:
     x, whole, factors = carray(p[1], (R, X), f32), carray(p[2], (H, X), np.uint8), carray(p[3], (R,), f32)
     first, last = share(H)
     for i in range(first, last):
+        # Rows of padding are 128, which stands for zero.
         into = whole[i]
         if i >= R:
             for k in range(X):
                 into[k] = np.uint8(128)
             continue
+        # The factor, from the largest magnitude of the row; at least the smallest normal number, for rows of zeros.
         row, highest = x[i], f32(1.2e-38)
         for k in range(X):
             highest = max(highest, abs(row[k]))
@@ -300,6 +309,7 @@ def maxout(from_state_RM: Tensor, from_context_RY: Tensor, from_word_VY: Tensor,
         scalars = (R, L, from_state_RM.shape[1], from_context_RY.shape[1], len(from_word_VY))
         _maxout(scalars, from_state_RM, from_context_RY, from_word_VY, words_R, t_RL)
         return t_RL
+    # t~ = U_o s + C_o c + (V_o E y + b_o), as L pairs, of which the maximum is t.
     t_RL2 = (from_state_RM[:, -width:] + from_context_RY[:, -width:] + from_word_VY[words_R, -width:]).view(R, L, 2)
     return t_RL2.amax(2)
 
@@ -315,6 +325,7 @@ def _maxout(p: Any) -> None:
     for i in range(first, last):
         state, context = from_state[i, M - 2 * L :], from_context[i, Y - 2 * L :]
         word, out = from_word[words[i], Y - 2 * L :], t[i]
+        # t_k = max(t~_2k, t~_2k+1), with t~ = U_o s + C_o c + (V_o E y + b_o).
         for k in range(L):
             even = state[2 * k] + context[2 * k] + word[2 * k]
             odd = state[2 * k + 1] + context[2 * k + 1] + word[2 * k + 1]

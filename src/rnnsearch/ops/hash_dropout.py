@@ -59,6 +59,7 @@ def _mask(p: Any) -> None:
     """Apply the mask. Scalars: the number of elements n, probability, seed. Tensors: x (n); result: y (n)."""
     scalars = carray(p[0], (3,), f64)
     n, seed = int(scalars[0]), u32(int(scalars[2]))
+    # The scale 1 / (1 − probability) preserves the mean.
     limit, scale = u32(int(scalars[1] * 4294967295.0)), f32(1 / (1 - scalars[1]))
     x, y = carray(p[1], (n,), f32), carray(p[2], (n,), f32)
     # An element is zeroed if its hash, a uniform 32-bit integer, is below probability · (2³² − 1).

@@ -189,6 +189,7 @@ if numba is not None:
         limit = np.float32(7.9)
         x = limit if x > limit else x
         x = -limit if x < -limit else x
+        # P(x²) by Horner's scheme, and then Q(x²).
         y = x * x
         p = np.float32(-2.76076847742355e-16)
         p = p * y + np.float32(2.00018790482477e-13)
@@ -219,8 +220,10 @@ if numba is not None:
         low = np.float32(-87.0)
         tiny = x < low
         x = low if tiny else x
+        # k = round(x / ln 2), and the remainder r.
         k = np.floor(x * np.float32(1.4426950408889634) + np.float32(0.5))
         r = x - k * np.float32(0.693359375) + k * np.float32(2.12194440e-4)
+        # A polynomial for eʳ by Horner's scheme, then the product with 2ᵏ.
         p = np.float32(1.9875691500e-4)
         p = p * r + np.float32(1.3981999507e-3)
         p = p * r + np.float32(8.3334519073e-3)

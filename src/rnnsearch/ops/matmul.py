@@ -53,6 +53,7 @@ def _stays_float32() -> bool:
     before = settings.fp32_precision
     settings.fp32_precision = "bf16"
     try:
+        # Products of several shapes, by all three ways in which PyTorch calls the library.
         for rows, inner, columns in ((1, 64, 256), (80, 512, 512), (300, 256, 1000), (1000, 100, 64)):
             a, b = torch.randn(rows, inner, generator=generator), torch.randn(inner, columns, generator=generator)
             exact = a.double() @ b.double()

@@ -32,6 +32,7 @@ def kept_memory() -> Iterator[None]:
     if libc is None:
         yield
         return
+    # Blocks up to the threshold come from the heap, which is never trimmed; setting thresholds stops glibc's own adaptation.
     libc.mallopt(_MMAP_THRESHOLD, _DEFAULT_MMAP_THRESHOLD)
     libc.mallopt(_MMAP_THRESHOLD, _LARGEST_HEAP_BLOCK)  # some versions reject this value
     libc.mallopt(_TRIM_THRESHOLD, 2**31 - 1)

@@ -110,6 +110,7 @@ class _Int8Product:
         return torch.addcmul(self._bias_Y, product_RY, factor_R.unsqueeze(1))
 
     def unscaled(self, x_RX: Tensor) -> tuple[Tensor, Tensor]:
+        # Each row of x has its own factor, and the product includes the scales of W.
         R = len(x_RX)
         whole_HX, factor_R = decoder_step.quantize(x_RX, rows(R))
         product_HY = _multiply_int8(whole_HX, self._packed, self._scale_Y, self._zero_Y)
@@ -121,6 +122,7 @@ def rows(count: int) -> int:
 
     oneDNN sums a single row in a different order, so 1 must not occur.
     """
+    # Three significant bits: multiples of an eighth of the next power of two.
     step = 1 << max(0, (count - 1).bit_length() - 3)
     return max(4, -(-count // step) * step)
 

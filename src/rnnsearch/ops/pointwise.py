@@ -32,6 +32,7 @@ def gates_forward(
         compiled.gates_forward(scalars, inputs_BG, context, projected_BM, s_BN, zr, reset)
         return
     N = s_BN.shape[1]
+    # [z ; r] = σ(W x + C c + U s) of both gates at once, then r ∘ s.
     torch.add(inputs_BG[:, N:], projected_BM[:, : 2 * N], out=zr)
     if context_BG is not None:
         zr.add_(context_BG[:, N:])
@@ -57,6 +58,7 @@ def candidate_forward(
         compiled.candidate_forward(scalars, inputs_BG, context, zr, s_BN, mask, candidate_BN, next_s_BN)
         return
     N = s_BN.shape[1]
+    # s~ = tanh(W x + C c + b + U [r ∘ s]); linear interpolation from s to s~ by z is the next state.
     candidate_BN.add_(inputs_BG[:, :N])
     if context_BG is not None:
         candidate_BN.add_(context_BG[:, :N])
@@ -108,6 +110,7 @@ def reset_backward(
         compiled.reset_backward((*s_BN.shape, d_row.shape[1]), d_reset_BN, zr, s_BN, d_row, d_s_BN)
         return
     N = s_BN.shape[1]
+    # σ' = r − r²; the gradient of s is r ∘ ∂cost/∂(r ∘ s).
     r_BN = zr[:, N:]
     torch.mul(d_reset_BN * s_BN, r_BN - r_BN * r_BN, out=d_row[:, 2 * N : 3 * N])
     d_s_BN.addcmul_(d_reset_BN, r_BN)
@@ -171,6 +174,7 @@ def attention_backward(
     # The derivative of the softmax, and that of the tanh, which is recomputed to save memory.
     d_energy_BS = alpha_BS * (d_weights_BS - (alpha_BS * d_weights_BS).sum(1, keepdim=True))
     hidden_BSA = (keys_BSA + queries_BA.unsqueeze(1)).tanh_()
+    # ∂cost/∂v_a = Σ_bj ∂cost/∂e_bj tanh; for key and query, the slope is ∂cost/∂e (1 − tanh²).
     d_v_XA[0].addmv_(hidden_BSA.flatten(0, 1).T, d_energy_BS.flatten())
     slope_BSA = hidden_BSA.square_().neg_().add_(1).mul_(d_energy_BS.unsqueeze(2))
     d_keys_BSA += slope_BSA

@@ -37,6 +37,7 @@ def attention_forward(p: Any) -> None:
     first, last = share(B)
     for b in range(first, last):
         query, projected_query, weights, context = queries[b], projected[b, M - A :], alpha[b], contexts[b]
+        # The query is copied for the backward pass, since the next step overwrites `projected`.
         for a in range(A):
             query[a] = projected_query[a]
         # The energies e_j = v_aᵀ tanh(query + key_j), and the highest of them.
@@ -102,12 +103,14 @@ def attention_backward(p: Any) -> None:
         for s in range(length):
             d_energy = weights[s] * (d_weights[s] - mean)
             key, d_key = keys[b, s], d_keys[b, s]
+            # ∂e/∂v_a = tanh; ∂e/∂query and ∂e/∂key are v_a ∘ (1 − tanh²), of which v_a follows later.
             for a in range(A):
                 hidden = tanh(key[a] + query[a])
                 d_v[a] += d_energy * hidden
                 slope = d_energy - d_energy * hidden * hidden
                 d_query[a] += slope
                 d_key[a] += slope
+        # The factor v_a of the query's gradient.
         for a in range(A):
             d_query[a] *= v[a]
 
@@ -133,6 +136,7 @@ def gates_forward(p: Any) -> None:
         else:
             for k in range(2 * N):
                 gates[k] = sigmoid(from_input[k] + from_state[k])
+        # r ∘ s, the operand of the product with U.
         r, state, out = gates[N:], s[b], reset[b]
         for k in range(N):
             out[k] = r[k] * state[k]
@@ -153,6 +157,7 @@ def candidate_forward(p: Any) -> None:
     first, last = share(B)
     for b in range(first, last):
         from_input, from_context, z, state, new, out = inputs[b], context[b], zr[b], s[b], candidate[b], next_s[b]
+        # W x + C c + b + U [r ∘ s], whose tanh is the candidate.
         factor = mask[b] if masked else f32(1)
         if contextual:
             for k in range(N):
@@ -180,6 +185,7 @@ def candidate_backward(p: Any) -> None:
     for b in range(first, last):
         d_state, d_added, z, new, state = d_s[b], added[b], zr[b], candidate[b], s[b]
         d_new, d_z = d_row[b], d_row[b, N:]
+        # The gradient from the next step, plus that from the cost of this state; zero outside a sentence.
         factor = mask[b] if masked else f32(1)
         if has_added:
             for k in range(N):
@@ -205,6 +211,7 @@ def reset_backward(p: Any) -> None:
     d_row, d_s = carray(p[4], (B, X), f32), carray(p[5], (B, N), f32)
     first, last = share(B)
     for b in range(first, last):
+        # ∂(r ∘ s)/∂(projection of r) = s ∘ (r − r²), and ∂(r ∘ s)/∂s = r.
         d, r, state, d_r, d_state = d_reset[b], zr[b, N:], s[b], d_row[b, 2 * N :], d_s[b]
         for k in range(N):
             d_r[k] = d[k] * state[k] * (r[k] - r[k] * r[k])

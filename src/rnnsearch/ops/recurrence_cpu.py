@@ -97,6 +97,7 @@ class _GatedStep:
         pointwise.gates_forward(inputs_RG, context_RG, projected_RM, s_BN[:rows], zr_RX, reset_RN)
         self.from_reset(reset_RN, candidate_RN)
         pointwise.candidate_forward(inputs_RG, context_RG, zr_RX, s_BN[:rows], mask_R, candidate_RN, next_s_BN[:rows])
+        # The weight gradients sum over all rows, so those past `rows` must be zero.
         self.zr_TBX[t, rows:] = 0
         next_s_BN[rows:] = 0
 
@@ -115,6 +116,7 @@ class _GatedStep:
         On return, `d_s` lacks the part of the gradient that passes through U_z and U_r.
         """
         zr_RX, s_RN, d_row_R, d_s_RN = self.zr_TBX[t, :rows], s_BN[:rows], d_row[:rows], d_s_BN[:rows]
+        # Through s' to s~ and z; through U to r ∘ s; and from there to r and s.
         d_reset_RN = self.reset_BN[:rows]
         pointwise.candidate_backward(d_s_RN, added_RN, mask_R, zr_RX, self.candidate_TBN[t, :rows], s_RN, d_row_R)
         self.to_reset(d_row_R[:, : s_BN.shape[1]], d_reset_RN)
@@ -181,7 +183,7 @@ class _GatedRecurrence(torch.autograd.Function):
             mask_R = None if mask_TB is None else mask_TB[t, :rows]
             step.backward(t, rows, d_s_BN, d_states_TBN[t, :rows], mask_R, before_TBN[t], d_rows_TBX[t])
             to_state(d_rows_TBX[t, :rows, N:], d_s_BN[:rows])
-            if ctx.reverse:
+            if ctx.reverse:  # past the end of a sentence, the state is constantly zero, so that no gradient passes
                 d_s_BN[rows:] = 0
         weight_gradient = _weight_gradient(ctx.precision)
         d_U = weight_gradient(d_rows_TBX[..., :N], step.resets(before_TBN))
@@ -257,6 +259,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
         d_v_XA = v_a.new_zeros(torch.get_num_threads(), A)
         d_keys_BSA = torch.zeros_like(keys_BSA)
         d_s_BN = torch.zeros_like(states_TBN[0])
+        # As many rows of d_v as threads, so that threads do not write to the same memory.
         for t in reversed(range(T)):
             rows = ctx.rows_T[t]
             added_RN = None if d_states_TBN is None else d_states_TBN[t + 1, :rows]
@@ -276,6 +279,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
             d_c_TBC[t, rows:] = 0
         if d_states_TBN is not None:
             d_s_BN += d_states_TBN[0]
+        # The factor v_a, which all steps have in common; then the weights, as sums over all steps and sentences.
         d_keys_BSA *= v_a
         weight_gradient = _weight_gradient(ctx.precision)
         d_U = weight_gradient(d_rows_TBX[..., :N], step.resets(states_TBN[:-1]))

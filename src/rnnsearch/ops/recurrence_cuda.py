@@ -142,20 +142,23 @@ def _forward_loop(
     projected_TBM = s0_BN.new_empty(T, B, len(from_state))
     candidate_TBN = s0_BN.new_empty(T, B, N)
     reset_TBN = s0_BN.new_empty(T, B, N, dtype=factor)
+    # Weights are rounded once per loop; sums and states stay float32.
     U, from_state = U.to(factor), from_state.to(factor)
     alpha: Tensors = ()
     if attention:
         keys_BSA, values_BSG, mask_BS, v_A = attention
         alpha = (s0_BN.new_empty(T, *mask_BS.shape),)
         energy_BS, attended_BG = torch.empty_like(mask_BS), torch.empty_like(inputs_TBG[0])
-    # Each step: project the state; attend, which adds C c_i to the inputs; gates; candidate; next state.
     for t, before, after in _steps(T, reverse):
         s_BN, inputs_BG = states_TBN[before], inputs_TBG[t]
+        # [U_z s ; U_r s ; W_a s].
         projected_BM = product(s_BN.to(factor), from_state.T, out=projected_TBM[t])
         if attention:
+            # e_ij = v_aᵀ tanh(W_a s + U_a h_j); then α_i, and inputs + C c_i = inputs + Σ_j α_ij (C h_j).
             kernels.energies(projected_BM[:, 2 * N :], keys_BSA, v_A, mask_BS, energy_BS)
             kernels.attend(energy_BS, values_BSG, inputs_BG, alpha[0][t], attended_BG)
             inputs_BG = attended_BG
+        # z and r overwrite their projections; then r ∘ s, U [r ∘ s], s~ and s'.
         kernels.gates(projected_BM, inputs_BG, s_BN, reset_TBN[t])
         candidate_BN = product(reset_TBN[t], U.T, out=candidate_TBN[t])
         kernels.update(projected_BM, inputs_BG, s_BN, mask_TB[t], candidate_BN, states_TBN[after])
@@ -189,6 +192,7 @@ def _backward_loop(
         d_energy = (torch.empty_like(alpha_TBS),)
         d_alpha_BS = torch.empty_like(alpha_TBS[0])
     for t, before, after in reversed(_steps(T, reverse)):
+        # ∂cost/∂s' reaches the candidate and z; through U, it reaches r ∘ s, and from there r and s.
         s_BN, projected_BM, d_step_BX = states_TBN[before], projected_TBM[t], d_step_TBX[t]
         kernels.update_backward(
             direct_BN, through_BN, d_states_TBN[after], mask_TB[t], projected_BM, candidate_TBN[t], s_BN, d_step_BX
@@ -196,9 +200,11 @@ def _backward_loop(
         d_reset_BN = product(d_step_BX[:, :N].to(factor), U)
         kernels.gates_backward(d_reset_BN, projected_BM, s_BN, d_step_BX, direct_BN)
         if attention:
+            # C c_i was added to the inputs, so its gradient is that of the projections, from which α, e and W_a s follow.
             query_BA, d_query_BA = projected_BM[:, 2 * N :], d_step_BX[:, 3 * N :]
             kernels.alpha_backward(d_step_BX, values_BSG, d_alpha_TBS[t], d_alpha_BS)
             kernels.query_backward(alpha_TBS[t], d_alpha_BS, query_BA, keys_BSA, v_A, d_energy[0][t], d_query_BA)
+        # Through U_z, U_r and W_a to the state before.
         product(d_step_BX[:, N:].to(factor), from_state, out=through_BN)
     return direct_BN + through_BN + d_states_TBN[T if reverse else 0], d_step_TBX, *d_energy
 
@@ -292,6 +298,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
             mask_BS,
             v_a,
         )
+        # c_i = Σ_j α_ij h_j for all steps at once.
         contexts_TBC = product(alpha_TBS.transpose(0, 1).to(factor), h_BSC).transpose(0, 1)
         ctx.save_for_backward(
             h_BSC,
@@ -337,6 +344,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
             alpha_TBS,
             d_alpha_TBS.contiguous(),
         )
+        # Σ over the steps of the gradients of the keys U_a h_j and of v_a, with a recomputed tanh.
         d_keys_BSA, d_v_A = kernels.keys_backward(d_energy_TBS, projected_TBM[:, :, 2 * N :], keys_BSA, v_a)
         # The gradients of the annotations (through the values and through c_i) and of the weights, summed over all steps.
         d_inputs_TBG = d_step_TBX[:, :, :G]

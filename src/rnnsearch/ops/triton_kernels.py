@@ -29,6 +29,7 @@ def _gates(projected_BM, M, inputs_BG, s_BN, reset_BN, N, BLOCK: tl.constexpr):
     b = tl.program_id(0).to(tl.int64)
     n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside = n < N
+    # z and r overwrite their projections U_z s and U_r s.
     z_at, r_at = projected_BM + b * M + n, projected_BM + b * M + N + n
     z_input = tl.load(inputs_BG + b * 3 * N + N + n, inside, 0)
     r_input = tl.load(inputs_BG + b * 3 * N + 2 * N + n, inside, 0)
@@ -53,6 +54,7 @@ def _update(projected_BM, M, inputs_BG, s_BN, mask_B, candidate_BN, after_BN, N,
     b = tl.program_id(0).to(tl.int64)
     n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside = n < N
+    # s~ overwrites U [r ∘ s]; s + z ∘ (s~ − s) equals (1 − z) ∘ s + z ∘ s~, and the mask zeroes padding.
     candidate_at = candidate_BN + b * N + n
     candidate = _tanh(tl.load(inputs_BG + b * 3 * N + n, inside, 0) + tl.load(candidate_at, inside, 0))
     s = tl.load(s_BN + b * N + n, inside, 0)
@@ -129,6 +131,7 @@ def _gates_backward(d_reset_BN, projected_BM, M, s_BN, d_step_BX, X, direct_BN, 
     b = tl.program_id(0).to(tl.int64)
     n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside, at = n < N, b * N + n
+    # ∂(r ∘ s)/∂r = s and ∂(r ∘ s)/∂s = r, with σ' = r (1 − r).
     d_reset = tl.load(d_reset_BN + at, inside, 0)
     r = tl.load(projected_BM + b * M + N + n, inside, 0)
     s = tl.load(s_BN + at, inside, 0)
@@ -166,6 +169,7 @@ def _energies(query_BA, M, keys_BSA, v_A, mask_BS, energy_BS, S, A, BLOCK_S: tl.
         v = tl.load(v_A + a, inside_A, 0)
         key_SA = tl.load(keys_BSA + (b * S + s[:, None]) * A + a[None, :], inside_S[:, None] & inside_A[None, :], 0)
         sum_SA += v[None, :] * _tanh(query_A[None, :] + key_SA)
+    # −∞ outside a sentence gives the weight zero after the softmax.
     mask_S = tl.load(mask_BS + b * S + s, inside_S, 0)
     tl.store(energy_BS + b * S + s, tl.where(mask_S > 0, tl.sum(sum_SA, 1), float("-inf")), inside_S)
 
@@ -209,6 +213,7 @@ def _attend(
             tl.store(alpha_BS + b * S + s, alpha_S, inside_S)
         value_SG = tl.load(values_BSG + (b * S + s[:, None]) * G + g[None, :], inside_S[:, None] & inside_G[None, :], 0)
         sum_SG += alpha_S[:, None] * value_SG
+    # inputs + C c_i.
     inputs_G = tl.load(inputs_BG + b * G + g, inside_G, 0)
     tl.store(attended_BG + b * G + g, inputs_G + tl.sum(sum_SG, 0), inside_G)
 
@@ -356,6 +361,7 @@ def _keys_backward(
         hidden_SA = _tanh(query_A[None, :] + key_SA)
         d_v_SA += d_energy_S[:, None] * hidden_SA
         d_key_SA += d_energy_S[:, None] * (1 - hidden_SA * hidden_SA)
+    # The common factor v_a of ∂cost/∂key; the partial sums of ∂cost/∂v_a are added up by the caller.
     v = tl.load(v_A + a, inside_A, 0)
     tl.store(d_keys_BSA + at_SA, v[None, :] * d_key_SA, inside_SA)
     tl.store(d_v_BXA + (b * tl.num_programs(1) + tl.program_id(1)) * A + a, tl.sum(d_v_SA, 0), inside_A)
