@@ -31,7 +31,7 @@ settings.load_profile("thorough")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the properties that have their own number of examples: `make test` has tried these, and more would be the same."""
+    """Marks the properties that have their own number of examples, which `make test` has tried."""
     for item in items:
         own = getattr(getattr(item, "function", None), "_hypothesis_internal_use_settings", settings.default)
         if own.max_examples != settings.default.max_examples:
