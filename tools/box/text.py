@@ -85,15 +85,20 @@ def prepare_text(data: Path, cldr: Path, folder: Path) -> None:
     for name in HELD_OUT:
         write(folder, f"tatoeba-{name}", sets[name])
     held_out = range(HELD_OUT["test"].stop)
-    later = (pair for pair in pairs(data / "tatoeba", "more") if hundredth(pair[0]) not in held_out)
     small = {
-        "tatoeba": [*sets["train"], *later],
+        "tatoeba": [*sets["train"], *pairs(data / "tatoeba", "more")],
         "documentation": [*pairs(data / "pydocs", "pydocs"), *pairs(data / "tico", "tico19")],
         "lists": cldr_pairs(cldr, "en", "fr"),
         "everyday": everyday(),
-        "phrases": [pair for pair in phrases(PHRASES, seed=3) if hundredth(pair[0]) not in held_out],
+        "phrases": phrases(PHRASES, seed=3),
     }
-    others = [pair for name, text in small.items() for pair in text * _TIMES[name]]
+    others = [
+        pair
+        for name, text in small.items()
+        for pair in text
+        if hundredth(pair[0]) not in held_out
+        for _ in range(_TIMES[name])
+    ]
     europarl = [pair for part in range(4) for pair in pairs(data / "europarl", f"europarl-part{part}")]
     write(folder, "all", europarl + others)
     last = random.Random(1).sample(europarl, EUROPARL_PAIRS) + others
