@@ -57,8 +57,8 @@ def pieces(document: str) -> list[Piece]:
     """The pieces of a document; joined, they are the document.
 
     An element that lies within running text, well nested, may be moved within it, and a parser finds there what it found
-    before. A tag of another such element is `loose`; all other tags are breaks. Raises RnnsearchError for a character reference of
-    thousands of digits.
+    before. A tag of another such element is `loose`; all other tags are breaks. Raises RnnsearchError for a character
+    reference of thousands of digits.
     """
     found = tokens(document)
     ends = _ends(found)
