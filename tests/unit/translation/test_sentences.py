@@ -116,7 +116,10 @@ def _written(line: str) -> str:
     return line.replace("world.|", "world.").replace("|", " ")
 
 
-ENDLESS = ["a", "a.", "A.", "ab.cd", "a… ", "(A… ", "etc. A ", "🙂", "🙂 ", "# ", ". . ", "Mr. ", "- [x] ", "{1}{2}", "|a", "|", "**a", "* ", "a@", "a.b@a-", "[1:", "```"]
+ENDLESS = [
+    "a", "a.", "A.", "ab.cd", "a… ", "(A… ", "etc. A ", "🙂", "🙂 ", "# ", ". . ", "Mr. ", "- [x] ", "{1}{2}", "|a", "|",
+    "**a", "* ", "a@", "a.b@a-", "[1:", "```",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ENDLESS, ids=ascii)
