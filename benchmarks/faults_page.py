@@ -50,7 +50,8 @@ REASONS = {
     "requests": "the server fails (status 500), refuses a request without one line that says why, leaves out the header for "
     "other sites, or does not answer a good request afterwards",
     "system": "a command that succeeds does not print and write what it does in ordinary surroundings, one that must be "
-    "refused succeeds, an input is changed, or an output that is a link, or has another mode than new files have, does not stay so",
+    "refused succeeds, an input is changed, or an output that is a link, or has another mode than new files have, does not "
+    "stay so",
     "fuzz": "a command takes more than 40 seconds of processor time, or 8 GB of memory",
     "html": "a parser finds other elements, attributes or comments in the translation than in the document, or other words "
     "than those of the plain translation",
