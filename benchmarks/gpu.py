@@ -31,9 +31,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from gpu_products import DEVICE, Products, memory, product_seconds, synchronize, tf32
-from record import machine, write_result
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.lib.command import Parser
+from benchmarks.lib.gpu_products import DEVICE, Products, memory, product_seconds, synchronize, tf32
+from benchmarks.lib.record import machine, write_result
 from rnnsearch.config import Config, from_preset
 from rnnsearch.data.pack import PackedCorpus, Sentences, write_packed
 from rnnsearch.model_folder import System, new_system
@@ -108,7 +111,7 @@ def variants() -> dict[str, Variant]:
 
 def main() -> None:
     """Part after part; what each found, or how it failed, goes to the record at once."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(__doc__)
     parser.add_argument("--smoke", action="store_true", help="a trial on a CPU, all tiny")
     parser.add_argument("--name", default="gpu", help="of the file in results/")
     parser.add_argument("--text", type=Path, help="lines to translate, say newstest2014.en")
