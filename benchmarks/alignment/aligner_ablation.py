@@ -24,16 +24,16 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.alignment.aligner_scores import scored
-from benchmarks.alignment.aligners import novel_parts, ours, text_of
-from benchmarks.alignment.alignment_error import novels
+from benchmarks.alignment.aligners import ours, text_of
+from benchmarks.alignment.gold import novel_parts, novels
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, write_result
+from benchmarks.lib.record import machine, sized, write_result
 from rnnsearch.alignment import Corpus, LineLinks, lexicon, train_aligner, vocabulary
 from rnnsearch.alignment.probability import EVIDENCE
 from rnnsearch.data.read import read_pairs
 from rnnsearch.data.word_alignments import Links
 
-LINES = 20_000
+LINES = sized(20_000, 200)
 
 
 def main() -> None:
@@ -67,7 +67,7 @@ def main() -> None:
     for name, change in without.items():
         with change:
             evidence[name] = scores(list(islice(learned(text), len(test.gold))), LineLinks.links)
-    write_result("aligner-ablation", machine=on, models=models, lines=LINES, evidence=evidence)
+    write_result("alignment/aligner_ablation", machine=on, models=models, lines=LINES, evidence=evidence)
 
 
 def forward(line: LineLinks) -> Links:

@@ -18,7 +18,6 @@ which `aligners_page.py` renders a page.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -31,24 +30,23 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.alignment.aligner_scores import cells_of, p_value, reliability, scored
-from benchmarks.alignment.alignment_error import LONGEST, Aligned, _numbered, both, novels
-from benchmarks.lib.command import Parser
-from benchmarks.lib.record import RESULTS, machine, write_result
-from benchmarks.pages.quality import read
+from benchmarks.alignment.gold import Aligned, both, built_in_test, novel_parts, novels, tokenized
+from benchmarks.lib import built_in
+from benchmarks.lib.command import Parser, cost_of, rnnsearch
+from benchmarks.lib.record import RESULTS, machine, read, sized, write_result
+from benchmarks.peers import aligners as peer_aligners
 from rnnsearch.alignment import Aligner, LineLinks
 from rnnsearch.atomic import write_json, write_text
 from rnnsearch.data.read import read_lines
-from rnnsearch.data.word_alignments import Links, parse_gold, read_gold, to_pharaoh
-from rnnsearch.datasets.builtin import write_corpus
+from rnnsearch.data.word_alignments import Links, parse_gold, to_pharaoh
 from rnnsearch.text.tokenize import Tokenizer
 
-HERE = Path(__file__).parent
-PAIRS = {"novels": 100_000, "all-europarl": 948_271}
+PAIRS = sized({"novels": 100_000, "all-europarl": 948_271}, {"novels": 200, "all-europarl": 300})
 TESTS = (*PAIRS, "built-in")
-DEVELOPED_ON = ("LaBarbeBleue", "LaDerniereClasse")
 BLIND = RESULTS / "blind" / "hansards"
 WAYS = ("intersection", "union", "grow-diag", "grow-diag-final-and")
-OURS, *OTHERS = ALIGNERS = "rnnsearch", "eflomal", "fast_align"
+OURS, OTHERS = "rnnsearch", peer_aligners.ALIGNERS
+ALIGNERS = OURS, *OTHERS
 SHOWN = 12
 """Sentences of the built-in corpus whose links the page shows, where ours and eflomal's differ."""
 
@@ -57,20 +55,21 @@ def main() -> None:
     """Prepare, align, score, record."""
     parser = Parser(__doc__, "data", "output", "peers")
     parser.add_argument("--tests", nargs="*", choices=TESTS, default=["novels", "built-in"])
-    parser.add_argument("--others", nargs="+", choices=OTHERS, default=OTHERS, help="what ours is compared with")
+    parser.add_argument("--others", nargs="+", choices=OTHERS, default=list(OTHERS), help="what ours is compared with")
     parser.add_argument("--blind", nargs="*", choices=ALIGNERS, default=[], help="whose links of the Hansards to write")
     arguments = parser.parse_args()
 
-    on, folder, found = machine(), arguments.output / "aligners", read("aligners").get("found", {})
+    on, folder, found = machine(), arguments.output / "aligners", read("alignment/aligners").get("found", {})
     for name in arguments.tests:
-        test = built_in(folder) if name == "built-in" else novels(arguments.data / "alibi")
+        corpus = built_in.corpus(folder / "corpus")
+        test = built_in_test(corpus) if name == "built-in" else novels(arguments.data / "alibi")
         parts = {"test": range(len(test.gold))} if name == "built-in" else novel_parts(arguments.data / "alibi")
         text = text_of(name, test, arguments.data, folder)
         aligned = aligners(text, folder / name, test, arguments.peers, arguments.others)
         found[name] = {"machine": on, **compared(aligned, test, parts)}
         if name == "built-in":
             found[name]["shown"] = shown(aligned, test, found[name])
-    write_result("aligners", found={name: found[name] for name in TESTS if name in found})
+    write_result("alignment/aligners", found={name: found[name] for name in TESTS if name in found})
     blind(arguments.data, folder / "hansards", arguments.peers, arguments.blind)
 
 
@@ -78,9 +77,8 @@ def aligners(text: Sequence[Path], output: Path, test: Aligned, peers: Path, oth
     """The links of each aligner, by way of combining both directions, what they cost, and our own lines."""
     lines, cost = ours(text, output, test)
     links = {"probability": [line.links() for line in lines]} | {way: [line.links(way) for line in lines] for way in WAYS}
-    ways = {"eflomal": eflomal, "fast_align": fast_align}
-    theirs = {name: ways[name](peers, text, output, test) for name in OTHERS if name in others}
-    return {"lines": lines, OURS: {"links": links, "cost": cost}, **theirs}
+    compared_with = {name: theirs(name, peers, text, output, test) for name in OTHERS if name in others}
+    return {"lines": lines, OURS: {"links": links, "cost": cost}, **compared_with}
 
 
 def compared(found: Mapping[str, Any], test: Aligned, parts: Mapping[str, Sequence[int]]) -> dict[str, Any]:
@@ -127,7 +125,7 @@ def shown(found: Mapping[str, Any], test: Aligned, record: Mapping[str, Any]) ->
 
 def text_of(name: str, test: Aligned, data: Path, folder: Path) -> tuple[Path, Path]:
     """The two files in which a test set is aligned."""
-    training = partial(europarl, data, PAIRS[name]) if name in PAIRS else partial(lines_of, folder / "corpus", ["train"])
+    training = partial(europarl, data, PAIRS[name]) if name in PAIRS else partial(tokenized, folder / "corpus" / "train.en", folder / "corpus" / "train.fr")
     return written(folder / name, (test.sources, test.targets), training)
 
 
@@ -155,43 +153,11 @@ def blind(data: Path, output: Path, peers: Path, names: Sequence[str]) -> None:
     files: dict[str, list[Links]] = {}
     if OURS in names:
         files[OURS] = [line.links() for line in ours(text, output, test)[0]]
-    if "eflomal" in names:
-        files["eflomal-intersection"] = eflomal(peers, text, output, test)["links"]["intersection"]
-    if "fast_align" in names:
-        files["fast_align"] = fast_align(peers, text, output, test)["links"]["grow-diag-final-and"]
+    for name, shown_as, way in (("eflomal", "eflomal-intersection", "intersection"), ("fast_align",) * 2 + (WAYS[-1],)):
+        if name in names:
+            files[shown_as] = theirs(name, peers, text, output, test)["links"][way]
     for name, pairs in files.items():
         write_text(BLIND / f"{name}.links", "".join(f"{to_pharaoh(pair)}\n" for pair in pairs))
-
-
-def built_in(folder: Path) -> Aligned:
-    """The test set of the built-in corpus."""
-    write_corpus(folder / "corpus")
-    return Aligned(*lines_of(folder / "corpus", ["test"]), read_gold(folder / "corpus" / "test.gold"))
-
-
-def lines_of(corpus: Path, names: Sequence[str]) -> list[list[list[str]]]:
-    """The words of these parts of the corpus, of both sides."""
-    return [
-        [tokenizer.tokenize(line) for name in names for line in read_lines(corpus / f"{name}.{language}")]
-        for language, tokenizer in ((code, Tokenizer("moses", code)) for code in ("en", "fr"))
-    ]
-
-
-def novel_parts(folder: Path) -> dict[str, Sequence[int]]:
-    """The sentences of the novels that were developed on, of the others, and all, by number as `novels` has them."""
-    names = []
-    for place in sorted(path for path in folder.iterdir() if path.is_dir()):
-        french, english = (_numbered(place / f"{name}_sents.txt") for name in place.name.split("_"))
-        names += [
-            place.name.split("_")[0]
-            for number in _numbered(place / f"ali_w2w_{place.name}.txt")
-            if number in french and number in english and len(english[number].split()) <= LONGEST
-        ]
-    developed = [name in DEVELOPED_ON for name in names]
-    return {
-        "developed on": [n for n, known in enumerate(developed) if known],
-        "test": [n for n, known in enumerate(developed) if not known],
-    }
 
 
 def europarl(data: Path, pairs: int) -> Iterator[Iterator[list[str]]]:
@@ -207,37 +173,27 @@ def ours(text: Sequence[Path], output: Path, test: Aligned) -> tuple[list[LineLi
     """`rnnsearch align` without a model: what the aligner that it keeps says of the test sentences, and the cost."""
     links, kept = output.with_name(f"{output.name}.ours"), output.with_name(f"{output.name}.aligner")
     files = ["--source", text[0], "--target", text[1], "--output", links, "--save", kept]
-    cost = measured([sys.executable, "-m", "rnnsearch", "align", *files], text, links)
+    cost = measured(rnnsearch("align", *files), text, links)
     return list(Aligner.load(kept).align(zip(test.sources, test.targets, strict=True))), cost
 
 
-def eflomal(peers: Path, text: Sequence[Path], output: Path, test: Aligned) -> dict[str, Any]:
-    """eflomal (Östling and Tiedemann 2016) in both directions, and symmetrised, and the cost."""
-    paths = [output.with_name(f"{output.name}.eflomal-{direction}") for direction in ("forward", "backward")]
-    program = peers.with_name("eflomal-align")
-    cost = measured([program, "-s", text[0], "-t", text[1], "-f", paths[0], "-r", paths[1]], text, paths[1])
-    forward, backward = (first_lines(path, test) for path in paths)
-    combined = {way: both(forward, backward, way) for way in WAYS}
-    return {"links": {"forward": forward, "backward": backward} | combined, "cost": cost}
+def theirs(name: str, peers: Path, text: Sequence[Path], output: Path, test: Aligned) -> dict[str, Any]:
+    """Another aligner: its links of each direction, or symmetrised by itself or by us, and the cost."""
+    aligner = OTHERS[name]
+    several = len(aligner.writes) > 1
+    paths = [output.with_name(f"{output.name}.{name}{f'-{of}' if several else ''}") for of in aligner.writes]
+    cost = measured([*map(str, aligner.command(peers, text, paths))], text, paths[-1])
+    links = {of: first_lines(path, test) for of, path in zip(aligner.writes, paths, strict=True)}
+    combined = {way: both(links["forward"], links["backward"], way) for way in WAYS} if several else {}
+    return {"links": links | combined, "cost": cost}
 
 
-def fast_align(peers: Path, text: Sequence[Path], output: Path, test: Aligned) -> dict[str, Any]:
-    """fast_align (Dyer, Chahuneau and Smith 2013), symmetrised by itself, and the cost."""
-    links = output.with_name(f"{output.name}.fast_align")
-    cost = measured([peers, HERE / "fast_align.py", *text, links], text, links)
-    return {"links": {"grow-diag-final-and": first_lines(links, test)}, "cost": cost}
-
-
-def measured(command: Sequence[str | Path], text: Sequence[Path], result: Path) -> dict[str, Any]:
+def measured(command: list[str], text: Sequence[Path], result: Path) -> dict[str, Any]:
     """The cost of a command that aligns a text and writes `result` last; kept beside it."""
     kept = result.with_name(f"{result.name}.cost.json")
     if not kept.exists():
         print(f"{result.name}: aligning", file=sys.stderr)
-        told = subprocess.run(
-            [sys.executable, HERE / "cost.py", *map(str, command)], check=True, stdout=subprocess.PIPE, text=True
-        ).stdout
-        cost = json.loads(told)
-        pairs = sum(1 for _ in read_lines(text[0]))
+        cost, pairs = cost_of(command), sum(1 for _ in read_lines(text[0]))
         write_json(kept, cost | {"pairs": pairs, "pairs_per_second": pairs / cost["processor"]})
     return dict(json.loads(kept.read_text(encoding="utf-8")))
 

@@ -19,8 +19,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.alignment.aligner_scores import Cells, reliability
-from benchmarks.alignment.aligners import novel_parts
-from benchmarks.alignment.alignment_error import novels
+from benchmarks.alignment.gold import novel_parts, novels
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, write_result
 from rnnsearch.data.word_alignments import Links, hard_alignment
@@ -61,7 +60,7 @@ def main() -> None:
     for part, of in probable.items():
         print(part, *(f"{kind}: calibration error {one['expected_calibration_error']:.4f}" for kind, one in of.items()))
     size = translator.system.model.count_parameters()
-    write_result("alignment-layer", machine=on, parameters=size, found=found, reliability=probable)
+    write_result("alignment/alignment_layer", machine=on, parameters=size, found=found, reliability=probable)
 
 
 def later(pair: ScoredPair) -> Links:

@@ -1,17 +1,17 @@
 """Soft against hard attention (section 5.2.1 of the paper): how often a French determiner agrees with its noun.
 
-    python benchmarks/alignment/hard_attention.py --model MODEL --source test.en --target test.fr --name built-in [--gold test.gold]
+    python benchmarks/alignment/hard_attention.py --model MODEL --source test.en --target test.fr --name built-in \
+        [--gold test.gold]
 
 The paper argues that an article such as *l'* cannot be translated from *the* alone, since its form depends on the noun, so
 that a soft alignment is needed. Here a model reads given translations. At every determiner, the form with the highest
 probability among the forms of the same determiner is compared with the reference, once with the context that the soft
 alignment gives, and once with a hard one: the annotation of the word with the greatest weight, or, with gold links, of the
-word that the determiner is linked to. All other steps are soft. Rows are added to `results/hard-attention.json`.
+word that the determiner is linked to. All other steps are soft. Rows are added to `results/alignment/hard_attention.json`.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from pathlib import Path
@@ -21,7 +21,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import RESULTS, machine, write_result
+from benchmarks.lib.record import machine, read, write_result
 from rnnsearch.data.batches import make_batch
 from rnnsearch.data.read import read_pairs
 from rnnsearch.data.word_alignments import read_gold
@@ -100,9 +100,8 @@ def main() -> None:
     arguments = parser.parse_args()
     found = agreement(arguments.model, arguments.source, arguments.target, arguments.gold)
     print(found)
-    path = RESULTS / "hard-attention.json"
-    rows = json.loads(path.read_text())["rows"] if path.exists() else {}
-    write_result("hard-attention", machine=machine(), rows={**rows, arguments.name: found})
+    rows = read("alignment/hard_attention").get("rows", {})
+    write_result("alignment/hard_attention", machine=machine(), rows={**rows, arguments.name: found})
 
 
 if __name__ == "__main__":

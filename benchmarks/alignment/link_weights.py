@@ -21,9 +21,11 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.alignment.aligners import built_in, lines_of, novel_parts, ours, text_of
-from benchmarks.alignment.alignment_error import Aligned, novels
+from benchmarks.alignment.aligners import ours, text_of
+from benchmarks.alignment.gold import Aligned, built_in_test, novel_parts, novels, tokenized
+from benchmarks.lib import built_in
 from benchmarks.lib.command import Parser
+from benchmarks.lib.record import TINY, sized
 from rnnsearch.alignment import LineLinks
 from rnnsearch.alignment.probability import WEIGHTS
 from rnnsearch.atomic import write_text
@@ -34,7 +36,7 @@ HIDDEN, DECAY, POSSIBLE = 8, 8.0, 0.2
 """Units; the weight of the sum of squared weights; the weight of a cell whose link is only possible."""
 GENERATED = 0.3
 """The weight of a cell of the built-in corpus, whose links are drawn by rule."""
-SMALL, TRAINED = 30_000, 500
+SMALL, TRAINED = sized((30_000, 500), (200, 40))
 Doubles = NDArray[np.float64]
 Cells = tuple[Doubles, Doubles, Doubles]
 """The evidence of cells, whether each is linked, and the weight of each."""
@@ -45,14 +47,14 @@ def main() -> None:
     parser = Parser(__doc__, "data", "output")
     arguments = parser.parse_args()
     folder = arguments.output / "aligners"
-    test, generated = novels(arguments.data / "alibi"), built_in(folder)
+    test, generated = novels(arguments.data / "alibi"), built_in_test(built_in.corpus(folder / "corpus"))
     developed = novel_parts(arguments.data / "alibi")["developed on"]
-    numbered = lines_of(folder / "corpus", ["train"])
-    trained = Aligned(*(side[:TRAINED] for side in numbered), read_gold(folder / "corpus" / "train.gold")[:TRAINED])
+    whole = tokenized(folder / "corpus" / "train.en", folder / "corpus" / "train.fr")
+    trained = Aligned(*whole, read_gold(folder / "corpus" / "train.gold")).chosen(range(TRAINED))
     collected: list[Cells] = []
     for lines in (None, SMALL):
         for name, tested, known, weight in (
-            ("novels", test, chosen(test, developed), 1.0),
+            ("novels", test, test.chosen(developed), 1.0),
             ("built-in", generated, trained, GENERATED),
         ):
             text, output = text_of(name, tested, arguments.data, folder), folder / name
@@ -61,12 +63,8 @@ def main() -> None:
             for line, gold in zip(ours(text, output, known)[0], known.gold, strict=True):
                 collected.append(cells(line, gold, weight))
     weights = fit(*(np.concatenate(parts) for parts in zip(*collected, strict=True)))
-    write_text(WEIGHTS, json.dumps({name: np.round(part, 4).tolist() for name, part in weights.items()}) + "\n")
-
-
-def chosen(test: Aligned, numbers: Sequence[int]) -> Aligned:
-    """The sentences of these numbers."""
-    return Aligned(*([side[n] for n in numbers] for side in (test.sources, test.targets)), [test.gold[n] for n in numbers])
+    path = Path(TINY) / WEIGHTS.name if TINY else WEIGHTS
+    write_text(path, json.dumps({name: np.round(part, 4).tolist() for name, part in weights.items()}) + "\n")
 
 
 def beginning(text: Sequence[Path], lines: int) -> tuple[Path, Path]:
@@ -97,7 +95,7 @@ def fit(evidence_NK: Doubles, linked_N: Doubles, weight_N: Doubles) -> dict[str,
         name: (torch.randn(shape, dtype=torch.float64) * scale.get(name, 0.0)).requires_grad_()
         for name, shape in shapes.items()
     }
-    optimizer = torch.optim.LBFGS(list(weights.values()), max_iter=400, line_search_fn="strong_wolfe")
+    optimizer = torch.optim.LBFGS(list(weights.values()), max_iter=sized(400, 3), line_search_fn="strong_wolfe")
 
     def cost() -> torch.Tensor:
         optimizer.zero_grad()

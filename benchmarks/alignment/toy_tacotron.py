@@ -6,12 +6,11 @@ A model reads symbols and speaks them, frame by frame: each symbol is a spectrum
 trained on 3 to 8 symbols, and then speaks longer sequences, with its own frames as inputs. A sequence is right if all of
 its frames are nearest to the right spectrum, and it ends after the last. As the symbols are random, many are repeated, so a
 model has to know where it is. All models are the same but for the attention, layers of `rnnsearch.nn`; encoder and decoder
-are those of `docs/how-to/coming-from-keras.md`. The rows of a seed are added to `results/toy-tacotron.json`.
+are those of `docs/how-to/coming-from-keras.md`. The rows of a seed are added to `results/alignment/toy_tacotron.json`.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +21,7 @@ from torch import Tensor, nn
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import RESULTS, machine, write_result
+from benchmarks.lib.record import machine, read, sized, write_result
 from rnnsearch.nn import (
     Attention,
     AttentiveRNN,
@@ -34,7 +33,7 @@ from rnnsearch.nn import (
 )
 
 SYMBOLS, BANDS, UNITS = 6, 12, 32
-UPDATES, BATCH, TESTED = 600, 16, 500
+UPDATES, BATCH, TESTED = sized(600, 3), 16, sized(500, 5)
 DURATIONS = torch.tensor([1, 2, 3]).repeat(2)
 SPECTRA = torch.randn(SYMBOLS, BANDS, generator=torch.Generator().manual_seed(0))
 TRAINED = (3, 8)
@@ -132,10 +131,9 @@ def main() -> None:
         torch.manual_seed(1000 + seed)
         found[name] = {f"{shortest}–{longest}": share_right(model, shortest, longest) for shortest, longest in LENGTHS}
         print(seed, name, found[name], flush=True)
-    path = RESULTS / "toy-tacotron.json"
-    seeds = {**(json.loads(path.read_text())["right_percent"] if path.exists() else {}), f"seed {seed}": found}
+    seeds = {**read("alignment/toy_tacotron").get("right_percent", {}), f"seed {seed}": found}
     setting = {"updates": UPDATES, "batch": BATCH, "trained_on_symbols": list(TRAINED), "tested_sequences": TESTED}
-    write_result("toy-tacotron", machine=machine(), setting=setting, right_percent=dict(sorted(seeds.items())))
+    write_result("alignment/toy_tacotron", machine=machine(), setting=setting, right_percent=dict(sorted(seeds.items())))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 
 The languages are those of `low` of SIGMORPHON 2021 with the most errors, Khmer, Latvian and Slovene; each has 800 words to
 learn from and 100 to be scored on. Every row of `CHANGES` is trained once, with one thread, and what is trained already in
-RUNS stays. Written is `benchmarks/results/characters-ablation.json`: the error rates of the 300 words together.
+RUNS stays. Written is `benchmarks/results/characters/ablation.json`: the error rates of the 300 words together.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main() -> None:
             train(task, 1, settings)
         rows.append({"settings": settings, **scored(tasks)})
         print(name, f"WER {rows[-1]['wer']:.1f}, SER {rows[-1]['ser']:.1f}", flush=True)
-    write_result("characters-ablation", machine=machine(), languages=LANGUAGES, rows=rows)
+    write_result("characters/ablation", machine=machine(), languages=LANGUAGES, rows=rows)
 
 
 def scored(tasks: list[Task]) -> dict[str, Any]:

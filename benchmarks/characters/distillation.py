@@ -5,36 +5,30 @@
 RUNS is the output of `g2p.py`, with the ensemble of this language. It pronounces the most frequent words of TEXT that are
 not in its dictionary, and one model of the size of its members learns from what it says beside the dictionary
 (sequence-level distillation, Kim & Rush 2016). Written are the error rates on the development set, and the words per second
-of processor time, of the first member, of the ensemble and of the new model, to `benchmarks/results/distillation.json`.
+of processor time, of the first member, of the ensemble and of the new model, to `benchmarks/results/characters/distillation.json`.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import torch
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, write_result
+from benchmarks.characters.models import scored, train, training_of
+from benchmarks.lib.command import Parser, run
+from benchmarks.lib.record import machine, sized, write_result
 from rnnsearch.atomic import write_text
 from rnnsearch.data.read import read_lines, read_table
-from rnnsearch.evaluation.error_rates import error_rates
 from rnnsearch.model_folder import load_members
 from rnnsearch.translation import Translator
 
-SETTINGS = {"model.hidden_size": 192, "training.max_updates": 4800, "training.validate_every": 600}
+SETTINGS = ("model.hidden_size=192", "training.max_updates=4800", "training.validate_every=600")
 """The size of a model of some thousand words, and twice its updates."""
 
 
@@ -54,25 +48,13 @@ def translators(folder: Path) -> dict[str, Translator]:
     return {"one": one, f"{1 + len(others)} together": Translator(first, folder, others)} if others else {"one": one}
 
 
-def measured(translator: Translator, table: Path) -> dict[str, Any]:
-    """Its error rates on a table, and its speed."""
-    pairs = list(read_table(table))
-    words = [word for word, _ in pairs]
-    translator.translate(words[:100])
-    began = time.process_time()
-    found = translator.translate(words)
-    seconds = time.process_time() - began
-    rates = error_rates([one.tokens for one in found], [translator.target_words(phones) for _, phones in pairs])
-    return {"words_per_second": round(len(words) / seconds), **asdict(rates)}
-
-
 def main() -> None:
     """Pronounce, train, score, record."""
     parser = Parser(__doc__, "data")
     parser.add_argument("--runs", type=Path, required=True)
     parser.add_argument("--text", type=Path, nargs="+", required=True, help="text of the language")
     parser.add_argument("--language", default="fre", help="a language of medium")
-    parser.add_argument("--words", type=int, default=20_000)
+    parser.add_argument("--words", type=int, default=sized(20_000, 20))
     asked = parser.parse_args()
 
     on, name = machine(), f"medium-{asked.language}"
@@ -84,34 +66,26 @@ def main() -> None:
         chosen = words_of(asked.text, known, asked.words)
         write_text(words, "".join(f"{word}\n" for word in chosen))
         phones = taught.with_suffix(".phones")
-        run("translate", "--model", asked.runs / name, words, "--output", phones)
+        run("translate", "--model", asked.runs / name, words, "--output", phones, threads=1)
         pairs = zip(chosen, read_lines(phones), strict=True)
         write_text(taught, "".join(f"{word}\t{found}\n" for word, found in pairs))
     if not (model / "training.json").exists():
-        command: list[object] = ["--preset", "characters", "--resume", "--tsv", tables["train"], "--tsv", taught]
-        command += ["--valid-tsv", tables["dev"], "--output", model]
-        run("train", *command, *(part for key, value in SETTINGS.items() for part in ("--set", f"{key}={value}")))
+        train(model, [tables["train"], taught], tables["dev"], SETTINGS)
     torch.set_num_threads(1)
     systems = {**translators(asked.runs / name), "distilled": translators(model)["one"]}
-    found = {system: measured(translator, tables["dev"]) for system, translator in systems.items()}
+    found = {system: scored(translator, tables["dev"])[0] for system, translator in systems.items()}
     for system, one in found.items():
         print(f"{system:12} WER {one['wer']:5.1f}  SER {one['ser']:5.1f}  {one['words_per_second']:6,} words/s")
-    training = json.loads((model / "training.json").read_text())
+    training = training_of(model)
     write_result(
-        "distillation",
+        "characters/distillation",
         machine=on,
         language=asked.language,
         words=sum(1 for _ in read_lines(taught)),
         updates=training["updates"],
-        minutes=round(60 * training["hours"], 2),
+        minutes=training["minutes"],
         found=found,
     )
-
-
-def run(*command: object) -> None:
-    """A command of rnnsearch, in one thread."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    subprocess.run([sys.executable, "-m", "rnnsearch", *map(str, command)], check=True, env=environment)
 
 
 if __name__ == "__main__":

@@ -13,30 +13,28 @@ languages of low and medium, each with the name of its language as a feature; th
 
 Written are `benchmarks/results/g2p/SYSTEM/LEVEL-LANG.txt`, the pronunciations of the test words, a line a word, for the
 systems `single` and `ensemble`, or `multilingual` and `multilingual-ensemble`; and, when all languages of a level are done,
-the level in `benchmarks/results/g2p-SYSTEM.json`, with the error rates on the development sets, minutes and sizes; what the
-record has of other levels stays. The table is printed.
+the level in `benchmarks/results/characters/g2p-SYSTEM.json`, with the error rates on the development sets, minutes and sizes; what the
+record has of other levels stays.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 import unicodedata
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from benchmarks.characters import models
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import RESULTS, machine, write_result
-from benchmarks.pages.quality import read
+from benchmarks.lib.record import RESULTS, machine, read, write_result
 from rnnsearch.atomic import write_json, write_text
 from rnnsearch.data.read import read_lines, read_table
 from rnnsearch.evaluation.error_rates import error_rates
@@ -129,11 +127,10 @@ def main() -> None:
         for task in threads.map(lambda task: done(task, arguments.models), wanted):
             print(task.name, *(f"{row['system']} {row['wer']:.1f}" for row in rows([task], arguments.models)), flush=True)
     found = rows(tasks, arguments.models)
-    print_table(found)
     on = machine()
-    more = {"shared": training_of(tasks[0].parent)} if arguments.multilingual else {}
+    more = {"shared": models.training_of(tasks[0].parent)} if arguments.multilingual else {}
     for system in systems(arguments.models, arguments.multilingual):
-        name = f"g2p-{system}"
+        name = f"characters/g2p-{system}"
         levels = read(name).get("levels", {})
         for level in arguments.levels:
             languages = [row for row in found if (row["system"], row["level"]) == (system, level)]
@@ -151,29 +148,29 @@ def tasks_of(level: str, arguments: argparse.Namespace) -> list[Task]:
     return [Task(level, name, arguments.data, arguments.output, arguments.multilingual) for name in names]
 
 
-def systems(models: int, multilingual: bool) -> list[str]:
+def systems(count: int, multilingual: bool) -> list[str]:
     """The systems that so many models make."""
     one, several = ("multilingual", "multilingual-ensemble") if multilingual else ("single", "ensemble")
-    return [one] if models == 1 else [one, several]
+    return [one] if count == 1 else [one, several]
 
 
-def done(task: Task, models: int) -> Task:
+def done(task: Task, count: int) -> Task:
     """Train and pronounce a language, as far as it is not done yet."""
-    for system, count in zip(systems(models, task.multilingual), (1, models), strict=False):
+    for system, members in zip(systems(count, task.multilingual), (1, count), strict=False):
         path = task.folder / f"{system}.json"
-        if path.exists() and json.loads(path.read_text())["models"] == count:
+        if path.exists() and json.loads(path.read_text())["models"] == members:
             continue
-        train(task, count, task.settings())
-        write_json(path, pronounced(task, system, count))
+        train(task, members, task.settings())
+        write_json(path, pronounced(task, system, members))
     return task
 
 
-def train(task: Task, models: int, settings: Sequence[str] = ()) -> None:
+def train(task: Task, count: int, settings: Sequence[str] = ()) -> None:
     """Train so many models, or go on with it, in a process of its own; `settings` are `section.key=value`."""
-    if models == 1 and (task.folder / "training.json").exists():
+    if count == 1 and (task.folder / "training.json").exists():
         return
     start = ["--from", str(task.parent)] if task.multilingual else []
-    run_training(task.folder, [task.table("train")], task.table("dev"), settings, [*start, "--models", str(models)])
+    models.train(task.folder, [task.table("train")], task.table("dev"), settings, [*start, "--models", count])
 
 
 def train_all(tasks: Sequence[Task]) -> None:
@@ -184,41 +181,26 @@ def train_all(tasks: Sequence[Task]) -> None:
     development = parent.with_name("all-dev.tsv")
     lines = [Random(1).sample(list(read_lines(task.table("dev"))), DEVELOPMENT_WORDS) for task in tasks]
     write_text(development, "".join(f"{line}\n" for of_language in lines for line in of_language))
-    run_training(parent, [task.table("train") for task in tasks for _ in range(OFTEN[task.level])], development, SHARED)
+    models.train(parent, [task.table("train") for task in tasks for _ in range(OFTEN[task.level])], development, SHARED)
 
 
-def run_training(
-    folder: Path, tables: Sequence[Path], development: Path, settings: Sequence[str], further: Sequence[str] = ()
-) -> None:
-    """Run `rnnsearch train`, or go on with it; `settings` are `section.key=value`."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "rnnsearch", "train", "--preset", "characters", "--resume"]
-    command += [word for table in tables for word in ("--tsv", str(table))]
-    command += ["--valid-tsv", str(development), "--output", str(folder), *further]
-    command += [word for setting in settings for word in ("--set", setting)]
-    with folder.with_name(f"{folder.name}.log").open("a") as log:
-        subprocess.run(command, check=True, stdout=log, stderr=log, env={**os.environ, "OMP_NUM_THREADS": "1"})
-
-
-def pronounced(task: Task, system: str, models: int) -> dict[str, Any]:
+def pronounced(task: Task, system: str, count: int) -> dict[str, Any]:
     """Pronounce the words of development and test set, and score the former."""
-    first, *others = load_members(task.folder)[:models]
+    first, *others = load_members(task.folder)[:count]
     translator = Translator(first, task.folder, others)
-    pairs = list(read_table(task.table("dev")))
-    found = translator.translate([word for word, _ in pairs])
-    ours, theirs = [one.tokens for one in found], [translator.target_words(phones) for _, phones in pairs]
-    rates = error_rates(ours, theirs)
-    phones_alone = error_rates(*([without_length_and_accent(phones) for phones in words] for words in (ours, theirs)))
+    rates, found = models.scored(translator, task.table("dev"))
+    theirs = (translator.target_words(phones) for _, phones in read_table(task.table("dev")))
+    phones_alone = error_rates(*([*map(without_length_and_accent, words)] for words in ([one.tokens for one in found], theirs)))
     blind = translator.translate(task.test_words())
     write_text(BLIND / system / f"{task.name}.txt", "".join(f"{one.text}\n" for one in blind))
-    folders = [task.folder, *(task.folder / "members" / str(number) for number in range(2, models + 1))]
-    records = [training_of(folder) for folder in folders]
+    folders = [task.folder, *(task.folder / "members" / str(number) for number in range(2, count + 1))]
+    records = [models.training_of(folder) for folder in folders]
     return {
         "level": task.level,
         "language": task.language,
         "system": system,
-        "models": models,
-        **asdict(rates),
+        "models": count,
+        **rates,
         "wer_without_length_and_accent": phones_alone.wer,
         "minutes": round(sum(record["minutes"] for record in records), 2),
         "updates": records[0]["updates"],
@@ -232,46 +214,10 @@ def without_length_and_accent(phones: Sequence[str]) -> list[str]:
     return [unicodedata.normalize("NFD", phone).translate(LENGTH_AND_ACCENT) for phone in phones]
 
 
-def training_of(folder: Path) -> dict[str, Any]:
-    """What a training took."""
-    record = json.loads((folder / "training.json").read_text())
-    kept = {key: record[key] for key in ("updates", "best_update", "parameters")}
-    return {**kept, "minutes": round(60 * record["hours"], 2)}
-
-
-def rows(tasks: Sequence[Task], models: int) -> list[dict[str, Any]]:
+def rows(tasks: Sequence[Task], count: int) -> list[dict[str, Any]]:
     """What was found for these languages, as far as they are done."""
-    paths = [task.folder / f"{system}.json" for task in tasks for system in systems(models, task.multilingual)]
+    paths = [task.folder / f"{system}.json" for task in tasks for system in systems(count, task.multilingual)]
     return [json.loads(path.read_text()) for path in paths if path.exists()]
-
-
-def print_table(found: Sequence[dict[str, Any]]) -> None:
-    """Print the error rates on the development sets, and their means beside those that were published."""
-    names = list(dict.fromkeys(row["system"] for row in found))
-    print(f"| | {' | '.join(f'{name}: WER | 95% | SER | minutes' for name in names)} |")
-    print("|---|" + "---:|" * (4 * len(names)))
-    for level in LEVELS:
-        cells = {(row["language"], row["system"]): row for row in found if row["level"] == level}
-        languages = list(dict.fromkeys(language for language, _ in cells))
-        for language in languages:
-            print(f"| {level} `{language}` | {' | '.join(_cells(cells.get((language, name))) for name in names)} |")
-        if languages:
-            label = f"{level}, mean of {len(languages)} (baseline: {PUBLISHED[level][0]:.2f})"
-            print(f"| {label} | {' | '.join(_mean([cells[key] for key in cells if key[1] == name]) for name in names)} |")
-
-
-def _cells(row: dict[str, Any] | None) -> str:
-    if row is None:
-        return " | | |"
-    low, high = row["wer_interval"]
-    return f"{row['wer']:.1f} | {low:.1f}–{high:.1f} | {row['ser']:.1f} | {row['minutes']:.0f}"
-
-
-def _mean(there: Sequence[dict[str, Any]]) -> str:
-    if not there:
-        return " | | |"
-    wer, ser = (sum(row[key] for row in there) / len(there) for key in ("wer", "ser"))
-    return f"**{wer:.2f}** | | {ser:.2f} | {sum(row['minutes'] for row in there):.0f}"
 
 
 if __name__ == "__main__":

@@ -4,27 +4,23 @@
 
 The table is made here, by the rules of grammar: for each infinitive six persons of four tenses, as in `manger TAB mangeons
 TAB V;PRS;1;PL`. The verbs of development and test set are not among those of the training. The same command goes on after
-it was stopped. Written is `benchmarks/results/inflection.json`.
+it was stopped. Written is `benchmarks/results/characters/inflection.json`.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import random
-import subprocess
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import rnnsearch
+from benchmarks.characters.models import scored, train, training_of
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, write_result
 from rnnsearch.atomic import write_text
 from rnnsearch.data.read import read_table
-from rnnsearch.evaluation.error_rates import error_rates
 
 VERBS = """
 aimer parler chanter danser marcher regarder écouter trouver donner passer rester tomber arriver entrer monter porter laver
@@ -75,29 +71,20 @@ def main() -> None:
         write_text(tables[part], "".join(rows))
     model = output / "model"
     if not (model / "training.json").exists():
-        command = [sys.executable, "-m", "rnnsearch", "train", "--preset", "characters", "--resume"]
-        command += ["--set", "data.target_units=characters", "--output", str(model)]
-        command += ["--tsv", str(tables["train"]), "--valid-tsv", str(tables["dev"])]
-        subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"})
-    translator = rnnsearch.load(model)
-    pairs = list(read_table(tables["test"]))
-    written = translator.translate([source for source, _ in pairs])
-    rates = error_rates([one.tokens for one in written], [translator.target_words(form) for _, form in pairs])
-    record = json.loads((model / "training.json").read_text())
-    minutes = 60 * record["hours"]
-    print(f"{len(parts['test'])} verbs, {rates.lines} forms: {rates.wer:.1f}% are wrong ({minutes:.1f} minutes)")
-    for (source, form), one in zip(pairs, written, strict=True):
+        train(model, [tables["train"]], tables["dev"], ["data.target_units=characters"])
+    rates, written = scored(rnnsearch.load(model), tables["test"])
+    training = training_of(model)
+    print(f"{len(parts['test'])} verbs, {rates['lines']} forms: {rates['wer']:.1f}% are wrong")
+    for (source, form), one in zip(read_table(tables["test"]), written, strict=True):
         if one.text != form:
             print(f"  {source.replace(chr(9), ' ')}: {one.text}, not {form}")
     write_result(
-        "inflection",
+        "characters/inflection",
         machine=machine(),
         verbs={part: len(chosen) for part, chosen in parts.items()},
         forms={part: sum(1 for _ in read_table(path)) for part, path in tables.items()},
-        updates=record["updates"],
-        minutes=round(minutes, 2),
-        parameters=record["parameters"],
-        **asdict(rates),
+        **training,
+        **rates,
     )
 
 

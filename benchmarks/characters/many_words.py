@@ -12,19 +12,17 @@ from __future__ import annotations
 
 import random
 import statistics
-import subprocess
 import sys
-import time
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser
-from benchmarks.lib.record import BACKGROUND, machine, undisturbed, write_speed
-from benchmarks.scale.jobs import attempt
+from benchmarks.lib.command import Parser, cost_of, rnnsearch
+from benchmarks.lib.record import machine, sized, undisturbed, write_speed
+from benchmarks.scale.jobs import in_turns
+from rnnsearch.atomic import write_text
 from rnnsearch.data.read import read_lines
 from rnnsearch.ops.packed import int8_works
 
@@ -32,50 +30,33 @@ WORD = "bahdanau"
 BEAMS = {"beam": [], "greedy": ["--beam", "1"]}
 
 
-def pronounce(model: str) -> float:
-    """The seconds until one word is pronounced, from the start of the program."""
-    began = time.perf_counter()
-    command = [sys.executable, "-m", "rnnsearch", "pronounce", "--model", model, WORD]
-    subprocess.run(command, check=True, capture_output=True)
-    return time.perf_counter() - began
-
-
 def main() -> None:
     """Measure, and write the record."""
     parser = Parser(__doc__)
     parser.add_argument("--words", type=Path, required=True)
     parser.add_argument("--model", default="en-ipa")
-    parser.add_argument("--count", type=int, default=20_000)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--background", type=float, default=BACKGROUND, help="cores that other programs may keep busy")
-    parser.add_argument("--no-record", action="store_true", help="only print")
+    parser.add_argument("--count", type=int, default=sized(20_000, 40))
+    parser.add_speed(rounds=sized(3, 1))
     asked = parser.parse_args()
 
     words = sorted({line.partition("\t")[0] for line in read_lines(asked.words)})
     chosen = random.Random(1).sample(words, asked.count)
-    precisions = ["fp32", "int8"] if int8_works() else ["fp32"]
-    ways = [(precision, beam, jobs) for precision in precisions for beam in BEAMS for jobs in (1, 2)]
-    seconds: dict[tuple[str, str, int], list[float]] = {way: [] for way in ways}
-    written: dict[tuple[str, str], set[str]] = {}
-    starts: list[float] = []
-    loads: list[dict[str, Any]] = []
+    keys = [(precision, beam, jobs) for precision in ("fp32", "int8") for beam in BEAMS for jobs in (1, 2)]
+    keys = [key for key in keys if key[0] == "fp32" or int8_works()]
     with TemporaryDirectory() as place:
         text = Path(place) / "words"
-        text.write_text("".join(f"{word}\n" for word in chosen), encoding="utf-8")
-        for number in range(asked.rounds):
-            for way in ways[:: -1 if number % 2 else 1]:
-                precision, beam, jobs = way
-                command = ["translate", "--model", asked.model, str(text), "--jobs", str(jobs), *BEAMS[beam]]
-                command += ["--set", f"search.precision={precision}"]
-                outputs = Path(place) / f"out-{number}-{ways.index(way)}"
-                run = undisturbed(partial(attempt, command, outputs, 1), asked.background)
-                seconds[way].append(run.found[0])
-                written.setdefault((precision, beam), set()).add(run.found[1])
-                loads.append({"way": way, **run.load()})
-            starts.append(undisturbed(partial(pronounce, asked.model), asked.background).found)
-    for (precision, beam), digests in written.items():
-        if len(digests) > 1:
-            raise SystemExit(f"{precision}, {beam}: the pronunciations differ")
+        write_text(text, "".join(f"{word}\n" for word in chosen))
+        translate = ["translate", "--model", asked.model, text]
+        ways: dict[str, tuple[Sequence[object], int | None]] = {
+            f"{precision} {beam}, {jobs}": (
+                [*translate, "--jobs", jobs, *BEAMS[beam], "--set", f"search.precision={precision}"],
+                1,
+            )
+            for precision, beam, jobs in keys
+        }
+        seconds, loads = in_turns(ways, asked.rounds, asked.background)
+    one_word = rnnsearch("pronounce", "--model", asked.model, WORD)
+    starts = [undisturbed(lambda: cost_of(one_word)["passed"], asked.background).found for _ in range(asked.rounds)]
     found = [
         {
             "precision": precision,
@@ -84,15 +65,20 @@ def main() -> None:
             "seconds": times,
             "words_per_second": round(asked.count / statistics.median(times)),
         }
-        for (precision, beam, jobs), times in seconds.items()
+        for (precision, beam, jobs), times in zip(keys, seconds.values(), strict=True)
     ]
     for one in found:
         print(f"{one['precision']} {one['beam']:6} --jobs {one['jobs']} {one['words_per_second']:8,} words/s")
-    print(f"one word, from the start of the program: {statistics.median(starts):.1f} s")
-    if not asked.no_record:
-        write_speed(
-            "many-words", machine(), words=asked.count, model=asked.model, found=found, one_word_seconds=starts, loads=loads
-        )
+    print(f"one word, from the start of the program: {statistics.median(starts):.2f} s")
+    write_speed(
+        "characters/many_words",
+        machine(),
+        words=asked.count,
+        model=asked.model,
+        found=found,
+        one_word_seconds=starts,
+        loads=loads,
+    )
 
 
 if __name__ == "__main__":

@@ -8,13 +8,12 @@ Held out are 5,000 words of letters from a to z. Our model is trained on the res
 `--model`, it is another one, whose phones may be others than those of CMUdict, and which then has no error rates. g2p-en
 pronounces the words by its network, without looking them up, though that has been trained on CMUdict, and has seen most of
 them. Speeds are by the processor time of one thread, those of int8 where the processor has it, and the record is
-`benchmarks/results/pronouncers-MODEL.json`.
+`benchmarks/results/characters/pronouncers-MODEL.json`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
 import subprocess
@@ -30,22 +29,22 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import rnnsearch
-from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, write_result
+from benchmarks.characters import models
+from benchmarks.lib.command import Parser, environment
+from benchmarks.lib.record import machine, sized, write_result
 from rnnsearch.atomic import write_text
 from rnnsearch.data.read import read_table
 from rnnsearch.evaluation.error_rates import error_rates
 from rnnsearch.ops.packed import int8_works
 
-HELD_OUT = 5000
-DEVELOPMENT = 1000
+PRONOUNCE = Path(__file__).parents[1] / "peers" / "g2p_en" / "pronounce.py"
+HELD_OUT, DEVELOPMENT = sized((5000, 1000), (40, 20))
 SETTINGS: dict[str, dict[str, Any]] = {
     "fp32": {},
     "fp32, greedy": {"beam": 1},
     "int8": {"precision": "int8"},
     "int8, greedy": {"precision": "int8", "beam": 1},
 }
-ONE_THREAD = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 Pairs = list[tuple[str, str]]
 
@@ -67,9 +66,9 @@ def main() -> None:
     found = {}
 
     given = subprocess.run(
-        [arguments.python, Path(__file__).with_name("pronounce_g2p_en.py")],
+        [arguments.python, PRONOUNCE],
         check=True,
-        env=ONE_THREAD,
+        env=environment(1),
         input="\n".join(words),
         capture_output=True,
         text=True,
@@ -91,7 +90,7 @@ def main() -> None:
     for name, one in found.items():
         print(f"{name}: {one['words_per_second']:,} words/s" + (f", WER {one['wer']:.1f}" if "wer" in one else ""))
     write_result(
-        f"pronouncers-{Path(model).name}",
+        f"characters/pronouncers-{Path(model).name}",
         machine=machine(),
         model=Path(model).name,
         version=theirs["version"],
@@ -108,9 +107,7 @@ def train(folder: Path, pairs: Pairs) -> Path:
     for name, chosen in tables.items():
         write_text(folder / f"{name}.tsv", "".join(f"{word}\t{phones}\n" for word, phones in chosen))
     if not (folder / "cmudict" / "training.json").exists():
-        command = [sys.executable, "-m", "rnnsearch", "train", "--preset", "characters", "--resume"]
-        command += ["--tsv", str(folder / "train.tsv"), "--valid-tsv", str(folder / "dev.tsv")]
-        subprocess.run([*command, "--output", str(folder / "cmudict")], check=True, env=ONE_THREAD)
+        models.train(folder / "cmudict", [folder / "train.tsv"], folder / "dev.tsv")
     return folder / "cmudict"
 
 

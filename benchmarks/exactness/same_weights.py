@@ -23,13 +23,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser
-from benchmarks.lib.record import RESULTS, machine
-from rnnsearch.atomic import write_json
+from benchmarks.lib.command import Parser, rnnsearch
+from benchmarks.lib.record import machine, sized, write_result
 from rnnsearch.datasets.builtin import write_corpus
 
-SHARDS = 12
-PROCESSES = (1, 2, 3, 4)
+SHARDS = sized(12, 2)
+PROCESSES = sized((1, 2, 3, 4), (1, 2))
 
 
 def command(text: Path, output: Path, processes: int, updates: int) -> list[str]:
@@ -43,7 +42,7 @@ def command(text: Path, output: Path, processes: int, updates: int) -> list[str]
         "checkpoint_every": updates // 6,
     }
     return [
-        *(sys.executable, "-m", "rnnsearch", "train", "--preset", "demo", "--output", str(output)),
+        *rnnsearch("train", "--preset", "demo", "--output", output),
         *(word for option, name in sides.items() for word in (option, str(text / name))),
         *(word for key, value in settings.items() for word in ("--set", f"training.{key}={value}")),
         *("--processes", str(processes)),
@@ -65,7 +64,7 @@ def train(text: Path, output: Path, processes: int, updates: int, kills: int, ch
                 while training.poll() is None and _written(checkpoint) == seen:
                     time.sleep(0.1)
                 seen = _written(checkpoint)
-                time.sleep(chance.uniform(0, 10))
+                time.sleep(chance.uniform(0, sized(10, 0.5)))
                 if training.poll() is None:
                     children = Path(f"/proc/{training.pid}/task/{training.pid}/children").read_text().split()
                     os.kill(int(chance.choice(children or [str(training.pid)])), signal.SIGKILL)
@@ -95,13 +94,13 @@ def main() -> None:
     """Train them all; print and record the hashes."""
     parser = Parser(__doc__, "output")
     parser.add_argument("--data", type=Path, help="a folder with multi30k/ in it")
-    parser.add_argument("--updates", type=int, default=120)
-    parser.add_argument("--kills", type=int, default=3, help="processes that are killed in a killed run")
+    parser.add_argument("--updates", type=int, default=sized(120, 12))
+    parser.add_argument("--kills", type=int, default=sized(3, 1), help="processes that are killed in a killed run")
     arguments = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
     on, folder = machine(), arguments.output.resolve() / "same-weights"
-    write_corpus(folder / "builtin")
+    write_corpus(folder / "builtin", **sized({}, {"train": 200, "valid": 10, "test": 1}))
     texts = {"builtin": folder / "builtin"}
     if arguments.data:
         texts["multi30k"] = folder / "multi30k"
@@ -120,7 +119,7 @@ def main() -> None:
                 hashes.setdefault(name, {})[run] = train(text, output, processes, arguments.updates, kills, chance)
                 print(f"{name}: {run}: {hashes[name][run]}", flush=True)
     record = {"machine": on, "updates": arguments.updates, "shards": SHARDS, "sha256": hashes}
-    write_json(RESULTS / "same-weights.json", record)
+    write_result("exactness/same_weights", **record)
     differing = sum(len(set(of.values())) - 1 for of in hashes.values())
     print("all runs of a text end at the same bits" if not differing else f"{differing} hashes differ")
 

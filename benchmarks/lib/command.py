@@ -47,10 +47,11 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("--background", type=float, default=BACKGROUND, help="cores that other programs may keep busy")
 
 
-def environment(threads: int | None = None, **more: str) -> dict[str, str]:
-    """The environment of a program that has so many threads, or as many as it likes."""
+def environment(threads: int | None, **more: str) -> dict[str, str]:
+    """The environment of a program that has so many threads, or as many as it likes; no GPU, and output as it comes."""
     own = {name: value for name, value in os.environ.items() if name not in THREADS}
-    return {**own, **(dict.fromkeys(THREADS, str(threads)) if threads else {}), **more}
+    alike = {"CUDA_VISIBLE_DEVICES": "", "PYTHONUNBUFFERED": "1", "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1"}
+    return {**own, **(dict.fromkeys(THREADS, str(threads)) if threads else {}), **alike, **more}
 
 
 def rnnsearch(*command: object) -> list[str]:

@@ -1,7 +1,7 @@
 """The records of benchmarks: results, with the machine and the versions that they were obtained with.
 
-If the environment variable `BENCHMARK_TINY` names a folder, the benchmarks run at a size that takes seconds, do not wait until
-the machine is quiet, and write their records there.
+If the environment variable `BENCHMARK_TINY` names a folder, the benchmarks run at a size that takes seconds, do not wait for
+a quiet machine, and write their records there.
 """
 
 from __future__ import annotations

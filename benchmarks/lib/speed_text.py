@@ -6,13 +6,14 @@ Europarl, tokenised once; words outside the vocabulary are written `[UNK]`, so t
 from __future__ import annotations
 
 import itertools
-import os
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.lib.record import sized
 from rnnsearch.atomic import write_text
 from rnnsearch.config import Config, DataConfig, from_preset
 from rnnsearch.data.pack import Ids, PackedCorpus, Sentences, write_packed
@@ -23,7 +24,7 @@ from rnnsearch.model_folder import System, new_system
 from rnnsearch.text import Vocabularies
 from rnnsearch.text.vocabulary import UNK, Vocabulary
 
-LINES = 200_000
+LINES = sized(200_000, 2000)
 """Of Europarl: enough for 30,000 words on either side."""
 BATCH = 80
 """Sentence pairs in a training minibatch."""
@@ -40,7 +41,7 @@ class Size:
     maxout: int
     words: int
 
-    def config(self, training: dict[str, object] | None = None) -> Config:
+    def config(self, training: Mapping[str, object] | None = None) -> Config:
         """Our settings: the paper's, at this size."""
         return from_preset(
             "paper",
@@ -52,20 +53,13 @@ class Size:
                     "alignment_size": self.hidden,
                     "maxout_size": self.maxout,
                 },
-                "training": training or {},
+                "training": dict(training or {}),
             },
         )
 
 
 SIZES = {"full": Size(620, 1000, 500, 30_000), "small": Size(300, 500, 250, 10_000), "tiny": Size(24, 32, 16, 2_000)}
 """`full` is the paper's; `tiny` is for trying the scripts out."""
-
-
-def environment(threads: int) -> dict[str, str]:
-    """The environment of a contestant: so many threads, no GPU, output as it comes."""
-    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
-    alike = {"CUDA_VISIBLE_DEVICES": "", "PYTHONUNBUFFERED": "1", "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1"}
-    return {**os.environ, **dict.fromkeys(names, str(threads)), **alike}
 
 
 def prepared_text(data: Path, output: Path) -> PreparedData:

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.lib.speed_text import BATCH, Size, environment
+from benchmarks.lib.command import environment
+from benchmarks.lib.speed_text import BATCH, Size
 from rnnsearch.atomic import write_json
 
 FOLDER = Path(__file__).parent
@@ -64,7 +65,7 @@ class Toolkit:
     command: Callable[[Path, Path], Sequence[object]]
     """The command line that trains by a file of settings, from its Python and the file."""
     words: Callable[[str, float], float | None]
-    """The target words of the update that a line of its output tells of, if it tells of one, and the seconds since the last."""
+    """The target words of the update that a line of its output tells of, if any; given the seconds since the last line."""
     trained: str
     """The file in its output that its search is started with, after two updates."""
 

@@ -19,7 +19,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import RESULTS, machine, write_result
+from benchmarks.lib.record import machine, read, write_result
 from benchmarks.quality.multi30k import evaluate, train, train_command
 
 TRAININGS: dict[str, tuple[str, ...]] = {
@@ -95,11 +95,10 @@ def main() -> None:
     with ThreadPoolExecutor(max_workers=arguments.jobs) as pool:
         rows = dict(zip(arguments.only, pool.map(row, arguments.only), strict=True))
     shared = {"epochs": arguments.epochs, "settings": arguments.set}
-    path = RESULTS / "ablation.json"
-    before = json.loads(path.read_text()) if path.exists() else {}
+    before = read("quality/ablation")
     if before and all(before[key] == value for key, value in shared.items()):
         rows = {**before["rows"], **rows}
-    write_result("ablation", machine=on, **shared, rows={name: rows[name] for name in TRAININGS if name in rows})
+    write_result("quality/ablation", machine=on, **shared, rows={name: rows[name] for name in TRAININGS if name in rows})
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     python benchmarks/quality/box.py --data DATA --trained RUNS/box-again --after RUNS/best RUNS/box/model RUNS/longer
     python benchmarks/quality/box.py --data DATA --trained RUNS/box                      # the installed copy alone
     python benchmarks/quality/box.py --data DATA --trained RUNS/box-fr-en --pair fr-en --after RUNS/box-fr-en/first
-    python benchmarks/quality/box.py                                                     # renders the page and the cards again
+    python benchmarks/pages/render.py installed-translator "card of en-fr" "card of fr-en"
 
 `tools/train_box.py` says how the models are trained; the models that one went on from are named so that their hours count.
 Without them, the folder `--trained` may have the text alone, which that program writes first. Then what is installed is
@@ -11,7 +11,7 @@ measured on one more processor.
 
 The installed folder stores int8 weights. It is searched with float32 products, which every processor has, and with int8
 products, which some have. BLEU is sacreBLEU's, cased. The figures of each kind of processor are kept in
-`results/box/PAIR.json`; from them come the page `docs/reference/installed-translator.md` and the card in the folder of each
+`results/quality/box-PAIR.json`; from them come the page `docs/reference/installed-translator.md` and the card in the folder of each
 model.
 """
 
@@ -23,7 +23,6 @@ import re
 import statistics
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -31,15 +30,15 @@ from zlib import crc32
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser
-from benchmarks.lib.record import RESULTS, machine, write_result
+from benchmarks.lib.command import Parser, run
+from benchmarks.lib.record import machine, read, sized, write_result
 from rnnsearch.atomic import write_text
 from rnnsearch.config import WEIGHTS
 from rnnsearch.data.read import read_lines
 from rnnsearch.model_catalog import DEFAULT, default_model, summarize
+from rnnsearch.translation import load
 
-PAGE = Path(__file__).parent.parent / "docs" / "reference" / "installed-translator.md"
-ROUNDS = 5
+ROUNDS = sized(5, 1)
 LOAD = """
 import sys, time
 import torch
@@ -52,78 +51,40 @@ print(loaded - began, time.perf_counter() - loaded)
 """
 
 
-@dataclass(frozen=True)
-class Pair:
-    """What is told of a pair of languages."""
-
-    source: str
-    target: str
-    trained_by: str
-    validated: str
-    """What is to be said of the texts that chose it."""
-    examples: tuple[str, ...]
-
-
-PAIRS = {
-    "en-fr": Pair(
-        "English",
-        "French",
-        "[`newstest.py`](../../benchmarks/quality/newstest.py) and [`train_box.py`](../../tools/train_box.py)",
-        "Sentences of newstest2012 and newstest2013 validated models that it went on from.",
-        (
-            "I would like a cup of tea, please.",
-            "Why didn't you tell me that you were leaving?",
-            "She has never been to Paris, but her brother lives there.",
-            "The European Parliament adopted the proposal by a large majority.",
-        ),
+EXAMPLES = {
+    "en-fr": (
+        "I would like a cup of tea, please.",
+        "Why didn't you tell me that you were leaving?",
+        "She has never been to Paris, but her brother lives there.",
+        "The European Parliament adopted the proposal by a large majority.",
     ),
-    "fr-en": Pair(
-        "French",
-        "English",
-        "[`train_box.py`](../../tools/train_box.py)",
-        "Sentences of Tatoeba alone validated it.",
-        (
-            "Je voudrais une tasse de thé, s'il vous plaît.",
-            "Pourquoi ne m'as-tu pas dit que tu partais ?",
-            "Elle n'est jamais allée à Paris, mais son frère y habite.",
-            "Le Parlement européen a adopté la proposition à une large majorité.",
-        ),
+    "fr-en": (
+        "Je voudrais une tasse de thé, s'il vous plaît.",
+        "Pourquoi ne m'as-tu pas dit que tu partais ?",
+        "Elle n'est jamais allée à Paris, mais son frère y habite.",
+        "Le Parlement européen a adopté la proposition à une large majorité.",
     ),
 }
+"""Sentences whose translations the page shows."""
 
 
 def main() -> None:
-    """Measure on this machine if the trained model is given, then write the page and the cards."""
-    parser = Parser(__doc__)
-    parser.add_argument("--data", type=Path, help="a folder with wmt/ in it")
-    parser.add_argument("--trained", type=Path, help="the folder of train_box.py: text/, and maybe model/")
-    parser.add_argument("--after", type=Path, nargs="+", default=[], metavar="MODEL", help="all models that it went on from")
-    parser.add_argument("--pair", choices=PAIRS, default=DEFAULT, help="the languages, source and target")
-    arguments = parser.parse_args()
-    if arguments.data and arguments.trained:
-        record_rows(arguments.pair, arguments.data, arguments.trained, arguments.after)
-    write_text(PAGE, page())
-    for pair in records():
-        write_text(default_model(pair) / "README.md", card(pair))
-
-
-def record_rows(pair: str, data: Path, trained: Path, after: list[Path]) -> None:
     """Measure a translator on this machine, and write that to its record."""
-    on, before = machine(), records().get(pair, {"trainings": [], "rows": {}})
+    parser = Parser(__doc__, "data")
+    parser.add_argument("--trained", type=Path, required=True, help="the folder of train_box.py: text/, and maybe model/")
+    parser.add_argument("--after", type=Path, nargs="+", default=[], metavar="MODEL", help="all models that it went on from")
+    parser.add_argument("--pair", choices=EXAMPLES, default=DEFAULT, help="the languages, source and target")
+    arguments = parser.parse_args()
+    pair, trained, after = arguments.pair, arguments.trained, arguments.after
+    on, before = machine(), read(f"quality/box-{pair}") or {"trainings": [], "rows": {}}
     folders = [*after, trained / "model"] if after else []
     trainings = [json.loads((folder / "training.json").read_text()) for folder in folders] or before["trainings"]
     rows = {name: row for name, row in before["rows"].items() if row["weights"] == installed_weights(pair)}
     if not rows and not (trained / "model").exists():
         raise SystemExit(f"{trained}/model: no such model; new weights are measured beside their float32 model first")
-    measured = {"machine": on, "weights": installed_weights(pair), **measure(pair, data, trained)}
+    measured = {"machine": on, "weights": installed_weights(pair), **measure(pair, arguments.data, trained)}
     rows[f"{on['cpu']}, {on['instructions']}"] = measured
-    write_result(f"box/{pair}", trainings=trainings, rows=rows)
-
-
-def records() -> dict[str, Any]:
-    """What was measured, by pair of languages."""
-    paths = {pair: RESULTS / "box" / f"{pair}.json" for pair in PAIRS}
-    return {pair: json.loads(path.read_text(encoding="utf-8")) for pair, path in paths.items() if path.exists()}
+    write_result(f"quality/box-{pair}", trainings=trainings, rows=rows)
 
 
 def installed_weights(pair: str) -> str:
@@ -176,9 +137,8 @@ def measure(pair: str, data: Path, trained: Path) -> dict[str, Any]:
             scores = {}
             for test, (source, reference) in tests.items():
                 lines, written = Path(folder) / "translations", Path(folder) / "scores.json"
-                run = ["evaluate", "--model", model, "--source", source, "--reference", reference, "--json", written]
-                run += ["--jobs", os.cpu_count(), "--output", lines, "--set", f"search.precision={precision}"]
-                subprocess.run([sys.executable, "-m", "rnnsearch", *map(str, run)], check=True, stdout=subprocess.DEVNULL)
+                options = ["--jobs", os.cpu_count(), "--output", lines, "--set", f"search.precision={precision}"]
+                run("evaluate", "--model", model, "--source", source, "--reference", reference, "--json", written, *options)
                 result, translations = json.loads(written.read_text()), list(read_lines(lines))
                 exact = first.setdefault(test, translations)
                 different = sum(ours != theirs for ours, theirs in zip(translations, exact, strict=True))
@@ -197,10 +157,8 @@ def measure(pair: str, data: Path, trained: Path) -> dict[str, Any]:
                 "first_translation_seconds": round(statistics.median(first for _, first in times), 3),
                 "scores": scores,
             }
-    translate = [sys.executable, "-m", "rnnsearch", "translate", "--no-split-sentences", "--model", str(installed)]
-    examples = PAIRS[pair].examples
-    done = subprocess.run(translate, input="\n".join(examples), capture_output=True, text=True, check=True)
-    return {"ways": found, "examples": dict(zip(examples, done.stdout.splitlines(), strict=True))}
+    written_as = load(installed).translate(list(EXAMPLES[pair]), split_sentences=False)
+    return {"ways": found, "examples": {one: of.text for one, of in zip(EXAMPLES[pair], written_as, strict=True)}}
 
 
 def _load(model: Path) -> tuple[float, float]:

@@ -11,9 +11,7 @@ the slope is between the last two.
 
 from __future__ import annotations
 
-import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -25,7 +23,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser
+from benchmarks.lib.command import Parser, cost_of, rnnsearch
 from benchmarks.lib.record import machine, write_result
 from rnnsearch.data.read import read_lines
 from rnnsearch.selection.cross_entropy_difference import (
@@ -44,18 +42,6 @@ from rnnsearch.text import Vocabulary
 LANGUAGES: dict[Side, str] = {"source": "en", "target": "fr"}
 KEPT = (20_000, 50_000, 100_000)
 SEEDS = (1, 2, 3)
-PEAK = """
-import resource, sys
-from rnnsearch.cli import main
-sys.argv[0] = "rnnsearch"
-try:
-    main()
-except SystemExit as stop:
-    if stop.code:
-        raise
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-"""
-"""Runs `rnnsearch` with the arguments that it is given, and prints the most memory that it took, in kilobytes."""
 
 
 def main() -> None:
@@ -74,7 +60,7 @@ def main() -> None:
         kept = [count for count in KEPT if count < len(corpus)] or [len(corpus) // 10]
         found = perplexities(corpus, news, arguments.data / "wmt", kept)
     write_result(
-        "data-selection",
+        "quality/data_selection",
         machine=on,
         command="python benchmarks/quality/data_selection.py --data DATA",
         pairs=len(corpus),
@@ -148,18 +134,16 @@ def cost(whole: Mapping[Side, Path], folder: Path, pairs: int, data: Path) -> di
             out.writelines(islice(lines, pairs))
     words = sum(len(line.split()) for side in SIDES for line in read_lines(part[side]))
     news = data / "wmt" / "news2008-2011"
-    command = ["select", "--source", part["source"], "--target", part["target"], "--pairs", pairs // 10]
+    command: list[object] = ["select", "--source", part["source"], "--target", part["target"], "--pairs", pairs // 10]
     command += ["--in-domain-source", f"{news}.en.gz", "--in-domain-target", f"{news}.fr.gz"]
     command += ["--output-source", folder / "out.en", "--output-target", folder / "out.fr"]
-    start = time.perf_counter()
-    run = subprocess.run([sys.executable, "-c", PEAK, *map(str, command)], check=True, stdout=subprocess.PIPE, text=True)
-    seconds = time.perf_counter() - start
+    took = cost_of(rnnsearch(*command))
     found = {
         "pairs": pairs,
         "words": words,
-        "seconds": round(seconds, 1),
-        "words_per_second": round(words / seconds),
-        "peak_mb": round(int(run.stdout) / 1024),
+        "seconds": round(took["passed"], 1),
+        "words_per_second": round(words / took["passed"]),
+        "peak_mb": took["megabytes"],
     }
     print(found)
     return found

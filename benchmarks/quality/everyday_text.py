@@ -4,23 +4,25 @@
 
 120 everyday sentences as HTML paragraphs, with the words of their plain translations; 20 English contractions with each of
 the apostrophes that people type; paragraphs of several sentences, of which none may be lost. The counts are written to
-`benchmarks/results/everyday-text.json`, and `docs/reference/mended-faults.md` cites them.
+`benchmarks/results/quality/everyday_text.json`, and `docs/reference/mended-faults.md` cites them.
 """
 
 from __future__ import annotations
 
 import csv
 import html
-import json
 import re
+import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
 import rnnsearch
+from benchmarks.lib.record import sized, write_result
 from rnnsearch.text.normalization import plain
 from rnnsearch.translation.sentences import as_passage
 
-ROOT = Path(__file__).resolve().parents[1]
-RESULT = ROOT / "benchmarks" / "results" / "everyday-text.json"
+ROOT = Path(__file__).resolve().parents[2]
 CONTRACTIONS = (
     "I haven't met her.",
     "She isn't at home.",
@@ -65,29 +67,30 @@ def main() -> None:
     english, french = rnnsearch.load("en-fr"), rnnsearch.load("fr-en")
     found: dict[str, list[int]] = {}
     for name, translator, side in (("en-fr", english, 0), ("fr-en", french, 1)):
-        lines = [row[side] for row in rows[:120]]
+        lines = [row[side] for row in rows[: sized(120, 4)]]
         plain_texts = [one.text for one in translator.translate(lines)]
         pages = [translator.translate_html(f"<p>{html.escape(line)}</p>") for line in lines]
         same = sum(words(page) == words(text) for page, text in zip(pages, plain_texts, strict=True))
         found[f"{name}: sentences as HTML paragraphs with the words of their plain translations"] = [same, len(lines)]
         complete = [row[side] for row in rows if row[side][-1] in ".!?"]
-        groups = [complete[n : n + PARAGRAPH_SENTENCES] for n in range(0, 10 * PARAGRAPH_SENTENCES, PARAGRAPH_SENTENCES)]
+        groups = [complete[n : n + PARAGRAPH_SENTENCES] for n in range(0, sized(10, 1) * PARAGRAPH_SENTENCES, PARAGRAPH_SENTENCES)]
         target = name[-2:]
         alone = [[one.text for one in translator.translate(group)] for group in groups]
         joined = [translator.translate(" ".join(group)).text for group in groups]
         kept = sum(text == " ".join(each) for text, each in zip(joined, alone, strict=True))
         found[f"{name}: paragraphs of {PARAGRAPH_SENTENCES} sentences, each translated as it is alone"] = [kept, len(groups)]
         assert all(as_passage(text, target).sentences for text in joined)
-    with_straight = [one.text for one in english.translate(list(CONTRACTIONS))]
+    contractions = CONTRACTIONS[: sized(None, 2)]
+    with_straight = [one.text for one in english.translate(list(contractions))]
     alike = [
         all(english.translate(line.replace("'", mark)).text == text for mark in APOSTROPHES)
-        for line, text in zip(CONTRACTIONS, with_straight, strict=True)
+        for line, text in zip(contractions, with_straight, strict=True)
     ]
     found[f"en-fr: contractions translated alike with ' and each of {' '.join(APOSTROPHES)}"] = [sum(alike), len(alike)]
-    assert all(plain(line) == line for line in CONTRACTIONS)
+    assert all(plain(line) == line for line in contractions)
     for name, (count, of) in found.items():
         print(f"{count:4} of {of:4}  {name}")
-    RESULT.write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_result("quality/everyday_text", **found)
 
 
 if __name__ == "__main__":

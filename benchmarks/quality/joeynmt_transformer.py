@@ -1,6 +1,6 @@
 """A Transformer of JoeyNMT on Multi30k, trained for as many hours as the model of `multi30k.py`.
 
-    python benchmarks/quality/joeynmt_transformer.py --data DATA --output RUNS --peers PEERS --hours 1 [--language de] [--threads 1]
+    python benchmarks/quality/joeynmt_transformer.py --data DATA --output RUNS --peers PEERS --hours 1 [--language de]
 
 The text is that of our model: Moses tokens, segmented into the subwords of the preset `best`.
 `tiny` is the Transformer that Wu et al. (2021) found best for this text (4 layers of 128, 256 and 4 heads, dropout 0.3),
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -23,9 +22,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser
+from benchmarks.lib.command import Parser, environment
 from benchmarks.lib.record import machine, write_result
-from benchmarks.peers.install import PEERS, python_of
+from benchmarks.peers.joeynmt.toolkit import JOEYNMT, words_of
 from benchmarks.quality.multi30k import lower_tokenized
 from rnnsearch.atomic import write_json, write_text
 from rnnsearch.config import from_preset
@@ -52,22 +51,22 @@ def main() -> None:
     arguments = parser.parse_args()
 
     on, language = machine(), arguments.language
-    name = f"joeynmt-transformer-{arguments.size}{'' if language == 'fr' else f'-{language}'}"
+    name = f"joeynmt_transformer-{arguments.size}{'' if language == 'fr' else f'-{language}'}"
     folder = arguments.output / name
     write_texts(arguments.data / "multi30k", folder, language)
     settings = settings_of(folder, language, WIDTHS[arguments.size])
     write_json(folder / "training.yaml", settings)  # JSON is YAML
-    environment = {**os.environ, "OMP_NUM_THREADS": str(arguments.threads)}
-    joeynmt = [str(python_of(arguments.peers, "joeynmt")), "-m", "joeynmt"]
+    variables = environment(arguments.threads)
+    joeynmt = [str(JOEYNMT.python(arguments.peers)), "-m", "joeynmt"]
     if not (folder / "model" / "best.ckpt").exists():
         with contextlib.suppress(subprocess.TimeoutExpired):
             train = [*joeynmt, "train", str(folder / "training.yaml"), "--skip-test"]
-            subprocess.run(train, check=True, timeout=3600 * arguments.hours, env=environment)
+            subprocess.run(train, check=True, timeout=3600 * arguments.hours, env=variables)
     # Its command `translate` breaks off where it should write what it has translated; `test` writes.
     tested = {called: str(folder / test) for test, called in SETS.items()}
     write_json(folder / "test.yaml", {**settings, "data": {**settings["data"], **tested}})
     test_both = [*joeynmt, "test", str(folder / "test.yaml"), "--output-path", str(folder / "translated")]
-    subprocess.run(test_both, check=True, env=environment)
+    subprocess.run(test_both, check=True, env=variables)
     scores = {}
     for test, called in SETS.items():
         written = folder / f"translated.{called}"
@@ -75,9 +74,9 @@ def main() -> None:
         scores[test] = scored(written, reference, language)
         print(test, round(scores[test]["all"]["bleu"], 2), round(scores[test]["lower-cased, tokenised"]["bleu"], 2))
     write_result(
-        name,
+        f"quality/{name}",
         machine=on,
-        version=PEERS["joeynmt"].version,
+        version=JOEYNMT.version,
         hours=arguments.hours,
         threads=arguments.threads,
         settings=json.loads(json.dumps(settings).replace(str(folder), "RUN")),
@@ -110,15 +109,7 @@ def settings_of(folder: Path, language: str, width: int) -> dict[str, Any]:
     """JoeyNMT's settings."""
 
     def side(name: str) -> dict[str, Any]:
-        # At the level of words, its tokenizer called "sentencepiece" only cuts at spaces.
-        return {
-            "lang": name,
-            "level": "word",
-            "lowercase": False,
-            "max_length": 200,
-            "voc_file": str(folder / "pieces.vocab"),
-            "tokenizer_type": "sentencepiece",
-        }
+        return words_of(name, str(folder / "pieces.vocab"), 200)
 
     layers = {
         "type": "transformer",
@@ -132,7 +123,7 @@ def settings_of(folder: Path, language: str, width: int) -> dict[str, Any]:
     }
     return {
         "name": "multi30k",
-        "joeynmt_version": PEERS["joeynmt"].version,
+        "joeynmt_version": JOEYNMT.version,
         "model_dir": str(folder / "model"),
         "use_cuda": False,
         "random_seed": 1,

@@ -21,7 +21,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -32,7 +31,8 @@ from sacrebleu.metrics.bleu import BLEU
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser
+from benchmarks.lib.command import Parser, run
+from benchmarks.lib.command import settings as settings_of
 from benchmarks.lib.record import RESULTS, machine, write_result
 from rnnsearch.data.read import read_lines
 from rnnsearch.text import Tokenizer
@@ -93,7 +93,7 @@ def main() -> None:
     if arguments.blind:
         for system in (models[:1], models) if others else (models,):
             translate_blind(data, system, preset if len(system) == 1 else name.removeprefix("multi30k-"), language)
-    write_result(name, machine=on, side_by_side=jobs, **first, **more)
+    write_result(f"quality/{name}", machine=on, side_by_side=jobs, **first, **more)
 
 
 Text = list[tuple[Path, Path]]
@@ -154,7 +154,7 @@ def train_command(
     named = ["--data", text] if isinstance(text, Path) else files_of(text or training_text(data, language, source))
     command: list[object] = ["train", *named]
     command += ["--valid-source", valid[0], "--valid-target", valid[1], "--output", model, "--preset", preset]
-    return [str(part) for part in command] + [part for setting in settings for part in ("--set", setting)]
+    return [*map(str, command), *settings_of(settings)]
 
 
 def train_all(commands: Sequence[list[str]], models: Sequence[Path], resume: bool, jobs: int) -> None:
@@ -163,19 +163,15 @@ def train_all(commands: Sequence[list[str]], models: Sequence[Path], resume: boo
         list(pool.map(train, commands, models, [resume] * len(models), [jobs] * len(models)))
 
 
-def train(command: list[str], model: Path, resume: bool = False, jobs: int = 1) -> None:
+def train(command: Sequence[object], model: Path, resume: bool = False, jobs: int = 1) -> None:
     """Train, unless it has been done; one of so many `jobs` side by side tells how it goes in a file beside the model."""
     if (model / "training.json").exists():
         return
-    command = [sys.executable, "-m", "rnnsearch", *command, *(["--resume"] if resume and model.exists() else [])]
+    more = ["--resume"] if resume and model.exists() else []
     if jobs == 1:
-        subprocess.run(command, check=True)
-        return
-    log = model.with_name(f"{model.name}.log")
-    log.parent.mkdir(parents=True, exist_ok=True)
-    threads = str(max(1, (os.cpu_count() or 1) // jobs))
-    with log.open("a") as out:
-        subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": threads}, stderr=out, check=True)
+        run(*command, *more)
+    else:
+        run(*command, *more, threads=max(1, (os.cpu_count() or 1) // jobs), log=model.with_name(f"{model.name}.log"))
 
 
 def evaluate_both(data: Path, models: Sequence[Path], language: str) -> dict[str, Any]:
@@ -191,7 +187,7 @@ def evaluate(
     written = models[0] / f"{'-'.join([test, *together, *settings])}.json"
     reference = data / "multi30k" / f"{test}.{language}.gz"
     sets = ["--source", data / "multi30k" / f"{test}.en.gz", "--reference", reference]
-    sets += [part for setting in settings for part in ("--set", setting)]
+    sets += settings_of(settings)
     named = [part for model in models for part in ("--model", model)]
     run("evaluate", *named, *sets, "--json", written, "--output", written.with_suffix(f".{language}"))
     found = json.loads(written.read_text())
@@ -214,11 +210,6 @@ def lower_tokenized(hypothesis: Path, reference: Path, language: str) -> dict[st
     ours, theirs = ([" ".join(tokenizer.tokenize(line)) for line in read_lines(path)] for path in (hypothesis, reference))
     score = metric.corpus_score(ours, [theirs]).score
     return {"bleu": score, "signature": str(metric.get_signature()), "tokens": "moses"}
-
-
-def run(*command: object) -> None:
-    """Run a command of rnnsearch."""
-    subprocess.run([sys.executable, "-m", "rnnsearch", *map(str, command)], check=True)
 
 
 if __name__ == "__main__":

@@ -1,20 +1,8 @@
 """The paper's task at the scale of two cores: train on Europarl, choose on newstest2012 and 2013, translate newstest2014.
 
     python benchmarks/quality/newstest.py --data DATA --output RUNS --row rnnsearch-50
-    python benchmarks/quality/newstest.py --data DATA --output RUNS --row best
-    python benchmarks/quality/newstest.py --data DATA --output RUNS --row adapted
     python benchmarks/quality/newstest.py --data DATA --output RUNS --row longer --beside RUNS/box/text/tatoeba-train
-    python benchmarks/quality/newstest.py --data DATA --output RUNS --row selected
-    python benchmarks/quality/newstest.py --data DATA --output RUNS --row selected-adapted
-    python benchmarks/quality/newstest.py --data DATA --output RUNS --row selected-longer
-    python benchmarks/quality/newstest.py --data DATA --output RUNS --row selected-longer-adapted
-    python benchmarks/quality/newstest.py --data DATA --output RUNS --row right-to-left
-    python benchmarks/quality/newstest.py --data DATA --output RUNS --row mean
-    python benchmarks/quality/newstest.py --data DATA --output RUNS --row installed-1      # and installed-2
-    python benchmarks/quality/newstest.py --data DATA --output RUNS --row installed-1-adapted
-    python benchmarks/quality/newstest.py --data DATA --output RUNS --row installed-1-mean
-    python benchmarks/quality/newstest.py --data DATA --output RUNS --row installed-mean
-    python benchmarks/quality/newstest.py --data DATA --output RUNS --row together
+    python benchmarks/quality/newstest.py --help     # lists the rows
 
 The rows `rnnencdec-50` and `rnnsearch-50` are the paper's systems with smaller layers and another recipe: 16 million words
 are selected from the 948,000 pairs of Europarl in DATA by the news of 2008 to 2011, the shortlists have 30,000 words, and
@@ -36,10 +24,7 @@ is elsewhere, so that nothing was chosen by it.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,8 +32,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser
-from benchmarks.lib.record import RESULTS, machine, write_result
+from benchmarks.lib.command import Parser, cost_of, rnnsearch
+from benchmarks.lib.command import run as run_command
+from benchmarks.lib.command import settings as settings_of
+from benchmarks.lib.record import RESULTS, machine, sized, write_result
 from rnnsearch.atomic import write_json
 from rnnsearch.config import WEIGHTS
 from rnnsearch.model_catalog import default_model
@@ -165,14 +152,11 @@ ENSEMBLES = {"together": ("installed-1-mean", "installed-2-mean")}
 
 def run(*command: object, cost: Path | None = None) -> None:
     """A command of rnnsearch. Its seconds and its largest memory are written to `cost`."""
-    began = time.monotonic()
-    process = subprocess.Popen([sys.executable, "-m", "rnnsearch", *map(str, command)])
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        raise SystemExit(f"rnnsearch {command[0]} did not end well")
-    if cost:
-        seconds = round(time.monotonic() - began, 1)
-        write_json(cost, {"seconds": seconds, "peak_megabytes": round(usage.ru_maxrss / 1024)})
+    if cost is None:
+        run_command(*command)
+        return
+    found = cost_of(rnnsearch(*command))
+    write_json(cost, {"seconds": round(found["passed"], 1), "peak_megabytes": found["megabytes"]})
 
 
 def text(data: Path, *names: str, valid: bool = False) -> list[object]:
@@ -188,11 +172,6 @@ def text(data: Path, *names: str, valid: bool = False) -> list[object]:
 def named(models: Sequence[Path]) -> list[object]:
     """The options that name these models."""
     return [part for model in models for part in ("--model", model)]
-
-
-def settings_of(settings: dict[str, Any]) -> list[object]:
-    """The options that make these settings."""
-    return [part for key, value in settings.items() for part in ("--set", f"{key}={str(value).lower()}")]
 
 
 def prepared(data: Path, output: Path, row: Row, beside: Path | None) -> Path:
@@ -238,7 +217,7 @@ def selected(data: Path, output: Path, words: str) -> list[object]:
     """So many words of Europarl, selected by the news of 2008 to 2011, as the training text."""
     files = [output / f"selected-{words}.{language}" for language in ("en", "fr")]
     if not files[1].exists():
-        count = int(words.removesuffix("M")) * 1_000_000
+        count = int(words.removesuffix("M")) * sized(1_000_000, 100)
         news = [next(data.glob(f"*/news2008-2011.{language}.*z")) for language in ("en", "fr")]
         run(
             *("select", *text(data, "europarl-part0", "europarl-part1"), "--words", count),
@@ -264,7 +243,7 @@ def train(data: Path, output: Path, name: str, updates: int | None, beside: Path
         settings = {**row.settings, "training.max_updates": updates or row.updates}
         command = ["--data", prepared(data, output, row, beside), "--preset", row.preset, *settings_of(settings)]
     resume = ["--resume"] if (model / "checkpoints").exists() else []
-    command += [*valid, *[part for one in given for part in ("--set", one)], "--output", model, *resume]
+    command += [*valid, *settings_of([*given]), "--output", model, *resume]
     run("train", *command, cost=model.with_suffix(".cost.json"))
     return model
 
@@ -338,7 +317,7 @@ def main() -> None:
     for ending, search in (UNKNOWN if whole_words else {"": ()}).items():
         if ending != "replace-unk" or aligned:
             scores[ending or "as it is"] = scored(data, models, f"{name}-{ending}" if ending else name, [*search, *jobs])
-    write_result(f"newstest2014/{name}", machine=on, **record, scores=scores)
+    write_result(f"quality/newstest-{name}", machine=on, **record, scores=scores)
 
 
 if __name__ == "__main__":

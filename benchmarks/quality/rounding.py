@@ -15,9 +15,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser
+from benchmarks.lib.command import Parser, run
 from benchmarks.lib.record import machine, write_result
-from benchmarks.quality.multi30k import evaluate, run, train, train_command
+from benchmarks.quality.multi30k import evaluate, train, train_command
 
 SEARCH: dict[str, tuple[str, ...]] = {
     "exact": (),
@@ -47,7 +47,7 @@ def main() -> None:
         run("lexicon", "--model", model, "--source", text / "train.en.gz", "--target", text / "train.fr.gz")
     scores = {f"fp32, {mode}": evaluate(data, [model], "val", settings) for mode, settings in SEARCH.items()}
     scores["bf16, exact"] = evaluate(data, [models["bf16"]], "val")
-    write_result("rounding", machine=on, trainings=trainings, evaluation=scores)
+    write_result("quality/rounding", machine=on, trainings=trainings, evaluation=scores)
     for mode, found in scores.items():
         print(f"{mode:30} {found['all']['bleu']:.2f}")
 

@@ -68,7 +68,7 @@ def main() -> None:
         }
         print(f"{name}: {rows[name]}", flush=True)
     found = {"beam": arguments.beam, "seed": arguments.seed, "sentences": len(sources), "rows": rows}
-    write_result("terms", machine=on, model=repr(translator), **found)
+    write_result("quality/terms", machine=on, model=repr(translator), **found)
 
 
 def drawn(pair: ScoredPair, target: Tokenizer, random: Random) -> dict[str, str]:

@@ -12,22 +12,23 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, write_result
-from benchmarks.quality.multi30k import run, train, train_command
+from benchmarks.lib import built_in
+from benchmarks.lib.command import Parser, run
+from benchmarks.lib.command import settings as settings_of
+from benchmarks.lib.record import machine, sized, write_result
+from benchmarks.quality.multi30k import train, train_command
 from rnnsearch.data.read import read_lines
 from rnnsearch.data.word_alignments import GoldLinks, read_gold
-from rnnsearch.datasets.builtin import write_corpus
 from rnnsearch.evaluation.bleu import corpus_score
 from rnnsearch.translation import Translation, Translator, load
 from rnnsearch.translation.lexicon import LEXICON
 
-PAIRS, TESTED = 60_000, 1000
 WORDS = {"built-in": 500, "multi30k": 5000}
 """The length of both shortlists."""
 
@@ -41,12 +42,8 @@ def main() -> None:
     arguments = parser.parse_args()
 
     on, folder = machine(), arguments.output / "unknown-words"
-    corpus = folder / "corpus"
-    if not (corpus / "test.gold").exists():
-        write_corpus(corpus, train=PAIRS, valid=TESTED, test=TESTED)
-    text = {"source": "train.en", "target": "train.fr", "valid-source": "valid.en", "valid-target": "valid.fr"}
-    command = ["train", *(part for side, name in text.items() for part in (f"--{side}", str(corpus / name)))]
-    command += ["--output", str(folder / "built-in"), "--preset", "demo", *shortlist("built-in", arguments.set)]
+    corpus = built_in.corpus(folder / "corpus", tested=sized(1000, 20))
+    command = built_in.train_command(corpus, folder / "built-in", *shortlist("built-in", arguments.set))
     found = {
         "built-in": measured(
             command, (corpus / "train.en", corpus / "train.fr"), (corpus / "test.en", corpus / "test.fr"), arguments.resume
@@ -62,7 +59,7 @@ def main() -> None:
             (data / "val.en.gz", data / "val.fr.gz"),
             arguments.resume,
         )
-    write_result("unknown-words", machine=on, words=WORDS, settings=arguments.set, found=found)
+    write_result("quality/unknown_words", machine=on, words=WORDS, settings=arguments.set, found=found)
     for name, of_corpus in found.items():
         for way, row in of_corpus.items():
             print(name, way, row)
@@ -70,15 +67,14 @@ def main() -> None:
 
 def shortlist(name: str, more: list[str]) -> list[str]:
     """The options of a training with a short shortlist."""
-    settings = [f"data.source_words={WORDS[name]}", f"data.target_words={WORDS[name]}", *more]
-    return [part for setting in settings for part in ("--set", setting)]
+    return settings_of([f"data.source_words={WORDS[name]}", f"data.target_words={WORDS[name]}", *more])
 
 
 def measured(
-    command: list[str], training: tuple[Path, Path], test: tuple[Path, Path], resume: bool
+    command: Sequence[object], training: tuple[Path, Path], test: tuple[Path, Path], resume: bool
 ) -> dict[str, dict[str, Any]]:
     """Train, and translate the test set in every way."""
-    model = Path(command[command.index("--output") + 1])
+    model = Path(str(command[command.index("--output") + 1]))
     train(command, model, resume)
     sources, references = (list(read_lines(path)) for path in test)
     gold_file = test[0].with_name("test.gold")

@@ -14,9 +14,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser
+from benchmarks.lib.command import Parser, run
 from benchmarks.lib.record import machine, write_result
-from benchmarks.quality.multi30k import evaluate, run, train, train_command
+from benchmarks.quality.multi30k import evaluate, train, train_command
 from rnnsearch.data.read import read_lines
 
 FREQUENT = (500, 1000, 2000, 4000)
@@ -48,7 +48,7 @@ def main() -> None:
     training = json.loads((model / "training.json").read_text())
     vocabulary = training["data"]["target"]["vocabulary"]
     found = {"training": training, "vocabulary": vocabulary, "sentences": len(exact), "rows": rows}
-    write_result("vocabulary-selection", machine=on, **found)
+    write_result("quality/vocabulary_selection", machine=on, **found)
 
 
 if __name__ == "__main__":

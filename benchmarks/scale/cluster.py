@@ -9,30 +9,29 @@ order again; these are told separately. The outputs must be the same to the byte
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
-import os
 import statistics
 import subprocess
 import sys
 import time
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, write_speed
+from benchmarks.lib.command import Parser, environment, rnnsearch
+from benchmarks.lib.record import machine, sized, write_speed
 from rnnsearch.atomic import write_text
 from rnnsearch.data.read import read_lines
 
 WORKERS = 2
-BATCH = 250
+BATCH = sized(250, 10)
 """Rows that a worker takes at a time: fewer than by default, so that there are enough for both."""
 
 
-def with_ray(model: str, source: Path, output: Path) -> None:
+def with_ray(model: Path, source: Path, output: Path) -> None:
     """Translate in a Ray of one machine, and print the seconds of each step."""
     import ray
 
@@ -53,27 +52,27 @@ def with_ray(model: str, source: Path, output: Path) -> None:
     rows = ray.data.read_parquet(folders[0])
     note("write rows")
     options = {"concurrency": WORKERS, "batch_size": BATCH}
-    cluster.save(cluster.translate(rows, model, ray_options=options, split_sentences=False), folders[1])
+    cluster.save(cluster.translate(rows, str(model), ray_options=options, split_sentences=False), folders[1])
     note("translate")
     cluster.to_text(folders[1], output, "translation")
     note("write text")
     print(json.dumps(times))
 
 
-def run(command: list[str], threads: int) -> tuple[float, str]:
-    """The seconds of a program, and what it prints."""
+def run(command: list[str]) -> tuple[float, str]:
+    """The seconds of a program with one thread, and what it prints."""
     began = time.perf_counter()
-    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+    done = subprocess.run(
+        command, env=environment(1), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True
+    )
     return time.perf_counter() - began, done.stdout
 
 
 def main() -> None:
     """Measure in rounds, and record the medians."""
-    parser = Parser(__doc__, "source")
-    parser.add_argument("--model", required=True)
-    parser.add_argument("--lines", type=int, default=4000)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = Parser(__doc__, "model", "source")
+    parser.add_argument("--lines", type=int, default=sized(4000, 40))
+    parser.add_argument("--rounds", type=int, default=sized(3, 1))
     parser.add_argument("--ray-output", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.ray_output:
@@ -84,16 +83,15 @@ def main() -> None:
     steps: list[dict[str, Any]] = []
     with TemporaryDirectory() as place:
         source = Path(place) / "text"
-        write_text(source, "".join(f"{line}\n" for line in itertools.islice(read_lines(asked.source), asked.lines)))
+        write_text(source, "".join(f"{line}\n" for line in islice(read_lines(asked.source), asked.lines)))
         for number in range(asked.rounds):
             outputs = [Path(place) / f"{number}-{name}" for name in ("one", "jobs", "ray")]
-            translate = [sys.executable, "-m", "rnnsearch", "translate", "--model", asked.model, str(source)]
-            translate += ["--no-split-sentences", "--output"]
-            again = [sys.executable, __file__, "--model", asked.model, "--source", str(source), "--ray-output"]
+            translate = rnnsearch("translate", "--model", asked.model, source, "--no-split-sentences", "--output")
+            again = [sys.executable, __file__, "--model", str(asked.model), "--source", str(source), "--ray-output"]
             found = (
-                run([*translate, str(outputs[0])], 1),
-                run([*translate, str(outputs[1]), "--jobs", str(WORKERS)], 1),
-                run([*again, str(outputs[2])], 1),
+                run([*translate, str(outputs[0])]),
+                run([*translate, str(outputs[1]), "--jobs", str(WORKERS)]),
+                run([*again, str(outputs[2])]),
             )
             for name, (took, _) in zip(seconds, found, strict=True):
                 seconds[name].append(round(took, 1))
@@ -102,7 +100,7 @@ def main() -> None:
                 raise SystemExit("the outputs differ")
             print({name: took[-1] for name, took in seconds.items()}, steps[-1], flush=True)
     write_speed(
-        "cluster",
+        "scale/cluster",
         machine=on,
         lines=asked.lines,
         seconds=seconds,

@@ -30,15 +30,15 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, write_speed
+from benchmarks.lib.command import Parser, rnnsearch
+from benchmarks.lib.record import machine, sized, write_speed
 from rnnsearch.atomic import write_json
 from rnnsearch.data.read import read_lines
 
 LANGUAGES = ("en", "fr")
 SHARE = 348 / 850
 """Of the words, those that the paper kept."""
-LOOK = 0.5
+LOOK = sized(0.5, 0.05)
 
 
 def europarl(data: Path) -> Iterator[tuple[str, str]]:
@@ -84,7 +84,7 @@ def measured(command: list[str], output: Path) -> dict[str, float]:
     for path in output.parent.glob(f"{output.name}*"):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     began, most = time.perf_counter(), 0
-    process = subprocess.Popen([sys.executable, "-m", "rnnsearch", *command], stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(rnnsearch(*command), stderr=subprocess.DEVNULL)
     while process.poll() is None:
         most = max(most, memory(process.pid))
         time.sleep(LOOK)
@@ -102,10 +102,9 @@ def measured(command: list[str], output: Path) -> dict[str, float]:
 
 def commands(data: Path, folder: Path, words: int, jobs: int) -> dict[str, tuple[list[str], Path]]:
     """Both commands on a text with so many target words, and what they write."""
-    text = [word for side, language in zip(("source", "target"), LANGUAGES, strict=True)
-            for word in (f"--{side}", str(folder / f"text.{language}"))]  # fmt: skip
-    news = [word for side, language in zip(("source", "target"), LANGUAGES, strict=True)
-            for word in (f"--in-domain-{side}", str(data / "wmt" / f"news2008-2011.{language}.gz"))]  # fmt: skip
+    text = ["--source", str(folder / "text.en"), "--target", str(folder / "text.fr")]
+    news_en, news_fr = (str(data / "wmt" / f"news2008-2011.{language}.gz") for language in LANGUAGES)
+    news = ["--in-domain-source", news_en, "--in-domain-target", news_fr]
     selected = folder / "selected"
     outputs = ["--output-source", f"{selected}.en", "--output-target", f"{selected}.fr"]
     return {
@@ -125,7 +124,8 @@ def extrapolated(sizes: list[float], values: list[float], size: float) -> dict[s
 def main() -> None:
     """Measure what is missing, and write the record."""
     parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--millions", type=float, nargs="+", default=[1, 2, 4, 8], help="pairs, two sizes or more")
+    sizes = sized([1, 2, 4, 8], [0.0002, 0.0004])
+    parser.add_argument("--millions", type=float, nargs="+", default=sizes, help="pairs, two sizes or more")
     parser.add_argument("--words", type=float, default=850, help="millions of target words to extrapolate to")
     asked = parser.parse_args()
     on, place = machine(), asked.output.resolve() / "large-corpora"
@@ -166,7 +166,7 @@ def main() -> None:
             "hours_on_ten": round(reached["seconds"]["value"] * (1 - share + share / 10) / 3600, 2),
         }
         print(name, whole[name])
-    write_speed("large-corpora", machine=on, measured=found, words=asked.words * 1e6, whole=whole)
+    write_speed("scale/large_corpora", machine=on, measured=found, words=asked.words * 1e6, whole=whole)
 
 
 if __name__ == "__main__":

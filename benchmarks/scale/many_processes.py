@@ -20,16 +20,18 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, write_speed
+from benchmarks.lib.record import machine, seconds_alone, sized, write_speed
 from benchmarks.lib.speed_text import SIZES, prepared_text, text_system, write_training_text
+from benchmarks.lib.training import WITHOUT_END, Enough, trainer_of, watch
 
 PROCESSES = (1, 2, 4, 8, 16, 32, 64)
 GIGABITS = (1, 10, 100)
@@ -38,6 +40,8 @@ MESSAGE = 50e-6
 SHARD = 80
 """Pairs of a shard where every process adds some; a tenth of a minibatch's 640 pairs in 64 shards has 10."""
 SMALL_SHARD, SHARDS = 10, 64
+WARM_UP = 2
+"""Updates that compile, and take memory."""
 
 
 @dataclass(frozen=True)
@@ -70,20 +74,10 @@ def seconds(measured: Measured, processes: int, shards: int, bytes_per_second: f
 
 def measure(text: Path, size: str, pairs: int, updates: int) -> Measured:
     """Train some updates of so many pairs."""
-    import torch
-
-    from rnnsearch.training.trainer import Trainer
-    from rnnsearch.training.validation import DevelopmentSet
-
     torch.set_num_threads(1)
-    never = 10**9
-    limits = {"batch_size": pairs, "max_updates": never, "validate_every": never, "checkpoint_every": never}
-    system, corpus = text_system(text, SIZES[size].config(limits))
-    trainer = Trainer(system, corpus, DevelopmentSet([], []), text)
-    reduce: Callable[..., list[float]] = trainer._reduce
-    spent: list[float] = []
-    rows: list[int] = []
-    dense = 0
+    system, corpus = text_system(text, SIZES[size].config({**WITHOUT_END, "batch_size": pairs}))
+    trainer = trainer_of(system, corpus)
+    reduce, spent, rows, whole, counts, dense = trainer._reduce, [0.0], [0], [time.perf_counter()], [0], 0
 
     def timed(*arguments: Any) -> list[float]:
         nonlocal dense
@@ -95,48 +89,23 @@ def measure(text: Path, size: str, pairs: int, updates: int) -> Measured:
         dense = sum(gradient.nbytes for gradient in gradients if not gradient.is_sparse)
         return losses
 
-    class Enough(Exception):
-        """The updates are done."""
-
-    whole: list[float] = []
-    words: list[int] = []
-
-    class Listener:
-        """Notes the words and the time of every update."""
-
-        def updated(self, progress: Any, nll_per_word: float, count: int) -> None:
-            nonlocal began
-            whole.append(time.perf_counter() - began)
-            words.append(count)
-            began = time.perf_counter()
-            if len(words) == updates + 2:
-                raise Enough
-
-        def validated(self, row: dict[str, Any], best: bool) -> None:
-            """There is no validation."""
-
-        def notice(self, text: str) -> None:
-            print(text)
+    def after(number: int, nll_per_word: float, words: int) -> None:
+        whole.append(time.perf_counter())
+        counts.append(words)
+        if number == updates + WARM_UP:
+            raise Enough
 
     trainer._reduce = timed
-    began = time.perf_counter()
-    with suppress(Enough):
-        trainer.run(Listener())
-    # The first two updates compile, and take memory.
-    gradient = sum(spent[2:]) / updates
+    watch(trainer, after)
+    gradient = statistics.mean(spent[-updates:])
     one, other = torch.ones(dense // 4), torch.ones(dense // 4)
-    adding = []
-    for _ in range(5):
-        began = time.perf_counter()
-        one.add_(other)
-        adding.append(time.perf_counter() - began)
     return Measured(
-        words=sum(words[2:]) / updates,
+        words=statistics.mean(counts[-updates:]),
         gradient_seconds=gradient,
-        update_seconds=sum(whole[2:]) / updates - gradient,
+        update_seconds=(whole[-1] - whole[-1 - updates]) / updates - gradient,
         dense_bytes=dense,
-        row_bytes=statistics.mean(rows[2:]),
-        add_bytes_per_second=dense / statistics.median(adding),
+        row_bytes=statistics.mean(rows[-updates:]),
+        add_bytes_per_second=dense / seconds_alone(lambda: one.add_(other)),
     )
 
 
@@ -156,12 +125,12 @@ def growth(measured: Measured, shards: Callable[[int], int]) -> dict[str, dict[i
 def main() -> None:
     """Measure, compute, and write the record."""
     parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--size", choices=SIZES, default="small")
-    parser.add_argument("--updates", type=int, default=12)
+    parser.add_argument("--size", choices=SIZES, default=sized("small", "tiny"))
+    parser.add_argument("--updates", type=int, default=sized(12, 2))
     asked = parser.parse_args()
     on, folder = machine(), asked.output.resolve() / "many-processes" / asked.size
     if not folder.exists():
-        write_training_text(prepared_text(asked.data, asked.output.resolve()), SIZES[asked.size], 8000, folder)
+        write_training_text(prepared_text(asked.data, asked.output.resolve()), SIZES[asked.size], sized(8000, 400), folder)
     large, small = (measure(folder, asked.size, pairs, asked.updates) for pairs in (SHARD, SMALL_SHARD))
     record = {
         "80 pairs a process": growth(large, lambda processes: processes),
@@ -171,7 +140,7 @@ def main() -> None:
         for network, rows in by_network.items():
             print(name, network, {processes: row["efficiency"] for processes, row in rows.items()})
     write_speed(
-        f"many-processes-{asked.size}",
+        f"scale/many_processes-{asked.size}",
         machine=on,
         message_seconds=MESSAGE,
         measured={"80 pairs": asdict(large), "10 pairs": asdict(small)},

@@ -24,9 +24,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, undisturbed, write_speed
-from benchmarks.lib.speed_text import environment
+from benchmarks.lib.command import Parser, environment
+from benchmarks.lib.record import machine, sized, undisturbed, write_speed
 from benchmarks.peers.ctranslate2.model import Size, write_transformer
 from benchmarks.server.clients import Served, closed_loop, in_process, percentiles
 from benchmarks.speed.translation_speed import Contestant, Job
@@ -143,12 +142,11 @@ def served(entrant: Entrant, lines: list[str], clients: int, threads: int, backg
 def main() -> None:
     """Measure in turns, and write the record."""
     parser = Parser(__doc__)
-    parser.add_argument("--sentences", type=int, default=256)
+    parser.add_argument("--sentences", type=int, default=sized(256, 8))
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--beam", type=int, default=5)
-    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--turns", type=int, default=sized(3, 1))
     parser.add_argument("--only", action="append", help="contestants, if not all; may be repeated")
-    parser.add_argument("--name", default="ctranslate2-serving", help="of the record")
     parser.add_speed()
     arguments = parser.parse_args()
 
@@ -187,7 +185,7 @@ def main() -> None:
         for name, found in turns.items()
     }
     write_speed(
-        arguments.name,
+        "server/ctranslate2_serving",
         machine=on,
         sentences=len(lines),
         source_words=WORDS,

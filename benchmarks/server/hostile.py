@@ -26,12 +26,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, write_speed
+from benchmarks.lib.record import machine, sized, write_speed
 from benchmarks.server.attacks import ATTACKS, PATIENCE, attacked
 from benchmarks.server.clients import TRIMMING, Client, Served, closed_loop, in_process, lines_of, percentiles, table
 
 HONEST = 4
-SECONDS_ALONE = 10
+SECONDS_ALONE = sized(10, 0.5)
 
 
 async def honest(port: int, lines: Sequence[str], folder: Path) -> dict[str, Any]:
@@ -75,8 +75,7 @@ def main() -> None:
     """Attack, and write the record."""
     parser = Parser(__doc__, "model", "source")
     parser.add_argument("--only", choices=ATTACKS, action="append", help="not all attacks; may be repeated")
-    parser.add_argument("--scale", type=float, default=1.0, help="the share of the attackers")
-    parser.add_argument("--name", default="hostile", help="of the record")
+    parser.add_argument("--scale", type=float, default=sized(1.0, 0.01), help="the share of the attackers")
     arguments = parser.parse_args()
 
     on = machine()
@@ -102,7 +101,7 @@ def main() -> None:
         healthy = server.answers()
     print(table(rows))
     write_speed(
-        arguments.name,
+        "server/hostile",
         machine=on,
         scale=arguments.scale,
         open_files=resource.getrlimit(resource.RLIMIT_NOFILE)[1],

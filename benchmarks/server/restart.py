@@ -23,7 +23,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, undisturbed, write_speed
+from benchmarks.lib.record import machine, sized, undisturbed, write_speed
 from benchmarks.server.clients import Client, Served, table
 
 SENTENCE = "The old man gives the red book to the girl ."
@@ -85,8 +85,7 @@ def one_round(model: Path, log: Path) -> dict[str, Any]:
 def main() -> None:
     """Measure, and write the record."""
     parser = Parser(__doc__, "model")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--name", default="restart", help="of the record")
+    parser.add_argument("--rounds", type=int, default=sized(5, 1))
     arguments = parser.parse_args()
 
     on = machine()
@@ -98,7 +97,7 @@ def main() -> None:
     seconds = {name: statistics.median(one[name] for one in rounds) for name in list(rounds[0])[:5]}
     share = round(seconds["first_answer"] / seconds["import_torch"], 2)
     print(f"the first answer comes after {share} times what importing PyTorch takes")
-    write_speed(arguments.name, on, load=run.load(), seconds=seconds, times_of_import=share, rounds=rounds)
+    write_speed("server/restart", on, load=run.load(), seconds=seconds, times_of_import=share, rounds=rounds)
 
 
 if __name__ == "__main__":

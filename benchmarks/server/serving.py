@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, write_speed
+from benchmarks.lib.record import machine, sized, write_speed
 from benchmarks.server.clients import Served, closed_loop, in_process, lines_of, open_loop, percentiles
 
 OFFLINE = """
@@ -48,10 +48,9 @@ def offline(model: Path, lines: Sequence[str]) -> tuple[float, list[str]]:
 def main() -> None:
     """Measure, and write the record."""
     parser = Parser(__doc__, "model", "source")
-    parser.add_argument("--sentences", type=int, default=2000)
-    parser.add_argument("--clients", type=int, default=32)
-    parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--name", default="serving", help="of the record")
+    parser.add_argument("--sentences", type=int, default=sized(2000, 16))
+    parser.add_argument("--clients", type=int, default=sized(32, 4))
+    parser.add_argument("--turns", type=int, default=sized(3, 1))
     arguments = parser.parse_args()
 
     on = machine()
@@ -76,7 +75,7 @@ def main() -> None:
         )
         print(turns[-1], flush=True)
     write_speed(
-        arguments.name,
+        "server/serving",
         machine=on,
         sentences=len(lines),
         clients=arguments.clients,

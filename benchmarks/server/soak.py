@@ -23,12 +23,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, write_speed
+from benchmarks.lib.record import machine, sized, write_speed
 from benchmarks.server.clients import TRIMMING, Client, Served, in_process, lines_of, table
 
-SETTLED = 2000
+SETTLED = sized(2000, 30)
 """Requests after which all that is needed once is there."""
-PARTS = 10
+PARTS = sized(10, 1)
 """So often is the memory recorded on the way."""
 
 
@@ -91,9 +91,8 @@ async def soak(port: int, lines: Sequence[str], requests: int, clients: int, see
 def main() -> None:
     """Ask, and write the record."""
     parser = Parser(__doc__, "model", "source")
-    parser.add_argument("--requests", type=int, default=100_000)
-    parser.add_argument("--clients", type=int, default=16)
-    parser.add_argument("--name", default="soak", help="of the record")
+    parser.add_argument("--requests", type=int, default=sized(100_000, 60))
+    parser.add_argument("--clients", type=int, default=sized(16, 4))
     arguments = parser.parse_args()
 
     on = machine()
@@ -121,7 +120,7 @@ def main() -> None:
     print(table(rows))
     print(f"growth since {rows[0]['requests']:,} requests: {growth}; {differences} translations changed")
     write_speed(
-        arguments.name, on, clients=arguments.clients, asked=asked, differences=differences, growth=growth, states=rows
+        "server/soak", on, clients=arguments.clients, asked=asked, differences=differences, growth=growth, states=rows
     )
 
 

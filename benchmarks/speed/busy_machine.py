@@ -11,119 +11,68 @@ those that wait are stopped.
 from __future__ import annotations
 
 import argparse
-import os
-import statistics
-import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+
+import torch
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, write_speed
-from benchmarks.lib.speed_text import environment
-from benchmarks.lib.turns import Program
+from benchmarks.lib.command import Parser, environment
+from benchmarks.lib.record import TINY, machine, sized, write_speed
+from benchmarks.lib.training import WITHOUT_END, trainer_of, watch
+from benchmarks.lib.turns import beside_programs, medians, rounded
+from rnnsearch.config import from_preset
+from rnnsearch.data.prepare import prepare
+from rnnsearch.data.prepared import open_prepared
+from rnnsearch.datasets.builtin import write_corpus
+from rnnsearch.model_folder import new_system
 
-PRIORITIES: dict[str, int | None] = {"alone": None, "beside a program": 0, "beside a program at nice 19": 19}
-PAIRS = 8000
-
-@contextmanager
-def busy_program(priority: int | None) -> Iterator[None]:
-    """A program that only counts runs meanwhile, at this priority; with None, there is no such program."""
-    if priority is None:
-        yield
-        return
-    program = subprocess.Popen(["nice", "-n", str(priority), sys.executable, "-c", "while True: pass"])
-    try:
-        time.sleep(0.2)
-        yield
-    finally:
-        program.kill()
-        program.wait()
+PAIRS = sized(8000, 400)
+PRESET = "demo" if TINY else "small"
 
 
 def train(data: Path) -> None:
     """Train without end, and print the target words of every update."""
-    import torch
-
-    from rnnsearch.config import from_preset
-    from rnnsearch.data.prepared import open_prepared
-    from rnnsearch.model_folder import new_system
-    from rnnsearch.training.checkpoint import Progress
-    from rnnsearch.training.trainer import Trainer
-    from rnnsearch.training.validation import DevelopmentSet
-
-    class Listener:
-        def updated(self, progress: Progress, nll_per_word: float, words: int) -> None:
-            print(words, flush=True)
-
-        def validated(self, row: dict[str, Any], best: bool) -> None:
-            """There is no validation."""
-
-        def notice(self, text: str) -> None:
-            print(text, file=sys.stderr)
-
     prepared = open_prepared(data)
-    never = 10**9
-    training = {"max_updates": never, "validate_every": never, "checkpoint_every": never}
-    config = from_preset("small", {"training": training})
     torch.manual_seed(1)
-    system = new_system(config, prepared.vocabularies)
-    Trainer(system, prepared.corpus, DevelopmentSet([], []), data).run(Listener())
+    system = new_system(from_preset(PRESET, {"training": WITHOUT_END}), prepared.vocabularies)
+    watch(trainer_of(system, prepared.corpus), lambda number, nll, words: print(words, flush=True))
 
 
 def main() -> None:
     """Measure in rounds, and record the medians."""
-    parser = Parser(__doc__)
-    parser.add_argument("--output", type=Path, help="where the text goes")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=6, help="length of a window")
-    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser = Parser(__doc__, "output")
+    parser.add_speed(rounds=sized(7, 1))
+    parser.add_argument("--seconds", type=float, default=sized(6, 0.2), help="length of a window")
     parser.add_argument("--environment", action="append", metavar="KEY=VALUE[,KEY=VALUE]")
-    parser.add_argument("--train", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--train", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    folder = arguments.output.resolve() / "busy-machine"
     if arguments.train:
-        train(arguments.train)
+        train(folder / "prepared")
 
-    from rnnsearch.config import from_preset
-    from rnnsearch.data.prepare import prepare
-    from rnnsearch.datasets.builtin import write_corpus
-
-    on, folder = machine(), arguments.output.resolve() / "busy-machine"
+    on = machine()
     if not (folder / "prepared").exists():
         write_corpus(folder, train=PAIRS, valid=1, test=1)
-        prepare([folder / "train.en"], [folder / "train.fr"], folder / "prepared", from_preset("small").data)
-
-    speeds: dict[str, dict[str, list[float]]] = {}
-    with ExitStack() as stack:
-        trainings: dict[str, Program] = {}
-        for name in arguments.environment or ["GOMP_SPINCOUNT=1000"]:
-            variables = dict(variable.split("=", 1) for variable in name.split(",") if variable)
-            command = [sys.executable, __file__, "--train", folder / "prepared"]
-            trainings[name] = Program(command, {**environment(arguments.threads), **variables})
-            stack.callback(trainings[name].end)
-        for number in range(arguments.rounds):
-            for name, training in trainings.items():
-                for condition, priority in PRIORITIES.items():
-                    with busy_program(priority):
-                        speed = training.speed(arguments.seconds)
-                    speeds.setdefault(name, {}).setdefault(condition, []).append(speed)
-                    print(f"round {number + 1}: {name}, {condition}: {speed:.0f} words/s", flush=True)
-
-    medians = {name: {of: statistics.median(found) for of, found in by.items()} for name, by in speeds.items()}
+        prepare([folder / "train.en"], [folder / "train.fr"], folder / "prepared", from_preset(PRESET).data)
+    command = [sys.executable, __file__, "--train", "--output", arguments.output]
+    names = arguments.environment or ["GOMP_SPINCOUNT=1000"]
+    variables = {name: dict(variable.split("=", 1) for variable in name.split(",") if variable) for name in names}
+    speeds = beside_programs(
+        {name: (command, environment(arguments.threads, **variables[name])) for name in names},
+        arguments.rounds,
+        arguments.seconds,
+    )
     write_speed(
-        "busy-machine",
+        "speed/busy_machine",
         machine=on,
         threads=arguments.threads,
-        words_per_second={name: {of: round(speed) for of, speed in by.items()} for name, by in medians.items()},
+        words_per_second=rounded(medians(speeds)),
         share_of_alone={
-            name: {of: round(speed / by["alone"], 2) for of, speed in by.items()} for name, by in medians.items()
+            name: {of: round(speed / by["alone"], 2) for of, speed in by.items()} for name, by in medians(speeds).items()
         },
-        rounds={name: {of: list(map(round, found)) for of, found in by.items()} for name, by in speeds.items()},
+        rounds=rounded(speeds),
     )
 
 

@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, undisturbed, write_speed
+from benchmarks.lib.record import machine, sized, undisturbed, write_speed
 
 SENTENCE = "The old man gives the red book to the girl."
 
@@ -53,7 +53,7 @@ print(json.dumps(seconds))
 def main() -> None:
     """Measure, record, print."""
     parser = Parser(__doc__, "model")
-    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=sized(10, 1))
     arguments = parser.parse_args()
 
     on = machine()
@@ -82,7 +82,7 @@ def main() -> None:
     seconds = measured.found
     whole, torch = seconds["rnnsearch translate, one sentence"], seconds["import torch"] - seconds["python, doing nothing"]
     write_speed(
-        "cold-start",
+        "speed/cold_start",
         on,
         sentence=SENTENCE,
         rounds=arguments.rounds,

@@ -21,9 +21,9 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import Run, machine, undisturbed, write_speed
+from benchmarks.lib.record import Run, machine, sized, undisturbed, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, prepared_text
-from benchmarks.peers.rnnsearch.training import Update, train
+from benchmarks.lib.training import Update, train
 from rnnsearch.data.batches import Batch, BatchStream
 from rnnsearch.data.pack import PackedCorpus
 from rnnsearch.model_folder import System, new_system
@@ -46,9 +46,9 @@ class InMemory(BatchStream):
 def main() -> None:
     """Both, round after round, and the ratio of their medians."""
     parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--size", choices=SIZES, default="small")
-    parser.add_argument("--updates", type=int, default=20)
-    parser.add_speed(rounds=5)
+    parser.add_argument("--size", choices=SIZES, default=sized("small", "tiny"))
+    parser.add_argument("--updates", type=int, default=sized(20, 4))
+    parser.add_speed(rounds=sized(5, 1))
     arguments = parser.parse_args()
 
     on = machine()
@@ -69,7 +69,7 @@ def main() -> None:
 
     ratio = statistics.median(map(_speed, mapped)) / statistics.median(map(_speed, in_memory))
     write_speed(
-        f"data-loading-{arguments.size}",
+        f"speed/data_loading-{arguments.size}",
         machine=on,
         rows=[
             {

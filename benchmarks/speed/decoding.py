@@ -29,12 +29,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import Run, machine, seconds_alone, undisturbed, write_speed
+from benchmarks.lib.record import Run, machine, seconds_alone, sized, undisturbed, write_speed
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.model import RNNsearch
-from rnnsearch.search.backend import Backend, PlainBackend
+from rnnsearch.search.backend import Backend
 from rnnsearch.search.beam import beam_search
 from rnnsearch.search.fast import FastBackend
+from rnnsearch.search.plain import PlainBackend
 from rnnsearch.text.vocabulary import END
 
 SIZES = {
@@ -89,9 +90,9 @@ class PackedProducts(TorchDispatchMode):
 def main() -> None:
     """Time every way, round after round, and record the medians."""
     parser = Parser(__doc__)
-    parser.add_argument("--size", choices=SIZES, default="full")
+    parser.add_argument("--size", choices=SIZES, default=sized("full", "tiny"))
     parser.add_argument("--skip-plain", action="store_true", help="only the fast ways")
-    parser.add_speed(rounds=ROUNDS)
+    parser.add_speed(rounds=sized(ROUNDS, 1))
     arguments = parser.parse_args()
 
     torch.set_num_threads(arguments.threads)
@@ -137,7 +138,7 @@ def main() -> None:
     share = {number: round(statistics.median(found), 4) for number, found in shares.items()}
     what = {"1": "one sentence at a time", "32": "batches of 32"}
     write_speed(
-        f"decoding-{arguments.size}",
+        f"speed/decoding-{arguments.size}",
         machine=on,
         rows=[
             {

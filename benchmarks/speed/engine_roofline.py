@@ -26,9 +26,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import Run, machine, seconds_alone, undisturbed, write_speed
+from benchmarks.lib.record import Run, machine, seconds_alone, sized, undisturbed, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, prepared_text, text_system, write_training_text
-from benchmarks.peers.rnnsearch.training import Update, train, train_apart
+from benchmarks.lib.training import Update, train, train_apart
 from rnnsearch.ops import fast_products
 
 ENGINES = ("reference", "fused")
@@ -99,9 +99,9 @@ class Products(TorchDispatchMode):
 def main() -> None:
     """Engines and roofline, round after round; then the memory."""
     parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--size", choices=SIZES, default="full")
-    parser.add_argument("--updates", type=int, default=6, help=f"minibatches of {BATCH} pairs in the text")
-    parser.add_speed(rounds=3)
+    parser.add_argument("--size", choices=SIZES, default=sized("full", "tiny"))
+    parser.add_argument("--updates", type=int, default=sized(6, 2), help=f"minibatches of {BATCH} pairs in the text")
+    parser.add_speed(rounds=sized(3, 1))
     arguments = parser.parse_args()
 
     on = machine()
@@ -143,7 +143,7 @@ def main() -> None:
         for engine, of_engine in runs.items()
     }
     write_speed(
-        f"engine-roofline-{arguments.size}",
+        f"speed/engine_roofline-{arguments.size}",
         machine=on,
         rows=_rows(arguments.size, engines),
         threads=arguments.threads,

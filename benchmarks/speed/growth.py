@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, undisturbed, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, Size, uniform_system
-from benchmarks.peers.rnnsearch.training import train
+from benchmarks.lib.training import train
 from rnnsearch.translation import Translator
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
@@ -85,7 +85,7 @@ def main() -> None:
             found.setdefault(growing, []).append(row)
             print(row, flush=True)
     write_speed(
-        f"growth-{arguments.size}",
+        f"speed/growth-{arguments.size}",
         machine=on,
         threads=arguments.threads,
         usual=asdict(usual),

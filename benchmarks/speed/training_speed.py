@@ -22,25 +22,18 @@ from typing import TypeAlias
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.peers.contestants import (
-    OUR_MODES,
-    PEER_MODES,
-    Step,
-    Task,
-    available,
-    known_modes,
-    makes_sense,
-    train_ours,
-    train_peer,
-)
-
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import Run, machine, undisturbed, write_speed
+from benchmarks.lib.record import Run, machine, sized, undisturbed, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, prepared_text, write_training_text
+from benchmarks.peers.rnnsearch.contestant import train_ours
+from benchmarks.peers.toolkit import Step, Task
+from benchmarks.peers.toolkits import PEER_MODES, TOOLKITS, available, known_modes, makes_sense
 
 Contestant: TypeAlias = tuple[str, int]
 """Its name, and the pairs in its minibatches."""
 
+OUR_MODES: dict[str, dict[str, str]] = {"rnnsearch": {}, "rnnsearch bf16": {"precision": "bf16"}}
+"""What we compete with: settings of training that differ from the paper's."""
 ROUNDS = {"full": 2, "small": 3, "tiny": 1}
 UPDATES = {"full": 6, "small": 10, "tiny": 4}
 
@@ -48,7 +41,7 @@ UPDATES = {"full": 6, "small": 10, "tiny": 4}
 def main() -> None:
     """Let all of them train, round after round, and record the medians."""
     parser = Parser(__doc__, "data", "output", "peers")
-    parser.add_argument("--size", choices=SIZES, default="full")
+    parser.add_argument("--size", choices=SIZES, default=sized("full", "tiny"))
     parser.add_argument("--updates", type=int, help="minibatches in the text, of the largest size")
     parser.add_argument("--pairs", type=int, action="append", help=f"pairs in a minibatch, if not {BATCH}; may be repeated")
     parser.add_argument("--only", action="append", help="contestants, if not all; may be repeated")
@@ -68,8 +61,9 @@ def main() -> None:
         for name, mode in known_modes(OUR_MODES, "training").items():
             contestants[name, batch] = partial(train_ours, task, mode, arguments.threads)
         for name in available(arguments.peers):
+            peer, _, kind = name.partition(" ")
             contestants[name, batch] = partial(
-                train_peer, name, task, folder / name.replace(" ", "-"), arguments.peers, arguments.threads
+                TOOLKITS[peer].train, task, folder / name.replace(" ", "-"), arguments.peers, arguments.threads, kind
             )
     runs: dict[Contestant, list[Run[list[Step]]]] = {
         (name, batch): []
@@ -84,7 +78,7 @@ def main() -> None:
 
     speeds = {contestant: statistics.median(map(_speed, of_contestant)) for contestant, of_contestant in runs.items()}
     write_speed(
-        f"training-speed-{arguments.size}",
+        f"speed/training_speed-{arguments.size}",
         machine=on,
         rows=_rows(arguments.size, speeds),
         threads=arguments.threads,

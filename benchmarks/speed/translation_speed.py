@@ -12,38 +12,31 @@ none of these; `vocabulary_selection.py` measures what it costs in BLEU.
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
-import subprocess
 import sys
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.peers.contestants import Task, available, known_modes, train_peer
-
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import Run, machine, peak_megabytes, undisturbed, write_speed
+from benchmarks.lib.record import Run, machine, sized, undisturbed, write_speed
 from benchmarks.lib.speed_text import (
     BATCH,
     SIDE_BY_SIDE,
     SIZES,
-    environment,
     prepared_text,
     sentences_to_translate,
-    text_system,
     write_training_text,
 )
-from benchmarks.peers.install import python_of
-from rnnsearch.config import WEIGHTS, SearchConfig
-from rnnsearch.model_folder import System, save_settings, save_weights
-from rnnsearch.translation.lexicon import Lexicon
+from benchmarks.peers.rnnsearch.contestant import search_command, write_random_model
+from benchmarks.peers.search_program import Job, SearchProgram
+from benchmarks.peers.toolkit import Task
+from benchmarks.peers.toolkits import TOOLKITS, available, known_modes
 
-SENTENCES, PARTS = 1000, 5
+SENTENCES, PARTS = sized(1000, 125), 5
 FREQUENT = (1000, 2000, 4000)
 """Selected frequent words, besides the lexicon's candidates."""
 OUR_MODES: dict[str, dict[str, str]] = {
@@ -56,82 +49,15 @@ OUR_MODES: dict[str, dict[str, str]] = {
 """What we compete with: settings of search."""
 
 
-@dataclass(frozen=True)
-class Job:
-    """Groups of sentences, each to be translated in so many steps."""
-
-    groups: list[list[str]]
-    steps: list[int]
-
-    @classmethod
-    def of(cls, groups: list[list[str]]) -> Job:
-        """A step a source word, and one for the end symbol."""
-        return cls(groups, [len(group[0].split()) + 1 for group in groups])
-
-    @property
-    def sentences(self) -> int:
-        """How many sentences there are."""
-        return sum(map(len, self.groups))
-
-    @property
-    def words(self) -> int:
-        """How many words everyone writes."""
-        return sum(len(group) * steps for group, steps in zip(self.groups, self.steps, strict=True))
-
-
-class Contestant:
-    """A program that has its model loaded and waits for sentences."""
-
-    def __init__(self, command: list[Any], log: Path, threads: int) -> None:
-        self._log = log.open("w")
-        self._process = subprocess.Popen(
-            [str(part) for part in command],
-            env=environment(threads),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            text=True,
-        )
-        self.about = self._answer()
-
-    def translate(self, job: Job, beam: int) -> float:
-        """The seconds it takes."""
-        assert self._process.stdin is not None
-        print(json.dumps({"groups": job.groups, "steps": job.steps, "beam": beam}), file=self._process.stdin, flush=True)
-        answer = self._answer()
-        if answer["words"] != job.words:
-            raise RuntimeError(f"{self._log.name}: it wrote {answer['words']} words, not {job.words}")
-        return float(answer["seconds"])
-
-    def peak_megabytes(self) -> int:
-        """The largest resident memory that it has had."""
-        return peak_megabytes(self._process.pid)
-
-    def close(self) -> None:
-        """End it."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
-        self._log.close()
-
-    def _answer(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"it has died; {self._log.name} may say why")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
-
-
 def main() -> None:
     """Let all of them translate, round after round, and record how fast they were."""
     parser = Parser(__doc__, "data", "output", "peers")
-    parser.add_argument("--size", choices=SIZES, default="full")
+    parser.add_argument("--size", choices=SIZES, default=sized("full", "tiny"))
     parser.add_argument("--beam", type=int, default=5)
-    parser.add_argument("--latency", type=int, default=50, help="sentences that are translated one at a time")
+    parser.add_argument("--latency", type=int, default=sized(50, 5), help="sentences that are translated one at a time")
     parser.add_argument("--sentences", type=int, default=SENTENCES, help="in all")
     parser.add_argument("--only", action="append", help="contestants, if not all; may be repeated")
-    parser.add_speed(rounds=PARTS)
+    parser.add_speed(rounds=sized(PARTS, 2))
     arguments = parser.parse_args()
 
     on = machine()
@@ -145,21 +71,23 @@ def main() -> None:
     one_by_one = [[sentence] for group in groups for sentence in group]
     alone = [one_by_one[len(one_by_one) * number // arguments.latency] for number in range(arguments.latency)]
 
-    commands = {name: _our_command(task, folder, mode) for name, mode in known_modes(OUR_MODES, "search").items()}
+    model = folder / "rnnsearch"
+    write_random_model(task.text, size, model, max(FREQUENT))
+    commands = {name: search_command(model, mode) for name, mode in known_modes(OUR_MODES, "search").items()}
     commands |= {
         name: _peer_command(name, task, folder, arguments.peers)
         for name in available(arguments.peers)
-        if name in PEER_MODELS
+        if name in TOOLKITS
     }
     commands = {name: command for name, command in commands.items() if name in (arguments.only or commands)}
     runs: dict[str, list[Run[float]]] = {name: [] for name in commands}
     latencies: dict[str, list[Run[float]]] = {name: [] for name in commands}
     one = [Job.of(alone[number :: arguments.rounds]) for number in range(arguments.rounds)]
     with ExitStack() as stack:
-        contestants: dict[str, Contestant] = {}
+        contestants: dict[str, SearchProgram] = {}
         for name, command in commands.items():
             log = folder / f"{name.replace(',', '').replace(' ', '-')}.log"
-            contestants[name] = Contestant(command, log, arguments.threads)
+            contestants[name] = SearchProgram(command, log, arguments.threads)
             stack.callback(contestants[name].close)
             contestants[name].translate(Job.of([*alone[:2], groups[0]]), arguments.beam)  # the first are slow everywhere
         for number in range(arguments.rounds):
@@ -174,7 +102,7 @@ def main() -> None:
     speeds = {name: _speeds(of_name, [parts[n % PARTS] for n in range(len(of_name))]) for name, of_name in runs.items()}
     singly = {name: _speeds(of_name, one) for name, of_name in latencies.items()}
     write_speed(
-        f"translation-speed-{arguments.size}-beam{arguments.beam}",
+        f"speed/translation_speed-{arguments.size}-beam{arguments.beam}",
         machine=on,
         rows=[
             *_rows(f"translation, {arguments.size} size, beam {arguments.beam}, batches of {SIDE_BY_SIDE}", speeds),
@@ -186,45 +114,16 @@ def main() -> None:
     )
 
 
-PEER_MODELS = {"joeynmt": "settings.yaml", "opennmt-py": "model_step_2.pt", "eole": "model/step_2"}
-"""What there is in a peer's folder after two updates that its search is started with."""
-
-
-def _peer_command(name: str, task: Task, folder: Path, peers: Path) -> list[Any]:
+def _peer_command(name: str, task: Task, folder: Path, peers: Path) -> list[object]:
     """The peer's search, on a model that it trains for two updates if it has none yet."""
     output = folder / name
     if not (output / "trained").exists():
-        train_peer(name, task, output, peers, os.cpu_count() or 1)
+        TOOLKITS[name].train(task, output, peers, os.cpu_count() or 1)
         (output / "trained").touch()
-    script = Path(__file__).parent / f"search_{name.replace('-', '_')}.py"
-    return [python_of(peers, name), script, output / PEER_MODELS[name]]
+    return TOOLKITS[name].search(output, peers)
 
 
-def _our_command(task: Task, folder: Path, mode: dict[str, str]) -> list[Any]:
-    """Our search, on a model of random weights."""
-    if not (folder / "rnnsearch" / WEIGHTS).exists():
-        system, _ = text_system(task.text, task.size.config({"initialization": "glorot"}))
-        save_settings(folder / "rnnsearch", system)
-        save_weights(folder / "rnnsearch" / WEIGHTS, system)
-        _lexicon(system).save(folder / "rnnsearch")
-    script = Path(__file__).parent / "search_rnnsearch.py"
-    return [sys.executable, script, folder / "rnnsearch", *(f"{key}={value}" for key, value in mode.items())]
-
-
-def _lexicon(system: System) -> Lexicon:
-    """For every source word as many candidates as are kept, all different and none frequent: more than a learned one has."""
-    words, target = system.vocabularies.source.words[1:], system.vocabularies.target.words
-    rare = target[min(max(FREQUENT), len(target) // 2) :]
-    candidates = SearchConfig().shortlist_candidates
-    return Lexicon(
-        {
-            word: [(rare[(number * candidates + i) % len(rare)], 1 / candidates) for i in range(candidates)]
-            for number, word in enumerate(words)
-        }
-    )
-
-
-def _timed(contestant: Contestant, job: Job, beam: int, background: float) -> Run[float]:
+def _timed(contestant: SearchProgram, job: Job, beam: int, background: float) -> Run[float]:
     return undisturbed(lambda: contestant.translate(job, beam), background)
 
 
@@ -241,7 +140,7 @@ def _overall(speeds: list[float]) -> float:
 def _rows(what: str, speeds: dict[str, list[float]]) -> list[dict[str, object]]:
     """A row of the table for each mode of ours."""
     overall = {name: _overall(of_name) for name, of_name in speeds.items()}
-    peers = {name: speed for name, speed in overall.items() if name in PEER_MODELS}
+    peers = {name: speed for name, speed in overall.items() if name in TOOLKITS}
     return [
         {
             "what": what + (f", {name.removeprefix('rnnsearch ')}" if OUR_MODES[name] else ", fp32"),

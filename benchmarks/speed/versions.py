@@ -21,15 +21,15 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, write_speed
-from benchmarks.lib.speed_text import SIZES, environment
+from benchmarks.lib.command import Parser, environment, rnnsearch, settings
+from benchmarks.lib.record import machine, sized, write_speed
+from benchmarks.lib.speed_text import SIZES
 from benchmarks.lib.turns import Program
 from rnnsearch.datasets.builtin import write_corpus
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+REPOSITORY = Path(__file__).resolve().parents[2]
 WORDS = 25
-UPDATES = 1_000
+UPDATES = sized(1_000, 100)
 """More than there is time for."""
 
 TRANSLATE = """
@@ -44,12 +44,17 @@ while True:
 """
 
 
+def training_of(version: Path) -> Path:
+    """The script that trains, at its place in this version, or where it was before."""
+    places = (version / "benchmarks" / place for place in ("peers/rnnsearch/training.py", "our_training.py"))
+    return next(place for place in places if place.exists())
+
+
 def trained_by(version: Path, folder: Path) -> Path:
     """A model of the preset `small` after one update, in a format that both versions read."""
-    files = [part for side, name in (("source", "en"), ("target", "fr")) for part in (f"--{side}", f"train.{name}")]
-    files += [part for side, name in (("source", "en"), ("target", "fr")) for part in (f"--valid-{side}", f"valid.{name}")]
-    settings = [part for name in ("max_updates", "validate_every") for part in ("--set", f"training.{name}=1")]
-    command = [sys.executable, "-m", "rnnsearch", "train", *files, "--output", "model", *settings]
+    text = ["--source", "train.en", "--target", "train.fr", "--valid-source", "valid.en", "--valid-target", "valid.fr"]
+    limits = settings({"training.max_updates": 1, "training.validate_every": 1})
+    command = rnnsearch("train", *text, "--output", "model", *limits)
     subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": str(version / "src")}, check=True)
     return folder / "model"
 
@@ -76,9 +81,9 @@ def main() -> None:
     """Measure training and translation, and record both."""
     parser = Parser(__doc__)
     parser.add_argument("--against", type=Path, required=True, help="a checkout of the earlier version")
-    parser.add_argument("--rounds", type=int, default=25)
-    parser.add_argument("--seconds", type=float, default=4, help="length of a turn")
-    parser.add_argument("--size", choices=SIZES, default="small")
+    parser.add_argument("--rounds", type=int, default=sized(25, 2))
+    parser.add_argument("--seconds", type=float, default=sized(4, 0.2), help="length of a turn")
+    parser.add_argument("--size", choices=SIZES, default=sized("small", "tiny"))
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of training")
     arguments = parser.parse_args()
@@ -93,7 +98,7 @@ def main() -> None:
     options += [part for setting in arguments.set for part in ("--set", setting)]
     trainings = {
         name: Program(
-            [sys.executable, version / "benchmarks" / "our_training.py", *options],
+            [sys.executable, training_of(version), *options],
             environments[name],
             lambda line: int(json.loads(line)["words"]),
         )
@@ -102,7 +107,7 @@ def main() -> None:
     found = {"training, words a second": measured(trainings, arguments.rounds, arguments.seconds)}
     with TemporaryDirectory() as name:
         folder = Path(name)
-        write_corpus(folder, train=20_000, valid=500, test=1)
+        write_corpus(folder, train=sized(20_000, 200), valid=sized(500, 25), test=1)
         model = trained_by(versions["earlier"], folder)
         translations = {
             name: Program([sys.executable, "-c", TRANSLATE, model, folder / "valid.en"], environments[name])
@@ -117,8 +122,8 @@ def main() -> None:
         ).stdout.strip()
         for name, version in versions.items()
     }
-    settings = {"threads": arguments.threads, "size": arguments.size, "settings": arguments.set}
-    write_speed("versions", machine=on, **settings, commits=commits, **found)
+    asked = {"threads": arguments.threads, "size": arguments.size, "settings": arguments.set}
+    write_speed("speed/versions", machine=on, **asked, commits=commits, **found)
 
 
 if __name__ == "__main__":
