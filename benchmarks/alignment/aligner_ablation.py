@@ -79,7 +79,7 @@ def independent(line: LineLinks) -> LineLinks:
     """The line as the independent models see it."""
     columns = (EVIDENCE.index(f"logit {direction}, independent") for direction in ("forward", "backward"))
     of_target, of_source = (1 / (1 + np.exp(-line.evidence[:, column])) for column in columns)
-    return replace(line, forward=of_target, backward=of_source)
+    return replace(line, forward=of_target.astype(np.float32), backward=of_source.astype(np.float32))
 
 
 def learned(text: Sequence[Path]) -> Iterator[LineLinks]:

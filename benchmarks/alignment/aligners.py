@@ -38,13 +38,13 @@ from benchmarks.peers import aligners as peer_aligners
 from rnnsearch.alignment import Aligner, LineLinks
 from rnnsearch.atomic import write_json, write_text
 from rnnsearch.data.read import read_lines
-from rnnsearch.data.word_alignments import Links, parse_gold, to_pharaoh
+from rnnsearch.data.word_alignments import Links, Symmetry, parse_gold, to_pharaoh
 from rnnsearch.text.tokenize import Tokenizer
 
 PAIRS = sized({"novels": 100_000, "all-europarl": 948_271}, {"novels": 200, "all-europarl": 300})
 TESTS = (*PAIRS, "built-in")
 BLIND = RESULTS / "blind" / "hansards"
-WAYS = ("intersection", "union", "grow-diag", "grow-diag-final-and")
+WAYS: tuple[Symmetry, ...] = ("intersection", "union", "grow-diag", "grow-diag-final-and")
 OURS, OTHERS = "rnnsearch", peer_aligners.ALIGNERS
 ALIGNERS = OURS, *OTHERS
 SHOWN = 12
@@ -113,7 +113,7 @@ def compared(found: Mapping[str, Any], test: Aligned, parts: Mapping[str, Sequen
 def shown(found: Mapping[str, Any], test: Aligned, record: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The first sentences of which eflomal's best way and ours have different links."""
     way = record["best"]["test"]["eflomal"]["way"]
-    examples = []
+    examples: list[dict[str, Any]] = []
     for n, pair in enumerate(zip(found[OURS]["links"]["probability"], found["eflomal"]["links"][way], strict=True)):
         if pair[0] != pair[1] and len(examples) < SHOWN:
             links = {OURS: to_pharaoh(pair[0]), "eflomal": to_pharaoh(pair[1]), "gold": to_pharaoh(test.gold[n].sure)}
@@ -144,18 +144,18 @@ def blind(data: Path, output: Path, peers: Path, names: Sequence[str]) -> None:
     """Writes the links of the Hansards that these aligners find, to be scored by those who have the gold links."""
     if not names:
         return
-    sentences, training = (
+    (sources, targets), training = (
         [[line.split() for line in read_lines(data / f"{name}.{language}{end}")] for language in ("en", "fr")]
         for name, end in (("blind/hansards", ""), ("hansards/train", ".xz"))
     )
-    test = Aligned(*sentences, [parse_gold("")] * len(sentences[0]))
-    text = written(output, sentences, lambda: training)
+    test = Aligned(sources, targets, [parse_gold("")] * len(sources))
+    text = written(output, (sources, targets), lambda: training)
     files: dict[str, list[Links]] = {}
     if OURS in names:
         files[OURS] = [line.links() for line in ours(text, output, test)[0]]
-    for name, shown_as, way in (("eflomal", "eflomal-intersection", "intersection"), ("fast_align",) * 2 + (WAYS[-1],)):
+    for name, file, way in (("eflomal", "eflomal-intersection", WAYS[0]), ("fast_align", "fast_align", WAYS[-1])):
         if name in names:
-            files[shown_as] = theirs(name, peers, text, output, test)["links"][way]
+            files[file] = theirs(name, peers, text, output, test)["links"][way]
     for name, pairs in files.items():
         write_text(BLIND / f"{name}.links", "".join(f"{to_pharaoh(pair)}\n" for pair in pairs))
 

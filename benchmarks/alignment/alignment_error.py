@@ -103,7 +103,7 @@ def eflomal(program: Path, training: tuple[Path, Path], test: Aligned) -> tuple[
         for path, sentences, lines in zip(text, (test.sources, test.targets), tokenized(*training), strict=True):
             write_text(path, "".join(" ".join(words) + "\n" for words in chain(sentences, lines)))
         links = Path(name) / "forward", Path(name) / "backward"
-        subprocess.run(EFLOMAL.command(program, text, links), check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([*map(str, EFLOMAL.command(program, text, links))], check=True, stdout=subprocess.DEVNULL)
         forward, backward = ([parse_gold(line).sure for line in read_lines(path)] for path in links)
     tested, grown = len(test.gold), both(forward, backward, "grow-diag")
     scores = {

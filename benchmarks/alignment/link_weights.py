@@ -101,7 +101,7 @@ def fit(evidence_NK: Doubles, linked_N: Doubles, weight_N: Doubles) -> dict[str,
         optimizer.zero_grad()
         hidden = torch.tanh(x @ weights["hidden"] + weights["bias"])
         z = x @ weights["linear"] + hidden @ weights["out"] + weights["constant"]
-        total = torch.nn.functional.binary_cross_entropy_with_logits(z, y, w, reduction="sum")
+        total: torch.Tensor = torch.nn.functional.binary_cross_entropy_with_logits(z, y, w, reduction="sum")
         total = total + DECAY * sum((part**2).sum() for part in weights.values())
         total.backward()
         return total

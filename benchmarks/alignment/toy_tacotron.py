@@ -70,7 +70,8 @@ class Tacotron(nn.Module):
         """Frames and logits (B, T, BANDS + 1); each frame from those before it, (B, T, BANDS)."""
         annotations = self.encoder(self.embedding(symbols), lengths=lengths)
         memory = self.decoder.attention.prepare(annotations, lengths=lengths)
-        return self.output(self.decoder(frames, memory)[0])
+        found: Tensor = self.output(self.decoder(frames, memory)[0])
+        return found
 
     @torch.inference_mode()
     def speak(self, symbols: Tensor, lengths: Tensor, steps: int) -> Tensor:

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -82,7 +82,7 @@ def cost_of(command: list[str], threads: int | None = None) -> dict[str, float]:
     return cost
 
 
-def settings(values: Mapping[str, object] | list[str] | tuple[str, ...]) -> list[str]:
+def settings(values: Mapping[str, object] | Sequence[str]) -> list[str]:
     """The options `--set`, of settings given as `section.key=value` or as a mapping."""
     given = [f"{key}={str(value).lower()}" for key, value in values.items()] if isinstance(values, Mapping) else values
     return [part for setting in given for part in ("--set", setting)]

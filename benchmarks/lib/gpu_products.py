@@ -62,7 +62,7 @@ def product_seconds(shape: Product, dtype: torch.dtype) -> float:
     graph.replay()
     end.record()
     end.synchronize()
-    return start.elapsed_time(end) / 1000 / times
+    return float(start.elapsed_time(end)) / 1000 / times
 
 
 @contextlib.contextmanager

@@ -119,7 +119,7 @@ def _noted_gradients() -> Iterator[list[float]]:
 
 def train_apart(arguments: list[object], threads: int) -> tuple[list[Update], int]:
     """Train by `peers/rnnsearch/training.py` with these arguments: the updates, and the peak memory of the process in MB."""
-    command = [sys.executable, SCRIPT, *map(str, arguments)]
+    command = [sys.executable, str(SCRIPT), *map(str, arguments)]
     written = subprocess.run(command, env=environment(threads), stdout=subprocess.PIPE, text=True, check=True).stdout
     *updates, end = map(json.loads, written.splitlines())
     return [Update(**update) for update in updates], end["peak_megabytes"]

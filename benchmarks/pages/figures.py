@@ -224,11 +224,12 @@ def mean(level: Record, key: str) -> float:
 
 def noise(processes: Record) -> float:
     """The largest difference of a single round from the median of its rounds, as a share of the median."""
-    medians = processes["words_per_second"]
+    medians: dict[str, dict[str, float]] = processes["words_per_second"]
+    rounds: dict[str, dict[str, list[float]]] = processes["rounds"]
     return max(
-        abs(float(value) / medians[way][beside] - 1)
-        for way, rounds in processes["rounds"].items()
-        for beside, values in rounds.items()
+        abs(value / medians[way][beside] - 1)
+        for way, by in rounds.items()
+        for beside, values in by.items()
         for value in values
     )
 

@@ -99,8 +99,9 @@ def perplexities(
     }
     scores |= {f"random-{seed}": random_scores(corpus, seed) for seed in SEEDS}
     chosen = {(name, count): best(corpus, values, pairs=count) for name, values in scores.items() for count in kept}
-    rows = {}
-    for side, path in (("source", corpus.sources[0]), ("target", corpus.targets[0])):
+    rows: dict[str, list[dict[str, Any]]] = {}
+    paths: dict[Side, Path] = {"source": corpus.sources[0], "target": corpus.targets[0]}
+    for side, path in paths.items():
         vocabulary = model_vocabulary(read_lines(path))
         test = [wmt / f"newstest{year}.{LANGUAGES[side]}.gz" for year in (2012, 2013)]
         asked = list(encoded_blocks(chain.from_iterable(map(read_lines, test)), vocabulary))

@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -51,7 +52,7 @@ def main() -> None:
     translate(translator, sources[:50], terms[:50], arguments.beam)  # so that compiled loops are loaded
     rows = {}
     for name, given in (("without terms", nothing), ("with terms", terms)):
-        timed = undisturbed(lambda given=given: translate(translator, sources, given, arguments.beam))
+        timed = undisturbed(partial(translate, translator, sources, given, arguments.beam))
         translations, seconds = timed.found
         score = corpus_score([translation.text for translation in translations], references)
         finished = [i for i, translation in enumerate(translations) if translation.finished]

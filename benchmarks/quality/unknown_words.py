@@ -52,7 +52,7 @@ def main() -> None:
     if arguments.data:
         data = arguments.data / "multi30k"
         words = ["data.subwords=none", *arguments.set]
-        command = train_command(arguments.data, folder / "multi30k", "best") + shortlist("multi30k", words)
+        command = [*train_command(arguments.data, folder / "multi30k", "best"), *shortlist("multi30k", words)]
         found["multi30k"] = measured(
             command,
             (data / "train.en.gz", data / "train.fr.gz"),
@@ -80,7 +80,7 @@ def measured(
     gold_file = test[0].with_name("test.gold")
     gold = read_gold(gold_file) if gold_file.exists() else None
     (model / LEXICON).unlink(missing_ok=True)
-    ways: dict[str, dict[str, object]] = {
+    ways: dict[str, dict[str, Any]] = {
         "[UNK] left": {"forbid_unk": False},
         "[UNK] forbidden": {"forbid_unk": True},
         "source word copied": {"replace_unk": True},

@@ -95,7 +95,7 @@ def measure(text: Path, size: str, pairs: int, updates: int) -> Measured:
         if number == updates + WARM_UP:
             raise Enough
 
-    trainer._reduce = timed
+    trainer._reduce = timed  # type: ignore[assignment]
     watch(trainer, after)
     gradient = statistics.mean(spent[-updates:])
     one, other = torch.ones(dense // 4), torch.ones(dense // 4)

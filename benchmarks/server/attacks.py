@@ -119,7 +119,7 @@ async def slow_readers(port: int, scale: float, rate: float) -> dict[str, int]:
 
 async def disconnects(port: int, scale: float, rate: float) -> dict[str, int]:
     """1,000 clients that leave in the header, in the body, while they are waited for, and in the stream of events."""
-    many = {"q": "\n".join([TEXT] * 20)}
+    many: dict[str, object] = {"q": "\n".join([TEXT] * 20)}
     whole, events = to_translate(many), to_translate(many, "Accept: text/event-stream")
     places = {"header": whole[:30], "body": whole[:-20], "translation": whole, "events": events}
     turns = asyncio.Semaphore(50)

@@ -27,8 +27,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.lib.command import Parser, environment
 from benchmarks.lib.record import machine, sized, undisturbed, write_speed
 from benchmarks.peers.ctranslate2.model import Size, write_transformer
+from benchmarks.peers.search_program import Job, SearchProgram
 from benchmarks.server.clients import Served, closed_loop, in_process, percentiles
-from benchmarks.speed.translation_speed import Contestant, Job
 from rnnsearch.config import WEIGHTS, from_preset
 from rnnsearch.model_folder import new_system, save_settings, save_weights
 from rnnsearch.text.vocabularies import Vocabularies
@@ -106,7 +106,7 @@ def entrants(folder: Path, threads: int, beam: int) -> dict[str, Entrant]:
 
 def offline(entrant: Entrant, job: Job, beam: int, threads: int, background: float) -> dict[str, Any]:
     """Translate the list in a new process."""
-    contestant = Contestant([sys.executable, *entrant.search], entrant.folder.with_suffix(".log"), threads)
+    contestant = SearchProgram([sys.executable, *entrant.search], entrant.folder.with_suffix(".log"), threads)
     try:
         contestant.translate(Job([job.groups[0][:32]], job.steps), beam)
         run = undisturbed(lambda: contestant.translate(job, beam), background)

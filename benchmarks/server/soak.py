@@ -64,7 +64,7 @@ KINDS = ("text", "text", "text", "list", "alignment", "prefix", "n-best", "event
 
 
 async def _translate(client: Client, **fields: object) -> dict[str, Any]:
-    answer: dict[str, Any] = json.loads(await client.post("/translate", **fields))
+    answer: dict[str, Any] = json.loads(await client.post("/translate", "application/json", **fields))
     return answer
 
 

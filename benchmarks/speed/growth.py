@@ -112,7 +112,7 @@ def translation_seconds(size: Size, point: Point, repeats: int) -> float:
     system.model.eval()
     translator = Translator(system)
     lines = [" ".join(["w1"] * point.words)] * point.batch
-    exactly = {"minimum_length_ratio": 1.0, "maximum_length_ratio": 1.0, "batch_sentences": point.batch}
+    exactly: dict[str, Any] = {"minimum_length_ratio": 1.0, "maximum_length_ratio": 1.0, "batch_sentences": point.batch}
     times = []
     for _ in range(1 + max(1, repeats // 2)):
         began = time.perf_counter()

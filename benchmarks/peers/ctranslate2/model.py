@@ -30,7 +30,8 @@ def write_transformer(folder: Path, size: Size, words: list[str], precision: str
     def normal(rows: int, columns: int) -> np.ndarray[Any, np.dtype[np.float32]]:
         nonlocal parameters
         parameters += rows * columns
-        return (generator.standard_normal((rows, columns)) / columns**0.5).astype(np.float32)
+        drawn: np.ndarray[Any, np.dtype[np.float32]] = generator.standard_normal((rows, columns)).astype(np.float32)
+        return drawn / np.float32(columns**0.5)
 
     def linear(layer: Any, rows: int, columns: int = width) -> None:
         layer.weight, layer.bias = normal(rows, columns), np.zeros(rows, np.float32)

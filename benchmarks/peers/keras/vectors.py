@@ -9,13 +9,14 @@ The layer is called with random queries, values, keys and masks, in float64. Its
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import keras
 import numpy as np
 
 from rnnsearch.atomic import atomic_write
 
-VECTORS = Path(__file__).parents[1] / "tests" / "unit" / "keras_additive_attention.npz"
+VECTORS = Path(__file__).parents[3] / "tests" / "unit" / "keras_additive_attention.npz"
 B, K, S, UNITS, VALUE = 3, 4, 6, 5, 7
 LENGTHS = np.array([6, 1, 3])
 
@@ -27,9 +28,9 @@ def main() -> None:
     query, value, key = (random.normal(size=(B, *shape)) for shape in ((K, UNITS), (S, UNITS), (S, UNITS)))
     wide, scale = random.normal(size=(B, S, VALUE)), random.normal(size=UNITS)
     value_mask, query_mask = np.arange(S) < LENGTHS[:, None], np.array([[1, 1, 1, 1], [1, 1, 1, 0], [1, 0, 0, 0]], bool)
-    vectors = {"query": query, "value": value, "key": key, "wide": wide, "scale": scale}
+    vectors: dict[str, Any] = {"query": query, "value": value, "key": key, "wide": wide, "scale": scale}
     vectors |= {"lengths": LENGTHS, "query_mask": query_mask, "version": np.array(keras.__version__)}
-    calls = {
+    calls: dict[str, tuple[list[Any], dict[str, Any]]] = {
         "plain": ([query, value], {}),
         "masked": ([query, value], {"mask": [None, value_mask]}),
         "key": ([query, wide, key], {"mask": [None, value_mask]}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
@@ -18,7 +19,7 @@ def main() -> None:
 
     def translate(sentences: list[str], steps: int, beam: int) -> int:
         # The source's length, the end symbol counted, is the number of steps: not before it, and not after.
-        exactly = {"minimum_length_ratio": 1.0, "maximum_length_ratio": 1.0, "batch_sentences": len(sentences)}
+        exactly: dict[str, Any] = {"minimum_length_ratio": 1.0, "maximum_length_ratio": 1.0, "batch_sentences": len(sentences)}
         translations = translator.translate(sentences, beam=beam, split_sentences=False, **exactly | mode)
         return sum(len(translation.tokens) for translation in translations)
 
