@@ -43,7 +43,8 @@ class Parser(argparse.ArgumentParser):
     def add_speed(self, rounds: int | None = None) -> None:
         """Add the options of a measurement of speed."""
         self.add_argument("--threads", type=int, default=os.cpu_count())
-        self.add_argument("--rounds", type=int, default=rounds)
+        if rounds is not None:
+            self.add_argument("--rounds", type=int, default=rounds)
         self.add_argument("--background", type=float, default=BACKGROUND, help="cores that other programs may keep busy")
 
 

@@ -23,6 +23,17 @@ COMPARABLE_FROM = {"best": 8001}
 Record = dict[str, Any]
 
 
+def source(script: str, record_name: str) -> str:
+    """Names the script behind a table and its record; a record of several processors or systems has an asterisk."""
+    name = f"results/{record_name}.json"
+    where = f"`{name}`" if "*" in name else f"[`{name}`](../../benchmarks/{name})"
+    if not script:
+        return f"Recorded in {where}."
+    folder = f"[`{script.removesuffix('/*')}`](../../benchmarks/README.md)"
+    by = folder if "*" in script else f"[`{script}.py`](../../benchmarks/{script}.py)"
+    return f"Measured by {by}, recorded in {where}."
+
+
 # Quality --------------------------------------------------------------------------------------------------------------
 
 
@@ -245,7 +256,7 @@ def speeds() -> Iterator[tuple[Record, list[Record]]]:
         for name in SPEED_TABLES:
             found += sorted(read_all(f"speed/{folder}/{name}-*").items(), key=lambda item: (len(item[0]), item[0]))
         if found:
-            yield found[0][1]["machine"], [record for _, record in found]
+            yield {**found[0][1]["machine"], "folder": folder}, [record for _, record in found]
 
 
 def loads(value: Any) -> list[float]:
@@ -259,6 +270,7 @@ def loads(value: Any) -> list[float]:
 
 
 FUNCTIONS = (
+    source,
     *(systems, installed, bleus, gains, recipe_of, costs_of, command),
     *(differing_links, language_of, rates, mean, noise, speeds, loads),
 )

@@ -16,9 +16,10 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
+from benchmarks.lib.record import sized
 from benchmarks.server.clients import asked, request
 
-PATIENCE = 70
+PATIENCE = sized(70, 3)
 """Longer than the longest limit of the server, in seconds."""
 TEXT = "The man can no longer go to the big house."
 

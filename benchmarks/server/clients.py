@@ -17,6 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.lib.record import sized
+
 TRIMMING = """
 import ctypes, signal
 signal.signal(signal.SIGUSR1, lambda *_: ctypes.CDLL(None).malloc_trim(0))
@@ -90,7 +92,7 @@ class Served:
         """
         while self.figure("rnnsearch_sentences_under_way"):
             time.sleep(0.2)
-        time.sleep(12)
+        time.sleep(sized(12, 0.5))
         before, processes = self.megabytes(), self.processes()
         for process in processes.values():
             os.kill(int(process.name), signal.SIGUSR1)

@@ -40,9 +40,10 @@ from rnnsearch.text.vocabulary import END
 
 SIZES = {
     "full": (ModelConfig(), 30_000),
+    "tiny": (ModelConfig(embedding_size=8, hidden_size=8, alignment_size=8, maxout_size=8), 2_000),
     "small": (ModelConfig(embedding_size=300, hidden_size=500, alignment_size=500, maxout_size=250), 10_000),
 }
-WORDS, BEAM, ROUNDS = 25, 5, 3
+WORDS, BEAM, ROUNDS = sized(25, 4), 5, 3
 
 
 class RandomShortlist:

@@ -24,31 +24,29 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import machine, undisturbed, write_speed
+from benchmarks.lib.record import IMAGES, machine, undisturbed, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, Size, uniform_system
 from benchmarks.lib.training import train
 from rnnsearch.translation import Translator
-
-IMAGES = Path(__file__).parent.parent / "docs" / "images"
 
 
 @dataclass(frozen=True)
 class Point:
     """What is measured, and how large."""
 
-    words: int = 25
+    words: int = sized(25, 4)
     """In each sentence, on both sides."""
-    batch: int = BATCH
+    batch: int = sized(BATCH, 4)
     """Pairs in a minibatch of training; sentences side by side in translation."""
-    vocabulary: int = 10_000
-    beam: int = 12
+    vocabulary: int = sized(10_000, 40)
+    beam: int = sized(12, 2)
 
 
 GROWING: dict[str, tuple[int, ...]] = {
-    "words": (5, 10, 20, 30, 40, 50, 65, 80),
-    "batch": (10, 20, 40, 80, 120, 160),
-    "vocabulary": (5_000, 10_000, 20_000, 30_000, 50_000, 80_000),
-    "beam": (1, 2, 5, 8, 12, 20, 30),
+    "words": sized((5, 10, 20, 30, 40, 50, 65, 80), (2, 4)),
+    "batch": sized((10, 20, 40, 80, 120, 160), (2, 4)),
+    "vocabulary": sized((5_000, 10_000, 20_000, 30_000, 50_000, 80_000), (20, 40)),
+    "beam": sized((1, 2, 5, 8, 12, 20, 30), (1, 2)),
 }
 LABELS = {
     "words": "words in a sentence",
@@ -61,8 +59,8 @@ LABELS = {
 def main() -> None:
     """Measure every point, record, draw."""
     parser = Parser(__doc__)
-    parser.add_argument("--size", choices=SIZES, default="small")
-    parser.add_argument("--repeats", type=int, default=5, help="updates, and translations, of which the median counts")
+    parser.add_argument("--size", choices=SIZES, default=sized("small", "tiny"))
+    parser.add_argument("--repeats", type=int, default=sized(5, 1), help="updates, and translations, of which the median counts")
     parser.add_argument("--only", choices=GROWING, action="append", help="what grows, if not all; may be repeated")
     parser.add_speed()
     arguments = parser.parse_args()
@@ -70,7 +68,7 @@ def main() -> None:
     on = machine()
     torch.set_num_threads(arguments.threads)
     size = SIZES[arguments.size]
-    usual = Point(vocabulary=size.words)
+    usual = Point(vocabulary=sized(size.words, 40))
     found: dict[str, list[dict[str, Any]]] = {}
     for growing in arguments.only or GROWING:
         for value in GROWING[growing]:

@@ -46,6 +46,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, action="append", help=f"pairs in a minibatch, if not {BATCH}; may be repeated")
     parser.add_argument("--only", action="append", help="contestants, if not all; may be repeated")
     parser.add_speed()
+    parser.add_argument("--rounds", type=int, help="how often each of them trains")
     arguments = parser.parse_args()
 
     on = machine()
