@@ -125,7 +125,8 @@ def shown(found: Mapping[str, Any], test: Aligned, record: Mapping[str, Any]) ->
 
 def text_of(name: str, test: Aligned, data: Path, folder: Path) -> tuple[Path, Path]:
     """The two files in which a test set is aligned."""
-    training = partial(europarl, data, PAIRS[name]) if name in PAIRS else partial(tokenized, folder / "corpus" / "train.en", folder / "corpus" / "train.fr")
+    train = [folder / "corpus" / f"train.{language}" for language in ("en", "fr")]
+    training = partial(europarl, data, PAIRS[name]) if name in PAIRS else partial(tokenized, *train)
     return written(folder / name, (test.sources, test.targets), training)
 
 

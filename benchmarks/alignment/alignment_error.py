@@ -5,8 +5,8 @@
 On the built-in corpus, whose grammar provides the gold links, two models of the preset `demo` are trained, one for each
 direction, and align the test set. With `--model` (trained by `multi30k.py`, say), the five novels of `DATA/alibi` are
 aligned too, which are out of domain for it. The standard aligner is eflomal (Östling and Tiedemann 2016), if `--eflomal`
-names the Python that it is installed for: it aligns the test set together with the training text of the models, tokenised alike. Its links of the
-training text of the built-in corpus then guide the attention of a third model (`train --links`).
+names the Python that it is installed for: it aligns the test set together with the training text of the models, tokenised
+alike. Its links of the training text of the built-in corpus then guide the attention of a third model (`train --links`).
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 
 RUNS is the output of `g2p.py`, with the ensemble of this language. It pronounces the most frequent words of TEXT that are
 not in its dictionary, and one model of the size of its members learns from what it says beside the dictionary
-(sequence-level distillation, Kim & Rush 2016). Written are the error rates on the development set, and the words per second
-of processor time, of the first member, of the ensemble and of the new model, to `benchmarks/results/characters/distillation.json`.
+(sequence-level distillation, Kim & Rush 2016). Recorded are the error rates on the development set, and the words per second
+of processor time, of the first member, of the ensemble and of the new model.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Grapheme-to-phoneme conversion: the languages of SIGMORPHON 2021, task 1, by the preset `characters`.
 
-    python benchmarks/characters/g2p.py --data DATA --output RUNS [--models 5] [--jobs 2] [--levels low medium] [--languages fre kor]
+    python benchmarks/characters/g2p.py --data DATA --output RUNS [--models 5] [--jobs 2] [--levels low] [--languages fre]
     python benchmarks/characters/g2p.py --data DATA --output RUNS --multilingual [--models 5] [...]
 
 For each language of `DATA/g2p/LEVEL/LANG_train.tsv` and `LANG_dev.tsv` (word, tab, phones), `rnnsearch train` trains one
@@ -13,7 +13,7 @@ languages of low and medium, each with the name of its language as a feature; th
 
 Written are `benchmarks/results/g2p/SYSTEM/LEVEL-LANG.txt`, the pronunciations of the test words, a line a word, for the
 systems `single` and `ensemble`, or `multilingual` and `multilingual-ensemble`; and, when all languages of a level are done,
-the level in `benchmarks/results/characters/g2p-SYSTEM.json`, with the error rates on the development sets, minutes and sizes; what the
+the level in `results/characters/g2p-SYSTEM.json`, with the error rates on the development sets, minutes and sizes; what the
 record has of other levels stays.
 """
 
@@ -190,7 +190,8 @@ def pronounced(task: Task, system: str, count: int) -> dict[str, Any]:
     translator = Translator(first, task.folder, others)
     rates, found = models.scored(translator, task.table("dev"))
     theirs = (translator.target_words(phones) for _, phones in read_table(task.table("dev")))
-    phones_alone = error_rates(*([*map(without_length_and_accent, words)] for words in ([one.tokens for one in found], theirs)))
+    ours = (one.tokens for one in found)
+    phones_alone = error_rates(*([*map(without_length_and_accent, words)] for words in (ours, theirs)))
     blind = translator.translate(task.test_words())
     write_text(BLIND / system / f"{task.name}.txt", "".join(f"{one.text}\n" for one in blind))
     folders = [task.folder, *(task.folder / "members" / str(number) for number in range(2, count + 1))]

@@ -1,4 +1,4 @@
-"""Records the losses of small trainings in many settings, which `tests/system/test_golden.py` compares with, on any processor.
+"""Records the losses of small trainings in many settings, with which `tests/system/test_golden.py` compares.
 
     python benchmarks/exactness/golden.py
 

@@ -10,8 +10,6 @@ from typing import Any
 from benchmarks.lib.record import read_all
 from rnnsearch.config import from_preset, to_dict
 from rnnsearch.data.word_alignments import parse_gold
-from rnnsearch.experiments import paper
-from rnnsearch.experiments.experiment import BUDGET_HOURS
 from rnnsearch.experiments.recipe import recipe
 from rnnsearch.model_catalog import default_model, summarize
 from rnnsearch.report.figures import SERIES, add_legend, new_figure, plain_axes, save_figure, start_at_zero
@@ -29,9 +27,7 @@ def source(script: str, record_name: str) -> str:
     where = f"`{name}`" if "*" in name else f"[`{name}`](../../benchmarks/{name})"
     if not script:
         return f"Recorded in {where}."
-    folder = f"[`{script.removesuffix('/*')}`](../../benchmarks/README.md)"
-    by = folder if "*" in script else f"[`{script}.py`](../../benchmarks/{script}.py)"
-    return f"Measured by {by}, recorded in {where}."
+    return f"Measured by [`{script}.py`](../../benchmarks/{script}.py), recorded in {where}."
 
 
 # Quality --------------------------------------------------------------------------------------------------------------
@@ -151,54 +147,6 @@ def draw_curves(rows: Mapping[str, Any]) -> None:
     save_figure(figure, CURVES)
 
 
-# The paper's experiments ----------------------------------------------------------------------------------------------
-
-
-def command(run: Record) -> str:
-    """The command of a `rnnsearch reproduce`: as it was recorded, or made of the settings of the run where none was."""
-    if "command" in run:
-        return str(run["command"])
-    settings = run["settings"]
-    text = settings["text"]
-    words = [f"rnnsearch reproduce --scale {settings['scale']} --output FOLDER"]
-    for option in ("source", "target", "valid_source", "valid_target", "test_source", "test_target"):
-        words += [f"--{option.replace('_', '-')} {name}" for name in _names(text.get(option))]
-    if "words" in text:
-        words += [f"--words {text['words']}"]
-        words += [f"--in-domain-{side} {_names(text[f'in_domain_{side}'])[0]}" for side in ("source", "target")]
-    words += [f"--system {system['name']}=FILE" for system in run["systems"] if not system["training"]]
-    hours = settings["minutes"] * (3 + paper.LONGER) / 60
-    if round(hours, 1) != BUDGET_HOURS[settings["scale"]]:
-        words += [f"--budget-hours {hours:.1f}"]
-    if settings["scale"] == "wmt14":  # the other scales have settings of their own, which were not changed
-        words += [f"--set {one}" for one in _changed(settings["config"])]
-    lines = [words[0]]
-    for word in words[1:]:
-        if len(lines[-1]) + len(word) > 115:
-            lines.append(f"    {word}")
-        else:
-            lines[-1] += f" {word}"
-    return " \\\n".join(lines)
-
-
-def _changed(config: Record) -> list[str]:
-    """The settings that differ from the preset `paper`, but for those that `reproduce` sets itself."""
-    of_paper = to_dict(from_preset("paper"))
-    return [
-        f"{section}.{key}={value}"
-        for section, values in config.items()
-        for key, value in values.items()
-        if f"{section}.{key}" != "training.max_updates" and of_paper[section].get(key, value) != value
-    ]
-
-
-def _names(files: Any) -> list[str]:
-    """The names of the files of one side, which are recorded as pairs of name and size."""
-    if files is None:
-        return []
-    return [name for name, _ in files] if isinstance(files[0], list) else [files[0]]
-
-
 # Alignment, characters, scale, speed ----------------------------------------------------------------------------------
 
 
@@ -259,6 +207,17 @@ def speeds() -> Iterator[tuple[Record, list[Record]]]:
             yield {**found[0][1]["machine"], "folder": folder}, [record for _, record in found]
 
 
+def speed_sources(folder: str) -> str:
+    """Names the scripts behind the table of a kind of processor, and their records."""
+    found = []
+    for script in SPEED_TABLES:
+        names = [f"{script}-{rest}" for rest in read_all(f"speed/{folder}/{script}-*")]
+        records = ", ".join(f"[`{name}.json`](../../benchmarks/results/speed/{folder}/{name}.json)" for name in names)
+        if names:
+            found.append(f"[`{script}.py`](../../benchmarks/speed/{script}.py) ({records})")
+    return f"Measured by {', '.join(found)}; the records are in `results/speed/{folder}`."
+
+
 def loads(value: Any) -> list[float]:
     """The loads beside all runs in a record."""
     if isinstance(value, list):
@@ -271,7 +230,7 @@ def loads(value: Any) -> list[float]:
 
 FUNCTIONS = (
     source,
-    *(systems, installed, bleus, gains, recipe_of, costs_of, command),
-    *(differing_links, language_of, rates, mean, noise, speeds, loads),
+    *(systems, installed, bleus, gains, recipe_of, costs_of),
+    *(differing_links, language_of, rates, mean, noise, speeds, speed_sources, loads),
 )
 """What templates call by name."""

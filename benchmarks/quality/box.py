@@ -11,8 +11,7 @@ measured on one more processor.
 
 The installed folder stores int8 weights. It is searched with float32 products, which every processor has, and with int8
 products, which some have. BLEU is sacreBLEU's, cased. The figures of each kind of processor are kept in
-`results/quality/box-PAIR.json`; from them come the page `docs/reference/installed-translator.md` and the card in the folder of each
-model.
+`results/quality/box-PAIR.json`, from which the page and the cards in the folders of the models are rendered.
 """
 
 from __future__ import annotations

@@ -73,7 +73,8 @@ def main() -> None:
         same = sum(words(page) == words(text) for page, text in zip(pages, plain_texts, strict=True))
         found[f"{name}: sentences as HTML paragraphs with the words of their plain translations"] = [same, len(lines)]
         complete = [row[side] for row in rows if row[side][-1] in ".!?"]
-        groups = [complete[n : n + PARAGRAPH_SENTENCES] for n in range(0, sized(10, 1) * PARAGRAPH_SENTENCES, PARAGRAPH_SENTENCES)]
+        starts = range(0, sized(10, 1) * PARAGRAPH_SENTENCES, PARAGRAPH_SENTENCES)
+        groups = [complete[n : n + PARAGRAPH_SENTENCES] for n in starts]
         target = name[-2:]
         alone = [[one.text for one in translator.translate(group)] for group in groups]
         joined = [translator.translate(" ".join(group)).text for group in groups]

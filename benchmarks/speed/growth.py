@@ -24,7 +24,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import IMAGES, machine, undisturbed, write_speed
+from benchmarks.lib.record import IMAGES, machine, sized, undisturbed, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, Size, uniform_system
 from benchmarks.lib.training import train
 from rnnsearch.translation import Translator
@@ -60,7 +60,7 @@ def main() -> None:
     """Measure every point, record, draw."""
     parser = Parser(__doc__)
     parser.add_argument("--size", choices=SIZES, default=sized("small", "tiny"))
-    parser.add_argument("--repeats", type=int, default=sized(5, 1), help="updates, and translations, of which the median counts")
+    parser.add_argument("--repeats", type=int, default=sized(5, 1), help="updates and translations, whose median counts")
     parser.add_argument("--only", choices=GROWING, action="append", help="what grows, if not all; may be repeated")
     parser.add_speed()
     arguments = parser.parse_args()

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.benchmarks.tiny_data import write_data, write_model
+from tests.benchmarks.tiny_data import write_data, write_model, write_reproduction
 
 ROOT = Path(__file__).parents[2]
 BENCHMARKS = ROOT / "benchmarks"
 TEXTS = "--data {data} --output {runs}"
 SERVED = "--model {model} --source {data}/corpus/valid.en"
+TEST = "{data}/corpus/test"
 PEERS = f"{TEXTS} --peers {{peers}}"
 COMMANDS: dict[str, tuple[str, ...]] = {
     "alignment/aligner_ablation": (f"@alignment/aligners {PEERS} --others eflomal", TEXTS),
@@ -25,7 +26,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "alignment/alignment_layer": ("--data {data}",),
     "alignment/attention_models": (f"{TEXTS} --only mlp none",),
     "alignment/hard_attention": (
-        "--model {model} --source {data}/corpus/test.en --target {data}/corpus/test.fr --gold {data}/corpus/test.gold --name x",
+        f"--model {{model}} --source {TEST}.en --target {TEST}.fr --gold {TEST}.gold --name x",
     ),
     "alignment/link_weights": (TEXTS,),
     "alignment/toy_tacotron": ("",),
@@ -55,10 +56,10 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         f"{TEXTS} --model rnnencdec --language de",
     ),
     "quality/newstest": tuple(
-        f"{TEXTS} --row {row}" for row in ("rnnsearch-50", "best --blind", "adapted", "installed-1", "installed-1-adapted")
-    )
-    + (f"{TEXTS} --row installed-1-mean",),
-    "quality/reproduction": (),
+        f"{TEXTS} --row {row}"
+        for row in ("rnnsearch-50", "best --blind", "adapted", "installed-1", "installed-1-adapted", "installed-1-mean")
+    ),
+    "quality/reproduction": ("{data}/reproduction",),
     "quality/rounding": (TEXTS,),
     "quality/terms": (f"{SERVED} --reference {{data}}/corpus/valid.fr",),
     "quality/unknown_words": (TEXTS,),
@@ -106,7 +107,6 @@ ELSEWHERE = {
     "peers/install": "it downloads toolkits of some gigabytes",
     "peers/moses/moses": "tests/benchmarks/test_moses.py runs it with stand-ins for the programs of Moses",
     "peers/rnnsearch/search": "speed/translation_speed runs it",
-    "quality/reproduction": "tests/benchmarks/test_reproduction.py keeps a reproduction",
 }
 """The scripts that are not run here, and why."""
 EFLOMAL = """#!{python}
@@ -134,6 +134,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     data = write_data(folder / "data")
     model = write_model(data, folder / "model")
     shutil.copytree(model, data / "box" / "model")
+    write_reproduction(data / "reproduction")
     peers = folder / "peers" / "bin"
     peers.mkdir(parents=True)
     (peers / "eflomal-align").write_text(EFLOMAL.format(python=sys.executable))

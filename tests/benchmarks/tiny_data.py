@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import json
 import lzma
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import rnnsearch
 from rnnsearch.datasets.builtin import write_corpus
 
+ROOT = Path(__file__).parents[2]
 SETTINGS = {
     "model": {"embedding_size": 8, "hidden_size": 8, "alignment_size": 8, "maxout_size": 8},
     "training": {"max_updates": 4, "validate_every": 2, "validate_sentences": 4, "batch_size": 8},
@@ -56,10 +59,25 @@ def write_data(folder: Path) -> Path:
 
 def write_model(data: Path, folder: Path) -> Path:
     """A model of whole words, English to French."""
-    texts = {f"{side}s": [data / "corpus" / f"train.{language}"] for side, language in (("source", "en"), ("target", "fr"))}
-    valid = {f"valid_{side}": data / "corpus" / f"valid.{language}" for side, language in (("source", "en"), ("target", "fr"))}
-    rnnsearch.train(folder, rnnsearch.from_preset("demo", SETTINGS), **texts, **valid)
+    corpus = data / "corpus"
+    rnnsearch.train(
+        folder,
+        rnnsearch.from_preset("demo", SETTINGS),
+        sources=[corpus / "train.en"],
+        targets=[corpus / "train.fr"],
+        valid_source=corpus / "valid.en",
+        valid_target=corpus / "valid.fr",
+    )
     return folder
+
+
+def write_reproduction(folder: Path) -> None:
+    """The results of a `rnnsearch reproduce`, as they are recorded."""
+    record = json.loads((ROOT / "benchmarks/results/quality/reproduction-builtin.json").read_text(encoding="utf-8"))
+    (folder / "figures").mkdir(parents=True)
+    results = {**record, "scale": "builtin", "commands": [record["command"]]}
+    (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
+    shutil.copy(ROOT / "docs/images/figure-2-builtin.png", folder / "figures" / "figure-2.png")
 
 
 def _write_novels(corpus: Path, folder: Path) -> None:

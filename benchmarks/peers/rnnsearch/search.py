@@ -19,8 +19,9 @@ def main() -> None:
 
     def translate(sentences: list[str], steps: int, beam: int) -> int:
         # The source's length, the end symbol counted, is the number of steps: not before it, and not after.
-        exactly: dict[str, Any] = {"minimum_length_ratio": 1.0, "maximum_length_ratio": 1.0, "batch_sentences": len(sentences)}
-        translations = translator.translate(sentences, beam=beam, split_sentences=False, **exactly | mode)
+        exactly: dict[str, Any] = {"minimum_length_ratio": 1.0, "maximum_length_ratio": 1.0, "split_sentences": False}
+        settings = {**exactly, "beam": beam, "batch_sentences": len(sentences), **mode}
+        translations = translator.translate(sentences, **settings)
         return sum(len(translation.tokens) for translation in translations)
 
     serve(translate)
