@@ -53,7 +53,8 @@ SHOWN = 12
 
 def main() -> None:
     """Prepare, align, score, record."""
-    parser = Parser(__doc__, "data", "output", "peers")
+    parser = Parser(__doc__, "data", "output")
+    parser.add_argument("--peers", type=Path, required=True, help="a Python with eflomal and systran-align")
     parser.add_argument("--tests", nargs="*", choices=TESTS, default=["novels", "built-in"])
     parser.add_argument("--others", nargs="+", choices=OTHERS, default=list(OTHERS), help="what ours is compared with")
     parser.add_argument("--blind", nargs="*", choices=ALIGNERS, default=[], help="whose links of the Hansards to write")

@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from tests.benchmarks.tiny_data import write_data, write_model, write_reproduction
+from tiny_data import write_data, write_model, write_reproduction
 
 ROOT = Path(__file__).parents[2]
 BENCHMARKS = ROOT / "benchmarks"

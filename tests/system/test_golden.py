@@ -14,7 +14,7 @@ import pytest
 from benchmarks.exactness.golden import GOLDEN, losses
 from benchmarks.exactness.systems import SYSTEMS
 
-QUICK = ("paper", "update-first", "encdec", "lstm", "deep", "dropout")
+QUICK = ("paper", "update-first", "encdec", "lstm", "deep")
 """The systems that are compared by `make test`; the nightly tests compare all."""
 
 
