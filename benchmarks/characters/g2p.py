@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.characters import models
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import RESULTS, machine, read, write_result
+from benchmarks.lib.record import RESULTS, machine, read, sized, write_result
 from rnnsearch.atomic import write_json, write_text
 from rnnsearch.data.read import read_lines, read_table
 from rnnsearch.evaluation.error_rates import error_rates
@@ -48,11 +48,11 @@ languages (Ashby et al. 2021)."""
 BLIND = RESULTS / "g2p"
 LENGTH_AND_ACCENT = str.maketrans("", "", "ː\u0300\u0301\u0302\u0304\u030c\u030f\u0311")
 """Drops the marks of vowel length and of pitch accent."""
-SIZE = "model.hidden_size=256"
+SIZE = f"model.hidden_size={sized(256, 8)}"
 SHARED = (SIZE, "data.remove_duplicates=false", "training.max_updates=6000", "training.validate_every=1000")
 """Settings of the model of all languages, which reads the words of `low` `OFTEN` times."""
 OFTEN = {"medium": 1, "low": 4}
-DEVELOPMENT_WORDS = 50
+DEVELOPMENT_WORDS = sized(50, 5)
 """Of each language, in the development set of the model of all languages."""
 FURTHER = (
     *(SIZE, "training.max_updates=800", "training.batch_size=32", "training.dropout=0.5", "training.validate_every=100"),
