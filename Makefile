@@ -31,7 +31,7 @@ test: $(VENV)/.installed-dev
 	$(PYTEST) -m "not slow and not nightly" --hypothesis-profile quick $(TESTS)
 
 test-slow: $(VENV)/.installed-dev
-	$(PYTEST) -m "(slow or hypothesis) and not nightly" --hypothesis-profile thorough $(TESTS)
+	$(PYTEST) -m "slow or (hypothesis and not own_examples)" --hypothesis-profile thorough $(TESTS)
 
 test-nightly: $(VENV)/.installed-dev
 	$(BIN)/pytest -n auto --maxprocesses 4 -m nightly $(TESTS)
