@@ -81,7 +81,7 @@ def main() -> None:
     """Measure training and translation, and record both."""
     parser = Parser(__doc__)
     parser.add_argument("--against", type=Path, required=True, help="a checkout of the earlier version")
-    parser.add_argument("--rounds", type=int, default=sized(25, 2))
+    parser.add_argument("--rounds", type=int, default=sized(25, 1))
     parser.add_argument("--seconds", type=float, default=sized(4, 0.2), help="length of a turn")
     parser.add_argument("--size", choices=SIZES, default=sized("small", "tiny"))
     parser.add_argument("--threads", type=int, default=os.cpu_count())

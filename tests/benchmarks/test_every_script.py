@@ -40,7 +40,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "characters/pronouncers": ("--dictionary {data}/cmudict.tsv --output {runs} --g2p-en {python}",),
     "exactness/golden": ("",),
     "exactness/same_bits": ("--against {root} --paper 2",),
-    "exactness/same_weights": (TEXTS,),
+    "exactness/same_weights": ("--output {runs}",),
     "gpu": ("--smoke",),
     "peers/install": (),
     "peers/moses/moses": (),
