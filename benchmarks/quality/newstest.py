@@ -276,6 +276,7 @@ def scored(data: Path, models: Sequence[Path], name: str, options: Sequence[str]
 
 def translate(models: Sequence[Path], source: Path, target: Path, options: Sequence[str]) -> None:
     """Translate a text of which the other side is not here."""
+    target.parent.mkdir(parents=True, exist_ok=True)
     run("translate", "--no-split-sentences", *named(models), source, "--output", target, *options)
 
 
