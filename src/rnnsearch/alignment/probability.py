@@ -5,7 +5,7 @@ are wrong more often. The network therefore receives them together with other fe
 another likely link, whether the neighbouring words are linked, how frequent the words are, and how far apart their relative
 positions are. No feature depends on a language or on the size of a text. The weights were learned from hand-aligned
 sentences, two novels of `alibi` (French and English), and from training sentences of the built-in corpus;
-`benchmarks/link_weights.py` learns them again.
+`benchmarks/alignment/link_weights.py` learns them again.
 """
 
 from __future__ import annotations
