@@ -8,7 +8,7 @@ from rnnsearch.model_folder import System
 
 
 def model_card(system: System, record: dict[str, Any]) -> str:
-    """Markdown for people who find the folder: what it is, what it was trained on, how good it is, how to use it."""
+    """Return the model card as Markdown: what the model is, what it was trained on, how good it is, and how to use it."""
     data, model = system.config.data, system.config.model
     kind = "RNNsearch" if system.model.aligns else "RNNencdec"
     pairs = zip(record["data"]["source_files"], record["data"]["target_files"], strict=True)
@@ -38,7 +38,7 @@ Translate*, ICLR 2015), trained with rnnsearch.
 
 - {record["parameters"]:,} parameters: embedding m = {model.embedding_size}, hidden n = {model.hidden_size}, alignment n' =
   {model.alignment_size}, maxout l = {model.maxout_size}; cell `{model.cell}`, order `{model.decoder_order}`
-- shortlists of {len(system.vocabularies.source):,} source and {len(system.vocabularies.target):,} target words
+- vocabularies: {len(system.vocabularies.source):,} source and {len(system.vocabularies.target):,} target entries
 - trained on {files}
 
 | | |
