@@ -98,7 +98,7 @@ def train(
     check_development_set(*valid, hold_out, data)
     check_readable(*text[0], *text[1], *text[2], *valid[0], *valid[1])
     development = read_development_set(*valid) if any(valid) else None
-    with joined() as processes, _alone(folder) if processes.first else contextlib.nullcontext():
+    with joined() as processes, _locked(folder) if processes.first else contextlib.nullcontext():
         console = console if processes.first else Console(quiet=True)
         may_resume = resume or processes.restarted
         resuming = processes.first_does(lambda: _check_output(folder, may_resume, console))
@@ -221,7 +221,7 @@ def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _locked(folder: Path) -> Iterator[None]:
     """A context in which this process has locked the folder. Raises RnnsearchError if another process trains in it.
 
     The system releases the lock of a killed process.
