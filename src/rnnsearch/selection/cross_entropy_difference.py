@@ -166,7 +166,7 @@ def select(
     """
     report = progress or (lambda stage, done, total: None)
     if (pairs is None) == (words is None):
-        raise RnnsearchError("how much is to be kept? Give a number of pairs (--pairs) or of words (--words), not both")
+        raise RnnsearchError("give the size of the selection: a number of pairs (--pairs) or of words (--words), not both")
     if method == "random" and scores is not None:
         raise RnnsearchError(f"{scores}: random selection has no scores to write; leave --scores out")
     domain_files = _domain_files(method, side, in_domain or {})
@@ -411,5 +411,5 @@ def _domain_files(method: Method, side: Side | None, in_domain: Mapping[Side, Pa
         raise RnnsearchError(f"axelrod looks at both sides; with --side {side}, say --method moore-lewis")
     for name in sides:
         if name not in in_domain:
-            raise RnnsearchError(f"{method} needs text of the wanted kind for the {name} side: give --in-domain-{name} FILE")
+            raise RnnsearchError(f"{method} needs in-domain text for the {name} side: give --in-domain-{name} FILE")
     return {name: in_domain[name] for name in sides}

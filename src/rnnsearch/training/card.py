@@ -19,8 +19,8 @@ def model_card(system: System, record: dict[str, Any]) -> str:
         "training time": _duration(record["hours"]),
         "device": record["device"],
         "training pairs": f"{record['training_pairs']:,}",
-        "train NLL": f"{record['train_nll']:.2f} a sentence, {record['train_nll_per_word']:.3f} a word",
-        "dev NLL": f"{record['dev_nll']:.2f} a sentence, {record['dev_nll_per_word']:.3f} a word",
+        "train NLL": f"{record['train_nll']:.2f} per sentence, {record['train_nll_per_word']:.3f} per word",
+        "dev NLL": f"{record['dev_nll']:.2f} per sentence, {record['dev_nll_per_word']:.3f} per word",
         **_error_rates(record),
         "dev BLEU": f"{record['dev_bleu']:.2f} (sacreBLEU, 13a, cased; greedy search)",
     }

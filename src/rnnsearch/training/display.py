@@ -80,7 +80,7 @@ class Display:
             unit, score = "symbol", f"dev WER {row['valid_wer']:.2f}, SER {row['valid_ser']:.2f}"
         self._console.print(
             f"validation at update {row['update']:,} (epoch {row['epoch']:.2f}): train NLL {row['train_nll']:.3f}, "
-            f"dev NLL {row['valid_nll']:.3f} a {unit}, {score}" + (" (best)" if best else ""),
+            f"dev NLL {row['valid_nll']:.3f} per {unit}, {score}" + (" (best)" if best else ""),
             highlight=False,
             soft_wrap=True,
         )
