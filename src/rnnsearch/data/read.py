@@ -32,7 +32,7 @@ _PACKED = {
     b"\x28\xb5\x2f\xfd": "zstd -dc",
     b"PK\x03\x04": "unzip -p",
 }
-"""How compressed files begin, and what decompresses them."""
+"""The first bytes of compressed files, and the commands that decompress them."""
 _WIDTHS = {"UTF-32LE": 4, "UTF-32BE": 4, "UTF-16LE": 2, "UTF-16BE": 2}
 _SAMPLE = 4096
 _File = io.BufferedReader | gzip.GzipFile | lzma.LZMAFile
