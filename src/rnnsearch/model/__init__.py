@@ -34,7 +34,7 @@ sequences inside the model are time-major: `states_SBN`.
 """
 
 from rnnsearch.model.alignment_layer import AlignmentLayer
-from rnnsearch.model.names import PAPER_NAMES, present_name
+from rnnsearch.weight_names import PAPER_NAMES, present_name
 from rnnsearch.model.rnnsearch import RNNsearch, TeacherForcedOutput
 from rnnsearch.model.source import Source
 
