@@ -20,8 +20,8 @@ def alignment_layer(
 ) -> Graph:
     """The graph of an alignment layer, for sentences whose translations have been read step by step.
 
-    Inputs: `words` (sentences, positions) and `lengths`, those of the encoder; `target_words` (sentences, steps) with the end
-    symbol and any ids after it, and `target_lengths`; `annotations` of the encoder; `states` s_0 … s_Ty (sentences,
+    Inputs: `words` (sentences, positions) and `lengths`, those of the encoder; `target_words` (sentences, steps) with the
+    end symbol and any ids after it, and `target_lengths`; `annotations` of the encoder; `states` s_0 … s_Ty (sentences,
     steps + 1, N), and `alpha` (sentences, steps, positions).
 
     Output: `probabilities` p_ij of a link (sentences, steps, positions); those of end symbols and padding mean nothing.

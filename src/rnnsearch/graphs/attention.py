@@ -1,4 +1,4 @@
-"""The alignment model a (section 3.1, appendix A.1.2): energies e_ij, weights α_ij and contexts c_i. See `model.attention`."""
+"""The alignment model a (section 3.1, appendix A.1.2): energies, weights and contexts. See `model.attention`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def keys(net: Network, annotations_BSC: Tensor) -> Tensor:
     if net.config.alignment == "dot":  # h→_j + h←_j
         halves = graph.split(annotations_BSC, [N] * (1 + net.config.bidirectional))
         return halves[0] if len(halves) == 1 else halves[0] + halves[1]
-    return net.affine_of_positions(annotations_BSC, Affine(f"{_PART}.{'W_a' if net.config.alignment == 'bilinear' else 'U_a'}"))
+    matrix = "W_a" if net.config.alignment == "bilinear" else "U_a"
+    return net.affine_of_positions(annotations_BSC, Affine(f"{_PART}.{matrix}"))
 
 
 def key_size(net: Network) -> int:
@@ -36,7 +37,7 @@ def key_size(net: Network) -> int:
 
 
 def query_maps(net: Network) -> list[Affine]:
-    """The map of the state s_{i−1} to the terms of the energies that depend on it; none where the state itself is the term."""
+    """The map of the state s_{i−1} to the terms of the energies that depend on it; none where they are the state."""
     if net.config.alignment in ("mlp", "location"):
         return [Affine(f"{_PART}.W_a")]
     return [Affine(f"{_PART}.W_g", f"{_PART}.b_g")] if net.config.alignment == "monotonic" else []
@@ -68,28 +69,44 @@ def dot_energy(net: Network, s_QKN: Tensor, keys_QSN: Tensor) -> Tensor:
     return s_QKN @ net.graph.apply("Transpose", keys_QSN, perm=[0, 2, 1])
 
 
-def mixture_energy(net: Network, hats_RX: Tensor, kappa_RX: Tensor, positions_S: Tensor) -> tuple[Tensor, Tensor]:
-    """log φ_ij = log Σ_x exp(a^_x − exp(b^_x) (κ_ix − j)²), (R, S), and κ_i = κ_{i−1} + exp κ^ (R, X) (Graves 2013)."""
+def mixture_weights(
+    net: Network, hats_RX: Tensor, kappa_RX: Tensor, inside_QS: Tensor, shape_QK: Tensor
+) -> tuple[Tensor, Tensor]:
+    """α_ij = φ_ij / Σ_k φ_ik, (Q, K, S), and κ_i = κ_{i−1} + exp κ^, (R, X) (Graves 2013).
+
+    φ_ij = Σ_x exp(a^_x − exp(b^_x) (κ_ix − j)²), so α is a softmax over all positions and Gaussians, summed over the latter.
+    """
     graph = net.graph
     hats_RX = graph.apply("Min", hats_RX, _LARGEST_EXPONENT)
     a_RX, b_RX, step_RX = graph.split(hats_RX, [MIXTURE] * 3)
     kappa_RX = kappa_RX + graph.apply("Exp", step_RX)
-    a_RX1, b_RX1, kappa_RX1 = (graph.insert_axis(one, 2) for one in (a_RX, graph.apply("Exp", b_RX), kappa_RX))
-    distance_RXS = kappa_RX1 - graph.cast(positions_S, "float32")
-    terms_RXS = a_RX1 - b_RX1 * distance_RXS * distance_RXS
-    highest_R1S = graph.reduce("ReduceMax", terms_RXS, 1, keep=True)
-    sum_RS = graph.reduce("ReduceSum", graph.apply("Exp", terms_RXS - highest_R1S), 1)
-    return graph.remove_axis(highest_R1S, 1) + graph.apply("Log", sum_RS), kappa_RX
+    a_R1X, b_R1X, kappa_R1X = (graph.insert_axis(one, 1) for one in (a_RX, graph.apply("Exp", b_RX), kappa_RX))
+    positions_S1 = graph.insert_axis(graph.cast(graph.positions(inside_QS, 1), "float32"), 1)
+    distance_RSX = kappa_R1X - positions_S1
+    terms_RSX = a_R1X - b_R1X * distance_RSX * distance_RSX
+    terms_QKX = by_sentences(net, graph.reshape(terms_RSX, 0, -1), shape_QK)
+    terms_QKSX = graph.reshape(terms_QKX, 0, 0, -1, MIXTURE)
+    terms_QKSX = graph.apply("Where", graph.insert_axis(graph.insert_axis(inside_QS, 1), 3), terms_QKSX, _LOWEST)
+    shares_QKX = graph.apply("Softmax", graph.reshape(terms_QKSX, 0, 0, -1), axis=-1)
+    return graph.reduce("ReduceSum", graph.reshape(shares_QKX, 0, 0, -1, MIXTURE), 3), kappa_RX
 
 
-def attend(net: Network, energy_QKS: Tensor, lengths_Q: Tensor, values_QSY: Tensor) -> tuple[Tensor, Tensor]:
-    """α_i = softmax_j(e_ij) over a sentence's own positions, (Q, K, S), and Σ_j α_ij v_j, (Q, K, Y)."""
+def weights(net: Network, energy_QKS: Tensor, inside_QS: Tensor) -> Tensor:
+    """α_i = softmax_j(e_ij) over a sentence's own positions, (Q, K, S)."""
+    energy_QKS = net.graph.apply("Where", net.graph.insert_axis(inside_QS, 1), energy_QKS, _LOWEST)
+    return net.graph.apply("Softmax", energy_QKS, axis=-1)
+
+
+def inside(net: Network, values_QSY: Tensor, lengths_Q: Tensor) -> Tensor:
+    """Whether a position belongs to its sentence, (Q, S)."""
     graph = net.graph
-    inside_QS = graph.apply("Less", graph.positions(values_QSY, 1), graph.insert_axis(lengths_Q, 1))
-    inside_Q1S = graph.insert_axis(inside_QS, 1)
-    energy_QKS = graph.apply("Where", inside_Q1S, energy_QKS, _LOWEST)
-    alpha_QKS = graph.apply("Where", inside_Q1S, graph.apply("Softmax", energy_QKS, axis=-1), 0.0)
-    return alpha_QKS, alpha_QKS @ values_QSY
+    return graph.apply("Less", graph.positions(values_QSY, 1), graph.insert_axis(lengths_Q, 1))
+
+
+def by_sentences(net: Network, rows_RX: Tensor, shape_QK: Tensor) -> Tensor:
+    """Rows (R, X) as those of the hypotheses of each sentence, (Q, K, X)."""
+    graph = net.graph
+    return graph.apply("Reshape", rows_RX, graph.join([shape_QK, graph.constant(np.array([-1], np.int64))]))
 
 
 def values(net: Network, annotations_BSC: Tensor, maps: Sequence[Affine]) -> Tensor:

@@ -29,7 +29,8 @@ class Cell(NamedTuple):
 
     def inputs(self, cell: str) -> list[Affine]:
         """The maps W x + b of all gates."""
-        return [Affine(_name(cell, "W", gate), _name(cell, "b", gate) if gate in self.biased else None) for gate in self.gates]
+        biases = [_name(cell, "b", gate) if gate in self.biased else None for gate in self.gates]
+        return [Affine(_name(cell, "W", gate), bias) for gate, bias in zip(self.gates, biases, strict=True)]
 
     def contexts(self, cell: str) -> list[Affine]:
         """The maps C c of all gates."""

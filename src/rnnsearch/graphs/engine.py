@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Arrays = dict[str, NDArray[Any]]
 
+POSITIONS = 8
+"""Sources are padded to a multiple of this number of positions: some products add so many terms at a time."""
+
 
 class Runnable:
     """A graph that ONNX Runtime has loaded."""
@@ -65,10 +68,9 @@ class Engine:
 
     def encode(self, words_BS: NDArray[np.int64], lengths_B: NDArray[np.int64]) -> Arrays:
         """`annotations`, `keys`, `values`, `lengths` and the first `state` of sentences, and the first `alpha_before`."""
-        B, S = words_BS.shape
-        arrays = {"words": words_BS, "lengths": lengths_B}
-        if B == 1:  # a matrix of one row is multiplied in another order
-            arrays = {name: np.repeat(array, 2, axis=0) for name, array in arrays.items()}
+        B, S = len(words_BS), -(-words_BS.shape[1] // POSITIONS) * POSITIONS
+        words_BS = np.pad(words_BS, ((0, B == 1), (0, S - words_BS.shape[1])))
+        arrays = {"words": words_BS, "lengths": np.resize(lengths_B, len(words_BS))}
         found = {name: array[:B] for name, array in self._encoder(arrays).items()}
         return {**found, "lengths": lengths_B, "alpha_before": np.zeros((B, S), np.float32)}
 
@@ -89,7 +91,7 @@ class Engine:
         arrays = {**source, "state": state["state"], "parents": parents_QK, "words": words_QK}
         if "alpha_before" in self._step.inputs:
             arrays["alpha_before"] = state["alpha_before"]
-        if Q * K == 1:  # as in `encode`
+        if Q * K == 1:  # a matrix of one row is multiplied in another order
             per_sentence = ("keys", "values", "lengths", "parents", "words")
             arrays |= {name: np.repeat(arrays[name], 2, axis=0) for name in per_sentence if name in arrays}
         arrays["count"] = np.array([count], np.int64)

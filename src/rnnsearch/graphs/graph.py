@@ -1,4 +1,4 @@
-"""Graphs as they are built: tensors that are written like numbers in an equation, and stand for what a runtime will compute."""
+"""Graphs as they are built: tensors are written like numbers in an equation, and a runtime computes them."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class Graph:
         return self.apply("Range", zero, self.remove_axis(size, 0), one)
 
     def file(self, **metadata: str) -> bytes:
-        """The graph as an ONNX file, which contains all constants. Raises RnnsearchError if that is too large for the format."""
+        """The graph as an ONNX file, which contains all constants. Raises RnnsearchError if it is too large."""
         size = sum(array.nbytes for array in self._constants.values())
         if size > LARGEST_FILE - (1 << 20):
             raise RnnsearchError(

@@ -90,7 +90,7 @@ class Network:
         return product_RY if bias_Y is None else product_RY + graph.constant(bias_Y)
 
     def stored(self, names: Sequence[str], signs: Sequence[int], shape: Sequence[int]) -> Tensor:
-        """Matrices as the operators for whole sequences read them: by rows one after the other, times 1 or −1, in this shape.
+        """Matrices as the operators for whole sequences read them: row after row, times 1 or −1, in this shape.
 
         With `int8`, they are stored as integers, which the runtime makes float32 when it reads them.
         """

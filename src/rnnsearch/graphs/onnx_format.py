@@ -1,4 +1,4 @@
-"""The ONNX file format, as far as these graphs need it: messages of Protocol Buffers, under the field numbers of `onnx.proto`.
+"""The ONNX file format, as far as these graphs need it: Protocol Buffers, under the field numbers of `onnx.proto`.
 
 ONNX Runtime reads this format by itself. The package `onnx`, which could write it too, would add 33 MB to every installation
 that translates; only the tests use it, to check what is written here.

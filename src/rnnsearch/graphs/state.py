@@ -1,4 +1,4 @@
-"""What the decoder carries from step to step, and what it makes of a context: how the columns of these tensors are laid out."""
+"""What the decoder carries from step to step, and what it makes of a context: the columns of these tensors."""
 
 from __future__ import annotations
 

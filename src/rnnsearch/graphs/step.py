@@ -1,4 +1,4 @@
-"""A step of the decoder as a graph: extend hypotheses by words, attend to the source, predict the next word (appendix A.2.2)."""
+"""A step of the decoder as a graph: extend hypotheses by words, attend, predict the next word (appendix A.2.2)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ def step(config: ModelConfig, weights: Weights, precision: Precision = "fp32", s
     """The graph of a step, for the same number of hypotheses of each sentence.
 
     Inputs: `state` (rows, X), from the encoder or from the step before; `parents` (sentences, hypotheses), the row of that
-    state that each hypothesis continues; `words` (sentences, hypotheses), the word by which it does so, or −1 before the first
-    one; `keys`, `values` and `lengths` of the encoder, for these sentences; `count` (1), how many of the most probable words
-    are wanted. A `location` model also reads `alpha_before` (rows, positions) of the step before, which is zero at first.
+    state that each hypothesis continues; `words` (sentences, hypotheses), the word by which it does so, or −1 before the
+    first one; `keys`, `values` and `lengths` of the encoder, for these sentences; `count` (1), how many of the most
+    probable words are wanted. A `location` model also reads `alpha_before` (rows, positions), the `alpha` of the step
+    before, which is zero at first.
 
     Outputs: `next_state` (sentences × hypotheses, X); `alpha` (sentences, hypotheses, positions), if the model has an
-    alignment; `best` (sentences, hypotheses, count), the most probable words, and `best_log_p`, log p of each; `logits`
-    (sentences, hypotheses, V) and `log_sum` (sentences, hypotheses), where log p of any word is its logit − `log_sum`.
+    alignment; `best` (sentences, hypotheses, count), the most probable words, and `best_log_p`, log p of each; and `log_p`
+    of all words (sentences, hypotheses, V).
     """
     net = Network("step", config, weights, precision, signed)
-    graph, layout, N = net.graph, Layout.of(net), config.hidden_size
+    graph, layout = net.graph, Layout.of(net)
     state_XX = graph.input("state", "float32", "rows", layout.size)
     parents_QK = graph.input("parents", "int64", "sentences", "hypotheses")
     words_QK = graph.input("words", "int64", "sentences", "hypotheses")
@@ -76,7 +77,9 @@ def step(config: ModelConfig, weights: Weights, precision: Precision = "fp32", s
     if from_state_RL is None:
         from_state_RL = net.affine(s_RN, U_o)
 
-    carried = [state_RD, *layers_RD, *([context_RG] if layout.context else []), *([memory_RX] if memory_RX and layout.memory else [])]
+    carried = [state_RD, *layers_RD, *([context_RG] if layout.context else [])]
+    if memory_RX is not None and layout.memory:
+        carried.append(memory_RX)
     graph.output("next_state", graph.join(carried), "float32", "rows_after", layout.size)
     if alpha_QKS is not None:
         graph.output("alpha", alpha_QKS, "float32", "sentences", "hypotheses", "positions")
@@ -107,45 +110,33 @@ def _attend(
         width = Layout.of(net).value_size
         shape = graph.join([shape_QK, graph.constant(np.array([width], np.int64))])
         return None, graph.reshape(graph.apply("Expand", values_QSY, shape), -1, width), None
+    inside_QS = attention.inside(net, values_QSY, source["lengths"])
     if net.config.alignment == "monotonic":
         assert memory_RX is not None
-        energy_RS, memory_RX = attention.mixture_energy(net, query_RX, memory_RX, graph.positions(values_QSY, 1))
-        energy_QKS = _by_sentences(net, energy_RS, shape_QK)
+        alpha_QKS, memory_RX = attention.mixture_weights(net, query_RX, memory_RX, inside_QS, shape_QK)
     else:
-        query_QKX = _by_sentences(net, query_RX, shape_QK)
+        query_QKX = attention.by_sentences(net, query_RX, shape_QK)
         if net.config.alignment in ("dot", "bilinear"):
             energy_QKS = attention.dot_energy(net, query_QKX, source["keys"])
         else:
             location_QKSA = None if memory_RX is None else attention.location_terms(net, memory_RX, shape_QK)
             energy_QKS = attention.additive_energy(net, query_QKX, source["keys"], location_QKSA)
-    alpha_QKS, context_QKY = attention.attend(net, energy_QKS, source["lengths"], values_QSY)
-    return alpha_QKS, graph.reshape(context_QKY, -1, Layout.of(net).value_size), memory_RX
-
-
-def _by_sentences(net: Network, rows_RX: Tensor, shape_QK: Tensor) -> Tensor:
-    """Rows (R, X) as those of the hypotheses of each sentence, (Q, K, X)."""
-    graph = net.graph
-    return graph.apply("Reshape", rows_RX, graph.join([shape_QK, graph.constant(np.array([-1], np.int64))]))
+        alpha_QKS = attention.weights(net, energy_QKS, inside_QS)
+    # c_i = Σ_j α_ij h_j, to which C, C_o, … have been applied already
+    alpha_QKS = graph.apply("Where", graph.insert_axis(inside_QS, 1), alpha_QKS, 0.0)
+    return alpha_QKS, graph.reshape(alpha_QKS @ values_QSY, -1, Layout.of(net).value_size), memory_RX
 
 
 def _predict(net: Network, total_RL: Tensor, shape_QK: Tensor) -> None:
-    """Return p(y_i) = softmax(W_o t + b_w), with t_j = max(t~_{2j−1}, t~_{2j}), as logits, their log-sum and the best words.
-
-    log Σ exp l = l_max − log p_max: the softmax takes a small part of the time that a log-sum-exp takes.
-    """
+    """Return p(y_i) = softmax(W_o t + b_w), with t_j = max(t~_{2j−1}, t~_{2j}), as log p of all words, and of the best."""
     graph, vocabulary_size = net.graph, net.weights.shape("readout.b_w")[0]
     count = graph.input("count", "int64", 1)
     t_RL = graph.reduce("ReduceMax", graph.reshape(total_RL, -1, net.config.maxout_size, 2), 2)
     matrix = "decoder.E" if net.config.tied_embedding else "readout.W_o"
     logits_RV = net.affine(net.norm(t_RL, "readout.norm"), Affine(matrix, "readout.b_w"))
-    best_logits_RW, best_RW = graph.apply_many("TopK", 2, logits_RV, count, axis=1)
-    probabilities_RV = graph.apply("Softmax", logits_RV, axis=1)
-    zero, one, axis = (graph.constant(np.array([number], np.int64)) for number in (0, 1, 1))
-    highest_R1, first_R1 = (graph.apply("Slice", tensor, zero, one, axis) for tensor in (best_logits_RW, best_RW))
-    highest_p_R1 = graph.apply("GatherElements", probabilities_RV, first_R1, axis=1)
-    log_sum_R1 = highest_R1 - graph.apply("Log", highest_p_R1)
-    axes = ("sentences", "hypotheses")
-    graph.output("best", _by_sentences(net, best_RW, shape_QK), "int64", *axes, "count")
-    graph.output("best_log_p", _by_sentences(net, best_logits_RW - log_sum_R1, shape_QK), "float32", *axes, "count")
-    graph.output("logits", _by_sentences(net, logits_RV, shape_QK), "float32", *axes, vocabulary_size)
-    graph.output("log_sum", graph.apply("Reshape", log_sum_R1, shape_QK), "float32", *axes)
+    log_p_RV = graph.apply("LogSoftmax", logits_RV, axis=1)
+    best_log_p_RW, best_RW = graph.apply_many("TopK", 2, log_p_RV, count, axis=1)
+    outputs = [("best", best_RW, "int64", "count"), ("best_log_p", best_log_p_RW, "float32", "count")]
+    for name, rows_RX, element_type, size in [*outputs, ("log_p", log_p_RV, "float32", vocabulary_size)]:
+        tensor_QKX = attention.by_sentences(net, rows_RX, shape_QK)
+        graph.output(name, tensor_QKX, element_type, "sentences", "hypotheses", size)

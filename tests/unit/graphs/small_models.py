@@ -18,7 +18,7 @@ SIZES = {"embedding_size": 6, "hidden_size": 7, "alignment_size": 5, "maxout_siz
 
 
 def combinations() -> Iterator[ModelConfig]:
-    """Every cell with every alignment model, in both orders, with one layer and with two; and what else there is, in turn."""
+    """Every cell with every alignment model, in both orders, with one layer and two; and the rest in turn."""
     kinds = product(
         ("gated", "lstm", "tanh"),
         ("mlp", "none", "dot", "bilinear", "location", "monotonic"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import onnx
@@ -28,17 +29,19 @@ def close(ours: NDArray[np.float32], expected: torch.Tensor, what: str = "") -> 
     np.testing.assert_allclose(ours, expected.detach().numpy(), rtol=TOLERANCE, atol=TOLERANCE, err_msg=what)
 
 
-def engine_of(model: RNNsearch) -> Engine:
-    return Engine(model.config, weights_of(model))
+@cache
+def built(config: ModelConfig) -> tuple[RNNsearch, Engine]:
+    model = random_model(config)
+    return model, Engine(config, weights_of(model))
 
 
 @every_model
 def test_encoder(config: ModelConfig) -> None:
-    model = random_model(config)
+    model, engine = built(config)
     x, lengths = random_words(np.random.default_rng(3), LENGTHS, SOURCE_WORDS), np.array(LENGTHS)
-    found = engine_of(model).encode(x, lengths)
+    found = engine.encode(x, lengths)
     source = model.encode(torch.from_numpy(x), torch.from_numpy(lengths))
-    inside = source.mask_BS.numpy()
+    inside = np.arange(found["annotations"].shape[1]) < lengths[:, None]
     close(found["annotations"][inside], source.annotations_BSC[source.mask_BS], "annotations")
     assert ("keys" in found) == (source.keys_BSA is not None)
     if source.keys_BSA is not None:
@@ -49,8 +52,7 @@ def test_encoder(config: ModelConfig) -> None:
 @every_model
 def test_steps_with_reordered_hypotheses(config: ModelConfig) -> None:
     """Any hypothesis of a sentence may be continued by several or none, and any sentence may be done."""
-    model, random = random_model(config), np.random.default_rng(5)
-    engine = engine_of(model)
+    (model, engine), random = built(config), np.random.default_rng(5)
     x, lengths = random_words(random, LENGTHS, SOURCE_WORDS), np.array(LENGTHS)
     source, ours_source = model.encode(torch.from_numpy(x), torch.from_numpy(lengths)), engine.encode(x, lengths)
     K, live = 3, np.arange(len(LENGTHS))
@@ -59,8 +61,8 @@ def test_steps_with_reordered_hypotheses(config: ModelConfig) -> None:
     hypotheses = hypotheses.select(torch.arange(len(live)), torch.zeros(len(live), K, dtype=torch.int64))
     for number in range(5):
         step_output = model.predict(hypotheses, source)
-        ours = engine.step(ours_source, ours, parents, words, 4, ("best", "best_log_p", "logits", "log_sum"))
-        close(ours["logits"] - ours["log_sum"][..., None], step_output.log_p_BKV, f"log p of step {number}")
+        ours = engine.step(ours_source, ours, parents, words, 4, ("best", "best_log_p", "log_p"))
+        close(ours["log_p"], step_output.log_p_BKV, f"log p of step {number}")
         best_log_p, best = step_output.log_p_BKV.topk(4)
         close(ours["best_log_p"], best_log_p, f"best log p of step {number}")
         np.testing.assert_array_equal(ours["best"], best.numpy())
@@ -71,8 +73,10 @@ def test_steps_with_reordered_hypotheses(config: ModelConfig) -> None:
             D = step_output.hypotheses.state_BKD.shape[2] * config.decoder_layers
             close(ours["state"][:, D : D + context.shape[1]], context, f"contexts of step {number}")
         if step_output.alpha_BKS is not None:
-            close(ours["alpha"], step_output.alpha_BKS, f"weights of step {number}")
-            assert (ours["alpha"][~np.broadcast_to(source.mask_BS.numpy()[:, None], ours["alpha"].shape)] == 0).all()
+            S = source.mask_BS.shape[1]
+            close(ours["alpha"][..., :S], step_output.alpha_BKS, f"weights of step {number}")
+            outside = np.arange(ours["alpha"].shape[2]) >= lengths[live, None, None]
+            assert (ours["alpha"][np.broadcast_to(outside, ours["alpha"].shape)] == 0).all()
         keep = np.arange(len(live)) if number != 2 else np.array([0, 2])
         chosen = random.integers(0, K, (len(keep), K))
         next_words = random.integers(0, TARGET_WORDS, (len(keep), K))
@@ -84,43 +88,43 @@ def test_steps_with_reordered_hypotheses(config: ModelConfig) -> None:
 
 @every_model
 def test_forced_translations(config: ModelConfig) -> None:
-    model, random = random_model(config), np.random.default_rng(7)
+    (model, engine), random = built(config), np.random.default_rng(7)
     target_lengths = [5, 3, 8, 1]
     x, lengths = random_words(random, LENGTHS, SOURCE_WORDS), np.array(LENGTHS)
     y, y_lengths = random_words(random, target_lengths, TARGET_WORDS), np.array(target_lengths)
     output = model(*map(torch.from_numpy, (x, lengths, y, y_lengths)))
     log_p_P = torch.log_softmax(output.logits_PV, -1).gather(1, output.words_P[:, None])[:, 0]
-    forced = force(engine_of(model), x, lengths, y)
+    forced = force(engine, model.generates_first, x, lengths, y)
     for b, length in enumerate(target_lengths):
         close(forced["log_p"][b, :length], log_p_P[output.sentences_P == b], "log p")
         if output.decoded.alpha_TBS is not None:
-            close(forced["alpha"][b, :length], output.decoded.alpha_TBS[:length, b], "weights")
+            close(forced["alpha"][b, :length, : x.shape[1]], output.decoded.alpha_TBS[:length, b], "weights")
         close(forced["states"][b, : length + 1, : config.hidden_size], output.decoded.states_TBN[: length + 1, b], "states")
 
 
-def force(engine: Engine, x: NDArray[np.int64], lengths: NDArray[np.int64], y: NDArray[np.int64]) -> Arrays:
+def force(
+    engine: Engine, generates_first: bool, x: NDArray[np.int64], lengths: NDArray[np.int64], y: NDArray[np.int64]
+) -> Arrays:
     """log p of every word y_i (B, T), the weights α_i (B, T, S), and the states s_0 … s_Ty (B, T + 1, X)."""
     source = engine.encode(x, lengths)
     B, T = y.shape
     ours, words = source, np.full((B, 1), -1)
     states, alphas, log_p = [source["state"]], [], []
     for i in range(T + 1):  # in one order, the state s_Ty is that of a further step
-        ours = engine.step(source, ours, np.arange(B)[:, None], words, 1, ("logits", "log_sum"))
+        ours = engine.step(source, ours, np.arange(B)[:, None], words, 1, ("log_p",))
         states.append(ours["state"])
         if i == T:
             break
-        log_p.append(ours["logits"][np.arange(B), 0, y[:, i]] - ours["log_sum"][:, 0])
+        log_p.append(ours["log_p"][np.arange(B), 0, y[:, i]])
         alphas.append(ours["alpha"][:, 0] if "alpha" in ours else np.zeros((B, 0)))
         words = y[:, i, None]
-    generates_first = np.array_equal(states[0][:, :1], states[1][:, :1])
     states = states[1:] if generates_first else states[:-1]
     return {"log_p": np.stack(log_p, 1), "alpha": np.stack(alphas, 1), "states": np.stack(states, 1)}
 
 
 @every_model
 def test_greedy_translations(config: ModelConfig) -> None:
-    model = random_model(config, scale=0.8)
-    engine = engine_of(model)
+    model, engine = built(config)
     x, lengths = random_words(np.random.default_rng(11), LENGTHS, SOURCE_WORDS), np.array(LENGTHS)
     source, ours_source = model.encode(torch.from_numpy(x), torch.from_numpy(lengths)), engine.encode(x, lengths)
     rows = torch.arange(len(x))
@@ -146,7 +150,7 @@ def test_files_are_of_the_format(config: ModelConfig, precision: str) -> None:
 @pytest.mark.parametrize("encoder_kind", ["bidirectional", "forward"])
 def test_alignment_layer(order: str, encoder_kind: str) -> None:
     config = replace(next(combinations()), decoder_order=order, encoder=encoder_kind, tied_embedding=False)
-    model = random_model(config)
+    model, engine = built(config)
     layer = AlignmentLayer(model)
     generator = torch.Generator().manual_seed(2)
     with torch.no_grad():
@@ -158,11 +162,12 @@ def test_alignment_layer(order: str, encoder_kind: str) -> None:
     x[2, 1:], y[1, 3:] = 3, 4  # any ids may follow the end symbol
     arguments = [torch.from_numpy(array) for array in (x, lengths, y, y_lengths)]
     expected = torch.sigmoid(layer(model, model(*arguments), *arguments))
-    forced = force(engine_of(model), x, lengths, y)
+    forced = force(engine, model.generates_first, x, lengths, y)
     graph = alignment_layer(config, weights_of(model), weights_of(layer))
     onnx.checker.check_model(onnx.load_from_string(graph.file()), full_check=True)
-    arrays = {"words": x, "lengths": lengths, "target_words": y, "target_lengths": y_lengths, "alpha": forced["alpha"]}
-    arrays |= {"annotations": engine_of(model).encode(x, lengths)["annotations"]}
+    arrays = {"words": x, "lengths": lengths, "target_words": y, "target_lengths": y_lengths}
+    arrays |= {"alpha": np.ascontiguousarray(forced["alpha"][..., : x.shape[1]])}
+    arrays |= {"annotations": engine.encode(x, lengths)["annotations"][:, : x.shape[1]]}
     arrays |= {"states": np.ascontiguousarray(forced["states"][..., : config.hidden_size])}
     found = Runnable(graph.file())(arrays)["probabilities"]
     for b, (Tx, Ty) in enumerate(zip(LENGTHS, target_lengths, strict=True)):
