@@ -136,7 +136,11 @@ def _predict(net: Network, total_RL: Tensor, shape_QK: Tensor) -> None:
     logits_RV = net.affine(net.norm(t_RL, "readout.norm"), Affine(matrix, "readout.b_w"))
     log_p_RV = graph.apply("LogSoftmax", logits_RV, axis=1)
     best_log_p_RW, best_RW = graph.apply_many("TopK", 2, log_p_RV, count, axis=1)
-    outputs = [("best", best_RW, "int64", "count"), ("best_log_p", best_log_p_RW, "float32", "count")]
-    for name, rows_RX, element_type, size in [*outputs, ("log_p", log_p_RV, "float32", vocabulary_size)]:
+    outputs: list[tuple[str, Tensor, str, int | str]] = [
+        ("best", best_RW, "int64", "count"),
+        ("best_log_p", best_log_p_RW, "float32", "count"),
+        ("log_p", log_p_RV, "float32", vocabulary_size),
+    ]
+    for name, rows_RX, element_type, size in outputs:
         tensor_QKX = attention.by_sentences(net, rows_RX, shape_QK)
         graph.output(name, tensor_QKX, element_type, "sentences", "hypotheses", size)
