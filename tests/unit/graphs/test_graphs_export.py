@@ -60,9 +60,9 @@ def test_the_script_translates_as_our_own_greedy_search(graphs: Path) -> None:
     assert [line.split() for line in done.stdout.splitlines()] == [translation.tokens for translation in found]
 
 
-def test_files_of_the_command(run: Run, tmp_path: Path) -> None:
+def test_files_of_the_command(rnnsearch: Run, tmp_path: Path) -> None:
     model = default_model("en-fr")
-    done = run("export", "--model", model, "--onnx", tmp_path / "graphs")
+    done = rnnsearch("export", "--model", model, "--onnx", tmp_path / "graphs")
     assert done.status == 0, done.err
     written = {path.name for path in (tmp_path / "graphs").iterdir()}
     texts = {"README.md", "config.json", "source.vocab", "target.vocab", "source.subwords", "target.subwords"}
@@ -70,13 +70,13 @@ def test_files_of_the_command(run: Run, tmp_path: Path) -> None:
     for path in (tmp_path / "graphs").glob("*.onnx"):
         onnx.checker.check_model(path, full_check=True)
         assert path.stat().st_size < 6e6  # integers of 8 bits
-    refused(run("export", "--model", model, "--onnx", tmp_path / "graphs"), tmp_path / "graphs", "already")
-    refused(run("export", "--model", model), "--output", "--onnx")
+    refused(rnnsearch("export", "--model", model, "--onnx", tmp_path / "graphs"), tmp_path / "graphs", "already")
+    refused(rnnsearch("export", "--model", model), "--output", "--onnx")
 
 
-def test_a_missing_runtime_is_one_line(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_runtime_is_one_line(rnnsearch: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    done = run("export", "--model", default_model("en-fr"), "--onnx", tmp_path / "graphs")
+    done = rnnsearch("export", "--model", default_model("en-fr"), "--onnx", tmp_path / "graphs")
     refused(done, 'pip install "rnnsearch[onnx]"')
     assert not list(tmp_path.glob("graphs/*"))
 
@@ -87,7 +87,8 @@ def test_the_graphs_run_under_node(graphs: Path, expected: list[list[int]], tmp_
         pytest.skip("NOT TESTED: that the graphs run in onnxruntime-web; node or npm is not installed")
     installed = Path(os.environ.get("RNNSEARCH_ONNXRUNTIME_WEB", tmp_path))
     if installed == tmp_path:
-        install = [npm, "install", "--prefix", str(tmp_path), "--no-audit", "--no-fund", "--ignore-scripts", "onnxruntime-web"]
+        options = ["--prefix", str(tmp_path), "--no-audit", "--no-fund", "--ignore-scripts"]
+        install = [npm, "install", *options, "onnxruntime-web"]
         try:
             subprocess.run(install, capture_output=True, check=True, timeout=300)
         except subprocess.SubprocessError as error:
