@@ -16,11 +16,22 @@ from rich.text import Text
 from rnnsearch.errors import printable
 
 
+_NARROWEST = 20
+"""The least number of columns that a terminal or the variable `COLUMNS` may give; tables in fewer are unreadable."""
+_UNLIMITED = 10_000
+"""The width of what goes into a file or a pipe, where nothing is folded: more columns than a table of results has."""
+
+
 class Terminal(Console):
-    """A console that interprets nothing in a text as markup."""
+    """A console that interprets nothing in a text as markup, and folds lines only for a terminal."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"markup": False, "emoji": False, "highlight": False, **options})
+        if "width" not in options:
+            if not self.file.isatty():
+                self.width = _UNLIMITED
+            elif self.width < _NARROWEST:
+                self.width = 80
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Convert a string for printing, with escapes for control characters; Rich calls this for every string."""

@@ -40,11 +40,14 @@ def open_regular(path: Path) -> BinaryIO:
         raise
 
 
-def check_regular(*paths: Path) -> None:
-    """Raise RnnsearchError for the first of these paths that exists and is not a regular file."""
+def check_regular(*paths: Path, most: int | None = None) -> None:
+    """Raise RnnsearchError for the first of these paths that exists and is not a regular file of at most `most` bytes."""
     for path in paths:
-        if os.path.lexists(path) and not path.is_file():
-            raise _no_file(path)
+        if os.path.lexists(path):
+            if not path.is_file():
+                raise _no_file(path)
+            if most is not None and path.stat().st_size > most:
+                raise _too_large(path, most)
 
 
 def _no_file(path: Path) -> RnnsearchError:
@@ -54,12 +57,17 @@ def _no_file(path: Path) -> RnnsearchError:
     )
 
 
+def _too_large(path: Path, most: int) -> RnnsearchError:
+    """Return the error for a file of more than `most` bytes."""
+    return RnnsearchError(f"{path}: the file has more than {most:,} bytes, which no file of its kind has; is it one?")
+
+
 def read_bytes(path: Path, most: int) -> bytes:
     """Return the bytes of a regular file. Raises RnnsearchError for more than `most` bytes, and OSError as `open` does."""
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > most:
-            raise RnnsearchError(f"{path}: the file has more than {most:,} bytes, which no file of its kind has; is it one?")
+            raise _too_large(path, most)
         return file.read(size)  # at most as many bytes as were checked, even if the file grows
 
 

@@ -24,13 +24,15 @@ from rnnsearch.data.pack import PackedCorpus
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text import Vocabularies
 from rnnsearch.text.vocabularies import FILES as VOCABULARY_FILES
-from rnnsearch.untrusted import check_regular, read_json
+from rnnsearch.untrusted import MEGABYTE, check_regular, read_json
 
 CORPUS = "train.arrow"
 LINKS = "links.arrow"
 INFO = "prepare.json"
 OPTIONAL = (*VOCABULARY_FILES, LINKS, *HELD_OUT)
 FORMAT = 1
+_MOST_BYTES = 256 * MEGABYTE
+"""The largest size of a vocabulary, of a subword model and of one side of the pairs that are held out."""
 SUMS = "crc32"
 """The entry of `prepare.json` with the CRC-32 checksum of every other file, which reveals changed bytes."""
 
@@ -147,8 +149,10 @@ def open_prepared(folder: Path) -> PreparedData:
     """
     folder = Path(folder)
     info = prepared_info(folder)
-    check_regular(*(folder / name for name in (CORPUS, *OPTIONAL)))
+    check_regular(folder / CORPUS, folder / LINKS)
+    check_regular(*(folder / name for name in (*VOCABULARY_FILES, *HELD_OUT)), most=_MOST_BYTES)
     corpus = PackedCorpus.open(folder / CORPUS)
+    links = PackedCorpus.open(folder / LINKS) if (folder / LINKS).exists() else None
     try:
         languages = info["data"]["source_language"], info["data"]["target_language"]
         data = from_dict({"data": info["data"]}).data
@@ -169,7 +173,6 @@ def open_prepared(folder: Path) -> PreparedData:
         raise RnnsearchError(
             f"{folder / CORPUS}: for vocabularies of {corpus.sizes} words, not of {actual[1:]}; prepare the data again"
         )
-    links = PackedCorpus.open(folder / LINKS) if (folder / LINKS).exists() else None
     if links is not None and len(links) != len(corpus):
         raise RnnsearchError(f"{folder / LINKS}: of {len(links)} pairs, not {len(corpus)}; prepare the data again")
     return PreparedData(folder, vocabularies, corpus, links, info, *languages)
