@@ -15,7 +15,6 @@ from rich.text import Text
 
 from rnnsearch.errors import printable
 
-
 _NARROWEST = 20
 """The least number of columns that a terminal or the variable `COLUMNS` may give; tables in fewer are unreadable."""
 _UNLIMITED = 10_000

@@ -13,6 +13,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -94,13 +95,19 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def check_header(path: Path) -> None:
-    """Raise RnnsearchError if a file is not regular, or if its safetensors header is longer than `MOST_HEADER`.
+    """Raise RnnsearchError if a file is not regular, or is larger than its safetensors header says.
 
-    safetensors itself checks that the tensors described in the header fill exactly the rest of the file.
+    Nothing but the header is read, of at most `MOST_HEADER` bytes. What else may be wrong is found by safetensors itself.
     """
     with open_regular(path) as file:
-        if int.from_bytes(file.read(8), "little") > MOST_HEADER:
+        length = int.from_bytes(file.read(8), "little")
+        if length > MOST_HEADER:
             raise RnnsearchError(f"{path}: not a whole safetensors file (its header claims to be too long)")
+        with suppress(ValueError, TypeError, KeyError, AttributeError, IndexError):
+            tensors = [entry for name, entry in parse_json(file.read(length)).items() if name != "__metadata__"]
+            end = max((int(entry["data_offsets"][1]) for entry in tensors), default=0)
+            if os.fstat(file.fileno()).st_size > 8 + length + end:
+                raise RnnsearchError(f"{path}: not a safetensors file: it is larger than its header says")
 
 
 def check_inside(folder: Path, files: Iterable[Path]) -> None:

@@ -24,7 +24,7 @@ from safetensors import numpy, safe_open
 from safetensors.torch import load_file, save_file
 
 import poison
-from campaign.trial import SMALL, Part, run, settings, world
+from campaign.trial import SMALL, Part, chance, run, settings, world
 from rnnsearch.alignment import Aligner, Corpus, train_aligner
 from rnnsearch.data.development import HELD_OUT
 from rnnsearch.data.prepared import open_prepared
@@ -128,8 +128,11 @@ def pipe(path: Path, random: Random) -> None:
 def bomb(path: Path, random: Random) -> None:
     """Replace a file by one whose header claims more data than it has, or that is larger than the memory."""
     if path.suffix == ".safetensors":
-        poison.claim(path, random.choice(("F32", "I8", "BOOL")), random.choice(((1 << 40,), (2**31, 2**20), (2**62, 4))))
-    elif path.suffix in (".json", ".vocab"):
+        if chance(random, 0.3):
+            poison.huge(path)
+        else:
+            poison.claim(path, random.choice(("F32", "I8", "BOOL")), random.choice(((1 << 40,), (2**31, 2**20), (2**62, 4))))
+    elif path.suffix in (".json", ".vocab", ".words", ".source"):
         poison.huge(path)
     else:
         cut(path, random)
