@@ -270,6 +270,12 @@ class SearchConfig:
     """Random seed of sampling. The sample for a sentence depends only on the sentence and the seed."""
     forbid_unk: bool = False
     """Never produce `[UNK]`."""
+    forbid_repetition: bool = False
+    """Never repeat the same three words, or subwords, more than three times, nor the same five more than twice, unless the
+    source repeats some as often."""
+    keep_numbers: bool = False
+    """Prefer, among the translations that were found, those that have every number of the source, in figures or in words.
+    Only for running text (`data.tokenizer = moses`)."""
     replace_unk: bool = False
     """Replace each `[UNK]` by the lexicon's translation of the aligned source word, or by that word itself. It takes
     precedence over `forbid_unk`."""
