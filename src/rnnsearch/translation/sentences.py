@@ -77,8 +77,11 @@ def as_passage(text: str, language: str, split: bool = True) -> Passage:
 
 
 def has_letters(text: str) -> bool:
-    """Whether there is anything to translate in a text: numbers, punctuation marks and pictures are alike everywhere."""
-    return any(map(str.isalpha, text))
+    """Whether there is anything to translate in a text: numbers, punctuation marks and pictures are alike everywhere.
+
+    So are the marks of a list, of which some have letters: `a)`.
+    """
+    return any(map(str.isalpha, text)) and not _ONLY_MARKS.fullmatch(text)
 
 
 # Where sentences end --------------------------------------------------------------------------------------------------
@@ -124,8 +127,13 @@ _TIGHT = regex.compile(r"(?<![\p{L}\p{N}.@/:_-])\p{L}\p{Ll}+[.!?…]$"), regex.c
 """What is around a forgotten space between two sentences."""
 _QUOTATION = regex.compile(r'(?|"([^"]+)"|“([^“”]+)”|«([^«»]+)»)')
 _PICTURES = r"(?:(?!\N{REPLACEMENT CHARACTER})[\p{So}\p{Sk}\N{ZERO WIDTH JOINER}\N{VARIATION SELECTOR-16}])++"
-_LEAD = regex.compile(rf"\s*(?:{_PICTURES}|[-*+] \[[ xX]\]|#{{1,6}})\s+")
-"""What is before a sentence and no part of it: pictures, the boxes of a list, the marks of a heading."""
+_BULLET = r"[-*+] \[[ xX]\]|[-–—*+•·‣◦▪∙→⇒]|>+"
+_COUNT = r"\d{1,3}[.)]|\d{1,3}(?:\.\d{1,3})+[.)]|\d{1,2}(?:\.\d{1,2}){2,}|[IVX]{2,5}\.|\p{L}\)|[ivxIVX]{2,5}\)"
+_MARK = rf"(?:{_PICTURES}|{_BULLET}|#{{1,6}}|{_COUNT}|\((?:\d{{1,3}}|\p{{L}}|[ivxIVX]{{2,5}})\))"
+_LEAD = regex.compile(rf"\s*(?:{_MARK}\s+)+")
+"""What is before a sentence and no part of it: pictures, the marks of headings and quotations, bullets, boxes and numbers of
+lists."""
+_ONLY_MARKS = regex.compile(rf"\s*(?:{_MARK}\s+)*{_MARK}\s*")
 _TRAIL = regex.compile(rf"(?<=\s){_PICTURES}\s*$")
 _OPEN, _CLOSE = "«“([", "»”)]"
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnsearch.translation import Translation
-from rnnsearch.translation.sentences import as_line, as_passage
+from rnnsearch.translation.sentences import as_line, as_passage, has_letters
 
 texts = st.text(st.sampled_from("ab.!? \n\t\r\u2028\u00a0“”\"«»AÉ1…)(🙂#-"), max_size=60) | st.text(max_size=40)
 
@@ -44,6 +44,14 @@ def test_sentences_and_lines() -> None:
         "🙂|Hello.|🎉|How are you|🙂",
         "- [ ]|Buy milk.|Then go.",
         "## |The end",
+        "- |Milk and bread.|- |Eggs.",
+        "1) |Open it.|2) |Close it.",
+        "a) |The first one.|(b) |The second one.",
+        "> |Hello there.|How are you?",
+        ">> > |Deep",
+        "• 2.1. |Introduction",
+        "IV. |The end",
+        "1.5 million people came.|-5 degrees is cold.|3 apples are left.|A. Smith ate one.",
     ],
 )
 def test_english(line: str) -> None:
@@ -64,6 +72,8 @@ def test_english(line: str) -> None:
         "(Il était tard.)|Nous dormions.",
         "Il est né en 1950 av. J.-C.|C'est vieux.",
         "Comment allez-vous ?|Bien !|Et vous ?",
+        "— |Bonjour.|— |À demain !",
+        "☐ 1. |Acheter du pain.|c) |Le vin",
     ],
 )
 def test_french(line: str) -> None:
@@ -74,7 +84,17 @@ def _written(line: str) -> str:
     return line.replace("world.|", "world.").replace("|", " ")
 
 
-ENDLESS = ["a", "a.", "A.", "ab.cd", "a… ", "(A… ", "etc. A ", "🙂", "🙂 ", "# ", ". . ", "Mr. "]
+@pytest.mark.parametrize("text", ["1.", "a)", "(b)", "IV.", "- 2)", "5 %", "🙂", "> a)"])
+def test_marks_of_lists_are_nothing_to_translate(text: str) -> None:
+    assert not has_letters(text)
+
+
+@pytest.mark.parametrize("text", ["a", "I", "a) b", "(no)", "Mix."])
+def test_words_are(text: str) -> None:
+    assert has_letters(text)
+
+
+ENDLESS = ["a", "a.", "A.", "ab.cd", "a… ", "(A… ", "etc. A ", "🙂", "🙂 ", "# ", ". . ", "Mr. ", "- ", "a) ", ">", "1. -  "]
 
 
 @pytest.mark.parametrize("text", ENDLESS, ids=ascii)

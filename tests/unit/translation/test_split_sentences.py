@@ -83,7 +83,8 @@ def test_no_sentence_of_a_line_is_lost(translator: Translator) -> None:
     line = " ".join(BUS)
     assert translator.translate(line).text == BUS_IN_FRENCH
     assert next(translator.stream([line]))[0].text == BUS_IN_FRENCH
-    assert len(translator.translate(line, split_sentences=False).text) < len(BUS_IN_FRENCH) / 2
+    whole = translator.translate(line, split_sentences=False, keep_numbers=False)
+    assert len(whole.text) < len(BUS_IN_FRENCH) / 2
 
 
 @pytest.mark.parametrize("pair", PARAGRAPHS)
@@ -126,6 +127,16 @@ def check_places(found: Translation) -> None:
         assert found.tokens[segment.target_start : segment.target_start + len(segment.tokens)] == segment.tokens
         targets = range(segment.target_start, segment.target_start + len(segment.tokens))
         assert all(start <= source < stop for source, target in found.links or () if target in targets)
+
+
+@pytest.mark.parametrize("mark", ["1. ", "- ", "•\t", "a) ", "☐ ", "> ", "  12)  ", "— "])
+def test_the_marks_of_a_list_stay(translator: Translator, mark: str) -> None:
+    assert translator.translate(f"{mark}{SENTENCES[0]} ", beam=1).text == f"{mark}{alone(SENTENCES[0])} "
+
+
+def test_blanks_in_odd_places(translator: Translator) -> None:
+    odd = ["How  are you , my\tfriend ?", "How are you, my friend ?", "\u00a0How are you,  my friend?"]
+    assert {one.text.strip() for one in translator.translate(odd)} == {translator.translate("How are you, my friend?").text}
 
 
 @pytest.mark.parametrize("sentence", [*SENTENCES, "hello", "It is late, and we must go home now; the bus has left."])
