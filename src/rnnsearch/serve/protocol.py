@@ -140,9 +140,13 @@ class AlignedTranslation(BaseModel):
         float,
         Field(
             description="From 0 to 1: the geometric mean of the probabilities that the model gave to the words and to the "
-            "end. It says how sure the model is, and not whether it is right."
+            "end, halved for each of the `missing` numbers. It says how sure the model is, and not whether it is right."
         ),
     ]
+    missing: Annotated[
+        list[str] | None,
+        Field(description="The numbers of the sentence that the translation lacks. Left out where there are none."),
+    ] = None
     terms: Annotated[
         list[tuple[int, int, int, int]] | None,
         Field(
@@ -230,9 +234,12 @@ class Error(BaseModel):
     error: Annotated[str, Field(description="One sentence that says why.")]
 
 
-def confidence(score: float, words: int) -> float:
-    """The geometric mean of the probabilities of `words` words and the end symbol; `score` is the sum of their logs."""
-    return round(math.exp(score / (words + 1)), 4)
+def confidence(score: float, words: int, missing: int = 0) -> float:
+    """The geometric mean of the probabilities of `words` words and the end symbol, halved for each `missing` number.
+
+    `score` is the sum of the logarithms of the probabilities.
+    """
+    return round(math.ldexp(math.exp(score / (words + 1)), -missing), 4)
 
 
 def aligned(source: str, translations: list[Translation]) -> AlignedSentence:
@@ -272,7 +279,8 @@ def _fields(translation: Translation) -> dict[str, object]:
         "end_weights": rounded_row(end_alignment),
         "links": None if translation.links is None else sorted(translation.links),
         "score": round(translation.score, 6),
-        "confidence": confidence(translation.score, len(translation.tokens)),
+        "confidence": confidence(translation.score, len(translation.tokens), len(translation.missing)),
+        "missing": list(translation.missing) or None,
         "terms": [astuple(term) for term in translation.terms] or None,
         "finished": translation.finished,
     }

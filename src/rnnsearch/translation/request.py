@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 from rnnsearch.config import SearchConfig
 from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.model_folder import System
-from rnnsearch.search import Hypothesis, Query, Term, Terms
+from rnnsearch.search import Hypothesis, Query, Term, Terms, best_first
 from rnnsearch.text import units_of
-from rnnsearch.text.vocabulary import UNK
+from rnnsearch.text.numbers import missing_numbers
+from rnnsearch.text.protected import ALL_SYMBOLS
+from rnnsearch.text.units import Units
+from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL
 from rnnsearch.translation.glossary import MOST_UNITS, MOST_UNITS_EACH, NO_TERMS, Glossary, Match
 from rnnsearch.translation.lexicon import Lexicon
 from rnnsearch.translation.mbr import rank_by_mbr
@@ -64,6 +67,8 @@ class Requests:
         self._languages = data.source_language, data.target_language
         self.of_running_text = data.source_units == "words" and data.tokenizer == "moses"
         """Whether the source may consist of sentences as people write them."""
+        self.has_numbers = self.of_running_text and data.target_units == "words"
+        """Whether the numbers of source and translation can be compared."""
 
     def of_lines(
         self,
@@ -175,22 +180,50 @@ class Requests:
         """
         if request.copied is not None:
             return [self._copied(request, request.copied, linker)]
+        keeps = search.keep_numbers and self.has_numbers
         found = [query.found for query in request.queries]
-        if request.seen:
-            found = [self._without_faults_first(each, seen) for each, seen in zip(found, request.seen, strict=True)]
+        if search.minimum_bayes_risk or not search.temperature:  # samples stay in the order in which they were drawn
+            found = [self._without_faults_first(request, number, keeps) for number in range(len(found))]
         wanted = len(found[0]) if found and search.minimum_bayes_risk else request.n
         ranks = min(wanted, len(found[0])) if len(found) == 1 else 1
         translations = [
             self._translation(request, [hypotheses[rank] for hypotheses in found], search.replace_unk, lexicon, linker)
             for rank in range(ranks)
         ]
-        return rank_by_mbr(translations)[: request.n] if search.minimum_bayes_risk else translations
+        if keeps:
+            translations = [self._with_missing(one) for one in translations]
+        if search.minimum_bayes_risk:
+            translations = best_first(rank_by_mbr(translations), lambda one: -len(one.missing))
+        return translations[: request.n]
 
-    def _without_faults_first(self, hypotheses: list[Hypothesis], seen: Seen) -> list[Hypothesis]:
-        """The hypotheses in order, but those with every symbol of the source once before the others."""
-        if not seen.places:
+    def _without_faults_first(self, request: Request, number: int, keeps_numbers: bool) -> list[Hypothesis]:
+        """The hypotheses of a segment in order, but first those with each of its symbols once and with all its numbers."""
+        hypotheses = request.queries[number].found
+        seen = request.seen[number] if request.seen else None
+        source = self._ordinary(self.source, seen.seen if seen else request.segments[number])
+        has_numbers = keeps_numbers and bool(missing_numbers(source, "", *self._languages))
+        if not has_numbers and not (seen and seen.places):
             return hypotheses
-        return sorted(hypotheses, key=lambda one: seen.faults(self.vocabularies.target.join(one.words)[0]))
+
+        def faults(hypothesis: Hypothesis) -> int:
+            tokens = self.vocabularies.target.join(hypothesis.words)[0]
+            count = seen.faults(tokens) if seen else 0
+            if has_numbers:  # `[UNK]` may become a number
+                missing = missing_numbers(source, self._ordinary(self.target, tokens), *self._languages)
+                count += max(0, len(missing) - tokens.count(UNK_SYMBOL))
+            return count
+
+        return sorted(hypotheses, key=faults)
+
+    @staticmethod
+    def _ordinary(units: Units, words: Sequence[str]) -> str:
+        """The text of these words without the symbols of spans."""
+        return units.detokenize([word for word in words if word not in ALL_SYMBOLS])
+
+    def _with_missing(self, translation: Translation) -> Translation:
+        """The translation, with the numbers that it lacks."""
+        source = self.source.detokenize(translation.source_tokens[:-1])
+        return replace(translation, missing=missing_numbers(source, translation.text, *self._languages))
 
     def _copied(self, request: Request, line: str, linker: Linker | None) -> Translation:
         """The translation of a line without letters: itself, each of its words read from itself."""
