@@ -290,7 +290,9 @@ class Server:
                     part = lines[start : start + AT_ONCE]
                     self._waiting -= len(part)
                     left -= len(part)
-                    search = self.search.translations(model, part, n, prefixes, asked.beam or None, asked.terms)
+                    search = self.search.translations(
+                        model, part, n, prefixes, asked.beam or None, asked.terms, asked.protect
+                    )
                     async with aclosing(search) as found:
                         async for translations in found:
                             self._sentences.inc()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rnnsearch.config import SearchConfig
 from rnnsearch.errors import RnnsearchError
@@ -106,14 +106,16 @@ class ContinuousTranslator:
         prefixes: Sequence[str] = (),
         beam: int | None = None,
         terms: GivenTerms = None,
+        protect: Sequence[str] = (),
     ) -> None:
         """Have the `n` best translations of these lines found, in order, for a new caller; see `Translator.requests`.
 
-        Where the caller's `terms` and the search's own translate the same words, those of the caller decide. Raises
-        RnnsearchError where they cannot be searched for.
+        `protect` are patterns of spans to keep, beside those of the search. Where the caller's `terms` and the search's own
+        translate the same words, those of the caller decide. Raises RnnsearchError where they cannot be searched for.
         """
         glossary = self._glossary | self.translator.glossary(terms)
-        requests = self.translator.requests(lines, n, prefixes, self.settings, beam, glossary)
+        settings = replace(self.settings, protect=(*self.settings.protect, *protect)) if protect else self.settings
+        requests = self.translator.requests(lines, n, prefixes, settings, beam, glossary)
         if not requests:
             return
         asking = self._callers[caller] = _Caller(len(requests))

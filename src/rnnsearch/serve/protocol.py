@@ -22,6 +22,9 @@ MOST_TRANSLATIONS = 20
 MOST_TERMS = 200
 """The most terms of a request."""
 
+MOST_PATTERNS, MOST_PATTERN = 20, 200
+"""The most patterns of spans to keep in a request, and the most characters of one."""
+
 
 def _whole(value: object) -> object:
     """15.0 is an integer, to JSON Schema."""
@@ -77,6 +80,13 @@ class TranslateRequest(Asked):
         dict[Term, Term],
         Field(max_length=MOST_TERMS, description="Source terms and their translations, before those of the server."),
     ] = {}
+    protect: Annotated[
+        list[Annotated[str, Field(max_length=MOST_PATTERN)]],
+        Field(
+            max_length=MOST_PATTERNS,
+            description="Regular expressions of spans to keep as they are written, for models that know protected spans.",
+        ),
+    ] = []
     split_sentences: Annotated[
         bool, Field(description="Whether to translate sentence by sentence; otherwise, line by line.")
     ] = True
