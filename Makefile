@@ -11,12 +11,13 @@ ARGS =
 PYTEST = $(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 TESTS = tests/system tests/docs tests/test_forked.py tests/test_kept.py tests/unit tests/conformance tests/benchmarks tests/tools
 
-.PHONY: help demo test test-slow docs clean
+.PHONY: help demo test test-slow test-nightly docs clean
 
 help:
 	@echo "make demo       set up, then train a small translator and show what it does (writes rnnsearch-demo/)"
 	@echo "make test       set up, then check style, types and imports, and run the tests"
 	@echo "make test-slow  the tests that take long: more examples, and Triton's interpreter"
+	@echo "make test-nightly  every benchmark at a tiny size, and further golden losses"
 	@echo "make docs       set up, then build the documentation as a site in build/site"
 	@echo "make clean      remove the virtual environment and everything that can be made again"
 
@@ -27,10 +28,13 @@ test: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(PYTEST) -m "not slow" --hypothesis-profile quick $(TESTS)
+	$(PYTEST) -m "not slow and not nightly" --hypothesis-profile quick $(TESTS)
 
 test-slow: $(VENV)/.installed-dev
-	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile thorough $(TESTS)
+	$(PYTEST) -m "slow or (hypothesis and not own_examples)" --hypothesis-profile thorough $(TESTS)
+
+test-nightly: $(VENV)/.installed-dev
+	$(BIN)/pytest -n auto --maxprocesses 4 -m nightly $(TESTS)
 
 docs: $(VENV)/.installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

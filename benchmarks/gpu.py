@@ -14,7 +14,6 @@ trial on a CPU: all sizes are tiny, and the kernels run in the interpreter of Tr
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib.metadata
 import importlib.util
 import json
@@ -26,22 +25,24 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from gpu_products import DEVICE, Products, memory, product_seconds, synchronize, tf32
-from record import machine, write_result
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.lib.command import Parser
+from benchmarks.lib.gpu_products import DEVICE, Products, memory, product_seconds, synchronize, tf32
+from benchmarks.lib.record import machine, write_result
+from benchmarks.lib.training import Enough, trainer_of, watch
 from rnnsearch.config import Config, from_preset
 from rnnsearch.data.pack import PackedCorpus, Sentences, write_packed
 from rnnsearch.model_folder import System, new_system
 from rnnsearch.ops import CpuRecurrences, Precision, Recurrences
 from rnnsearch.text import Vocabularies, Vocabulary
-from rnnsearch.training.checkpoint import Progress
-from rnnsearch.training.trainer import Trainer
-from rnnsearch.training.validation import DevelopmentSet
 from rnnsearch.translation import Translator, load
 
 PAPER_UPDATES_PER_SECOND = 0.74
@@ -108,7 +109,7 @@ def variants() -> dict[str, Variant]:
 
 def main() -> None:
     """Part after part; what each found, or how it failed, goes to the record at once."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(__doc__)
     parser.add_argument("--smoke", action="store_true", help="a trial on a CPU, all tiny")
     parser.add_argument("--name", default="gpu", help="of the file in results/")
     parser.add_argument("--text", type=Path, help="lines to translate, say newstest2014.en")
@@ -152,10 +153,10 @@ def main() -> None:
         for variant_name, variant in variants().items():
             if variant_name.startswith("cuda") and "products" not in found:
                 part("products", workload.roofline)
-            part(variant_name, lambda variant=variant: workload.time(variant))
+            part(variant_name, partial(workload.time, variant))
         part("summary", lambda: summary(found))
         for variant_name in ("cuda fp32", "cuda bf16"):
-            part(f"profile of {variant_name}", lambda n=variant_name: workload.profile(variants()[n]))
+            part(f"profile of {variant_name}", partial(workload.profile, variants()[variant_name]))
         if arguments.text:
             part("translation", lambda: translation(arguments.text, arguments.model, workload))
         if arguments.train:
@@ -186,26 +187,6 @@ def run_tests(smoke: bool) -> dict[str, Any]:
     return {"passed": ran.returncode == 0, "last_lines": lines[-1:] if ran.returncode == 0 else lines[-60:]}
 
 
-class Enough(Exception):
-    """What was to be seen of a training has been seen."""
-
-
-class Watch:
-    """A `Listener` that is called after every update, with the minibatch's NLL a word."""
-
-    def __init__(self, after: Callable[[float], None]) -> None:
-        self.after = after
-
-    def updated(self, progress: Progress, nll_per_word: float, words: int) -> None:
-        self.after(nll_per_word)
-
-    def validated(self, row: dict[str, Any], best: bool) -> None:
-        """There is no validation."""
-
-    def notice(self, text: str) -> None:
-        print(text, file=sys.stderr)
-
-
 class Workload:
     """A system with random weights, and minibatches with lengths as real text has them; a pass reads each of them once."""
 
@@ -233,10 +214,10 @@ class Workload:
             for parameter, initial in zip(self.system.model.parameters(), self.initial, strict=True):
                 parameter.copy_(initial)
         system = replace(self.system, config=self.config(variant.precision))
-        trainer = Trainer(system, self.corpus, DevelopmentSet([], []), Path())
+        trainer = trainer_of(system, self.corpus)
         system.model.recurrences = variant.recurrences()
-        with contextlib.suppress(Enough), tf32(variant.tf32):
-            trainer.run(Watch(after))
+        with tf32(variant.tf32):
+            watch(trainer, lambda number, nll_per_word, words: after(nll_per_word))
         system.model.recurrences = None  # whatever memory the engine holds is free again
 
     def time(self, variant: Variant) -> dict[str, Any]:
@@ -345,8 +326,8 @@ def random_pairs(sizes: Sizes) -> tuple[Sentences, Sentences]:
     source = random.lognormal(np.log(0.45 * sizes.longest), 0.55, pairs)
     target = source * random.normal(1.08, 0.15, pairs).clip(0.5, 2)
     sides = []
-    for lengths in (source, target):
-        lengths = lengths.round().clip(1, sizes.longest).astype(np.int32)
+    for drawn in (source, target):
+        lengths = drawn.round().clip(1, sizes.longest).astype(np.int32)
         ranks = np.exp(random.uniform(0, np.log(sizes.words), lengths.sum())).astype(np.int32)
         sides.append(Sentences(ranks + 1, lengths))
     return sides[0], sides[1]
@@ -379,7 +360,7 @@ def translation(text: Path, model: Path | None, workload: Workload) -> dict[str,
     """All lines of a text with a beam of 10; random weights end no sentence, and stop at 1.2 times the source's length."""
     lines = text.read_text(encoding="utf-8").split("\n")
     lines = lines[:-1] if not lines[-1] else lines
-    settings: dict[str, object] = {"beam": 10, "batch_sentences": 128, "split_sentences": False}
+    settings: dict[str, Any] = {"beam": 10, "batch_sentences": 128, "split_sentences": False}
     if model is None:
         settings["maximum_length_ratio"] = 1.2
         translator = Translator(workload.system)

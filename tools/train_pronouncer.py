@@ -2,10 +2,10 @@
 
     python tools/train_pronouncer.py --data DATA --output RUNS/en-ipa [--from RUNS/high-eng_us]
 
-The training is that of `benchmarks/g2p.py --levels high`: the preset `characters` on `DATA/g2p/high/eng_us_train.tsv`,
-which is part of WikiPron. With `--from`, the model of that benchmark is taken. Its int8 copy becomes the model that is
-installed with the package, with a card that has its error rate on the development set. A stopped training goes on with the
-same command.
+The training is that of `benchmarks/characters/g2p.py --levels high`: the preset `characters` on
+`DATA/g2p/high/eng_us_train.tsv`, which is part of WikiPron. With `--from`, the model of that benchmark is taken. Its int8
+copy becomes the model that is installed with the package, with a card that has its error rate on the development set. A
+stopped training goes on with the same command.
 """
 
 from __future__ import annotations

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import subprocess
 import sys
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
+from benchmarks.alignment import aligner_scores as scores
+from benchmarks.lib import cost as cost_script
 from rnnsearch.alignment import LineLinks
 from rnnsearch.data.word_alignments import GoldLinks
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 GOLD = GoldLinks(frozenset({(0, 0)}), frozenset({(0, 0), (0, 1)}))
 RIGHT, WRONG = frozenset({(0, 0)}), frozenset({(1, 1)})
-
-
-@pytest.fixture(scope="module")
-def scores() -> ModuleType:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(BENCHMARKS))
-        return importlib.import_module("aligner_scores")
 
 
 def line(source: list[int], target: list[int], probability: list[float]) -> LineLinks:
@@ -32,7 +23,7 @@ def line(source: list[int], target: list[int], probability: list[float]) -> Line
     return LineLinks(np.array(source), np.array(target), none, none, np.empty((len(source), 0)), np.array(probability))
 
 
-def test_a_difference_in_most_sentences_is_significant_and_one_that_balances_is_not(scores: ModuleType) -> None:
+def test_a_difference_in_most_sentences_is_significant_and_one_that_balances_is_not() -> None:
     gold = [GOLD] * 40
     assert scores.p_value([RIGHT] * 40, [RIGHT] * 20 + [WRONG] * 20, gold, range(40)) < 0.01
     assert scores.p_value([RIGHT] * 40, [RIGHT] * 40, gold, range(40)) == 1
@@ -41,7 +32,7 @@ def test_a_difference_in_most_sentences_is_significant_and_one_that_balances_is_
     assert scores.p_value([RIGHT] * 40, [RIGHT] * 20 + [WRONG] * 20, gold, range(20)) == 1, "the other half is not looked at"
 
 
-def test_reliability_compares_the_probability_with_the_share_of_sure_links(scores: ModuleType) -> None:
+def test_reliability_compares_the_probability_with_the_share_of_sure_links() -> None:
     lines = [line([0, 0, 1], [0, 1, 1], [0.95, 0.9, 0.25])] * 3 + [line([1], [1], [0.95])]
     found = scores.reliability([scores.cells_of(one) for one in lines], [GOLD] * 4)
     drawn, cells = found["drawn links"], found["all cells"]
@@ -53,9 +44,9 @@ def test_reliability_compares_the_probability_with_the_share_of_sure_links(score
 
 def test_the_cost_of_a_command_is_its_own_and_its_childrens() -> None:
     hungry = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'b = bytearray(80 << 20); sum(range(10**6))'])"
-    cost = [sys.executable, str(BENCHMARKS / "cost.py"), sys.executable, "-c", hungry]
+    cost = [sys.executable, cost_script.__file__, sys.executable, "-c", hungry]
     told = json.loads(subprocess.run(cost, stdout=subprocess.PIPE, check=True).stdout)
     assert 80 < told["megabytes"] < 160
     assert told["processor"] > 0
-    failing = [sys.executable, str(BENCHMARKS / "cost.py"), sys.executable, "-c", "raise SystemExit(3)"]
+    failing = [sys.executable, cost_script.__file__, sys.executable, "-c", "raise SystemExit(3)"]
     assert subprocess.run(failing, stdout=subprocess.PIPE, check=False).returncode == 3

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+from benchmarks.peers.moses import moses as driver
 
 PROGRAMS = {
     "bin/moses": "cat",
@@ -31,13 +29,6 @@ def installation(tmp_path: Path) -> Path:
         program.write_text(f'#!/bin/sh\necho "{Path(name).name} $*" >> {tmp_path}/calls\n{body}\n')
         program.chmod(0o755)
     return folder
-
-
-@pytest.fixture
-def driver(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The module `benchmarks/moses.py`."""
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    return importlib.import_module("moses")
 
 
 @pytest.fixture
@@ -64,7 +55,7 @@ def arguments(installation: Path, tmp_path: Path) -> list[str]:
     return [str(word) for option in given.items() for word in option]
 
 
-def test_train_tune_decode(driver: ModuleType, arguments: list[str], tmp_path: Path) -> None:
+def test_train_tune_decode(arguments: list[str], tmp_path: Path) -> None:
     driver.main(arguments)
     calls = (tmp_path / "calls").read_text().splitlines()
     assert [call.split()[0] for call in calls] == [
@@ -90,7 +81,7 @@ def test_train_tune_decode(driver: ModuleType, arguments: list[str], tmp_path: P
 
 
 def test_a_finished_step_is_not_run_again(
-    driver: ModuleType, installation: Path, arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    installation: Path, arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tune = installation / "scripts" / "training" / "mert-moses.pl"
     tune.write_text("#!/bin/sh\necho 'no tuning today' >&2\nexit 3\n")
@@ -109,7 +100,7 @@ def test_a_finished_step_is_not_run_again(
 
 @pytest.mark.parametrize("missing", ["bin/moses", "scripts/training/mert-moses.pl", "training-tools/mgiza"])
 def test_what_is_missing_is_named(
-    driver: ModuleType, installation: Path, arguments: list[str], missing: str, capsys: pytest.CaptureFixture[str]
+    installation: Path, arguments: list[str], missing: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (installation / missing).unlink()
     with pytest.raises(SystemExit):
@@ -120,7 +111,7 @@ def test_what_is_missing_is_named(
 
 
 def test_a_file_name_without_a_language_is_refused(
-    driver: ModuleType, arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     source = tmp_path / "train.en"
     arguments[arguments.index(str(source))] = str(source.rename(tmp_path / "train"))

@@ -12,24 +12,12 @@ from typing import Any
 import pytest
 
 import rnnsearch
+from benchmarks.pages import render
 from rnnsearch.config import Config, ModelConfig, to_dict
 from rnnsearch.datasets.builtin import write_corpus
 from rnnsearch.model import PAPER_NAMES, RNNsearch
 
 DOCS = Path(__file__).parents[2] / "docs"
-RENDERING = (
-    "docs/make_settings.py",
-    "benchmarks/aligners_page.py",
-    "benchmarks/quality.py",
-    "benchmarks/table.py",
-    "benchmarks/reproduction.py",
-    "benchmarks/attention_models.py",
-    "benchmarks/characters.py",
-    "benchmarks/newstest_page.py",
-    "benchmarks/box.py",
-    "benchmarks/scale_page.py",
-    "benchmarks/faults_page.py",
-)
 
 
 def table_rows(page: Path) -> list[list[str]]:
@@ -57,10 +45,24 @@ def test_shapes_are_those_of_the_code(alignment: str) -> None:
         assert tuple(parameter.shape) == tuple(sizes[size] for size in rows[name].strip("()").split(", ")), name
 
 
-@pytest.mark.parametrize("script", RENDERING)
-def test_rendered_pages_are_up_to_date(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    rendering = load_script(script, monkeypatch)
-    assert rendering.PAGE.read_text(encoding="utf-8") == rendering.page(), f"run: python {script}"
+def test_the_rendered_page_of_settings_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    rendering = load_script("docs/make_settings.py", monkeypatch)
+    assert rendering.PAGE.read_text(encoding="utf-8") == rendering.page(), "run: python docs/make_settings.py"
+
+
+@pytest.mark.parametrize("page", [*render.PAGES, *render.CARDS])
+def test_rendered_pages_are_up_to_date(page: str) -> None:
+    text = render.path_of(page).read_text(encoding="utf-8")
+    assert text == render.render(page), "run: python benchmarks/pages/render.py"
+
+
+@pytest.mark.parametrize("page", render.PAGES)
+def test_rendered_pages_name_their_scripts_and_records(page: str) -> None:
+    text = render.path_of(page).read_text(encoding="utf-8")
+    named = re.findall(r"`(results/[^`]+\.json)`", text)
+    assert named
+    for name in named:
+        assert list((DOCS.parent / "benchmarks").glob(name)), name
 
 
 def test_links_to_definitions_lead_to_their_lines(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,7 @@ def _seed() -> None:
 
 
 def test_keras_additive_attention() -> None:
-    """Vectors that Keras computed; see `benchmarks/keras_vectors.py`. Keras has neither W_a nor U_a."""
+    """Vectors that Keras computed; see `benchmarks/peers/keras/vectors.py`. Keras has neither W_a nor U_a."""
     with np.load(Path(__file__).parent / "keras_additive_attention.npz") as file:
         keras = {name: file[name] for name in file.files}
     query, value, key, wide, lengths, query_mask = (

@@ -4,7 +4,7 @@ The posterior probabilities of models that agreed in training are too sure of th
 agree are wrong more often. Here they are evidence among other evidence: is one of the words linked otherwise, are the
 neighbours linked alongside, is a word frequent, are the two at the same place of their sentences? No evidence is about a
 language, or about the size of a text. The weights were learned from hand-aligned sentences, two novels of `alibi` (French
-and English), and from training sentences of the built-in corpus; `benchmarks/link_weights.py` learns them again.
+and English), and from training sentences of the built-in corpus; `benchmarks/alignment/link_weights.py` learns them again.
 """
 
 from __future__ import annotations

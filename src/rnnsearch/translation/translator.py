@@ -27,7 +27,7 @@ from rnnsearch.translation.lines import arriving, as_lines
 from rnnsearch.translation.markup import Markup
 from rnnsearch.translation.request import Request, Requests
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
-from rnnsearch.translation.sentences import Passage, as_line, as_passage, has_letters
+from rnnsearch.translation.sentences import Passage, as_line, as_passage, has_words
 from rnnsearch.translation.translation import Alignment, Linker, Translation
 
 
@@ -192,7 +192,7 @@ class Translator:
         if len(passage.sentences) > 1:
             passage = passage.uncut([(span.start, span.stop) for span in self._requests.spans(line, patterns)])
         if prefix and (
-            len(as_passage(prefix, data.target_language).sentences) > 1 or not has_letters(passage.sentences[0])
+            len(as_passage(prefix, data.target_language).sentences) > 1 or not has_words(passage.sentences[0])
         ):
             return as_line(line, data.source_language, split=False)
         return passage

@@ -10,7 +10,7 @@ import regex
 from rnnsearch.search.repetition import breaks_limits
 from rnnsearch.text.numbers import missing_numbers
 from rnnsearch.text.vocabulary import UNK_SYMBOL
-from rnnsearch.translation.sentences import as_passage, has_letters
+from rnnsearch.translation.sentences import as_passage, has_words
 
 Rule = Callable[[str, str, tuple[str, str]], str]
 """Of a line, its translation, and the languages of both: what is wrong, or nothing."""
@@ -78,7 +78,7 @@ def _one_address(source: str, target: str, languages: tuple[str, str]) -> str:
 
 def _sentences(source: str, target: str, languages: tuple[str, str]) -> str:
     wanted, found = (
-        sum(map(has_letters, as_passage(text, language).sentences))
+        sum(map(has_words, as_passage(text, language).sentences))
         for text, language in zip((source, target), languages, strict=True)
     )
     return "" if found >= wanted else f"has {found} of {wanted} sentences"

@@ -1,0 +1,209 @@
+"""Word aligners side by side: `rnnsearch align` without a model, eflomal and fast_align, trained on the same text.
+
+    python benchmarks/alignment/aligners.py --data DATA --output RUNS --peers PYTHON [--tests NAME ...] [--others NAME ...]
+                                  [--blind NAME ...]
+
+There are three tests. `novels` aligns the novels of `DATA/alibi` together with 100,000 pairs of Europarl, `all-europarl` the
+same novels with all 948,271 pairs, and `built-in` the test set of the built-in corpus with its 60,000 training pairs. The
+links of no test sentence are shown to an aligner. What is chosen, is chosen on the two novels DEVELOPED_ON; the other three
+are the test. A test that is not asked for keeps its record; `--others` names the aligners that ours is compared with, if not
+both. With `--blind`, the aligners of these names also align the sentences of `DATA/blind/hansards` together with
+`DATA/hansards/train`; the gold links of these are elsewhere, and what is found goes to `results/blind/hansards`.
+
+PYTHON is that of an environment with the packages `eflomal` and `systran-align`, which are never dependencies. What an
+aligner has written is kept in RUNS, and only scored when the script runs again. The record is `results/aligners.json`, from
+which `aligners_page.py` renders a page.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.alignment.aligner_scores import cells_of, p_value, reliability, scored
+from benchmarks.alignment.gold import Aligned, both, built_in_test, novel_parts, novels, tokenized
+from benchmarks.lib import built_in
+from benchmarks.lib.command import Parser, cost_of, rnnsearch
+from benchmarks.lib.record import RESULTS, machine, read, sized, write_result
+from benchmarks.peers import aligners as peer_aligners
+from rnnsearch.alignment import Aligner, LineLinks
+from rnnsearch.atomic import write_json, write_text
+from rnnsearch.data.read import read_lines
+from rnnsearch.data.word_alignments import Links, Symmetry, parse_gold, to_pharaoh
+from rnnsearch.text.tokenize import Tokenizer
+
+PAIRS = sized({"novels": 100_000, "all-europarl": 948_271}, {"novels": 200, "all-europarl": 300})
+TESTS = (*PAIRS, "built-in")
+BLIND = RESULTS / "blind" / "hansards"
+WAYS: tuple[Symmetry, ...] = ("intersection", "union", "grow-diag", "grow-diag-final-and")
+OURS, OTHERS = "rnnsearch", peer_aligners.ALIGNERS
+ALIGNERS = OURS, *OTHERS
+SHOWN = 12
+"""Sentences of the built-in corpus whose links the page shows, where ours and eflomal's differ."""
+
+
+def main() -> None:
+    """Prepare, align, score, record."""
+    parser = Parser(__doc__, "data", "output")
+    parser.add_argument("--peers", type=Path, required=True, help="a Python with eflomal and systran-align")
+    parser.add_argument("--tests", nargs="*", choices=TESTS, default=["novels", "built-in"])
+    parser.add_argument("--others", nargs="+", choices=OTHERS, default=list(OTHERS), help="what ours is compared with")
+    parser.add_argument("--blind", nargs="*", choices=ALIGNERS, default=[], help="whose links of the Hansards to write")
+    arguments = parser.parse_args()
+
+    on, folder, found = machine(), arguments.output / "aligners", read("alignment/aligners").get("found", {})
+    for name in arguments.tests:
+        corpus = built_in.corpus(folder / "corpus")
+        test = built_in_test(corpus) if name == "built-in" else novels(arguments.data / "alibi")
+        parts = {"test": range(len(test.gold))} if name == "built-in" else novel_parts(arguments.data / "alibi")
+        text = text_of(name, test, arguments.data, folder)
+        aligned = aligners(text, folder / name, test, arguments.peers, arguments.others)
+        found[name] = {"machine": on, **compared(aligned, test, parts)}
+        if name == "built-in":
+            found[name]["shown"] = shown(aligned, test, found[name])
+    write_result("alignment/aligners", found={name: found[name] for name in TESTS if name in found})
+    blind(arguments.data, folder / "hansards", arguments.peers, arguments.blind)
+
+
+def aligners(text: Sequence[Path], output: Path, test: Aligned, peers: Path, others: Sequence[str]) -> dict[str, Any]:
+    """The links of each aligner, by way of combining both directions, what they cost, and our own lines."""
+    lines, cost = ours(text, output, test)
+    links = {"probability": [line.links() for line in lines]} | {way: [line.links(way) for line in lines] for way in WAYS}
+    compared_with = {name: theirs(name, peers, text, output, test) for name in OTHERS if name in others}
+    return {"lines": lines, OURS: {"links": links, "cost": cost}, **compared_with}
+
+
+def compared(found: Mapping[str, Any], test: Aligned, parts: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+    """What is recorded of a test set: scores, costs, the difference from each aligner's best way, reliability."""
+    names = [name for name in ALIGNERS if name in found]
+    scores = {
+        name: {
+            way: {part: scored(links, test.gold, numbers) for part, numbers in parts.items()}
+            for way, links in found[name]["links"].items()
+        }
+        for name in names
+    }
+    best: dict[str, dict[str, Any]] = {}
+    for part, numbers in parts.items():
+        best[part] = {}
+        for name in names[1:]:
+            way = min(scores[name], key=lambda way: scores[name][way][part]["aer"])
+            p = p_value(found[OURS]["links"]["probability"], found[name]["links"][way], test.gold, numbers)
+            best[part][name] = {"way": way, "p": p}
+    return {
+        "pairs": {part: len(numbers) for part, numbers in parts.items()},
+        "scores": scores,
+        "cost": {name: found[name]["cost"] for name in names},
+        "best": best,
+        "reliability": {
+            part: reliability([cells_of(found["lines"][n]) for n in numbers], [test.gold[n] for n in numbers])
+            for part, numbers in parts.items()
+        },
+    }
+
+
+def shown(found: Mapping[str, Any], test: Aligned, record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The first sentences of which eflomal's best way and ours have different links."""
+    way = record["best"]["test"]["eflomal"]["way"]
+    examples: list[dict[str, Any]] = []
+    for n, pair in enumerate(zip(found[OURS]["links"]["probability"], found["eflomal"]["links"][way], strict=True)):
+        if pair[0] != pair[1] and len(examples) < SHOWN:
+            links = {OURS: to_pharaoh(pair[0]), "eflomal": to_pharaoh(pair[1]), "gold": to_pharaoh(test.gold[n].sure)}
+            possible = to_pharaoh(test.gold[n].possible - test.gold[n].sure)
+            words = {"source": " ".join(test.sources[n]), "target": " ".join(test.targets[n])}
+            examples.append({"number": n} | words | links | {"possible": possible})
+    return examples
+
+
+def text_of(name: str, test: Aligned, data: Path, folder: Path) -> tuple[Path, Path]:
+    """The two files in which a test set is aligned."""
+    train = [folder / "corpus" / f"train.{language}" for language in ("en", "fr")]
+    training = partial(europarl, data, PAIRS[name]) if name in PAIRS else partial(tokenized, *train)
+    return written(folder / name, (test.sources, test.targets), training)
+
+
+def written(
+    output: Path, tested: Sequence[Sequence[Sequence[str]]], training: Callable[[], Iterable[Iterable[Sequence[str]]]]
+) -> tuple[Path, Path]:
+    """The two files that are aligned: the test sentences, and then those of the training text."""
+    text = output.with_name(f"{output.name}.en"), output.with_name(f"{output.name}.fr")
+    if not text[1].exists():
+        for path, test_side, training_side in zip(text, tested, training(), strict=True):
+            write_text(path, "".join(" ".join(words) + "\n" for words in chain(test_side, training_side)))
+    return text
+
+
+def blind(data: Path, output: Path, peers: Path, names: Sequence[str]) -> None:
+    """Writes the links of the Hansards that these aligners find, to be scored by those who have the gold links."""
+    if not names:
+        return
+    (sources, targets), training = (
+        [[line.split() for line in read_lines(data / f"{name}.{language}{end}")] for language in ("en", "fr")]
+        for name, end in (("blind/hansards", ""), ("hansards/train", ".xz"))
+    )
+    test = Aligned(sources, targets, [parse_gold("")] * len(sources))
+    text = written(output, (sources, targets), lambda: training)
+    files: dict[str, list[Links]] = {}
+    if OURS in names:
+        files[OURS] = [line.links() for line in ours(text, output, test)[0]]
+    for name, file, way in (("eflomal", "eflomal-intersection", WAYS[0]), ("fast_align", "fast_align", WAYS[-1])):
+        if name in names:
+            files[file] = theirs(name, peers, text, output, test)["links"][way]
+    for name, pairs in files.items():
+        write_text(BLIND / f"{name}.links", "".join(f"{to_pharaoh(pair)}\n" for pair in pairs))
+
+
+def europarl(data: Path, pairs: int) -> Iterator[Iterator[list[str]]]:
+    """The words of so many pairs drawn at random from all of Europarl, of both sides."""
+    for language in ("en", "fr"):
+        paths = [data / "europarl" / f"europarl-part{part}.{language}.xz" for part in (0, 1)]
+        lines = [line for path in paths for line in read_lines(path)]
+        chosen = np.sort(np.random.default_rng(1).choice(len(lines), pairs, replace=False))
+        yield map(Tokenizer("moses", language).tokenize, (lines[n] for n in chosen))
+
+
+def ours(text: Sequence[Path], output: Path, test: Aligned) -> tuple[list[LineLinks], dict[str, Any]]:
+    """`rnnsearch align` without a model: what the aligner that it keeps says of the test sentences, and the cost."""
+    links, kept = output.with_name(f"{output.name}.ours"), output.with_name(f"{output.name}.aligner")
+    files = ["--source", text[0], "--target", text[1], "--output", links, "--save", kept]
+    cost = measured(rnnsearch("align", *files), text, links)
+    return list(Aligner.load(kept).align(zip(test.sources, test.targets, strict=True))), cost
+
+
+def theirs(name: str, peers: Path, text: Sequence[Path], output: Path, test: Aligned) -> dict[str, Any]:
+    """Another aligner: its links of each direction, or symmetrised by itself or by us, and the cost."""
+    aligner = OTHERS[name]
+    several = len(aligner.writes) > 1
+    paths = [output.with_name(f"{output.name}.{name}{f'-{of}' if several else ''}") for of in aligner.writes]
+    cost = measured([*map(str, aligner.command(peers, text, paths))], text, paths[-1])
+    links = {of: first_lines(path, test) for of, path in zip(aligner.writes, paths, strict=True)}
+    combined = {way: both(links["forward"], links["backward"], way) for way in WAYS} if several else {}
+    return {"links": links | combined, "cost": cost}
+
+
+def measured(command: list[str], text: Sequence[Path], result: Path) -> dict[str, Any]:
+    """The cost of a command that aligns a text and writes `result` last; kept beside it."""
+    kept = result.with_name(f"{result.name}.cost.json")
+    if not kept.exists():
+        print(f"{result.name}: aligning", file=sys.stderr)
+        cost, pairs = cost_of(command), sum(1 for _ in read_lines(text[0]))
+        write_json(kept, cost | {"pairs": pairs, "pairs_per_second": pairs / cost["processor"]})
+    return dict(json.loads(kept.read_text(encoding="utf-8")))
+
+
+def first_lines(path: Path, test: Aligned) -> list[Links]:
+    """The links of the test sentences, which come first."""
+    return [parse_gold(line).sure for line, _ in zip(read_lines(path), test.gold, strict=False)]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Sentence pairs with gold links: the test set of the built-in corpus, and the five novels of alibi."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rnnsearch.data.read import read_lines
+from rnnsearch.data.word_alignments import GoldLinks, Links, Symmetry, parse_gold, read_gold, symmetrize
+from rnnsearch.text.tokenize import Tokenizer
+
+LONGEST = 60
+"""Novels' sentences of more words are left out."""
+DEVELOPED_ON = ("LaBarbeBleue", "LaDerniereClasse")
+"""The novels on which settings are chosen; the others are the test."""
+Sentences = list[list[str]]
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Sentence pairs, in words, and their gold links."""
+
+    sources: Sentences
+    targets: Sentences
+    gold: list[GoldLinks]
+
+    def chosen(self, numbers: Sequence[int]) -> Aligned:
+        """The pairs of these numbers."""
+        sources, targets = ([side[n] for n in numbers] for side in (self.sources, self.targets))
+        return Aligned(sources, targets, [self.gold[n] for n in numbers])
+
+
+def tokenized(english: Path, french: Path) -> tuple[Sentences, Sentences]:
+    """The words of two files of text."""
+    first, second = (
+        [*map(Tokenizer("moses", language).tokenize, read_lines(path))]
+        for path, language in ((english, "en"), (french, "fr"))
+    )
+    return first, second
+
+
+def built_in_test(corpus: Path) -> Aligned:
+    """The test set of the built-in corpus."""
+    return Aligned(*tokenized(corpus / "test.en", corpus / "test.fr"), read_gold(corpus / "test.gold"))
+
+
+def novels(folder: Path) -> Aligned:
+    """The gold alignments of `alibi`: English as the source, French as the target."""
+    found = Aligned([], [], [])
+    for _, english, french, links in _pairs(folder):
+        found.sources.append(english.split())
+        found.targets.append(french.split())
+        found.gold.append(parse_gold(links, reverse=True))
+    return found
+
+
+def novel_parts(folder: Path) -> dict[str, Sequence[int]]:
+    """The sentences of the novels that were developed on, and of the others, by number as `novels` has them."""
+    developed = [novel in DEVELOPED_ON for novel, *_ in _pairs(folder)]
+    return {
+        "developed on": [n for n, known in enumerate(developed) if known],
+        "test": [n for n, known in enumerate(developed) if not known],
+    }
+
+
+def both(forward: Sequence[Links], backward: Sequence[Links], way: Symmetry) -> list[Links]:
+    """The links of two directions together."""
+    return [symmetrize(one, other, way) for one, other in zip(forward, backward, strict=True)]
+
+
+def _pairs(folder: Path) -> Iterator[tuple[str, str, str, str]]:
+    """The novel, the English, the French and the links of each pair."""
+    for place in sorted(path for path in folder.iterdir() if path.is_dir()):
+        french, english = (_numbered(place / f"{name}_sents.txt") for name in place.name.split("_"))
+        for number, links in _numbered(place / f"ali_w2w_{place.name}.txt").items():
+            if number in french and number in english and len(english[number].split()) <= LONGEST:
+                yield place.name.split("_")[0], english[number], french[number], links
+
+
+def _numbered(path: Path) -> dict[str, str]:
+    lines = (line.removeprefix("\ufeff").partition("\t") for line in read_lines(path))
+    return {number.strip(): rest for number, _, rest in lines}

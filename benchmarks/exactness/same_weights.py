@@ -1,0 +1,128 @@
+"""The weights after a training on 1, 2, 3 and 4 processes, undisturbed and killed: their hashes.
+
+    python benchmarks/exactness/same_weights.py --output RUNS [--data DATA] [--updates 120] [--kills 3]
+
+The texts are the built-in corpus and, with DATA, Multi30k. The settings are those of the preset `demo`, with twelve shards.
+A killed run is `rnnsearch train --processes N`, one of whose processes is killed (SIGKILL) at a random moment after each new
+checkpoint; it goes on with those that are left, and if none is, it is started again with `--resume`. Runs that have ended
+are kept in RUNS, and not repeated.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.lib.command import Parser, rnnsearch
+from benchmarks.lib.record import machine, sized, write_result
+from rnnsearch.datasets.builtin import write_corpus
+
+SHARDS = sized(12, 2)
+PROCESSES = sized((1, 2, 3, 4), (1, 2))
+
+
+def command(text: Path, output: Path, processes: int, updates: int) -> list[str]:
+    """The command line of a training."""
+    sides = {"--source": "train.en", "--target": "train.fr", "--valid-source": "valid.en", "--valid-target": "valid.fr"}
+    settings = {
+        "max_updates": updates,
+        "shards": SHARDS,
+        "validate_every": updates // 2,
+        "validate_sentences": 50,
+        "checkpoint_every": updates // 6,
+    }
+    return [
+        *rnnsearch("train", "--preset", "demo", "--output", output),
+        *(word for option, name in sides.items() for word in (option, str(text / name))),
+        *(word for key, value in settings.items() for word in ("--set", f"training.{key}={value}")),
+        *("--processes", str(processes)),
+    ]
+
+
+def train(text: Path, output: Path, processes: int, updates: int, kills: int, chance: random.Random) -> str:
+    """Train, and kill a process so many times; the hash of the weights after the last update."""
+    arguments = command(text, output, processes, updates)
+    checkpoint = output / "checkpoints" / "last.safetensors"
+    if (output / "training.json").exists():
+        return _hash_of_weights(checkpoint)
+    shutil.rmtree(output, ignore_errors=True)
+    seen = None
+    while True:
+        with (output.parent / f"{output.name}.log").open("a") as log:
+            training = subprocess.Popen(arguments, stdout=log, stderr=log)
+            while kills and training.poll() is None:
+                while training.poll() is None and _written(checkpoint) == seen:
+                    time.sleep(0.1)
+                seen = _written(checkpoint)
+                time.sleep(chance.uniform(0, sized(10, 0.5)))
+                if training.poll() is None:
+                    children = Path(f"/proc/{training.pid}/task/{training.pid}/children").read_text().split()
+                    os.kill(int(chance.choice(children or [str(training.pid)])), signal.SIGKILL)
+                    kills -= 1
+            if training.wait() == 0:
+                return _hash_of_weights(checkpoint)
+        if "--resume" not in arguments:
+            arguments.append("--resume")
+
+
+def _written(checkpoint: Path) -> int | None:
+    """When it was written; None where there is none yet."""
+    return checkpoint.stat().st_mtime_ns if checkpoint.exists() else None
+
+
+def _hash_of_weights(checkpoint: Path) -> str:
+    from safetensors.numpy import load_file
+
+    digest = hashlib.sha256()
+    for name, array in sorted(load_file(checkpoint).items()):
+        if name.startswith(("model/", "average/", "optimizer/")):
+            digest.update(name.encode() + array.tobytes())
+    return digest.hexdigest()
+
+
+def main() -> None:
+    """Train them all; print and record the hashes."""
+    parser = Parser(__doc__, "output")
+    parser.add_argument("--data", type=Path, help="a folder with multi30k/ in it")
+    parser.add_argument("--updates", type=int, default=sized(120, 12))
+    parser.add_argument("--kills", type=int, default=sized(3, 1), help="processes that are killed in a killed run")
+    arguments = parser.parse_args()
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+    on, folder = machine(), arguments.output.resolve() / "same-weights"
+    write_corpus(folder / "builtin", **sized({}, {"train": 200, "valid": 10, "test": 1}))
+    texts = {"builtin": folder / "builtin"}
+    if arguments.data:
+        texts["multi30k"] = folder / "multi30k"
+        texts["multi30k"].mkdir(exist_ok=True)
+        for ours, theirs in (("train", "train"), ("valid", "val")):
+            for language in ("en", "fr"):
+                with gzip.open(arguments.data / "multi30k" / f"{theirs}.{language}.gz") as packed:
+                    (texts["multi30k"] / f"{ours}.{language}").write_bytes(packed.read())
+    chance = random.Random(1)
+    hashes: dict[str, dict[str, str]] = {}
+    for name, text in texts.items():
+        for processes in PROCESSES:
+            for kills in (0, arguments.kills):
+                run = f"{processes} processes, {kills} kills"
+                output = folder / f"{name}-{processes}-{kills}"
+                hashes.setdefault(name, {})[run] = train(text, output, processes, arguments.updates, kills, chance)
+                print(f"{name}: {run}: {hashes[name][run]}", flush=True)
+    record = {"machine": on, "updates": arguments.updates, "shards": SHARDS, "sha256": hashes}
+    write_result("exactness/same_weights", **record)
+    differing = sum(len(set(of.values())) - 1 for of in hashes.values())
+    print("all runs of a text end at the same bits" if not differing else f"{differing} hashes differ")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""The records of benchmarks: results, with the machine and the versions that they were obtained with.
+
+If the environment variable `BENCHMARK_TINY` names a folder, the benchmarks run at a size that takes seconds, do not wait for
+a quiet machine, and write their records there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import rnnsearch
+from rnnsearch.atomic import write_json
+
+TINY = os.environ.get("BENCHMARK_TINY", "")
+RESULTS = Path(TINY) if TINY else Path(__file__).parents[1] / "results"
+IMAGES = Path(TINY) if TINY else Path(__file__).parents[2] / "docs" / "images"
+
+INSTRUCTIONS = {"amx_tile": "AMX", "avx512_bf16": "AVX-512 and bf16", "avx512f": "AVX-512", "avx2": "AVX2"}
+"""Flags of a processor and the instructions they stand for, the best first."""
+BACKGROUND = float("inf") if TINY else 0.15
+"""A run beside which other programs kept more cores busy than this is thrown away."""
+ATTEMPTS = 4
+"""So often is it tried to measure a run undisturbed; then the least disturbed one stands."""
+
+T = TypeVar("T")
+
+
+def sized(full: T, tiny: T) -> T:
+    """The first value, or the second one where the benchmarks run at a tiny size."""
+    return tiny if TINY else full
+
+
+def machine() -> dict[str, Any]:
+    """The processor, its cores, the software, and how busy other programs keep the machine."""
+    import torch  # The processes of clients do not need it.
+
+    model, instructions = platform.processor() or platform.machine(), ""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        lines = (line.partition(":") for line in cpuinfo.read_text().splitlines())
+        told = {key.strip(): value.strip() for key, _, value in lines}
+        model = told.get("model name", model)
+        flags = told.get("flags", "").split()
+        instructions = next((name for flag, name in INSTRUCTIONS.items() if flag in flags), "")
+    return {
+        "cpu": model,
+        "instructions": instructions,
+        "cores": os.cpu_count(),
+        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+        "background_cores": background_load(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "rnnsearch": rnnsearch.__version__,
+        "date": datetime.now(UTC).isoformat(timespec="minutes"),
+    }
+
+
+def peak_megabytes(process: int | str = "self") -> int:
+    """The largest resident memory of this program so far, or of another `process`, in MB.
+
+    `getrusage` won't do: of a program that another one started, it tells the starter's memory if that was larger.
+    """
+    status = Path(f"/proc/{process}/status").read_text()
+    return round(int(status.split("VmHWM:")[1].split()[0]) / 1024)
+
+
+def background_load(seconds: float = 2.0) -> float | None:
+    """Cores that are busy while this program sleeps; None where the system does not tell."""
+    before = _busy_seconds()
+    time.sleep(sized(seconds, 0.01))
+    after = _busy_seconds()
+    return None if before is None or after is None else round((after - before) / sized(seconds, 0.01), 2)
+
+
+@dataclass(frozen=True)
+class Run(Generic[T]):
+    """What a measurement found, and how undisturbed it was."""
+
+    found: T
+    background_before: float | None
+    """Cores that were busy before it began."""
+    background_during: float | None
+    """Cores that other programs than this one and its children kept busy meanwhile."""
+    thrown_away: int
+    """Runs before it that were too much disturbed."""
+
+    def load(self) -> dict[str, Any]:
+        """All but what was found, for the record."""
+        return {
+            "background_before": self.background_before,
+            "background_during": self.background_during,
+            "thrown_away": self.thrown_away,
+        }
+
+
+def undisturbed(measure: Callable[[], T], limit: float = BACKGROUND) -> Run[T]:
+    """Run `measure` until other programs leave it all but `limit` cores, `ATTEMPTS` times at most."""
+    runs: list[Run[T]] = []
+    for attempt in range(ATTEMPTS):
+        before = background_load(1.0)
+        busy, own, began = _busy_seconds(), _own_seconds(), time.monotonic()
+        found = measure()
+        seconds = time.monotonic() - began
+        during = None
+        if busy is not None:
+            foreign = (_busy_seconds() or 0.0) - busy - (_own_seconds() - own)
+            during = round(max(0.0, foreign) / seconds, 3)
+        runs.append(Run(found, before, during, attempt))
+        if max(before or 0.0, during or 0.0) <= limit:
+            return runs[-1]
+        print(f"  disturbed: {before} cores before, {during} during; measured again", file=sys.stderr)
+    return min(runs, key=lambda run: run.background_during or 0.0)
+
+
+def seconds_alone(call: Callable[[], object]) -> float:
+    """What something quick takes by itself: the median of some calls, the first left out."""
+    call()
+    times: list[float] = []
+    while len(times) < 3 or (sum(times) < 0.01 and len(times) < 100):
+        began = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - began)
+    return statistics.median(times)
+
+
+def _own_seconds() -> float:
+    """Processor time of this program and of its children, those that still run and those that have ended."""
+    ended = [resource.getrusage(of) for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    total = sum(usage.ru_utime + usage.ru_stime for usage in ended)
+    seconds_of: dict[int, tuple[int, float]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:  # it has just ended
+            continue
+        seconds_of[int(stat.parent.name)] = (int(fields[1]), sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK"))
+    family = {os.getpid()}
+    while children := {pid for pid, (parent, _) in seconds_of.items() if parent in family} - family:
+        family |= children
+    return total + sum(seconds for pid, (_, seconds) in seconds_of.items() if pid in family and pid != os.getpid())
+
+
+def _busy_seconds() -> float | None:
+    stat = Path("/proc/stat")
+    if not stat.exists():
+        return None
+    user, nice, system, _idle, _iowait, irq, softirq = map(int, stat.read_text().split()[1:8])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+
+
+def read(name: str) -> dict[str, Any]:
+    """The record `results/NAME.json`; empty if there is none."""
+    path = RESULTS / f"{name}.json"
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return found
+
+
+def read_all(pattern: str) -> dict[str, dict[str, Any]]:
+    """The records whose names match a pattern such as `quality/box-*`, by the part that its asterisks stand for."""
+    first, last = pattern.index("*"), len(pattern) - pattern.rindex("*") - 1
+    names = sorted(path.relative_to(RESULTS).as_posix().removesuffix(".json") for path in RESULTS.glob(f"{pattern}.json"))
+    return {name[first : len(name) - last]: read(name) for name in names}
+
+
+def write_result(name: str, **found: Any) -> None:
+    """Write `results/NAME.json`, where NAME is that of the script with its folder, as in `quality/ablation`."""
+    path = RESULTS / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, found)
+    print(f"wrote {path}")
+
+
+def write_speed(name: str, machine: Mapping[str, Any], **found: Any) -> None:
+    """Write `results/FOLDER/CPU/NAME.json` for the name `FOLDER/NAME`: speeds are kept by processor and its instructions."""
+    folder, _, script = name.partition("/")
+    processor = re.sub(r"\W+", "-", f"{machine['cpu']} {machine['instructions']}".lower()).strip("-")
+    write_result(f"{folder}/{processor}/{script}", machine=machine, **found)

@@ -1,0 +1,239 @@
+"""Trains, tunes and runs an installed Moses, the phrase-based system that the paper compares with, on a parallel text.
+
+    python benchmarks/peers/moses/moses.py --moses MOSES --source train.en --target train.fr --valid-source valid.en \
+        --valid-target valid.fr --test-source test.en --work FOLDER --output moses.fr
+
+Writes the detokenised translations of the test set, for `rnnsearch reproduce --system Moses=moses.fr`. A step that was
+finished in FOLDER is not run again. MOSES is the folder in which Moses was built. It has `bin/moses`, `bin/lmplz`,
+`bin/build_binary`, `scripts/training/train-model.perl` and `mert-moses.pl`, and in `training-tools`, `tools` or `bin` a word
+aligner: `mgiza` or `GIZA++`, with `mkcls`.
+
+The text is tokenised and cleaned as for `rnnsearch reproduce`, except that training pairs may have up to 80 words, as is
+usual for Moses. The language model is of order 5 and estimated on the target side of the same pairs; the paper's also had
+monolingual text.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[3]))
+
+from benchmarks.lib.command import Parser
+from rnnsearch.atomic import atomic_write, write_text
+from rnnsearch.config import DataConfig
+from rnnsearch.data.clean import Cleaner
+from rnnsearch.data.read import read_lines, read_pairs
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.shards import Workers, cut
+from rnnsearch.text import Tokenizer, language_of
+
+MAX_LENGTH = 80
+"""Words of the longest training sentences."""
+_LM_ORDER = "5"
+
+# Moses reads these characters as markup or as separators of factors, so its own scripts escape them. `&` comes first.
+_ESCAPES = (
+    ("&", "&amp;"),
+    ("|", "&#124;"),
+    ("<", "&lt;"),
+    (">", "&gt;"),
+    ("'", "&apos;"),
+    ('"', "&quot;"),
+    ("[", "&#91;"),
+    ("]", "&#93;"),
+)
+
+
+@dataclass(frozen=True)
+class Installation:
+    """The programs of Moses and of a word aligner."""
+
+    decoder: Path
+    train: Path
+    tune: Path
+    estimate_lm: Path
+    pack_lm: Path
+    aligner: Path
+    """The folder of `mgiza` or `GIZA++`, and of `mkcls`."""
+
+    @property
+    def is_mgiza(self) -> bool:
+        """Whether the aligner is MGIZA, the multi-threaded one."""
+        return (self.aligner / "mgiza").exists()
+
+
+def find_moses(folder: Path) -> Installation:
+    """Find the programs in the folder of a Moses; RnnsearchError names the first one that is missing."""
+    folder = folder.resolve()
+    aligners = [folder / name for name in ("training-tools", "tools", "bin")]
+    found = Installation(
+        decoder=folder / "bin" / "moses",
+        train=folder / "scripts" / "training" / "train-model.perl",
+        tune=folder / "scripts" / "training" / "mert-moses.pl",
+        estimate_lm=folder / "bin" / "lmplz",
+        pack_lm=folder / "bin" / "build_binary",
+        aligner=next(
+            (place for place in aligners if (place / "mgiza").exists() or (place / "GIZA++").exists()), aligners[0]
+        ),
+    )
+    needed = [found.decoder, found.train, found.tune, found.estimate_lm, found.pack_lm]
+    aligner = found.aligner / ("mgiza" if found.is_mgiza else "GIZA++")
+    for program in [*needed, aligner, found.aligner / "mkcls"]:
+        if not program.exists():
+            raise RnnsearchError(
+                f"{folder}: the Moses there is incomplete: {program} is missing; give the folder in which Moses was built, "
+                f"with its word aligner in {aligners[0].name}/"
+            )
+    return found
+
+
+@dataclass(frozen=True)
+class Text:
+    """A parallel text; line n of a target file is the translation of line n of its source file."""
+
+    source: Sequence[Path]
+    target: Sequence[Path]
+    valid_source: Path
+    valid_target: Path
+    test_source: Path
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read the command line, and write the translations."""
+    parser = Parser(__doc__, "output")
+    parser.add_argument("--moses", type=Path, required=True, help="the folder in which Moses was built")
+    parser.add_argument("--source", type=Path, required=True, action="append", help="training text; may be repeated")
+    parser.add_argument("--target", type=Path, required=True, action="append", help="training text; may be repeated")
+    parser.add_argument("--valid-source", type=Path, required=True, help="development set, for tuning")
+    parser.add_argument("--valid-target", type=Path, required=True, help="development set, for tuning")
+    parser.add_argument("--test-source", type=Path, required=True, help="the text to translate")
+    parser.add_argument("--work", type=Path, required=True, help="the folder in which Moses works")
+    given = parser.parse_args(arguments)
+    text = Text(given.source, given.target, given.valid_source, given.valid_target, given.test_source)
+    try:
+        run_moses(find_moses(given.moses), text, given.work, given.output)
+    except RnnsearchError as error:
+        parser.exit(2, f"moses.py: {error}\n")
+
+
+def run_moses(moses: Installation, text: Text, folder: Path, output: Path) -> None:
+    """Train, tune and decode in `folder`, and write the detokenised translations of the test set to `output`."""
+    folder = folder.resolve()
+    source, target = _tokenizer(text.source[0]), _tokenizer(text.target[0])
+    names = [f"{name}.{side}" for name in ("train", "dev") for side in ("source", "target")]
+    train_source, train_target, dev_source, dev_target = (folder / name for name in names)
+    threads = str(os.cpu_count() or 1)
+    if not train_target.exists():
+        print("Tokenising")
+        _write_lines(folder / "test.source", _tokenized([source], ((line,) for line in read_lines(text.test_source))))
+        _write_lines(dev_source, _tokenized([source], ((line,) for line in read_lines(text.valid_source))))
+        _write_lines(dev_target, _tokenized([target], ((line,) for line in read_lines(text.valid_target))))
+        _write_pairs(train_source, train_target, source, target, text)
+    lm = folder / "lm.bin"
+    if not lm.exists():
+        print("Estimating the language model")
+        arpa = folder / "lm.arpa"
+        _run(folder, moses.estimate_lm, "-o", _LM_ORDER, "--discount_fallback", "--text", train_target, "--arpa", arpa)
+        with atomic_write(lm) as temporary:
+            _run(folder, moses.pack_lm, arpa, temporary)
+    model = folder / "model" / "moses.ini"
+    if not model.exists():
+        print("Aligning words and extracting phrases")
+        _run(
+            folder,
+            *(moses.train, "-root-dir", folder, "-corpus", folder / "train", "-f", "source", "-e", "target"),
+            *("-alignment", "grow-diag-final-and", "-reordering", "msd-bidirectional-fe"),
+            *("-lm", f"0:{_LM_ORDER}:{lm}:8", "-external-bin-dir", moses.aligner, "-cores", threads),
+            *(("-mgiza", "-mgiza-cpus", threads) if moses.is_mgiza else ()),
+        )
+    tuned = folder / "tuning" / "moses.ini"
+    if not tuned.exists():
+        print("Tuning on the development set")
+        shutil.rmtree(tuned.parent, ignore_errors=True)  # an interrupted tuning cannot be continued
+        _run(
+            folder,
+            *(moses.tune, dev_source, dev_target, moses.decoder, model, "--mertdir", moses.decoder.parent),
+            *("--working-dir", tuned.parent, "--decoder-flags", f"-threads {threads}"),
+        )
+    print("Translating the test set")
+    decoded = _run(folder, moses.decoder, "-f", tuned, "-threads", threads, input_file=folder / "test.source")
+    lines = decoded.removesuffix("\n").split("\n")
+    write_text(output, "".join(target.detokenize(_unescape(line).split()) + "\n" for line in lines))
+
+
+def _tokenizer(file: Path) -> Tokenizer:
+    language = language_of(file)
+    if language is None:
+        raise RnnsearchError(f"{file}: the file name does not tell the language; name it as in train.en")
+    return Tokenizer("moses", language)
+
+
+def _tokenized(tokenizers: Sequence[Tokenizer], rows: Iterable[tuple[str, ...]]) -> Iterator[list[list[str]]]:
+    """The words of each line of each row, from a process for each core."""
+
+    def tokenize(shard: list[list[str]]) -> list[list[list[str]]]:
+        return [[one.tokenize(line) for one, line in zip(tokenizers, row, strict=True)] for row in shard]
+
+    with Workers(tokenize, os.cpu_count() or 1) as processes:
+        for shard in processes.results(cut(rows)):
+            yield from shard
+
+
+def _write_pairs(
+    source_path: Path, target_path: Path, source: Tokenizer, target: Tokenizer, text: Text
+) -> None:
+    """Write the training pairs; the target's file appears only once both are complete."""
+    cleaner = Cleaner(DataConfig(max_length=MAX_LENGTH))
+    with (
+        atomic_write(target_path) as target_part,
+        atomic_write(source_path) as source_part,
+        source_part.open("w", encoding="utf-8", newline="\n") as source_file,
+        target_part.open("w", encoding="utf-8", newline="\n") as target_file,
+    ):
+        for source_words, target_words in _tokenized([source, target], read_pairs(text.source, text.target)):
+            if cleaner.keep(source_words, target_words):
+                source_file.write(_escaped(source_words))
+                target_file.write(_escaped(target_words))
+
+
+def _write_lines(path: Path, rows: Iterable[list[list[str]]]) -> None:
+    write_text(path, "".join(_escaped(words) for (words,) in rows))
+
+
+def _escaped(words: Sequence[str]) -> str:
+    line = " ".join(words)
+    for plain, escaped in _ESCAPES:
+        line = line.replace(plain, escaped)
+    return line + "\n"
+
+
+def _unescape(line: str) -> str:
+    for plain, escaped in reversed(_ESCAPES):
+        line = line.replace(escaped, plain)
+    return line
+
+
+def _run(folder: Path, *command: str | Path, input_file: Path | None = None) -> str:
+    """Run a program in `folder` and return what it prints; its messages are appended to `moses.log` there."""
+    log = folder / "moses.log"
+    with (input_file or Path(os.devnull)).open("rb") as given, log.open("ab") as messages:
+        try:
+            done = subprocess.run(
+                [*map(str, command)], cwd=folder, stdin=given, stdout=subprocess.PIPE, stderr=messages, check=False
+            )
+        except OSError as error:
+            raise RnnsearchError(f"{command[0]}: cannot run it: {error.strerror}") from None
+    if done.returncode:
+        raise RnnsearchError(f"{command[0]} failed with exit status {done.returncode}; see {log}")
+    return done.stdout.decode("utf-8")
+
+
+if __name__ == "__main__":
+    main()

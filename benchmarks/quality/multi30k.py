@@ -1,0 +1,216 @@
+"""Train RNNsearch or RNNencdec on Multi30k with `train` and `evaluate`, and record the scores.
+
+    python benchmarks/quality/multi30k.py --data DATA --output RUNS [--model rnnencdec] [--language de] [--models 3 --jobs 2]
+
+The settings are the preset's, chosen on `val`; `test_2016_flickr` is translated once, by the best model on `val`. With
+`--models`, so many models are trained from different seeds, and also translate as an ensemble; with `--jobs`, several are
+trained side by side and share the cores. With `--diversify`, a model of each direction first translates the text, which
+becomes three times as large (data diversification, Nguyen et al. 2020). Every `--member` adds a model with other settings to
+the ensemble, trained on the text itself, which differs from the others more than another seed does. With settings `data.*`
+it has a vocabulary of its own, and so must be right-to-left (R2L); otherwise it has the vocabulary of the first.
+
+With `--blind`, the captions `DATA/blind/multi30k/TEST.en` are translated too, by the first model and by all, to
+`results/blind/multi30k/TEST/SYSTEM.fr`: their references are elsewhere, so that nothing was chosen by them.
+
+BLEU is sacreBLEU's, cased; *lower-cased, tokenised* is the figure that most papers on this text print: Moses tokens of both
+sides in lower case.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from sacrebleu.metrics.bleu import BLEU
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.lib.command import Parser, run
+from benchmarks.lib.command import settings as settings_of
+from benchmarks.lib.record import RESULTS, machine, write_result
+from rnnsearch.data.read import read_lines
+from rnnsearch.text import Tokenizer
+
+
+def main() -> None:
+    """Train, evaluate on both sets, record."""
+    parser = Parser(__doc__, "data", "output")
+    parser.add_argument("--model", choices=("rnnsearch", "rnnencdec"), default="rnnsearch")
+    parser.add_argument("--preset", default="small")
+    parser.add_argument("--language", choices=("fr", "de"), default="fr", help="the language translated into")
+    parser.add_argument("--models", type=int, default=1, help="how many to train")
+    parser.add_argument("--jobs", type=int, default=1, help="trainings side by side")
+    parser.add_argument("--diversify", action="store_true", help="train on translations of the text too, in both directions")
+    parser.add_argument("--member", action="append", default=[], metavar="SETTINGS", help="one more: 'KEY=VALUE ...'")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a further setting of the trainings")
+    parser.add_argument("--blind", action="store_true", help="also translate the captions whose references are elsewhere")
+    parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
+    arguments = parser.parse_args()
+
+    on, data, output, language, jobs = machine(), arguments.data, arguments.output, arguments.language, arguments.jobs
+    preset = f"{arguments.preset}{'-diversified' if arguments.diversify else ''}"
+    name = f"multi30k-{arguments.model}-{preset}{'' if language == 'fr' else f'-{language}'}"
+    settings = [*(["model.alignment=none"] if arguments.model == "rnnencdec" else []), *arguments.set]
+    text = training_text(data, language)
+    if arguments.diversify:
+        text += translations_of_the_text(data, output, arguments.preset, settings, language, arguments.resume, jobs)
+    seeds = range(1, arguments.models + 1)
+    models = [output / (name if seed == 1 else f"{name}-{seed}") for seed in seeds]
+    of_seeds = [settings if seed == 1 else [*settings, f"training.seed={seed}"] for seed in seeds]
+    commands = [
+        train_command(data, model, arguments.preset, of_seed, language, text)
+        for model, of_seed in zip(models, of_seeds, strict=True)
+    ]
+    train_all(commands, models, arguments.resume, jobs)
+    if arguments.member:
+        members = [output / f"{name}-{re.sub('[^a-z0-9]+', '-', member.lower())}" for member in arguments.member]
+        prepared = in_the_vocabulary_of(models[0], data, output / f"{name}-text", language)
+        more_commands = [
+            train_command(data, model, arguments.preset, of_member, language, prepared if fits else None)
+            for model, of_member, fits in (
+                (model, [*settings, *member.split()], "data." not in member)
+                for model, member in zip(members, arguments.member, strict=True)
+            )
+        ]
+        train_all(more_commands, members, arguments.resume, jobs)
+        models, commands, name = [*models, *members], [*commands, *more_commands], f"{name}-and-{len(members)}-more"
+    first, *others = (
+        {
+            "command": " ".join(["rnnsearch", *command]).replace(str(data), "DATA").replace(str(output), "RUNS"),
+            "training": json.loads((model / "training.json").read_text()),
+            "evaluation": evaluate_both(data, [model], language),
+            **({"member": member} if member else {}),
+        }
+        for command, model, member in zip(commands, models, [""] * arguments.models + arguments.member, strict=True)
+    )
+    more = {"others": others, "ensemble": evaluate_both(data, models, language)} if others else {}
+    if arguments.blind:
+        for system in (models[:1], models) if others else (models,):
+            translate_blind(data, system, preset if len(system) == 1 else name.removeprefix("multi30k-"), language)
+    write_result(f"quality/{name}", machine=on, side_by_side=jobs, **first, **more)
+
+
+Text = list[tuple[Path, Path]]
+"""Files of sentences, and of their translations."""
+
+
+def training_text(data: Path, language: str, source: str = "en") -> Text:
+    """That of Multi30k."""
+    return [(data / "multi30k" / f"train.{source}.gz", data / "multi30k" / f"train.{language}.gz")]
+
+
+TEACHER_EPOCHS = 12
+"""For how long those train whose translations others learn from: not until they know the text by heart."""
+
+
+def translations_of_the_text(
+    data: Path, output: Path, preset: str, settings: Sequence[str], language: str, resume: bool, jobs: int
+) -> Text:
+    """The training text twice: its English with new translations, and its translations with new English."""
+    directions = [("en", language), (language, "en")]
+    models = [output / f"multi30k-{preset}-teacher-{source}-{target}" for source, target in directions]
+    settings, files = [*settings, f"training.max_epochs={TEACHER_EPOCHS}"], data / "multi30k"
+    commands = [
+        train_command(data, model, preset, settings, target, source=source)
+        for model, (source, target) in zip(models, directions, strict=True)
+    ]
+    train_all(commands, models, resume, jobs)
+    written = [model.with_name(f"{model.name}.{target}") for model, (_, target) in zip(models, directions, strict=True)]
+    for model, path, (source, _) in zip(models, written, directions, strict=True):
+        if not path.exists():
+            run("translate", "--no-split-sentences", "--model", model, files / f"train.{source}.gz", "--output", path)
+    return [(files / "train.en.gz", written[0]), (written[1], files / f"train.{language}.gz")]
+
+
+def in_the_vocabulary_of(model: Path, data: Path, folder: Path, language: str) -> Path:
+    """The training text, prepared with the vocabularies of a model."""
+    if not folder.exists():
+        run("prepare", "--vocabulary-of", model, *files_of(training_text(data, language)), "--output", folder)
+    return folder
+
+
+def files_of(text: Text) -> list[object]:
+    """The options that name it."""
+    return [part for source, target in text for part in ("--source", source, "--target", target)]
+
+
+def train_command(
+    data: Path,
+    model: Path,
+    preset: str,
+    settings: Sequence[str] = (),
+    language: str = "fr",
+    text: Text | Path | None = None,
+    source: str = "en",
+) -> list[str]:
+    """The command that trains a model on Multi30k, or on the given text, or on a prepared folder of it."""
+    valid = [data / "multi30k" / f"val.{side}.gz" for side in (source, language)]
+    named = ["--data", text] if isinstance(text, Path) else files_of(text or training_text(data, language, source))
+    command: list[object] = ["train", *named]
+    command += ["--valid-source", valid[0], "--valid-target", valid[1], "--output", model, "--preset", preset]
+    return [*map(str, command), *settings_of(settings)]
+
+
+def train_all(commands: Sequence[list[str]], models: Sequence[Path], resume: bool, jobs: int) -> None:
+    """Train them, so many side by side."""
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        list(pool.map(train, commands, models, [resume] * len(models), [jobs] * len(models)))
+
+
+def train(command: Sequence[object], model: Path, resume: bool = False, jobs: int = 1) -> None:
+    """Train, unless it has been done; one of so many `jobs` side by side tells how it goes in a file beside the model."""
+    if (model / "training.json").exists():
+        return
+    more = ["--resume"] if resume and model.exists() else []
+    if jobs == 1:
+        run(*command, *more)
+    else:
+        run(*command, *more, threads=max(1, (os.cpu_count() or 1) // jobs), log=model.with_name(f"{model.name}.log"))
+
+
+def evaluate_both(data: Path, models: Sequence[Path], language: str) -> dict[str, Any]:
+    """The scores on both sets."""
+    return {test: evaluate(data, models, test, language=language) for test in ("val", "test_2016_flickr")}
+
+
+def evaluate(
+    data: Path, models: Sequence[Path], test: str, settings: Sequence[str] = (), language: str = "fr"
+) -> dict[str, Any]:
+    """The scores of a model, or of several together, on `val` or `test_2016_flickr`; the translations are left beside it."""
+    together = [f"{len(models)}-models"] if len(models) > 1 else []
+    written = models[0] / f"{'-'.join([test, *together, *settings])}.json"
+    reference = data / "multi30k" / f"{test}.{language}.gz"
+    sets = ["--source", data / "multi30k" / f"{test}.en.gz", "--reference", reference]
+    sets += settings_of(settings)
+    named = [part for model in models for part in ("--model", model)]
+    run("evaluate", *named, *sets, "--json", written, "--output", written.with_suffix(f".{language}"))
+    found = json.loads(written.read_text())
+    kept = {key: value for key, value in found.items() if key not in ("model", "source")}
+    return kept | {"lower-cased, tokenised": lower_tokenized(written.with_suffix(f".{language}"), reference, language)}
+
+
+def translate_blind(data: Path, models: Sequence[Path], system: str, language: str) -> None:
+    """Translate the captions of which only the English is in DATA."""
+    named = [part for model in models for part in ("--model", model)]
+    for source in sorted((data / "blind" / "multi30k").glob("*.en")):
+        folder = RESULTS / "blind" / "multi30k" / source.stem
+        folder.mkdir(parents=True, exist_ok=True)
+        run("translate", "--no-split-sentences", *named, source, "--output", folder / f"{system}.{language}")
+
+
+def lower_tokenized(hypothesis: Path, reference: Path, language: str) -> dict[str, Any]:
+    """BLEU of Moses tokens in lower case."""
+    tokenizer, metric = Tokenizer("moses", language), BLEU(tokenize="none", lowercase=True, force=True)
+    ours, theirs = ([" ".join(tokenizer.tokenize(line)) for line in read_lines(path)] for path in (hypothesis, reference))
+    score = metric.corpus_score(ours, [theirs]).score
+    return {"bleu": score, "signature": str(metric.get_signature()), "tokens": "moses"}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""Measures what vocabulary selection costs on Multi30k `val`: BLEU, and the share of translations that change.
+
+    python benchmarks/quality/vocabulary_selection.py --data DATA --output RUNS [--resume]
+
+The model is that of `rounding.py` in bfloat16, which takes less time to train. The first row is exact search over the whole
+vocabulary. `translation_speed.py` measures the gain in speed, with a vocabulary of 30,000 words.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.lib.command import Parser, run
+from benchmarks.lib.record import machine, write_result
+from benchmarks.quality.multi30k import evaluate, train, train_command
+from rnnsearch.data.read import read_lines
+
+FREQUENT = (500, 1000, 2000, 4000)
+"""The numbers of frequent words that are selected for every sentence, besides the lexicon's translations of its words."""
+
+
+def main() -> None:
+    """Train, translate `val` with every selection in float32 and with int8 weights, record."""
+    parser = Parser(__doc__, "data", "output")
+    parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
+    arguments = parser.parse_args()
+
+    on, data, model = machine(), arguments.data, arguments.output / "multi30k-rnnsearch-small-bf16"
+    text = data / "multi30k"
+    train(train_command(data, model, "small", ["training.precision=bf16"]), model, resume=arguments.resume)
+    if not (model / "lexicon.tsv").exists():
+        run("lexicon", "--model", model, "--source", text / "train.en.gz", "--target", text / "train.fr.gz")
+    rows: list[dict[str, object]] = []
+    exact: list[str] = []
+    for words in (None, *FREQUENT):
+        for precision in ("fp32", "int8"):
+            settings = [f"search.precision={precision}"] + ([f"search.vocabulary_selection={words}"] if words else [])
+            found = evaluate(data, [model], "val", settings)
+            lines = list(read_lines(model / f"{'-'.join(['val', *settings])}.fr"))
+            exact = exact or lines
+            differ = sum(ours != theirs for ours, theirs in zip(lines, exact, strict=True))
+            rows.append({"words": words, "precision": precision, "bleu": found["all"]["bleu"], "differ": differ})
+            print(f"{words or 'all'} words, {precision}: {rows[-1]['bleu']:.2f}, {differ} translations differ", flush=True)
+    training = json.loads((model / "training.json").read_text())
+    vocabulary = training["data"]["target"]["vocabulary"]
+    found = {"training": training, "vocabulary": vocabulary, "sentences": len(exact), "rows": rows}
+    write_result("quality/vocabulary_selection", machine=on, **found)
+
+
+if __name__ == "__main__":
+    main()

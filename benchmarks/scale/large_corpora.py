@@ -1,0 +1,173 @@
+"""What does a corpus of 850 million words need to be prepared and selected from? Slopes over corpora of millions of pairs.
+
+    python benchmarks/scale/large_corpora.py --data DATA --output RUNS [--millions 1 2 4 8] [--words 850]
+
+The corpus is Europarl, repeated with a number before every sentence of a repetition, so that no pair is the same as another.
+`prepare` makes shortlists of 30,000 words; `select` keeps two fifths of the words, those most like a text of news, as the
+paper's 348 of 850 million. Both run with two jobs, and the smallest corpus with one job too, which tells what share of the
+work is divided. Measured are the time, the memory of all processes together (the largest sum of proportional set sizes, seen
+twice a second) and the size of what is written.
+
+The times for all the words are extrapolated along the line through the measurements (least squares); the uncertainty is the
+range that the slopes between neighbouring sizes give. On ten machines of the same kind, the divided share takes a tenth of
+its time. Finished measurements are kept in RUNS, and the program goes on where it was.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.lib.command import Parser, rnnsearch
+from benchmarks.lib.record import machine, sized, write_speed
+from rnnsearch.atomic import write_json
+from rnnsearch.data.read import read_lines
+
+LANGUAGES = ("en", "fr")
+SHARE = 348 / 850
+"""Of the words, those that the paper kept."""
+LOOK = sized(0.5, 0.05)
+
+
+def europarl(data: Path) -> Iterator[tuple[str, str]]:
+    """The pairs of all parts."""
+    for first in sorted((data / "europarl").glob("europarl-part*.en.xz")):
+        other = first.with_name(first.name.replace(".en.", ".fr."))
+        yield from zip(read_lines(first), read_lines(other), strict=True)
+
+
+def write_text(data: Path, pairs: int, folder: Path) -> dict[str, int]:
+    """So many pairs, as `text.en` and `text.fr`; the numbers of words of both sides."""
+    folder.mkdir(parents=True, exist_ok=True)
+    words, written = dict.fromkeys(LANGUAGES, 0), 0
+    files = [(folder / f"text.{language}").open("w", encoding="utf-8") for language in LANGUAGES]
+    for repetition in itertools.count():
+        for pair in europarl(data):
+            for language, line, file in zip(LANGUAGES, pair, files, strict=True):
+                line = f"{repetition} {line}" if repetition else line
+                file.write(line + "\n")
+                words[language] += len(line.split())
+            written += 1
+            if written == pairs:
+                for file in files:
+                    file.close()
+                return words
+    raise AssertionError
+
+
+def memory(process: int) -> int:
+    """The proportional set sizes of a process and all its descendants, in kB."""
+    total = 0
+    with suppress(OSError):
+        for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                total = int(line.split()[1])
+        for task in Path(f"/proc/{process}/task").iterdir():
+            total += sum(memory(int(child)) for child in (task / "children").read_text().split())
+    return total
+
+
+def measured(command: list[str], output: Path) -> dict[str, float]:
+    """The seconds, the memory and the output of one run of the program."""
+    for path in output.parent.glob(f"{output.name}*"):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    began, most = time.perf_counter(), 0
+    process = subprocess.Popen(rnnsearch(*command), stderr=subprocess.DEVNULL)
+    while process.poll() is None:
+        most = max(most, memory(process.pid))
+        time.sleep(LOOK)
+    seconds = time.perf_counter() - began
+    if process.returncode:
+        raise SystemExit(f"rnnsearch {' '.join(command)}: ended with {process.returncode}")
+    written = output.parent.glob(f"{output.name}*")
+    files = [file for path in written for file in (path.rglob("*") if path.is_dir() else [path])]
+    return {
+        "seconds": round(seconds, 1),
+        "megabytes": round(most / 1024),
+        "output_megabytes": round(sum(file.stat().st_size for file in files if file.is_file()) / 2**20),
+    }
+
+
+def commands(data: Path, folder: Path, words: int, jobs: int) -> dict[str, tuple[list[str], Path]]:
+    """Both commands on a text with so many target words, and what they write."""
+    text = ["--source", str(folder / "text.en"), "--target", str(folder / "text.fr")]
+    news_en, news_fr = (str(data / "wmt" / f"news2008-2011.{language}.gz") for language in LANGUAGES)
+    news = ["--in-domain-source", news_en, "--in-domain-target", news_fr]
+    selected = folder / "selected"
+    outputs = ["--output-source", f"{selected}.en", "--output-target", f"{selected}.fr"]
+    return {
+        "prepare": (["prepare", *text, "--jobs", str(jobs), "--output", str(folder / "prepared")], folder / "prepared"),
+        "select": (["select", *text, *news, "--words", str(int(SHARE * words)), "--jobs", str(jobs), *outputs], selected),
+    }
+
+
+def extrapolated(sizes: list[float], values: list[float], size: float) -> dict[str, float]:
+    """The value on the line through the measurements, and the range that the slopes between neighbours give."""
+    slope, start = np.polyfit(sizes, values, 1)
+    slopes = np.diff(values) / np.diff(sizes)
+    reached = values[-1] + slopes * (size - sizes[-1])
+    return {"value": start + slope * size, "from": float(reached.min()), "to": float(reached.max())}
+
+
+def main() -> None:
+    """Measure what is missing, and write the record."""
+    parser = Parser(__doc__, "data", "output")
+    sizes = sized([1, 2, 4, 8], [0.0002, 0.0004])
+    parser.add_argument("--millions", type=float, nargs="+", default=sizes, help="pairs, two sizes or more")
+    parser.add_argument("--words", type=float, default=850, help="millions of target words to extrapolate to")
+    asked = parser.parse_args()
+    on, place = machine(), asked.output.resolve() / "large-corpora"
+    found: dict[str, list[dict[str, Any]]] = {"prepare": [], "select": []}
+    divided: dict[str, float] = {}
+    for number, millions in enumerate(sorted(asked.millions)):
+        folder = place / f"{millions:g}"
+        record = folder / "measured.json"
+        kept = json.loads(record.read_text()) if record.exists() else {}
+        if not kept:
+            kept["words"] = write_text(asked.data, round(millions * 1e6), folder)
+        for jobs in (2, 1) if number == 0 else (2,):
+            for name, (command, output) in commands(asked.data, folder, kept["words"]["fr"], jobs).items():
+                key = f"{name}, {jobs} jobs"
+                if key not in kept:
+                    kept[key] = measured(command, output)
+                    write_json(record, kept)
+                print(f"{millions:g} million pairs: {key}: {kept[key]}", flush=True)
+        for path in folder.iterdir():
+            if path != record:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        for name, rows in found.items():
+            rows.append({"million_pairs": millions, "million_words": kept["words"]["fr"] / 1e6, **kept[f"{name}, 2 jobs"]})
+            if number == 0:
+                one, two = (kept[f"{name}, {jobs} jobs"]["seconds"] for jobs in (1, 2))
+                divided[name] = max(0.0, min(1.0, 2 * (one - two) / one))
+    whole = {}
+    for name, rows in found.items():
+        sizes = [row["million_words"] for row in rows]
+        quantities = ("seconds", "megabytes", "output_megabytes")
+        reached = {of: extrapolated(sizes, [row[of] for row in rows], asked.words) for of in quantities}
+        # Two jobs have halved the divided share d of the work: of the time t it is d/2 in 1 - d/2.
+        share = divided[name] / 2 / (1 - divided[name] / 2)
+        whole[name] = {
+            **{of: {bound: round(value) for bound, value in by.items()} for of, by in reached.items()},
+            "divided_share_of_one_job": round(divided[name], 3),
+            "hours_on_one_machine": round(reached["seconds"]["value"] / 3600, 2),
+            "hours_on_ten": round(reached["seconds"]["value"] * (1 - share + share / 10) / 3600, 2),
+        }
+        print(name, whole[name])
+    write_speed("scale/large_corpora", machine=on, measured=found, words=asked.words * 1e6, whole=whole)
+
+
+if __name__ == "__main__":
+    main()

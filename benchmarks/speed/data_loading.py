@@ -1,0 +1,115 @@
+"""The cost of reading training data: words a second from the packed corpus, and from minibatches in memory.
+
+    python benchmarks/speed/data_loading.py --data DATA --output RUNS [--size small] [--rounds 5]
+
+Pairs are drawn from all over the memory-mapped corpus, as with `shuffle = "epoch"`; before every run that reads it, the
+file is evicted from the cache of the system. The other runs train on the same minibatches, made beforehand. The vocabularies
+have 30,000 words for every model size.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import statistics
+import sys
+from functools import partial
+from pathlib import Path
+
+import torch
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.lib.command import Parser
+from benchmarks.lib.record import Run, machine, sized, undisturbed, write_speed
+from benchmarks.lib.speed_text import BATCH, SIZES, prepared_text
+from benchmarks.lib.training import Update, train
+from rnnsearch.data.batches import Batch, BatchStream
+from rnnsearch.data.pack import PackedCorpus
+from rnnsearch.model_folder import System, new_system
+
+WARM_UP = 2
+
+
+class InMemory(BatchStream):
+    """The first minibatches of a stream, made at once."""
+
+    def __init__(self, corpus: PackedCorpus, updates: int, seed: int) -> None:
+        super().__init__(corpus, batch_size=BATCH, pool_batches=20, shuffle="epoch", seed=seed)
+        self._made = [super(InMemory, self).batch(number) for number in range(updates)]
+
+    def batch(self, number: int) -> Batch:
+        """Minibatch `number`, from 0."""
+        return self._made[number]
+
+
+def main() -> None:
+    """Both, round after round, and the ratio of their medians."""
+    parser = Parser(__doc__, "data", "output")
+    parser.add_argument("--size", choices=SIZES, default=sized("small", "tiny"))
+    parser.add_argument("--updates", type=int, default=sized(20, 4))
+    parser.add_speed(rounds=sized(5, 1))
+    arguments = parser.parse_args()
+
+    on = machine()
+    torch.set_num_threads(arguments.threads)
+    prepared, size = prepared_text(arguments.data, arguments.output.resolve()), SIZES[arguments.size]
+    updates = WARM_UP + arguments.updates
+    config = size.config({"shuffle": "epoch"})
+    system = new_system(config, prepared.vocabularies)
+    path, pairs = prepared.corpus.path, len(prepared.corpus)
+    del prepared  # what is mapped cannot be forgotten
+    mapped: list[Run[list[Update]]] = []
+    in_memory: list[Run[list[Update]]] = []
+    for number in range(arguments.rounds):
+        mapped.append(undisturbed(partial(train_from_disk, system, path, updates), arguments.background))
+        in_memory.append(undisturbed(partial(train_from_memory, system, path, updates), arguments.background))
+        speeds = f"{_speed(mapped[-1]):.0f} words/s from the disk, {_speed(in_memory[-1]):.0f} from memory"
+        print(f"round {number + 1}: {speeds}", flush=True)
+
+    ratio = statistics.median(map(_speed, mapped)) / statistics.median(map(_speed, in_memory))
+    write_speed(
+        f"speed/data_loading-{arguments.size}",
+        machine=on,
+        rows=[
+            {
+                "what": f"training while reading the corpus, relative to minibatches in memory, {arguments.size} size",
+                "unit": "%",
+                "ours": round(100 * ratio, 1),
+                "peers": {},
+            }
+        ],
+        threads=arguments.threads,
+        updates=arguments.updates,
+        pairs=pairs,
+        mapped_over_in_memory=round(ratio, 4),
+        **{
+            name: [{"words_per_second": round(_speed(run), 1), **run.load()} for run in runs]
+            for name, runs in (("mapped", mapped), ("in_memory", in_memory))
+        },
+    )
+
+
+def train_from_disk(system: System, path: Path, updates: int) -> list[Update]:
+    """Train on a corpus that is opened anew, and of which nothing is in memory."""
+    gc.collect()
+    file = os.open(path, os.O_RDONLY)
+    os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(file)
+    return train(system, PackedCorpus.open(path), updates)
+
+
+def train_from_memory(system: System, path: Path, updates: int) -> list[Update]:
+    """Train on minibatches that are there."""
+    corpus = PackedCorpus.open(path)
+    return train(system, corpus, updates, batches=InMemory(corpus, updates, system.config.training.seed))
+
+
+def _speed(run: Run[list[Update]]) -> float:
+    """Target words a second."""
+    counted = run.found[WARM_UP:]
+    return sum(update.words for update in counted) / sum(update.seconds for update in counted)
+
+
+if __name__ == "__main__":
+    main()

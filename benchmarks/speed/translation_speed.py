@@ -1,0 +1,170 @@
+"""Translation speed: sentences a second of ours and of the peers, in batches of 25 and one at a time.
+
+    python benchmarks/speed/translation_speed.py --data DATA --output RUNS --peers PEERS [--beam 5] [--rounds 5]
+
+1,000 real sentences in 40 groups, all of one length within a group. The models are all but untrained, so their translations
+would end anywhere: instead every contestant writes exactly as many words as the source has, the end symbol counted, with the
+whole beam alive to the end. All keep their models loaded. A round takes one group in five, so that five rounds, in which the
+contestants take turns, are all the sentences; loading is not timed, reading words and writing them is. Our
+vocabulary selection keeps the 1,000 to 4,000 most frequent words and, for every word of the source, 20 candidates that are
+none of these; `vocabulary_selection.py` measures what it costs in BLEU.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.lib.command import Parser
+from benchmarks.lib.record import Run, machine, sized, undisturbed, write_speed
+from benchmarks.lib.speed_text import (
+    BATCH,
+    SIDE_BY_SIDE,
+    SIZES,
+    prepared_text,
+    sentences_to_translate,
+    write_training_text,
+)
+from benchmarks.peers.rnnsearch.contestant import search_command, write_random_model
+from benchmarks.peers.search_program import Job, SearchProgram
+from benchmarks.peers.toolkit import Task
+from benchmarks.peers.toolkits import TOOLKITS, available, known_modes
+
+SENTENCES, PARTS = sized(1000, 125), 5
+FREQUENT = (1000, 2000, 4000)
+"""Selected frequent words, besides the lexicon's candidates."""
+OUR_MODES: dict[str, dict[str, str]] = {
+    "rnnsearch": {},
+    "rnnsearch int8": {"precision": "int8"},
+} | {
+    f"rnnsearch int8, vocabulary selection ({words:,} words)": {"precision": "int8", "vocabulary_selection": str(words)}
+    for words in FREQUENT
+}
+"""What we compete with: settings of search."""
+
+
+def main() -> None:
+    """Let all of them translate, round after round, and record how fast they were."""
+    parser = Parser(__doc__, "data", "output", "peers")
+    parser.add_argument("--size", choices=SIZES, default=sized("full", "tiny"))
+    parser.add_argument("--beam", type=int, default=5)
+    parser.add_argument("--latency", type=int, default=sized(50, 5), help="sentences that are translated one at a time")
+    parser.add_argument("--sentences", type=int, default=SENTENCES, help="in all")
+    parser.add_argument("--only", action="append", help="contestants, if not all; may be repeated")
+    parser.add_speed(rounds=sized(PARTS, 2))
+    arguments = parser.parse_args()
+
+    on = machine()
+    size, folder = SIZES[arguments.size], arguments.output.resolve() / "translation-speed" / arguments.size
+    prepared = prepared_text(arguments.data, arguments.output.resolve())
+    if not (folder / "text").exists():
+        write_training_text(prepared, size, 2 * BATCH, folder / "text")
+    task = Task(folder / "text", arguments.size, size, updates=2, pairs=2 * BATCH)
+    groups = sentences_to_translate(prepared, size, arguments.sentences)
+    parts = [Job.of(groups[number :: PARTS]) for number in range(PARTS)]
+    one_by_one = [[sentence] for group in groups for sentence in group]
+    alone = [one_by_one[len(one_by_one) * number // arguments.latency] for number in range(arguments.latency)]
+
+    model = folder / "rnnsearch"
+    write_random_model(task.text, size, model, max(FREQUENT))
+    commands = {name: search_command(model, mode) for name, mode in known_modes(OUR_MODES, "search").items()}
+    commands |= {
+        name: _peer_command(name, task, folder, arguments.peers)
+        for name in available(arguments.peers)
+        if name in TOOLKITS
+    }
+    commands = {name: command for name, command in commands.items() if name in (arguments.only or commands)}
+    runs: dict[str, list[Run[float]]] = {name: [] for name in commands}
+    latencies: dict[str, list[Run[float]]] = {name: [] for name in commands}
+    one = [Job.of(alone[number :: arguments.rounds]) for number in range(arguments.rounds)]
+    with ExitStack() as stack:
+        contestants: dict[str, SearchProgram] = {}
+        for name, command in commands.items():
+            log = folder / f"{name.replace(',', '').replace(' ', '-')}.log"
+            contestants[name] = SearchProgram(command, log, arguments.threads)
+            stack.callback(contestants[name].close)
+            contestants[name].translate(Job.of([*alone[:2], groups[0]]), arguments.beam)  # the first are slow everywhere
+        for number in range(arguments.rounds):
+            for name, contestant in contestants.items():
+                part, single = parts[number % PARTS], one[number]
+                runs[name].append(_timed(contestant, part, arguments.beam, arguments.background))
+                latencies[name].append(_timed(contestant, single, arguments.beam, arguments.background))
+                speed = part.sentences / runs[name][-1].found
+                latency = 1000 * latencies[name][-1].found / single.sentences
+                print(f"round {number + 1}: {name}: {speed:.1f} sentences/s; one: {latency:.0f} ms", flush=True)
+
+    speeds = {name: _speeds(of_name, [parts[n % PARTS] for n in range(len(of_name))]) for name, of_name in runs.items()}
+    singly = {name: _speeds(of_name, one) for name, of_name in latencies.items()}
+    write_speed(
+        f"speed/translation_speed-{arguments.size}-beam{arguments.beam}",
+        machine=on,
+        rows=[
+            *_rows(f"translation, {arguments.size} size, beam {arguments.beam}, batches of {SIDE_BY_SIDE}", speeds),
+            *_rows(f"translation, {arguments.size} size, beam {arguments.beam}, one sentence at a time", singly),
+        ],
+        threads=arguments.threads,
+        side_by_side=_record(runs, speeds),
+        one_at_a_time=_record(latencies, singly),
+    )
+
+
+def _peer_command(name: str, task: Task, folder: Path, peers: Path) -> list[object]:
+    """The peer's search, on a model that it trains for two updates if it has none yet."""
+    output = folder / name
+    if not (output / "trained").exists():
+        TOOLKITS[name].train(task, output, peers, os.cpu_count() or 1)
+        (output / "trained").touch()
+    return TOOLKITS[name].search(output, peers)
+
+
+def _timed(contestant: SearchProgram, job: Job, beam: int, background: float) -> Run[float]:
+    return undisturbed(lambda: contestant.translate(job, beam), background)
+
+
+def _speeds(runs: list[Run[float]], jobs: list[Job]) -> list[float]:
+    """Sentences a second, run by run."""
+    return [job.sentences / run.found for run, job in zip(runs, jobs, strict=True)]
+
+
+def _overall(speeds: list[float]) -> float:
+    """All sentences by all seconds, of rounds with as many sentences each; longer ones in some, so that none is typical."""
+    return round(statistics.harmonic_mean(speeds), 2)
+
+
+def _rows(what: str, speeds: dict[str, list[float]]) -> list[dict[str, object]]:
+    """A row of the table for each mode of ours."""
+    overall = {name: _overall(of_name) for name, of_name in speeds.items()}
+    peers = {name: speed for name, speed in overall.items() if name in TOOLKITS}
+    return [
+        {
+            "what": what + (f", {name.removeprefix('rnnsearch ')}" if OUR_MODES[name] else ", fp32"),
+            "unit": "sentences/s",
+            "ours": speed,
+            "peers": peers,
+        }
+        for name, speed in overall.items()
+        if name in OUR_MODES
+    ]
+
+
+def _record(runs: dict[str, list[Run[float]]], speeds: dict[str, list[float]]) -> dict[str, Any]:
+    return {
+        name: {
+            "sentences_per_second": _overall(speeds[name]),
+            "runs": [
+                {"seconds": round(run.found, 3), "sentences_per_second": round(speed, 2), **run.load()}
+                for run, speed in zip(of_name, speeds[name], strict=True)
+            ],
+        }
+        for name, of_name in runs.items()
+    }
+
+
+if __name__ == "__main__":
+    main()
