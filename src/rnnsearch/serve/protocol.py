@@ -31,7 +31,13 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def _listed(value: object) -> object:
+    """A form has a list of one as a text."""
+    return [value] if isinstance(value, str) else value
+
+
 WHOLE = BeforeValidator(_whole)
+LISTED = BeforeValidator(_listed)
 Key = Annotated[str, Field(description="An API key, where the server asks for one.")]
 Term = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS)]
 Language = Annotated[str, Field(max_length=20, examples=["en"])]
@@ -56,6 +62,8 @@ class Asked(Requested):
 
 class TranslateRequest(Asked):
     """`POST /translate`."""
+
+    LISTS: ClassVar[tuple[str, ...]] = ("q", "protect")
 
     q: Annotated[str | list[str], Field(description="A text, or a list of texts.", examples=["The man can no longer go."])]
     format: Annotated[Literal["text", "html"], Field(description="`text`: plain text; `html`: with markup.")] = "text"
@@ -86,6 +94,7 @@ class TranslateRequest(Asked):
             max_length=MOST_PATTERNS,
             description="Regular expressions of spans to keep as they are written, for models that know protected spans.",
         ),
+        LISTED,
     ] = []
     split_sentences: Annotated[
         bool, Field(description="Whether to translate sentence by sentence; otherwise, line by line.")

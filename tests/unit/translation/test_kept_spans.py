@@ -112,11 +112,10 @@ def test_what_is_no_pattern(pattern: str) -> None:
     assert "\n" not in str(told.value)
 
 
-@pytest.mark.parametrize("pattern", [r"(a|aa)+$"])
-def test_patterns_take_a_bounded_time(pattern: str) -> None:
+def test_patterns_take_a_bounded_time() -> None:
     began = time.monotonic()
     with pytest.raises(RnnsearchError, match="takes more than 1 s"):
-        Patterns([pattern]).spans("a" * 5000 + "!")
+        Patterns(["(a+)+b"]).spans("a" * 5000 + "!")
     assert time.monotonic() - began < 20
     spaced = "x " * 400
     assert Patterns(["x"]).spans(spaced) == [(place, place + 1) for place in range(0, 800, 2)]
