@@ -1,4 +1,4 @@
-"""An aligner that has learned: it draws links, and can be kept in a folder."""
+"""A trained aligner, which links the words of sentence pairs and can be saved in a folder."""
 
 from __future__ import annotations
 
@@ -24,98 +24,105 @@ from rnnsearch.shards import digest_of
 from rnnsearch.untrusted import MEGABYTE, Array, check_arrays, check_header, check_regular, read_bytes, read_json
 
 THRESHOLD = 0.5
-"""A link is drawn if it is more probable than this."""
+"""Words are linked if the probability of the link is above this."""
 _LEAST = 0.01
-"""Cells that no model gives a greater probability are not returned."""
+"""Position pairs to which no model gives a greater posterior probability are left out."""
 _PAIRS = 1000
-"""Pairs that are aligned at a time."""
+"""The number of sentence pairs that are aligned at a time."""
 _FORMAT = 2
 _DESCRIPTION, _ARRAYS, _WORDS = "aligner.json", "aligner.safetensors", ("source.words", "target.words")
 _KINDS = ("agreeing", "independent")
 _MOST_WORDS = 4096 * MEGABYTE
-"""Bytes of a list of words: of a word that is listed, there are also numbers."""
+"""The greatest size of a list of words, in bytes. Arrays with numbers for each word are in memory, too."""
 _MANY = 1e15
-"""No text has so many words."""
+"""An upper bound of all counts: no text has so many words."""
 
 
 @dataclass(frozen=True)
 class LineLinks:
-    """What the aligner says of one line: all cells that any model believes in at least a little."""
+    """The alignment of a line: all position pairs to which at least one model gives a posterior probability above 0.01."""
 
     source: NDArray[np.int64]
-    """The source position of each cell, from 0."""
+    """The source position of each position pair, from 0."""
     target: NDArray[np.int64]
+    """The target position of each position pair, from 0."""
     forward: NDArray[np.float32]
-    """The posterior probability of each in the model that generates the target, of the two that agree."""
+    """The posterior probability of each position pair in the agreeing model that generates the target."""
     backward: NDArray[np.float32]
-    """The same in the model that generates the source."""
+    """The same in the agreeing model that generates the source."""
 
     evidence: NDArray[np.float64]
-    """What speaks for a link and against it: cells × kinds, see `probability.EVIDENCE`."""
+    """The features from which the probability is predicted: position pairs × features (`probability.EVIDENCE`)."""
     probability: NDArray[np.float64]
-    """The probability that the two words are linked, which follows from the evidence."""
+    """The probability that the two words are linked."""
 
     def links(self, how: Symmetry | Literal["probability"] = "probability", threshold: float = THRESHOLD) -> Links:
-        """The links of a probability above `threshold`, or those of each model by itself, combined (`symmetrize`).
+        """Return the links of a probability above `threshold`, or those of both agreeing models combined (`symmetrize`).
 
-        By itself, a model links each word that it generates with the word that it most probably came from, if that is more
-        probable than that it came from none.
+        For `symmetrize`, a model links each word that it generates with the most probable word of the other side, unless
+        NULL is more probable.
         """
         if how == "probability":
-            found = self.probability > threshold
-            return frozenset(zip(self.source[found].tolist(), self.target[found].tolist(), strict=True))
+            linked = self.probability > threshold
+            return frozenset(zip(self.source[linked].tolist(), self.target[linked].tolist(), strict=True))
         forward = self._most_probable(self.target, self.forward)
         backward = self._most_probable(self.source, self.backward)
         return symmetrize(forward, backward, how)
 
     def _most_probable(self, words: NDArray[np.int64], probability: NDArray[np.float32]) -> Links:
+        """Return for each of the generated `words` its most probable link, unless NULL is more probable."""
+        # Sorted by word, then by descending probability, the first position pair of each word is its best.
         order = np.lexsort((-probability, words))
         _, first = np.unique(words[order], return_index=True)
         best = order[first]
+        # The posterior probability of NULL is 1 − Σ p of the word.
         total = np.bincount(words, probability)
         best = best[probability[best] > 1 - total[words[best]]]
         return frozenset(zip(self.source[best].tolist(), self.target[best].tolist(), strict=True))
 
 
 class Aligner:
-    """The words of the text that was learned from, and what was learned of them."""
+    """The words of the training text, and the models that were learned from it."""
 
     def __init__(self, words: tuple[Words, Words], agreeing: Models, independent: Models) -> None:
         self.words, self._models = words, (agreeing, independent)
 
     def align(self, lines: Iterable[Pair]) -> Iterator[LineLinks]:
-        """The links of every line of any text, in order; a side may be empty. Those of a line depend on no other line."""
+        """Align every line of any text, in order; a side may be empty. The links of a line depend on no other line."""
         words = self.words[0].copy(), self.words[1].copy()
         for block in blocks_of(lines, *words):
             yield from self._align(block.indexed(*words), words)
 
     def align_corpus(self, corpus: Corpus) -> Iterator[LineLinks]:
-        """The links of every line of the text that was learned from."""
+        """Align every line of the training text, in order."""
         for block in corpus.blocks():
             yield from self._align(block, self.words)
 
     def _align(self, block: Block, words: tuple[Words, Words]) -> Iterator[LineLinks]:
+        """Align the lines of a block: posterior probabilities of all four models, then features and link probabilities."""
         alike = _likeness(block, words)
         parameters = [models.parameters(block, words, alike) for models in self._models]
+        # The share of each word in the text, and t of both directions (D) of all models (M) for each word-type pair (N).
         shares = [np.maximum(side.frequencies, 1) / max(1, side.frequencies.sum()) for side in words]
         t_NMD = np.stack([of.t for of in parameters], axis=1)
-        found: list[tuple[NDArray[Any], ...]] = []
+        parts: list[tuple[NDArray[Any], ...]] = []  # of the present line, which consists of several pairs if it is very long
         line, pairs = 0, len(block.line)
         for first in range(0, pairs, _PAIRS):
             last = min(first + _PAIRS, pairs)
+            # p of both directions by all models, for all position pairs of up to _PAIRS sentence pairs.
             posteriors = [compiled.posteriors(block.text, of, first, last) for of in parameters]
             p_DMN = np.stack([np.stack(direction) for direction in zip(*posteriors, strict=True)])
             for p in range(first, last):
                 if block.line[p] != line:
-                    yield _line(found)
-                    found, line = [], line + 1
-                found.append(_cells(block, p, p_DMN[:, :, _of_pair(block, p, first)], t_NMD, shares))
-        yield _line(found)
+                    yield _line(parts)
+                    parts, line = [], line + 1
+                parts.append(_cells(block, p, p_DMN[:, :, _of_pair(block, p, first)], t_NMD, shares))
+        yield _line(parts)
 
     def save(self, folder: Path) -> None:
-        """Keep the aligner in a folder, from which `load` reads it.
+        """Save the aligner in a folder, from which `load` reads it.
 
-        The folder is an aligner's from when its last file, the description, is there: that goes first and comes last.
+        A folder is an aligner once it contains the description. This file is therefore removed first and written last.
         """
         from safetensors.numpy import save_file
 
@@ -130,12 +137,13 @@ class Aligner:
         write_json(folder / _DESCRIPTION, {"format": _FORMAT, "p_0": p_0, "digest": digest})
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        found: dict[str, NDArray[Any]] = {
+        """Return the arrays of the aligner by their names in the file."""
+        arrays: dict[str, NDArray[Any]] = {
             f"frequencies.{n}": side.frequencies[: side.known] for n, side in enumerate(self.words)
         }
         for kind, models in zip(_KINDS, self._models, strict=True):
             lexicon = models.lexicon
-            found |= {f"{kind}.keys": lexicon.keys, f"{kind}.links": lexicon.links}
+            arrays |= {f"{kind}.keys": lexicon.keys, f"{kind}.links": lexicon.links}
             pairs: dict[str, tuple[Any, Any]] = {
                 "nulls": models.nulls,
                 "jumps": models.jumps,
@@ -143,12 +151,12 @@ class Aligner:
                 "likeness": lexicon.totals.likeness,
             }
             for name, pair in pairs.items():
-                found |= {f"{kind}.{name}.0": pair[0], f"{kind}.{name}.1": pair[1]}
-        return found
+                arrays |= {f"{kind}.{name}.0": pair[0], f"{kind}.{name}.1": pair[1]}
+        return arrays
 
     @classmethod
     def load(cls, folder: Path) -> Aligner:
-        """The aligner that `save` has kept; RnnsearchError where there is none, or a damaged one."""
+        """Read the aligner that `save` has written. Raises RnnsearchError if there is none, or if it is damaged."""
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
@@ -158,12 +166,15 @@ class Aligner:
             raise RnnsearchError(f"{folder}: no aligner is there; `rnnsearch align --save` keeps one") from None
         if not isinstance(description, dict) or description.get("format") != _FORMAT:
             raise RnnsearchError(f"{folder}: an aligner of another version of rnnsearch; make it again")
+        # The digest tells that the files belong together; the checks below, that even signed files cannot do harm.
+        # Sizes are checked first, because the digest is computed from all bytes.
         files = [folder / name for name in (*_WORDS, _ARRAYS)]
-        check_regular(*files)
+        check_regular(*files[:2], most=_MOST_WORDS)
+        if files[2].exists():
+            check_header(files[2])
         if digest_of(*files) != description.get("digest"):
             raise RnnsearchError(f"{folder}: damaged: its files do not belong together; make it again")
         try:
-            check_header(folder / _ARRAYS)
             arrays = load_file(folder / _ARRAYS)
             texts = [read_bytes(folder / name, _MOST_WORDS) for name in _WORDS]
             check_arrays(arrays, _expected(arrays, *(text.count(b"\n") for text in texts)))
@@ -187,7 +198,7 @@ class Aligner:
 
 
 def _expected(arrays: Mapping[str, NDArray[Any]], source_words: int, target_words: int) -> dict[str, Array]:
-    """The arrays of an aligner with so many words on each side, and with the numbers of types that it has itself."""
+    """Return what the arrays of an aligner must be, from the numbers of words and its own numbers of word-type pairs."""
     sizes = source_words, target_words
     expected = {f"frequencies.{n}": Array("int64", (size,), 0, _MANY) for n, size in enumerate(sizes)}
     for kind in _KINDS:
@@ -203,7 +214,7 @@ def _expected(arrays: Mapping[str, NDArray[Any]], source_words: int, target_word
 
 
 def _check_numbers(arrays: Mapping[str, NDArray[Any]], words: tuple[Words, Words]) -> None:
-    """Raise ValueError unless words differ, keys ascend, and no type has more links than the two words in it."""
+    """Raise ValueError unless words differ, keys ascend, and no word-type pair has more links than either of its words."""
     for n, side in enumerate(words):
         if len(side) != len(arrays[f"frequencies.{n}"]):
             raise ValueError(f"{_WORDS[n]} has a word twice")
@@ -217,22 +228,23 @@ def _check_numbers(arrays: Mapping[str, NDArray[Any]], words: tuple[Words, Words
 
 
 def is_aligner(folder: Path) -> bool:
-    """Whether an aligner is kept in this folder."""
+    """Whether this folder contains an aligner."""
     return (folder / _DESCRIPTION).is_file()
 
 
 def train_aligner(corpus: Corpus, advance: Callable[[int], None] = lambda pairs: None) -> Aligner:
-    """An aligner that has learned from a text; `advance` is told how many more pairs a step has seen, of `steps` steps.
+    """Train an aligner on a text. Each of the `steps` steps calls `advance` with the numbers of pairs that it has processed.
 
-    A training that was killed goes on after its last whole step, given the same corpus in the same folder.
+    A training that was killed continues after its last complete step, if it has the same corpus in the same folder.
     """
     agreeing, independent, _ = train(corpus, advance)
     return Aligner(corpus.words, agreeing, independent)
 
 
 def _likeness(block: Block, words: tuple[Words, Words]) -> NDArray[np.float32]:
-    """How alike the words of each type of a block are written."""
+    """Return the similarity of the spellings in each word-type pair of a block."""
     letters, numbers = [], []
+    # The letter pairs of each word of the block are computed once.
     for side, types in zip(words, (block.type_source, block.type_target), strict=True):
         here, number = np.unique(types, return_inverse=True)
         letters.append(letter_pairs([side.words[n] for n in here.tolist()]))
@@ -241,13 +253,13 @@ def _likeness(block: Block, words: tuple[Words, Words]) -> NDArray[np.float32]:
 
 
 def _of_pair(block: Block, p: int, first: int = 0) -> slice:
-    """Where the cells of a pair are, from those of pair `first` on."""
+    """Return where the position pairs of sentence pair `p` are, counted from those of sentence pair `first`."""
     offsets = block.text.offsets
     return slice(offsets[p] - offsets[first], offsets[p + 1] - offsets[first])
 
 
 def _cells(block: Block, p: int, p_DMN: Any, t_NMD: Any, shares: Sequence[NDArray[np.float64]]) -> tuple[NDArray[Any], ...]:
-    """The columns of `LineLinks` for a pair."""
+    """Return the columns of `LineLinks` for a sentence pair."""
     text = block.text
     ids = (
         text.source_ids[text.source_starts[p] : text.source_starts[p + 1]],
@@ -259,12 +271,20 @@ def _cells(block: Block, p: int, p_DMN: Any, t_NMD: Any, shares: Sequence[NDArra
         kinds = np.int64, np.int64, np.float32, np.float32
         return *(none.astype(kind) for kind in kinds), np.empty((0, len(EVIDENCE))), none
     t_STMD = t_NMD[text.cells[_of_pair(block, p)]].reshape(*shape, 2, 2)
-    known = evidence(p_DMN.reshape(2, 2, *shape), t_STMD, *(share[side] for share, side in zip(shares, ids, strict=True)))
-    kept = np.flatnonzero(p_DMN.max((0, 1)) > _LEAST)
-    i, j = np.divmod(kept, shape[1])
-    known = known.reshape(len(known), -1)[:, kept].T
-    return i + block.first[p, 0], j + block.first[p, 1], p_DMN[0, 0, kept], p_DMN[1, 0, kept], known, probability(known)
+    features = evidence(p_DMN.reshape(2, 2, *shape), t_STMD, *(share[side] for share, side in zip(shares, ids, strict=True)))
+    # Only the position pairs to which some model gives a probability are returned.
+    likely = np.flatnonzero(p_DMN.max((0, 1)) > _LEAST)
+    i, j = np.divmod(likely, shape[1])
+    features = features.reshape(len(features), -1)[:, likely].T
+    return (
+        i + block.first[p, 0],
+        j + block.first[p, 1],
+        p_DMN[0, 0, likely],
+        p_DMN[1, 0, likely],
+        features,
+        probability(features),
+    )
 
 
-def _line(found: list[tuple[NDArray[Any], ...]]) -> LineLinks:
-    return LineLinks(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+def _line(parts: list[tuple[NDArray[Any], ...]]) -> LineLinks:
+    return LineLinks(*(np.concatenate(column) for column in zip(*parts, strict=True)))

@@ -1,4 +1,4 @@
-"""Measurements of a trained system on the test set: its translations, its alignments, and the words it is unsure of."""
+"""Measurements of a trained system on the test set: translations, alignments, and the words of which it is unsure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rnnsearch.translation import ScoredPair, Translation, Translator, load, sco
 from rnnsearch.translation.translation import Alignment, rounded, rounded_row
 
 UNSURE = math.log(0.1)
-"""A system is unsure of the target words with a lower log-probability than this."""
+"""A system counts as unsure of a target word if its log-probability is lower than this."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,14 @@ class Shown:
     text: str
     tokens: list[str]
     unsure: list[int]
-    """Positions of the target words that the system gave a probability below 0.1, or that are unknown."""
+    """The positions of the target words with a probability below 0.1, and of unknown words."""
     source_tokens: list[str]
-    """With the end symbol."""
+    """The source words with the end symbol."""
     alignment: Alignment | None
     unread: list[int]
-    """Positions of the source words that no target word attended to; empty for a system without an alignment."""
+    """The positions of the source words that no target word attends to; empty for a system without an alignment."""
     end_alignment: Alignment | None = None
-    """The row of the end symbol."""
+    """The row of the alignment for the end symbol of the target."""
 
 
 @dataclass(frozen=True)
@@ -48,20 +48,20 @@ class Measured:
     """The measurements of one system."""
 
     texts: list[str]
-    """Translations of the whole test set."""
+    """The translations of the whole test set."""
     known_texts: list[str]
-    """Translations of the sentences without unknown words, with `[UNK]` forbidden."""
+    """The translations of the sentences without unknown words, with `[UNK]` forbidden."""
     unfinished: int
     """The number of translations that reached the length limit without an end symbol."""
     aer: AlignmentScore | None
-    """The score against gold alignments; None where there are none, or the system has no alignment."""
+    """The scores against gold alignments; None if there are none, or if the system has no alignment."""
     unread: list[int] | None
-    """For each sentence, the number of source words that no target word attended to; None for a system without an
+    """The number of source words of each sentence that no target word attends to; None for a system without an
     alignment."""
     shown: Mapping[int, Shown]
-    """The translations that are shown, by the number of the sentence."""
+    """The translations that are shown, by the numbers of the sentences."""
     inspection: Inspection | None = None
-    """What its annotations and its alignment do; None for a system without an alignment."""
+    """The measurements of its annotations and its alignment; None for a system without an alignment."""
 
 
 def measure(model: Path, test: TestSet, gold: Path | None, folder: Path) -> None:
@@ -86,39 +86,37 @@ def measure(model: Path, test: TestSet, gold: Path | None, folder: Path) -> None
             "aer": asdict(_alignment_score(pairs, links)) if aligns and links is not None else None,
             "inspection": asdict(inspect(translator.system, pairs, links)) if aligns else None,
             "unread": unread if aligns else None,
-            "shown": {str(number): _plain(one) for number, one in shown},
+            "shown": {str(number): _as_json(translation) for number, translation in shown},
         },
     )
 
 
 def open_measured(folder: Path) -> Measured:
-    """Read the measurements that `measure` wrote to `folder`."""
-    found = json.loads((folder / "measured.json").read_text(encoding="utf-8"))
+    """Read the measurements that `measure` has written to `folder`."""
+    record = json.loads((folder / "measured.json").read_text(encoding="utf-8"))
     shown = {}
-    for number, one in found["shown"].items():
-        weights = one["alignment"]
+    for number, fields in record["shown"].items():
+        weights = fields["alignment"]
         alignment = None
         if weights is not None:
-            alignment = np.array(weights, np.float32).reshape(len(one["tokens"]), len(one["source_tokens"]))
-        end = one.get("end_alignment")
+            alignment = np.array(weights, np.float32).reshape(len(fields["tokens"]), len(fields["source_tokens"]))
+        end = fields.get("end_alignment")
         end_alignment = None if end is None else np.array(end, np.float32)
-        shown[int(number)] = Shown(**{**one, "alignment": alignment, "end_alignment": end_alignment})
+        shown[int(number)] = Shown(**{**fields, "alignment": alignment, "end_alignment": end_alignment})
     return Measured(
         texts=list(read_lines(folder / "all.target")),
         known_texts=list(read_lines(folder / "no-unk.target")),
-        unfinished=found["unfinished"],
-        aer=found["aer"] and AlignmentScore(**found["aer"]),
-        unread=found["unread"],
+        unfinished=record["unfinished"],
+        aer=record["aer"] and AlignmentScore(**record["aer"]),
+        unread=record["unread"],
         shown=shown,
-        inspection=Inspection(**found["inspection"]) if found.get("inspection") else None,
+        inspection=Inspection(**record["inspection"]) if record.get("inspection") else None,
     )
 
 
 def _word_by_word(translator: Translator, translations: Sequence[Translation]) -> list[Shown]:
-    """The translations, with the system's own scores and alignment of each of their words."""
-    pairs = score_pairs(
-        translator.system, [t.source_tokens[:-1] for t in translations], [t.tokens for t in translations]
-    )
+    """Score the translations with the system itself, which gives a score and the attention weights for each word."""
+    pairs = score_pairs(translator.system, [t.source_tokens[:-1] for t in translations], [t.tokens for t in translations])
     return [
         Shown(
             text=translation.text,
@@ -146,7 +144,8 @@ def _alignment_score(pairs: Sequence[ScoredPair], gold: Sequence[GoldLinks]) -> 
     return alignment_error_rate([hard_alignment(pair.alignment) for pair in pairs if pair.alignment is not None], gold)
 
 
-def _plain(shown: Shown) -> dict[str, Any]:
+def _as_json(shown: Shown) -> dict[str, Any]:
+    """Return the fields as values that JSON can represent, with rounded weights."""
     rows = {"alignment": rounded(shown.alignment), "end_alignment": rounded_row(shown.end_alignment)}
     return {**vars(shown), **rows}
 

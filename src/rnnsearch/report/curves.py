@@ -1,7 +1,7 @@
 """Training curves: negative log-likelihood (NLL) and BLEU against the number of updates.
 
-A row is one validation of the training log: `update`, and any of `train_nll`, `valid_nll` (both in nats per word) and
-`valid_bleu`, as in `{"update": 500, "train_nll": 3.2, "valid_nll": 2.9, "valid_bleu": 12.3}`.
+A row is one validation of the training log. It has `update`, and any of `train_nll`, `valid_nll` (both in nats per word) and
+`valid_bleu`, for example `{"update": 500, "train_nll": 3.2, "valid_nll": 2.9, "valid_bleu": 12.3}`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _WIDTH, _HEIGHT = 4.3, 3.1
 
 
 def plot_curves(rows: Rows, path: str | os.PathLike[str] | None = None) -> Figure:
-    """Draw NLL and BLEU side by side; with `path`, also write the figure there (.png, .pdf or .svg).
+    """Draw NLL and BLEU side by side; with `path`, also write the figure to this file (.png, .pdf or .svg).
 
-    Raises RnnsearchError where there are no rows.
+    Raises RnnsearchError if there are no rows.
     """
     figure, (left, right) = _panels(rows, 2)
     _draw_nll(left, rows)
@@ -49,13 +49,14 @@ def plot_valid_bleu(rows: Rows) -> Figure:
 
 
 def _panels(rows: Rows, count: int) -> tuple[Figure, list[Axes]]:
+    """Return a new figure with `count` panels side by side. Raises RnnsearchError if there are no rows to draw."""
     if not rows:
         raise RnnsearchError(
             "training curves: there is no validation to draw; train for at least `training.validate_every` updates"
         )
     figure = new_figure(count * _WIDTH, _HEIGHT)
     figure.set_layout_engine("constrained")
-    return figure, [figure.add_subplot(1, count, place) for place in range(1, count + 1)]
+    return figure, [figure.add_subplot(1, count, column) for column in range(1, count + 1)]
 
 
 def _draw_nll(axes: Axes, rows: Rows) -> None:
@@ -73,6 +74,7 @@ def _draw_bleu(axes: Axes, rows: Rows) -> None:
 
 
 def _draw(axes: Axes, rows: Rows, key: str, label: str, colour: str, line: str) -> None:
+    """Draw the values of `key` against the updates, unless no row has a finite value."""
     points = [(row["update"], value) for row in rows if (value := row.get(key)) is not None]
     if any(math.isfinite(value) for _, value in points):
         updates, values = zip(*points, strict=True)

@@ -1,4 +1,4 @@
-"""The report of a reproduction: the paper's tables and figures with our numbers, its own numbers beside them."""
+"""The report of a reproduction: the paper's tables and figures with our numbers, beside the numbers of the paper."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def draw_figures(results: Results, folder: Path) -> list[Path]:
 
 
 def write_report(path: str | os.PathLike[str], results: Results) -> None:
-    """Write the report to `path`, whole or not at all: one HTML file that fetches nothing.
+    """Write the report to `path`, atomically, as one HTML file that loads no other files.
 
-    Raises RnnsearchError where an alignment does not have one finite weight for every target and source word.
+    Raises RnnsearchError if an alignment does not have one finite weight for every pair of target word and source word.
     """
     for pair in results.alignments:
         check_alignment(pair.alignment, pair.source_tokens, pair.tokens)
@@ -49,7 +49,7 @@ def write_report(path: str | os.PathLike[str], results: Results) -> None:
 
 
 def _panels(results: Results) -> list[tuple[str, AlignedSentence]]:
-    """The panels of Figure 3 by their letters."""
+    """Return the panels of Figure 3, each with its letter."""
     return list(zip(_PANELS, results.alignments, strict=False))
 
 
