@@ -17,7 +17,7 @@ from rnnsearch.translation import Translation, Translator
 from rnnsearch.translation.corpora import _plain, translations_of
 from rnnsearch.translation.translation import joined_line
 
-LINE = "There are 36 people."
+LINE = "There are thirty-six people."
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_a_translation_with_all_numbers_goes_first(translator: Translator) -> No
     on = translator.search_settings({"keep_numbers": True})
     texts = ["Il y a des gens.", "Il y a 36 personnes.", "Il y a trente-six personnes."]
     assert [one.text for one in found_of(translator, LINE, texts, on, 3)] == [texts[1], texts[2], texts[0]]
-    assert [list(one.missing) for one in found_of(translator, LINE, texts, on, 3)] == [[], [], ["36"]]
+    assert [list(one.missing) for one in found_of(translator, LINE, texts, on, 3)] == [[], [], ["thirty-six"]]
     by_risk = replace(on, minimum_bayes_risk=True)
     assert found_of(translator, LINE, [texts[0], texts[0], texts[0], texts[1]], by_risk)[0].text == texts[1]
 
@@ -57,9 +57,9 @@ def test_nothing_is_moved_where_it_is_not_asked_for(translator: Translator) -> N
 def test_what_is_missing_is_told(translator: Translator, tmp_path: Path) -> None:
     search = translator.search_settings({"keep_numbers": True})
     (lacking,) = found_of(translator, LINE, ["Il y a des gens."], search)
-    assert lacking.to_dict()["missing"] == ["36"]
+    assert lacking.to_dict()["missing"] == ["thirty-six"]
     sentence = json.loads(aligned(LINE, [lacking]).model_dump_json())
-    assert sentence["missing"] == ["36"]
+    assert sentence["missing"] == ["thirty-six"]
     assert sentence["confidence"] == pytest.approx(confidence(lacking.score, len(lacking.tokens)) / 2, abs=1e-4)
     page = SentencePage()
     page.add(lacking)
@@ -72,8 +72,8 @@ def test_what_is_missing_is_told(translator: Translator, tmp_path: Path) -> None
 
 def test_a_line_tells_what_its_sentences_lack_also_from_another_process(translator: Translator) -> None:
     search = translator.search_settings({"keep_numbers": True})
-    one, other = (found_of(translator, line, ["Rien."], search)[0] for line in (LINE, "I am 97 years old."))
+    one, other = (found_of(translator, line, ["Rien."], search)[0] for line in (LINE, "I am ninety-seven years old."))
     both = joined_line("Rien. Rien.", [one, other])
-    assert both.missing == ["36", "97"]
+    assert both.missing == ["thirty-six", "ninety-seven"]
     (again,) = translations_of({"whole": [[_plain(both)]]}, translator)[0]
-    assert again.missing == ["36", "97"]
+    assert again.missing == ["thirty-six", "ninety-seven"]
