@@ -190,7 +190,7 @@ def _in_words(text: str, language: str) -> Iterator[Number]:
         joined = False
         value, scale = words.values.get(word), words.scales.get(word)
         if value is not None and follows and _adds(current, value, language):
-            current += 76 if value == 20 else value
+            current += 76 if value == 20 and current % 100 == 4 else value  # « quatre-vingts »
         elif scale is not None and follows and (current or total) and (scale > 100 or 0 < current < 100):
             if scale == 100:
                 current *= 100

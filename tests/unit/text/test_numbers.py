@@ -19,6 +19,8 @@ def values(text: str, language: str) -> list[str]:
     ("text", "language", "expected"),
     [
         ("twenty-four pupils, and two hundred and five more", "en", ["24", "205"]),
+        ("three hundred and twenty-five, one hundred twenty", "en", ["325", "120"]),
+        ("cent vingt, trois cent vingt-cinq, deux cent quatre-vingts", "fr", ["120", "325", "280"]),
         ("nineteen eighty-four; three thousand two hundred", "en", ["19", "84", "3200"]),
         ("two and three", "en", ["2", "3"]),
         ("vingt-quatre élèves et quatre-vingt-dix-sept chats", "fr", ["24", "97"]),
