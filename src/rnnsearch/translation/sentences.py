@@ -144,7 +144,7 @@ _TIGHT = regex.compile(r"(?<![\p{L}\p{N}.@/:_-])\p{L}\p{Ll}+[.!?…]$"), regex.c
 _QUOTATION = regex.compile(r'(?|"([^"]+)"|“([^“”]+)”|«([^«»]+)»)')
 _PICTURES = r"(?:(?!\N{REPLACEMENT CHARACTER})[\p{So}\p{Sk}\N{ZERO WIDTH JOINER}\N{VARIATION SELECTOR-16}])++"
 _MARK = (
-    rf"(?:{_PICTURES}|[-*+•◦▪‣·∙→⇒–—](?:\s+\[[ xX]\])?|#{{1,6}}|>+|\(?(?:\d{{1,3}}|[a-z])\)"
+    rf"(?:{_PICTURES}|[-*+•◦▪‣·∙→⇒–—]|\[[ xX]\]|#{{1,6}}|>+|\(?(?:\d{{1,3}}|[a-z])\)"
     r"|(?:\d{1,3}\.)+|[IVX]{2,5}\.)(?=\s)"
     r"|\[(?:\d+:)+\d+(?:[.,]\d+)?\]|\{\d+\}\{\d+\}|\{\\[^{}]*\}"
 )

@@ -129,7 +129,7 @@ def check_places(found: Translation) -> None:
         assert all(start <= source < stop for source, target in found.links or () if target in targets)
 
 
-@pytest.mark.parametrize("mark", ["1. ", "- ", "•\t", "a) ", "☐ ", "> ", "  12)  ", "— "])
+@pytest.mark.parametrize("mark", ["1. ", "- ", "•\t", "a) ", "☐ ", "- [x] ", "[ ] ", "> ", "  12)  ", "— "])
 def test_the_marks_of_a_list_stay(translator: Translator, mark: str) -> None:
     assert translator.translate(f"{mark}{SENTENCES[0]} ", beam=1).text == f"{mark}{alone(SENTENCES[0])} "
 
