@@ -20,6 +20,7 @@ from rnnsearch.cli.options import (
     once,
     search_settings,
 )
+from rnnsearch.errors import RnnsearchError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,6 +47,14 @@ def command(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the translations to this file.")
     ] = None,
+    behaviour: Annotated[
+        bool,
+        typer.Option("--behaviour", help="Try what a translator has to be able to do, on generated lines."),
+    ] = False,
+    page: Annotated[
+        Path | None,
+        typer.Option("--page", metavar="FILE.html", help="With --behaviour: also write a page with the lines that failed."),
+    ] = None,
     beam: Beam = None,
     split_sentences: SplitTestSet = None,
     jobs: Jobs = 1,
@@ -61,8 +70,22 @@ def command(
 
     Where the target consists of characters or symbols, the command prints error rates: of lines (WER) and of symbols (SER),
     with 95% intervals, and the most frequent confusions.
+
+    With --behaviour, the command translates 400 generated lines in place of a test set, and prints by capability how many of
+    the translations follow the rules: they keep addresses, numbers and names, are in capitals where the line is, do not
+    repeat themselves, and so on. There are suites for English and French. The exit status does not depend on the counts.
     """
     settings = search_settings(paper, beam, set_, split_sentences)
+    if behaviour:
+        if source or reference or tsv or output or jobs > 1:
+            raise RnnsearchError("--behaviour has its own lines; leave out --source, --reference, --tsv, --output, --jobs")
+        check_inputs(models=model, outputs=[json_, page], printed=json_ is None)
+        from rnnsearch.cli.behaviour import try_behaviour
+
+        try_behaviour(model, json_, page, settings)
+        return
+    if page is not None:
+        raise RnnsearchError(f"--page {page}: only --behaviour writes a page; leave it out, or give --behaviour")
     source, reference = both_sides(source, reference, tsv, "--reference")
     check_inputs(*once(source, reference), models=model, outputs=[json_, output], printed=json_ is None)
 
@@ -75,7 +98,6 @@ def command(
     from rnnsearch.cli.bar import bar
     from rnnsearch.cli.output import written
     from rnnsearch.data.read import read_pairs
-    from rnnsearch.errors import RnnsearchError
     from rnnsearch.evaluation.system import evaluate
     from rnnsearch.shards import Kept
     from rnnsearch.terminal import Terminal

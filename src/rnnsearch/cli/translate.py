@@ -46,6 +46,14 @@ def command(
         Path | None,
         typer.Option("--terms", metavar="FILE", help="Source terms and the translations they get, with a tab between."),
     ] = None,
+    protect: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--protect",
+            metavar="REGEX",
+            help="Keep further spans as they are written, for models with `data.protect`; may be repeated.",
+        ),
+    ] = None,
     format_: Annotated[
         Literal["text", "json", "pharaoh"],
         typer.Option("--format", help="`text`; `json` lines with tokens, scores and alignments; or `pharaoh` alignments."),
@@ -73,6 +81,8 @@ def command(
     from rnnsearch.text.tokenize import language_of
 
     settings = search_settings(paper, beam, set_, split_sentences)
+    if protect:
+        settings["protect"] = protect
     if html and (n_best > 1 or prefix is not None or format_ != "text"):
         raise RnnsearchError("--html writes one translated document; leave out --n-best, --prefix and --format")
     if attributes and not html:

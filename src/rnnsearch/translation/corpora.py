@@ -218,6 +218,7 @@ def _plain(one: Translation | ScoredPair) -> Plain:
         "segments": segments,
         "replacements": [asdict(replacement) for replacement in one.replacements],
         "terms": [asdict(term) for term in one.terms],
+        "missing": list(one.missing),
     }
 
 
