@@ -16,6 +16,7 @@ from rnnsearch.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from rnnsearch import nn as nn
+    from rnnsearch.checking import check
     from rnnsearch.config import Config, from_preset
     from rnnsearch.errors import RnnsearchError
     from rnnsearch.training.ensemble import train_ensemble
@@ -29,6 +30,7 @@ __all__ = [
     "ScoredPair",
     "Translation",
     "Translator",
+    "check",
     "from_preset",
     "load",
     "nn",
@@ -44,6 +46,7 @@ _HOMES = {
     "ScoredPair": "rnnsearch.translation",
     "Translation": "rnnsearch.translation",
     "Translator": "rnnsearch.translation",
+    "check": "rnnsearch.checking",
     "from_preset": "rnnsearch.config",
     "load": "rnnsearch.translation",
     "train": "rnnsearch.training.session",

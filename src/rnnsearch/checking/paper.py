@@ -1,7 +1,7 @@
 """The paper's model in NumPy, in the symbols of appendix A, with a switch at each place where implementations deviate.
 
-A minibatch is the first axis: `B` sentences, padded to `Tx` words, with a mask that is true at words. All functions also take
-complex numbers, for derivatives by a complex step: d f(w + ε d)/dε = Im f(w + i ε d) / ε, without cancellation.
+A minibatch is the first axis: `B` sentences, padded to `Tx` words, with a mask that is true at words. All functions take
+complex numbers, too, for derivatives by a complex step: d f(w + ε d)/dε = Im f(w + i ε d) / ε, without cancellation.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ class Paper:
         reads = positions if self.has("backward-reads-forward") else reversed(positions)
         backward = self._directed("bwd", words, mask, reads)
         if self.has("backward-not-reversed-back"):
-            backward = np.stack([_flipped(states, int(length)) for states, length in zip(backward, mask.sum(1), strict=True)])
+            lengths = mask.sum(1)
+            backward = np.stack([_flipped(states, length) for states, length in zip(backward, lengths, strict=True)])
         if self.has("backward-reversed-with-padding"):
             backward = backward[:, ::-1]
         halves = [backward, forward] if self.has("halves-exchanged") else [forward, backward]
@@ -128,6 +129,8 @@ class Paper:
             total = total + self.p["b_o"]
         half = total.shape[-1] // 2
         if self.has("no-maxout"):
+            return total
+        if self.has("maxout-left-out"):
             return total[..., :half]
         if self.has("maxout-halves"):
             return _maximum(total[..., :half], total[..., half:])
@@ -173,7 +176,7 @@ class Paper:
         return self.distribution(self.readout(s, word if self.has("predicts-from-own-word") else previous, c))
 
     def decode(self, h: Array, mask: Array, y: Array) -> tuple[Array, Array, Array]:
-        """Return the distributions (B, Ty, Ky), the states s_0 … s_Ty (B, Ty + 1, n) and α (B, Ty, Tx) for words y (B, Ty)."""
+        """Return the distributions (B, Ty, Ky), the states s_0 … s_Ty (B, Ty + 1, n), and α (B, Ty, Tx) for words y."""
         words = self.p["E_tgt"][y]
         previous = self.p["E_tgt"][np.zeros_like(y[:, 0])] if self.has("first-word-embedded") else 0 * words[:, 0]
         states, c = [self.initial_state(h, mask)], 0 * h[:, 0]
@@ -210,7 +213,9 @@ class Paper:
         norm = np.sqrt(sum((g**2).sum() for g in gradients.values()))
         return {name: g * min(1.0, limit / norm) for name, g in gradients.items()}
 
-    def derivatives(self, directions: Mapping[str, Array], x: Array, mask: Array, y: Array, y_mask: Array) -> dict[str, float]:
+    def derivatives(
+        self, directions: Mapping[str, Array], x: Array, mask: Array, y: Array, y_mask: Array
+    ) -> dict[str, float]:
         """Return d loss(X + ε · direction)/dε at 0 for each tensor X; zero for one that the loss does not read."""
         step = 1e-30
         found = {}
@@ -239,5 +244,5 @@ def _softmax(x: Array, axis: int) -> Array:
     return result
 
 
-def _flipped(states: Array, length: int) -> Array:
+def _flipped(states: Array, length: Any) -> Array:
     return np.concatenate([states[:length][::-1], states[length:]])

@@ -12,6 +12,7 @@ import typer
 from rnnsearch.cli import (
     align,
     average,
+    check,
     compare,
     demo,
     download,
@@ -69,6 +70,6 @@ def _options(
 
 for module in (
     demo, download, select, prepare, train, translate, pronounce, serve, score, rescore, evaluate, compare, examples,
-    align, learn_links, project, lexicon, average, export, push, models, presets, reproduce,
+    align, learn_links, project, lexicon, average, export, push, models, presets, reproduce, check,
 ):
     app.command(module.__name__.rsplit(".", 1)[1].replace("_", "-"), help=documentation(module.command))(module.command)

@@ -1,0 +1,108 @@
+"""The catalogue of known deviations from the paper: each is a switch of `rnnsearch.checking.paper.Paper`."""
+
+from __future__ import annotations
+
+UNIT = {
+    "reset-after-product": "the reset gate is applied after the product with U, as torch.nn.GRU does",
+    "gates-exchanged": "z and 1 − z are exchanged",
+    "candidate-relu": "relu stands for tanh in the candidate of the gated unit",
+    "no-candidate-bias": "the candidate of the gated unit has no bias b",
+}
+ENCODER = {
+    "backward-not-reversed-back": "the backward states are not reversed back",
+    "backward-reversed-with-padding": "the backward states are reversed together with the padding",
+    "backward-reads-forward": "the backward RNN reads the sentence from left to right",
+    "halves-exchanged": "the annotations are [h← ; h→]",
+    "encoder-reads-padding": "the backward RNN reads the padding before the sentence",
+}
+INITIAL_STATE = {
+    "initial-state-zero": "s_0 is zero",
+    "initial-state-forward": "s_0 is computed from the last forward state, h→_Tx",
+    "initial-state-last-backward": "s_0 is computed from the backward state of the last word, h←_Tx",
+    "initial-state-mean": "s_0 is computed from the mean of the backward states",
+    "initial-state-relu": "relu stands for tanh in s_0",
+    "initial-state-linear": "s_0 has no tanh",
+    "no-initial-bias": "s_0 has no bias b_s",
+}
+ENERGIES = {
+    "energy-relu": "relu stands for tanh in the energies",
+    "energy-without-v_a": "the energies are sums over the hidden units, without v_a",
+    "energy-bias": "the alignment model has a bias, b_a",
+    "energy-dot-product": "the energies are dot products of W_a s_{i−1} and U_a h_j",
+    "energy-scaled-dot-product": "the energies are dot products of W_a s_{i−1} and U_a h_j, divided by √n'",
+}
+WEIGHTS = {
+    "softmax-wrong-axis": "the softmax of the energies is taken over the sentences, not over the words of a sentence",
+    "padding-not-masked": "the padding is not masked in the softmax of the energies",
+    "mask-after-softmax": "the weights are masked after the softmax, so that they no longer sum to 1",
+}
+CONTEXT = {
+    "context-mean": "the context is the mean of all annotations, whatever the weights",
+    "context-best": "the context is the annotation of the largest weight",
+}
+READOUT = {
+    "no-maxout": "there is no maxout, and all 2l units are returned",
+    "maxout-left-out": "there is no maxout, and the first l units are used",
+    "maxout-halves": "the maxout takes the larger of unit j and unit l + j, not of neighbours",
+    "mean-of-neighbours": "the mean of neighbours stands for their maximum",
+    "no-readout-bias": "the readout has no bias b_o",
+}
+DISTRIBUTION = {
+    "no-softmax-bias": "the distribution has no bias b_w",
+    "distribution-wrong-axis": "the softmax of the distribution is taken over the sentences, not over the vocabulary",
+}
+LOGARITHMS = {"distribution-in-logarithms": "logarithms of the probabilities are returned"}
+STEP = {
+    "attends-with-new-state": "the state is updated first, and the attention reads s_i, not s_{i−1}",
+    "updates-before-predicting": "the state is updated before predicting, as in Eq. 4 (the order look-update-generate)",
+    "context-of-previous-step": "the context of the previous step, c_{i−1}, is read",
+    "predicts-from-own-word": "the previous word is shifted: y_i is predicted from y_i itself",
+    "updates-with-previous-word": "the previous word is shifted: s_i is computed from y_{i−1}, not from y_i",
+}
+SENTENCE = {
+    "first-word-embedded": "the word before the first is the embedding of word 0, not the zero vector",
+    "end-not-scored": "the end symbol is not scored",
+    "target-padding-scored": "the padding of the target is scored, too",
+}
+LOSS = {
+    "loss-sum": "the loss is summed over the sentences, not averaged",
+    "loss-mean-of-words": "the loss is averaged over the words, not over the sentences",
+}
+CLIPPING = {
+    "clip-by-value": "each element of the gradient is clipped by its value",
+    "clip-each-tensor": "each tensor is clipped by its own norm",
+}
+
+CATALOGUE: dict[str, str] = {
+    **UNIT, **ENCODER, **INITIAL_STATE, **ENERGIES, **WEIGHTS, **CONTEXT, **READOUT, **DISTRIBUTION, **LOGARITHMS,
+    **STEP, **SENTENCE, **LOSS, **CLIPPING,
+}  # fmt: skip
+"""What each deviation is, in words that follow "if"."""
+
+_STEP_ONLY = [*ENERGIES, *WEIGHTS, *CONTEXT, *READOUT, *DISTRIBUTION, *STEP]
+_OF_SENTENCE = [
+    *UNIT, *ENCODER, *INITIAL_STATE, *_STEP_ONLY, *SENTENCE,
+    *(f"{name}@{side}" for name in UNIT for side in ("encoder", "decoder")),
+]  # fmt: skip
+OF_EQUATION: dict[str, list[str]] = {
+    "gated_unit": [*UNIT],
+    "encoder": [*UNIT, *ENCODER],
+    "initial_state": [*INITIAL_STATE],
+    "energies": [*ENERGIES],
+    "weights": [*WEIGHTS],
+    "context": [*CONTEXT],
+    "readout": [*READOUT],
+    "distribution": [*DISTRIBUTION, *LOGARITHMS],
+    "decoder_step": [name for name in (*UNIT, *_STEP_ONLY, *LOGARITHMS) if name != "no-maxout"],
+    "log_probability": [name for name in _OF_SENTENCE if name != "no-maxout"],
+    "loss": [name for name in (*_OF_SENTENCE, *LOSS) if name != "no-maxout"],
+    "gradients": [*LOSS],
+    "clip": [*CLIPPING],
+}
+"""The deviations that change the result of each equation."""
+
+
+def described(deviation: str) -> str:
+    """Return what a deviation is; `name@side` is one of the encoder or of the decoder alone."""
+    name, _, side = deviation.partition("@")
+    return CATALOGUE[name] + (f", in the {side} alone" if side else "")

@@ -1,0 +1,168 @@
+"""Runs a student's file, compares its results with the paper's, and looks for the mistake that explains a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rnnsearch.checking.deviations import OF_EQUATION, UNIT
+from rnnsearch.checking.equations import EQUATIONS, Case, Equation, Results, compute, draw_case, prepared
+from rnnsearch.checking.paper import Array
+from rnnsearch.checking.report import Finding, Report
+from rnnsearch.checking.run import Failure, run
+
+_TOLERANCES = {8: 1e-9, 4: 1e-4, 2: 1e-1}
+"""The difference that rounding may make, by the bytes of a number."""
+
+
+def check(file: Path | str, seed: int = 1, timeout: float = 60.0) -> Report:
+    """Compare the functions in a Python file with the equations of the paper.
+
+    The file is run in a process of its own, which may take `timeout` seconds; if it is ended in a function, another process
+    goes on with those after it. Weights and inputs are drawn with `seed`. Functions that are not in the file are left out;
+    `rnnsearch check --template numpy` prints a file with all of them.
+
+    Raises RnnsearchError if the file cannot be imported or has none of the functions.
+    """
+    case = draw_case(seed)
+    outcomes = run(Path(file), case, timeout)
+    return Report(str(file), seed, Examiner(case).examine(outcomes))
+
+
+class Examiner:
+    """Compares results with the paper's for one case, and remembers what was computed and found."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self._computed: dict[tuple[str, frozenset[str]], Results] = {}
+        self._found: dict[str, frozenset[str]] = {}
+
+    def examine(self, outcomes: Mapping[str, Results | Failure]) -> list[Finding]:
+        """Return a finding for each equation, from what the student's functions gave."""
+        return [self._finding(equation, outcomes.get(equation.name, Failure("", absent=True))) for equation in EQUATIONS]
+
+    def _finding(self, equation: Equation, outcome: Results | Failure) -> Finding:
+        found = Finding(equation.name, equation.formula, equation.place, "differs")
+        if isinstance(outcome, Failure):
+            if outcome.absent:
+                return replace(found, outcome="not there")
+            return replace(found, outcome="fails", where=outcome.error, lines=outcome.lines)
+        paper = self._paper(equation, frozenset())
+        refusal, results = self._usable(equation, outcome, paper)
+        if refusal:
+            deviations = self.explain(equation, results) if results else None
+            return replace(found, where=refusal, deviations=sorted(deviations or ()))
+        if _agree(results, paper):
+            self._found[equation.name] = frozenset()
+            return replace(found, outcome="agrees")
+        where, difference = _begins(equation, results, paper)
+        deviations = self.explain(equation, results)
+        if deviations is None:
+            return replace(found, where=where, difference=difference, advice=_advice(equation, results, paper, difference))
+        self._found[equation.name] = deviations
+        return replace(found, where=where, difference=difference, deviations=sorted(deviations))
+
+    def explain(self, equation: Equation, results: Results) -> frozenset[str] | None:
+        """Return the deviations under which the paper's equation gives these results: those found already, one, or two."""
+        names = OF_EQUATION[equation.name]
+        known = self._known(names)
+        if equation.name == "gradients":  # each costs a pass for each weight
+            known.append(self._found.get("loss", frozenset()))
+        singles = [frozenset({name}) for name in names]
+        pairs = [frozenset(pair) for pair in combinations(names, 2) if len({name.partition("@")[0] for name in pair}) == 2]
+        more = [each | single for each in known for single in singles]
+        for deviations in (*known, *singles, *pairs, *more):
+            if deviations and _agree(results, self._paper(equation, deviations)):
+                return deviations
+        return None
+
+    def _known(self, names: list[str]) -> list[frozenset[str]]:
+        """Return what was found in other equations, once for all gated units and once for those of the side where it was."""
+        everywhere, sided = set(), set()
+        for equation, deviations in self._found.items():
+            side = {"gated_unit": "decoder", "decoder_step": "decoder", "encoder": "encoder"}.get(equation)
+            for deviation in deviations:
+                everywhere.add(deviation)
+                sided.add(f"{deviation}@{side}" if deviation in UNIT and side else deviation)
+        return [each for each in (frozenset(everywhere & set(names)), frozenset(sided & set(names))) if each]
+
+    def _paper(self, equation: Equation, deviations: frozenset[str]) -> Results:
+        key = equation.name, deviations
+        if key not in self._computed:
+            with np.errstate(all="ignore"):
+                self._computed[key] = compute(equation, self.case, deviations)
+        return self._computed[key]
+
+    def _usable(self, equation: Equation, outcome: Results, paper: Results) -> tuple[str | None, Results]:
+        """Return why results cannot be compared, or None; and the results under the names of the paper's."""
+        if equation.results:
+            theirs = [""] if len(equation.results) == 1 else [str(number) for number in range(len(equation.results))]
+            if set(outcome) != set(theirs):
+                given = "one array" if set(outcome) == {""} else f"{len(outcome)} results"
+                return f"returns {given}; expected: {equation.returns}", {}
+            outcome = dict(zip(equation.results, (outcome[name] for name in theirs), strict=True))
+        elif missing := sorted(set(paper) - set(outcome) - {"b_a"}):
+            return f"the result has no {', '.join(missing[:5])}; expected: {equation.returns}", {}
+        results: Results = {}
+        refusal = None
+        for name, expected in paper.items():
+            shape = self.case[f"p/{name}"].shape if equation.name == "gradients" else expected.shape
+            given: Array = outcome[name] if name in outcome else np.zeros(shape)
+            if given.size == 1 and not shape:
+                given = given.reshape(())
+            of = f"{name} " if name else ""
+            if given.shape != shape:
+                refusal = refusal or f"{of}has the shape {given.shape}; expected: {equation.returns}, here {shape}"
+                if equation.name == "gradients":
+                    return refusal, {}
+            elif not np.isfinite(given).all():
+                place = [int(i) for i in np.argwhere(~np.isfinite(given))[0]]
+                return f"{of}has {given[tuple(place)]} at the indices {place}", {}
+            results[name] = given
+        return refusal, results if refusal else prepared(equation, self.case, results)
+
+
+def _tolerance(given: Any, expected: Any) -> Any:
+    kind = given.dtype
+    allowed = _TOLERANCES.get(kind.itemsize, 1e-9) if kind.kind == "f" else 1e-9
+    return allowed * np.maximum(1, np.abs(expected))
+
+
+def _agree(results: Results, paper: Results) -> bool:
+    return all(
+        results[name].shape == expected.shape
+        and bool((np.abs(results[name] - expected) <= _tolerance(results[name], expected)).all())
+        for name, expected in paper.items()
+    )
+
+
+def _begins(equation: Equation, results: Results, paper: Results) -> tuple[str, float]:
+    """Return where results begin to differ, and the largest difference."""
+    largest = max(float(np.abs(results[name] - expected).max()) for name, expected in paper.items())
+    for name, expected in paper.items():
+        apart = np.abs(results[name] - expected) > _tolerance(results[name], expected)
+        if apart.any():
+            place = tuple(int(i) for i in np.argwhere(apart)[0])
+            axes = equation.axes if len(equation.axes) == len(place) else tuple("axis" for _ in place)
+            at = ", ".join(f"{axis} {i}" for axis, i in zip(axes, place, strict=True))
+            kind = "the derivative of " if equation.name == "gradients" else ""
+            of = f"{kind}{name}{', ' if at else ''}" if name else ""
+            values = f"{float(results[name][place]):.6g} instead of {float(expected[place]):.6g}"
+            return f"begins at {of}{at}: {values}" if of or at else values, largest
+    raise AssertionError("results that agree have no beginning of a difference")
+
+
+def _advice(equation: Equation, results: Results, paper: Results, difference: float) -> str:
+    """Return what a difference that no deviation explains may come from."""
+    if difference < 1e-4:
+        return "the difference is that of rounding: compute in float64 throughout"
+    if equation.name == "gradients":
+        silent = [name for name, expected in paper.items() if results[name] == 0 and expected != 0]
+        if silent:
+            return f"no gradient reaches {', '.join(silent)}: is a tensor detached?"
+    return ""

@@ -1,0 +1,78 @@
+"""Runs a student's file in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rnnsearch.checking import student
+from rnnsearch.checking.equations import EQUATIONS, Case, Results
+from rnnsearch.errors import RnnsearchError
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a function gave no results."""
+
+    error: str
+    lines: list[str] = field(default_factory=list)
+    """The lines of the student's own files that led to an exception."""
+    absent: bool = False
+    """Whether the function is not there, or not written yet."""
+
+
+def run(file: Path, case: Case, timeout: float) -> dict[str, Results | Failure]:
+    """Return what each function of the file gave; a function that ends its process does not stop those after it."""
+    if not file.is_file():
+        raise RnnsearchError(f"{file}: there is no such file; `rnnsearch check --template numpy` prints one to begin with")
+    waiting = [equation.name for equation in EQUATIONS]
+    arguments = {equation.name: ",".join(equation.arguments) for equation in EQUATIONS}
+    outcomes: dict[str, Results | Failure] = {}
+    with tempfile.TemporaryDirectory(prefix="rnnsearch-check-") as temporary:
+        folder = Path(temporary)
+        with (folder / "inputs.npz").open("wb") as inputs:
+            # The directions are the reference's own.
+            given: dict[str, Any] = {key: value for key, value in case.items() if not key.startswith("direction/")}
+            np.savez(inputs, **given)
+        while waiting:
+            command = [sys.executable, "-P", student.__file__, str(file.resolve()), str(folder / "inputs.npz"), str(folder)]
+            command += [f"{name}={arguments[name]}" for name in waiting]
+            try:
+                # What the file prints goes to standard error.
+                status = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=2, timeout=timeout).returncode
+                end = f"the process ended with status {status}"
+            except subprocess.TimeoutExpired:
+                end = f"the process took more than {timeout:g} seconds"
+            failure = _outcome(folder, "imported")
+            if isinstance(failure, Failure):
+                raise RnnsearchError(f"{file}: {': '.join([*failure.lines[-1:], failure.error])}; mend the file")
+            if not (folder / "imported").exists():
+                raise RnnsearchError(f"{file}: {end} while the file was imported; let it only define functions")
+            for name in list(waiting):
+                waiting.remove(name)
+                outcome = _outcome(folder, name)
+                outcomes[name] = Failure(f"{end}, in this function") if outcome is None else outcome
+                if outcome is None:
+                    break
+    if all(isinstance(outcome, Failure) and outcome.absent and not outcome.lines for outcome in outcomes.values()):
+        raise RnnsearchError(
+            f"{file}: has none of the functions {', '.join(arguments)}; `rnnsearch check --template numpy` prints them all"
+        )
+    return outcomes
+
+
+def _outcome(folder: Path, name: str) -> Results | Failure | None:
+    """Return what a function has left: its results, the description of an error, or nothing."""
+    if (path := folder / f"{name}.npz").exists():
+        with np.load(path, allow_pickle=False) as arrays:
+            return dict(arrays)
+    if (path := folder / f"{name}.json").exists():
+        return Failure(**json.loads(path.read_text(encoding="utf-8")))
+    return None

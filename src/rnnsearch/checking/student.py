@@ -1,0 +1,112 @@
+"""The program that runs a student's file: `python -P student.py FILE INPUTS.npz OUTPUTS NAME=ARGUMENT,…`.
+
+It is a process of its own, which imports nothing of rnnsearch. For each function NAME, it writes OUTPUTS/NAME.npz with the
+results, or OUTPUTS/NAME.json with what went wrong. It writes OUTPUTS/imported when the file has been imported.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def main(file: str, inputs: str, outputs: str, *functions: str) -> None:
+    """Run the functions of the file, one after the other."""
+    os.dup2(2, 1)  # what the file prints is no result
+    path, out = Path(file), Path(outputs)
+    sys.path.append(str(path.parent))
+    try:
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None and spec.loader is not None  # noqa: PT018
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        (out / "imported.json").write_text(json.dumps(_described(error, path)), encoding="utf-8")
+        return
+    (out / "imported").touch()
+    for function in functions:
+        name, _, arguments = function.partition("=")
+        try:
+            results = _results(module, name, arguments.split(","), inputs)
+        except BaseException as error:
+            (out / f"{name}.json").write_text(json.dumps(_described(error, path)), encoding="utf-8")
+        else:
+            with (out / f"{name}.part").open("wb") as part:
+                np.savez(part, **results)
+            (out / f"{name}.part").rename(out / f"{name}.npz")
+
+
+class Absent(Exception):
+    """A function is not in the file."""
+
+
+def _results(module: Any, name: str, arguments: list[str], inputs: str) -> dict[str, Any]:
+    """Return the results of one function by their names: '' for a single one, numbers for several, or those of a dict."""
+    function: Any = getattr(module, name, None)
+    torch: Any = sys.modules.get("torch")
+    derived = function is None and name == "gradients" and torch is not None and hasattr(module, "loss")
+    if derived:
+        function = module.loss
+    if function is None:
+        raise Absent
+    given: dict[str, Any] = {}
+    for key, array in np.load(inputs).items():  # read again each time: a function may write into what it is given
+        value: Any = array if torch is None else torch.from_numpy(array)
+        if key == "limit":
+            value = float(array)
+        group, _, inner = key.partition("/")
+        if inner:
+            given.setdefault(group, {})[inner] = value
+        else:
+            given[key] = value
+    if derived:
+        for weight in given["p"].values():
+            weight.requires_grad_()
+    if inspect.isclass(function):  # a module that keeps its weights
+        function, arguments = function(given["p"]), [argument for argument in arguments if argument != "p"]
+    result = function(*(given[argument] for argument in arguments))
+    if derived:
+        if getattr(result, "grad_fn", None) is None:
+            raise ValueError("the loss is not connected to the weights: it has no grad_fn")
+        result.sum().backward()
+        result = {key: torch.zeros_like(w) if w.grad is None else w.grad for key, w in given["p"].items()}
+    if isinstance(result, dict):
+        return {str(key): _array(value) for key, value in result.items()}
+    if isinstance(result, tuple):
+        return {str(number): _array(value) for number, value in enumerate(result)}
+    return {"": _array(result)}
+
+
+def _array(value: Any) -> Any:
+    if value is None:
+        raise ValueError("the result is None: is a `return` missing?")
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().numpy()
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub":
+        raise ValueError(f"the result is no array of numbers, but {type(value).__name__} of type {array.dtype}")
+    return array
+
+
+def _described(error: BaseException, file: Path) -> dict[str, Any]:
+    """Return what an exception says, and the lines of the student's own files that led to it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).parent == file.parent]
+    lines = [f"{Path(frame.filename).name}:{frame.lineno}: {frame.line}" for frame in own]
+    if isinstance(error, SyntaxError) and error.filename == str(file):
+        lines.append(f"{file.name}:{error.lineno}: {(error.text or '').strip()}")
+    absent = isinstance(error, (Absent, NotImplementedError))
+    return {"absent": absent, "error": f"{type(error).__name__}: {error}", "lines": lines}
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
