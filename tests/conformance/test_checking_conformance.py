@@ -1,4 +1,4 @@
-"""The reference of `rnnsearch check` computes what an independent reading of the paper computed; see `test_conformance.py`."""
+"""The reference of `rnnsearch check` computes what an independent reading of the paper did; see `test_conformance.py`."""
 
 from __future__ import annotations
 

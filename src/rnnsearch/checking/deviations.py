@@ -13,7 +13,7 @@ ENCODER = {
     "backward-reversed-with-padding": "the backward states are reversed together with the padding",
     "backward-reads-forward": "the backward RNN reads the sentence from left to right",
     "halves-exchanged": "the annotations are [h← ; h→]",
-    "encoder-reads-padding": "the backward RNN reads the padding before the sentence",
+    "encoder-reads-padding": "the encoder reads the padding, too, and has annotations of it",
 }
 INITIAL_STATE = {
     "initial-state-zero": "s_0 is zero",
@@ -100,6 +100,28 @@ OF_EQUATION: dict[str, list[str]] = {
     "clip": [*CLIPPING],
 }
 """The deviations that change the result of each equation."""
+
+
+_ALTERNATIVES = (
+    {"backward-not-reversed-back", "backward-reversed-with-padding", "backward-reads-forward"},
+    {"initial-state-zero", "initial-state-forward", "initial-state-last-backward", "initial-state-mean"},
+    {"initial-state-zero", "initial-state-relu", "initial-state-linear"},
+    {"energy-relu", "energy-dot-product", "energy-scaled-dot-product"},
+    {"padding-not-masked", "mask-after-softmax"},
+    {"context-mean", "context-best"},
+    {"no-maxout", "maxout-left-out", "maxout-halves", "mean-of-neighbours"},
+    {"attends-with-new-state", "updates-before-predicting", "updates-with-previous-word"},
+    {"end-not-scored", "target-padding-scored"},
+    {*LOSS},
+    {*CLIPPING},
+)
+"""Deviations that change the same thing, so that an implementation has at most one of them."""
+
+
+def together(one: str, other: str) -> bool:
+    """Return whether an implementation can have both deviations."""
+    names = {one.partition("@")[0], other.partition("@")[0]}
+    return len(names) == 2 and not any(names <= alternatives for alternatives in _ALTERNATIVES)
 
 
 def described(deviation: str) -> str:

@@ -55,6 +55,7 @@ class Equation:
     """What the axes of the first result are, for telling where a difference begins."""
     results: tuple[str, ...] = ("",)
     """The names of the results; without any, they are those of the weights."""
+    tolerance: float = 1e-9
 
 
 _X = ("p", "x", "mask", "y", "y_mask")
@@ -100,7 +101,10 @@ EQUATIONS = (
     Equation(
         "gradients", _X, "∂ loss / ∂ p", "", "gradients by the name of the weights", (), (),
     ),
-    Equation("clip", ("g", "limit"), "g · min(1, limit / ‖g‖)", "B.2", "the clipped gradients, by name", (), ()),
+    Equation(
+        "clip", ("g", "limit"), "g · min(1, limit / ‖g‖)", "B.2", "the clipped gradients, by name", (), (),
+        1e-5,  # torch.nn.utils.clip_grad_norm_ adds 1e-6 to the norm
+    ),
 )  # fmt: skip
 """In the order in which they build on each other."""
 

@@ -62,14 +62,15 @@ class Paper:
         if self.has("backward-reversed-with-padding"):
             backward = backward[:, ::-1]
         halves = [backward, forward] if self.has("halves-exchanged") else [forward, backward]
-        return np.concatenate(halves, -1) * mask[..., None]
+        return np.concatenate(halves, -1)
 
     def _directed(self, suffix: str, words: Array, mask: Array, positions: Any) -> Array:
         state: Array = np.zeros((len(words), self.p[f"U_{suffix}"].shape[0]))
         states: dict[int, Array] = {}
         for j in positions:
             new = self._unit(suffix, "encoder", state, words[:, j])
-            state = new if self.has("encoder-reads-padding") else np.where(mask[:, j, None], new, state)
+            # The state is zero at padding, and so is the one from which the backward RNN begins.
+            state = new if self.has("encoder-reads-padding") else np.where(mask[:, j, None], new, 0)
             states[j] = state
         return np.stack([states[j] for j in sorted(states)], 1)
 

@@ -23,8 +23,8 @@ class Finding:
     """Where the results begin to differ, or what went wrong."""
     difference: float | None = None
     """The largest absolute difference."""
-    deviations: list[str] = field(default_factory=list)
-    """The deviations of the catalogue that give the same results."""
+    deviations: list[frozenset[str]] = field(default_factory=list)
+    """The deviations of the catalogue that give the same results: several sets if the results cannot tell them apart."""
     lines: list[str] = field(default_factory=list)
     """The lines of the file that led to an exception."""
     advice: str = ""
@@ -39,8 +39,8 @@ class Finding:
         """A sentence that names the mistake, or an empty string."""
         if not self.deviations:
             return self.advice
-        mistakes = "; and if ".join(described(deviation) for deviation in self.deviations)
-        return f"your output equals the paper's if {mistakes}"
+        sets = ["; and if ".join(described(deviation) for deviation in sorted(each)) for each in self.deviations[:3]]
+        return f"your output equals the paper's if {'. Or if '.join(sets)}"
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,10 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values for JSON."""
-        findings = [{**asdict(finding), "explanation": finding.explanation} for finding in self.findings]
+        findings = [
+            asdict(finding) | {"deviations": [*map(sorted, finding.deviations)], "explanation": finding.explanation}
+            for finding in self.findings
+        ]
         return {"file": self.file, "seed": self.seed, "agrees": self.agrees, "findings": findings}
 
     def to_junit(self) -> str:

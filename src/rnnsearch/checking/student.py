@@ -72,7 +72,8 @@ def _results(module: Any, name: str, arguments: list[str], inputs: str) -> dict[
         for weight in given["p"].values():
             weight.requires_grad_()
     if inspect.isclass(function):  # a module that keeps its weights
-        function, arguments = function(given["p"]), [argument for argument in arguments if argument != "p"]
+        create: Any = function
+        function, arguments = create(given["p"]), [argument for argument in arguments if argument != "p"]
     result = function(*(given[argument] for argument in arguments))
     if derived:
         if getattr(result, "grad_fn", None) is None:

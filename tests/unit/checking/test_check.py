@@ -1,0 +1,217 @@
+"""`rnnsearch check`: the process that runs a student's file, the findings about it, and the command."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import rnnsearch
+from rnnsearch.checking import Report, template
+from rnnsearch.checking.equations import ARGUMENTS, EQUATIONS, draw_case
+from rnnsearch.cli.commands import app
+
+HERE = Path(__file__).parent
+CONTEXT = "def context(alpha, h):\n    return (alpha[..., None] * h).sum(1)\n"
+
+
+def student(folder: Path, framework: str, *mistakes: str) -> Path:
+    text = (HERE / f"{framework}_student.py").read_text(encoding="utf-8")
+    file = folder / "my_model.py"
+    file.write_text(text.replace("MISTAKES = set()", f"MISTAKES = {set(mistakes) or 'set()'}"), encoding="utf-8")
+    return file
+
+
+def outcomes(report: Report) -> dict[str, str]:
+    return {finding.equation: finding.outcome for finding in report.findings}
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / "my_model.py").write_text(text, encoding="utf-8")
+    return folder / "my_model.py"
+
+
+@pytest.mark.parametrize("framework", ["numpy", "torch"])
+def test_a_model_without_mistakes_agrees(tmp_path: Path, framework: str) -> None:
+    report = rnnsearch.check(student(tmp_path, framework), seed=11)
+    assert report.agrees
+    there = {equation.name for equation in EQUATIONS} - ({"gradients"} if framework == "numpy" else set())
+    assert {name for name, outcome in outcomes(report).items() if outcome == "agrees"} == there
+
+
+@pytest.mark.parametrize("framework", ["numpy", "torch"])
+def test_mistakes_of_several_equations_are_named_in_each(tmp_path: Path, framework: str) -> None:
+    """Three mistakes explain the whole sentence, since two of them are known from the equations before it."""
+    mistakes = {"reset-after-product", "energy-relu", "maxout-halves"}
+    report = rnnsearch.check(student(tmp_path, framework, *mistakes))
+    found = {finding.equation: finding.deviations for finding in report.findings}
+    assert report.first is not None
+    assert report.first.equation == "gated_unit"
+    assert found["gated_unit"] == [{"reset-after-product"}]
+    assert found["energies"] == [{"energy-relu"}]
+    assert found["readout"] == [{"maxout-halves"}]
+    for name in ("decoder_step", "log_probability", "loss", *(["gradients"] if framework == "torch" else [])):
+        assert found[name] == [mistakes], name
+    assert found["context"] == []
+
+
+def test_a_mistake_of_the_encoder_alone_is_named(tmp_path: Path) -> None:
+    text = student(tmp_path, "torch").read_text(encoding="utf-8")
+    changed = text.replace(
+        'wrong("reset-after-product")', 'side != "dec"'
+    )
+    report = rnnsearch.check(written(tmp_path, changed))
+    found = {finding.equation: finding for finding in report.findings}
+    assert found["gated_unit"].outcome == "agrees"
+    assert found["encoder"].deviations == [{"reset-after-product"}]
+    assert found["log_probability"].deviations == [{"reset-after-product@encoder"}]
+    assert "torch.nn.GRU" in found["log_probability"].explanation
+
+
+def test_a_detached_tensor_is_named(tmp_path: Path) -> None:
+    text = student(tmp_path, "torch").read_text(encoding="utf-8").replace('v.matmul(p["v_a"])', 'v.matmul(p["v_a"].detach())')
+    report = rnnsearch.check(written(tmp_path, text))
+    (finding,) = [finding for finding in report.findings if finding.outcome != "agrees"]
+    assert finding.equation == "gradients"
+    assert "v_a" in finding.where
+    assert finding.advice == "no gradient reaches v_a: is a tensor detached?"
+
+
+def test_gradients_written_by_hand_are_compared(tmp_path: Path) -> None:
+    report = rnnsearch.check(written(tmp_path, "def gradients(p, x, mask, y, y_mask):\n    return {k: 0 * p[k] for k in p}\n"))
+    assert outcomes(report)["gradients"] == "differs"
+    report = rnnsearch.check(written(tmp_path, "def gradients(p, x, mask, y, y_mask):\n    return {'W_a': p['W_a']}\n"))
+    (finding,) = [finding for finding in report.findings if finding.outcome == "differs"]
+    assert "has no C_dec" in finding.where
+
+
+def test_the_message_names_the_place_and_the_values(tmp_path: Path) -> None:
+    text = "def context(alpha, h):\n    c = (alpha[..., None] * h).sum(1)\n    c[1, 4] += 0.5\n    return c\n"
+    (finding,) = [f for f in rnnsearch.check(written(tmp_path, text)).findings if f.equation == "context"]
+    case = draw_case(1)
+    right = (case["alpha"][1] @ case["h"][1])[4]
+    assert finding.where == f"begins at sentence 1, unit 4: {right + 0.5:.6g} instead of {right:.6g}"
+    assert finding.verdict == "differs by 0.5"
+    assert finding.explanation == ""
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("    return None", "the result is None: is a `return` missing?"),
+        ("    return alpha", "has the shape (3, 8); expected: (B, 2n), here (3, 12)"),
+        ("    return h.sum(1) * float('nan')", "has nan at the indices [0, 0]"),
+        ("    return alpha, h", "returns 2 results; expected: (B, 2n)"),
+        ("    return ['a']", "the result is no array of numbers"),
+        ("    return alpha @ h", "ValueError"),
+        ("    raise SystemExit(0)", "SystemExit: 0"),
+        ("    import os; os._exit(7)", "the process ended with status 7, in this function"),
+    ],
+)
+def test_a_function_that_fails_does_not_stop_the_others(tmp_path: Path, body: str, told: str) -> None:
+    text = f"import numpy as np\n\ndef context(alpha, h):\n{body}\n\ndef clip(g, limit):\n    return g\n"
+    findings = {finding.equation: finding for finding in rnnsearch.check(written(tmp_path, text)).findings}
+    assert told in findings["context"].where
+    assert findings["clip"].outcome == "differs"
+    if told == "ValueError":
+        assert findings["context"].lines == ["my_model.py:4: return alpha @ h"]
+
+
+def test_a_function_that_takes_too_long_does_not_stop_the_others(tmp_path: Path) -> None:
+    text = f"def energies(p, s, h):\n    while True:\n        pass\n\n{CONTEXT}"
+    report = rnnsearch.check(written(tmp_path, text), timeout=3)
+    assert outcomes(report)["context"] == "agrees"
+    (finding,) = [finding for finding in report.findings if finding.outcome == "fails"]
+    assert finding.where == "the process took more than 3 seconds, in this function"
+
+
+def test_a_function_cannot_change_the_inputs_of_others(tmp_path: Path) -> None:
+    text = f"def weights(e, mask):\n    e[:] = 0\n    return e\n\ndef energies(p, s, h):\n    h[:] = 0\n    return s\n\n{CONTEXT}"
+    assert outcomes(rnnsearch.check(written(tmp_path, text)))["context"] == "agrees"
+
+
+def test_classes_get_the_weights_first(tmp_path: Path) -> None:
+    text = (
+        "import torch\n\nclass distribution(torch.nn.Module):\n    def __init__(self, p):\n        super().__init__()\n"
+        "        self.p = p\n    def forward(self, t):\n"
+        "        return (t @ self.p['W_o'].T + self.p['b_w']).softmax(1)\n"
+    )
+    assert rnnsearch.check(written(tmp_path, text)).agrees
+
+
+def test_results_in_float32_are_compared_with_its_precision(tmp_path: Path) -> None:
+    text = "import numpy as np\n" + CONTEXT.replace(".sum(1)", ".sum(1).astype(np.float32)")
+    assert rnnsearch.check(written(tmp_path, text)).agrees
+    (finding,) = [
+        finding
+        for finding in rnnsearch.check(written(tmp_path, text.replace("float32)", "float32).astype(float)"))).findings
+        if finding.outcome == "differs"
+    ]
+    assert finding.advice == "the difference is that of rounding: compute in float64 throughout"
+
+
+def test_the_seed_changes_weights_and_inputs() -> None:
+    one, same, other = draw_case(1), draw_case(1), draw_case(2)
+    assert all((one[key] == same[key]).all() for key in one)
+    assert not np.allclose(one["p/W_a"], other["p/W_a"])
+    assert not np.allclose(one["h"], other["h"])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("import nothing_of_this_name\n", "my_model.py:1: import nothing_of_this_name: ModuleNotFoundError"),
+        ("x = 1\ndef f(:\n", "my_model.py:2: def f(:: SyntaxError"),
+        ("x = 1\n", "has none of the functions gated_unit, encoder"),
+        ("import os\nos._exit(3)\n", "the process ended with status 3 while the file was imported"),
+    ],
+)
+def test_an_unusable_file_ends_with_status_2(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(rnnsearch.RnnsearchError) as error:
+        rnnsearch.check(written(tmp_path, text))
+    assert told in str(error.value)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    junit = tmp_path / "result.xml"
+    file = written(tmp_path, f"print('noise')\n\n{CONTEXT}")
+    result = CliRunner().invoke(app, ["check", str(file), "--json", "--junit", str(junit)])
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["agrees"] is True
+    suite = ElementTree.parse(junit).getroot()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("13", "0", "12")
+    file.write_text(CONTEXT.replace("(alpha[..., None] * h).sum(1)", "h.mean(1)"), encoding="utf-8")
+    result = CliRunner().invoke(app, ["check", str(file), "--junit", str(junit)])
+    assert result.exit_code == 1
+    assert re.search(r"│ context +│ 3\.1 +│ differs by ", result.stdout)
+    assert "your output equals the paper's if the context is the mean of all annotations" in result.stdout
+    failure = ElementTree.parse(junit).getroot().find("testcase[@name='context']/failure")
+    assert failure is not None
+    assert "mean of all annotations" in (failure.text or "")
+
+
+@pytest.mark.parametrize("framework", ["numpy", "torch"])
+def test_the_template_runs_and_says_that_nothing_is_there(tmp_path: Path, framework: str) -> None:
+    result = CliRunner().invoke(app, ["check", "--template", framework])
+    file = written(tmp_path, result.stdout)
+    functions = {node.name: node for node in ast.parse(template(framework)).body if isinstance(node, ast.FunctionDef)}
+    for name, function in functions.items():
+        for argument in function.args.args:
+            assert argument.arg in ARGUMENTS, (name, argument.arg)
+    result = CliRunner().invoke(app, ["check", str(file)])
+    assert result.exit_code == 1
+    assert result.stdout.count("not there") == len(EQUATIONS)
+
+
+def test_a_check_of_numpy_imports_no_pytorch(tmp_path: Path) -> None:
+    file = written(tmp_path, CONTEXT)
+    code = f"import sys, rnnsearch; assert rnnsearch.check({str(file)!r}).agrees; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
