@@ -27,7 +27,7 @@ def command(
         Path | None, typer.Option("--junit", metavar="FILE", help="Also write the findings as JUnit XML, for autograders.")
     ] = None,
 ) -> None:
-    """Compare your own implementation of the model with the equations of the paper.
+    """Compare your own model with the equations of the paper.
 
     The functions of the file, in NumPy or PyTorch, get the same weights and inputs as a reference in float64. A table tells
     which equations agree. For one that differs, it tells where the difference begins, and which known mistake gives the same

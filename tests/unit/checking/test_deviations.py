@@ -7,13 +7,14 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import numpy_student
 import pytest
 import torch
+import torch_student
 
 from rnnsearch.checking.deviations import CATALOGUE, LOSS, OF_EQUATION, described, together
 from rnnsearch.checking.equations import EQUATIONS, compute, draw_case, group, prepared
 from rnnsearch.checking.examine import Examiner
-from unit.checking import numpy_student, torch_student
 
 CASE = draw_case(3)
 EXAMINER = Examiner(CASE)

@@ -11,7 +11,7 @@ import pytest
 COMMANDS = [
     *("demo", "prepare", "train", "translate", "score", "evaluate", "compare", "align", "lexicon", "presets"),
     *("reproduce", "rescore", "download", "select", "average", "export", "examples", "push", "models", "serve"),
-    *("project", "pronounce"),
+    *("project", "pronounce", "check"),
 ]
 SLOW = ["torch", "numpy", "pyarrow", "matplotlib", "sacrebleu", "sacremoses", "tensorboard"]
 
