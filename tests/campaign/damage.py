@@ -27,8 +27,8 @@ from campaign.trial import SMALL, Part, run, settings, world
 from rnnsearch.alignment import Aligner, Corpus, train_aligner
 from rnnsearch.data.development import HELD_OUT
 from rnnsearch.data.prepared import open_prepared
+from rnnsearch.jobs import digest_of
 from rnnsearch.model_folder import checksum, load_system, new_system
-from rnnsearch.shards import digest_of
 from rnnsearch.training.checkpoint import Progress, load_checkpoint
 from rnnsearch.training.optimizer import make_optimizer
 

@@ -20,7 +20,7 @@ from rnnsearch.alignment.vocabulary import Words
 from rnnsearch.atomic import atomic_write, write_json, write_text
 from rnnsearch.data.word_alignments import Links, Symmetry, symmetrize
 from rnnsearch.errors import RnnsearchError, shown
-from rnnsearch.shards import digest_of
+from rnnsearch.jobs import digest_of
 from rnnsearch.untrusted import MEGABYTE, Array, check_arrays, check_header, check_regular, read_bytes, read_json
 
 THRESHOLD = 0.5

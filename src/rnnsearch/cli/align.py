@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from rnnsearch.cli.options import Jobs, ModelOrNone, PageFile, Table, Tokenized, both_sides, check_inputs, once
-from rnnsearch.cli.pictures import Pictures
+from rnnsearch.cli.pictures import Page, Pictures
 from rnnsearch.errors import RnnsearchError
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def command(
     check_inputs(*texts, gold, models=[model, reverse_model], outputs=outputs, folders=[plot], printed=printed)
     how = {"symmetrize": symmetry or "grow-diag", "tokenized": tokenized, "format": format_}
     pictures = Pictures(plot, plots)
-    _align_by_translator(model, reverse_model, source, target, how, output, pictures, page, judge, jobs)
+    _align_by_translator(model, reverse_model, source, target, how, output, pictures, Page(page), judge, jobs)
 
 
 def _is_aligner(folder: Path) -> bool:
@@ -194,55 +194,34 @@ def _align_by_translator(
     how: dict[str, Any],
     output: Path | None,
     pictures: Pictures,
-    page: Path | None,
+    page: Page,
     judge: _Judge,
     jobs: int,
 ) -> None:
-    from contextlib import ExitStack
-
     from rnnsearch.cli.bar import bar, beside_output
-    from rnnsearch.cli.output import written
     from rnnsearch.data.read import read_lines, read_pairs
-    from rnnsearch.shards import Kept, cut
-    from rnnsearch.translation.corpora import AlignPairs, in_processes, model_digest, pairs_of
+    from rnnsearch.jobs import cut, job
+    from rnnsearch.translation.stages import Align
 
     translator, reverse = _load_directions(model, reverse_model)
     judge.read()
-    work = AlignPairs(translator, reverse, how["symmetrize"], how["tokenized"], how["format"] == "json")
+    models = [model, *([] if reverse_model is None else [reverse_model])]
+    stage = Align(translator, reverse, models, how["symmetrize"], how["tokenized"], how["format"] == "json")
     pairs: Iterator[tuple[str, str | None]] = (
         ((line, None) for line in read_lines(source)) if target is None else iter(read_pairs([source], [target]))
     )
-    sentences, whole = None, pictures.most
-    if page is not None:
-        from rnnsearch.report.page import MOST_SAMPLES, SentencePage
-
-        sentences, whole = SentencePage(), max(whole, MOST_SAMPLES)
     aligned = 0
-    with ExitStack() as stack:
-        kept = None
-        if output is not None:
-            models = model_digest(model, *([] if reverse_model is None else [reverse_model]))
-            kept = stack.enter_context(Kept(output, {"command": "align", "models": models, **how}))
-        processes = stack.enter_context(in_processes(work, translator, jobs))
-        out = stack.enter_context(written(output))
-        advance = stack.enter_context(bar("aligning", source, wanted=beside_output(output)))
-        for result in processes.results(work.shards(cut(pairs), whole), kept):
-            out.writelines(line + "\n" for line in result["written"])
-            judge.add(frozenset((s, t) for s, t in links) for links in result["links"])
-            found = pairs_of(result, translator)
-            for pair in found:
-                pictures.add(pair)
-                if sentences is not None:
-                    sentences.add(pair)
-            if sentences is not None:
-                sentences.pass_over(len(result["written"]) - len(found))
-            advance(len(result["written"]))
-            aligned += len(result["written"])
+    with job(stage, output, jobs, bar("aligning", source, wanted=beside_output(output))) as aligning:
+        for done in aligning.rows(cut(pairs), max(pictures.most, page.most)):
+            judge.add([frozenset((s, t) for s, t in done.note)])
+            if done.record is not None:
+                pictures.add(done.record)
+            page.add(done.record)
+            aligned += 1
         if not aligned:
             raise _nothing_to_align([source, target])
         judge.check()
-    if page is not None and sentences is not None:
-        sentences.write(page, f"Alignments of {source.name}", translator)
+    page.write(f"Alignments of {source.name}", translator)
     judge.print()
 
 
@@ -278,9 +257,9 @@ def _align_by_aligner(
 
     from rnnsearch.alignment import Aligner, read_joined
     from rnnsearch.cli.bar import bar, beside_output
-    from rnnsearch.cli.output import written
     from rnnsearch.data.read import read_pairs
     from rnnsearch.data.word_alignments import to_pharaoh
+    from rnnsearch.jobs.output import written
     from rnnsearch.text.tokenize import split_at_spaces
 
     judge.read()
@@ -331,7 +310,7 @@ def _learned(
     from rnnsearch.alignment import Corpus, steps, train_aligner
     from rnnsearch.cli.bar import bar
     from rnnsearch.data.read import read_only_once
-    from rnnsearch.shards import Kept, digest_of
+    from rnnsearch.jobs import Kept, digest_of
 
     folder = None
     if output is not None and not any(map(read_only_once, files)):

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rnnsearch.cli.options import Beam, InstalledOrModels, PaperSearch, SearchSet, check_inputs, search_settings
+from rnnsearch.cli.options import (
+    Beam,
+    InstalledOrModels,
+    PaperSearch,
+    SearchSet,
+    check_inputs,
+    search_settings,
+    tell_installed,
+    translators_for,
+)
 from rnnsearch.cli.pictures import Pictures
 
 
@@ -37,14 +45,9 @@ def command(
     translations in the table, such as those that a paper prints. The page is one file without links to others.
     """
     settings = search_settings(paper, beam, set_)
-    from rnnsearch.model_catalog import TRANSLATORS, translator_from
-    from rnnsearch.text.tokenize import language_of
-
-    models = model or [translator_from(language_of(file))]
+    models = translators_for(file, model)
     check_inputs(file, models=models, outputs=[output])
-    if not model:
-        languages = TRANSLATORS[models[0].name]
-        print(f"rnnsearch: translating {languages} with the installed model; --model names another", file=sys.stderr)
+    tell_installed(models, model)
 
     from rnnsearch.data.examples import read_examples
     from rnnsearch.report.page import Sample, write_page

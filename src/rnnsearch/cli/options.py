@@ -5,6 +5,7 @@ Nothing here imports PyTorch, and settings are only loaded when a command runs: 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -148,6 +149,9 @@ Jobs = Annotated[
     int,
     typer.Option("--jobs", "-j", metavar="N", min=1, help="Number of processes; the output does not depend on it."),
 ]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file, not to standard output.")
+]
 Tokenized = Annotated[
     bool, typer.Option("--tokenized", help="The files are already tokenised: words are separated by spaces.")
 ]
@@ -184,6 +188,23 @@ def check_inputs(
     check_writable(*outputs)
     if printed:
         check_open()
+
+
+def translators_for(file: str | Path, given: list[Path] | None) -> list[Path]:
+    """The models that are given, or else the installed one for the language of a file."""
+    from rnnsearch.model_catalog import translator_from
+    from rnnsearch.text.tokenize import language_of
+
+    return given or [translator_from(language_of(file))]
+
+
+def tell_installed(models: list[Path], given: list[Path] | None) -> None:
+    """Tell on standard error that an installed model translates, where none was given."""
+    from rnnsearch.model_catalog import TRANSLATORS
+
+    if not given:
+        languages = TRANSLATORS[models[0].name]
+        print(f"rnnsearch: translating {languages} with the installed model; --model names another", file=sys.stderr)
 
 
 def once(source: Path, target: Path) -> Sequence[Path]:

@@ -51,9 +51,9 @@ def command(
 
     import html
 
-    from rnnsearch.cli.output import written
     from rnnsearch.data.read import read_lines
     from rnnsearch.data.word_alignments import read_gold
+    from rnnsearch.jobs.output import written
     from rnnsearch.text.tokenize import split_at_spaces
     from rnnsearch.translation.markup import Markup
     from rnnsearch.translation.projection import GivenTranslation, check_links, project_labels, read_conll

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
 from pathlib import Path
 
-from rnnsearch.atomic import atomic_write
 from rnnsearch.data.read import check_readable, read_lines
 from rnnsearch.devices import default_device
+from rnnsearch.jobs import cut, job
 from rnnsearch.model_catalog import default_model, model_folder
 from rnnsearch.model_folder import System, load_systems
-from rnnsearch.shards import Kept, cut
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
-from rnnsearch.translation.corpora import Format, TranslateLines, in_processes, translation_run
-from rnnsearch.translation.formats import FORMATS
+from rnnsearch.translation.formats import FORMATS, Format
 from rnnsearch.translation.glossary import GivenTerms
-from rnnsearch.translation.pair_files import score_files
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
+from rnnsearch.translation.stages import Translate, with_prefixes
 from rnnsearch.translation.translation import Translation
 from rnnsearch.translation.translator import NextWord, Translator
 
@@ -28,7 +25,6 @@ __all__ = [
     "Translation",
     "Translator",
     "load",
-    "score_files",
     "score_pairs",
     "translate_file",
 ]
@@ -75,12 +71,7 @@ def translate_file(
     folders = [model_folder(model) for model in models] or [default_model()]
     check_readable(Path(source))
     translator = load(*folders)
-    work = TranslateLines(translator, n, format, translator.glossary(terms))
-    output = Path(output)
-    with ExitStack() as stack:
-        work.warm_up(settings)
-        kept = stack.enter_context(Kept(output, translation_run(work, folders, settings)))
-        processes = stack.enter_context(in_processes(work, translator, jobs))
-        file = stack.enter_context(stack.enter_context(atomic_write(output)).open("w", encoding="utf-8", newline="\n"))
-        for result in processes.results(work.shards(cut(read_lines(Path(source))), settings=settings), kept):
-            file.writelines(line + "\n" for line in result["written"])
+    stage = Translate(translator, folders, n, format, translator.glossary(terms), settings)
+    with job(stage, Path(output), jobs) as translating:
+        for _ in translating.rows(cut(with_prefixes(read_lines(Path(source)), None))):
+            pass

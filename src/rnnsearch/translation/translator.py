@@ -22,7 +22,7 @@ from rnnsearch.text.tokenize import split_at_spaces
 from rnnsearch.text.vocabulary import END
 from rnnsearch.translation.glossary import NO_TERMS, GivenTerms, Glossary
 from rnnsearch.translation.lexicon import LEXICON, Lexicon
-from rnnsearch.translation.lines import arriving, as_lines
+from rnnsearch.translation.lines import arriving, as_lines, checked
 from rnnsearch.translation.markup import Markup
 from rnnsearch.translation.request import Request, Requests
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
@@ -255,7 +255,7 @@ class Translator:
         self, lines: Iterable[str], n: int, prefixes: Iterable[str] | None, glossary: Glossary, settings: dict[str, object]
     ) -> Iterator[list[Translation]]:
         given = None if prefixes is None else iter(prefixes)
-        for group in arriving(lines):
+        for group in arriving(checked(lines)):
             group_prefixes = () if given is None else list(islice(given, len(group)))
             yield from self.n_best(group, n, group_prefixes, glossary, **settings)
         if given is not None and next(given, None) is not None:

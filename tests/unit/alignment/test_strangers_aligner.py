@@ -18,7 +18,7 @@ from safetensors.numpy import load_file, save_file
 import poison
 from rnnsearch.alignment import Aligner, Corpus, probability, train_aligner
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.shards import digest_of
+from rnnsearch.jobs import digest_of
 
 FILES = ("source.words", "target.words", "aligner.safetensors")
 TEXT = [(f"e{n % 7} e{n % 3} e1", f"{n % 7}f {n % 3}f 1f") for n in range(60)]
