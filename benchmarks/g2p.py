@@ -203,7 +203,7 @@ def run_training(
 def pronounced(task: Task, system: str, models: int) -> dict[str, Any]:
     """Pronounce the words of development and test set, and score the former."""
     first, *others = load_members(task.folder)[:models]
-    translator = Translator(first, task.folder, others)
+    translator = Translator([first, *others], task.folder)
     pairs = list(read_table(task.table("dev")))
     found = translator.translate([word for word, _ in pairs])
     ours, theirs = [one.tokens for one in found], [translator.target_words(phones) for _, phones in pairs]

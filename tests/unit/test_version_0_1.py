@@ -62,7 +62,7 @@ def test_the_names_are_those_of_version_0_1(folders: tuple[Path, Path]) -> None:
 
 
 def test_it_translates_to_the_same_bits(folders: tuple[Path, Path]) -> None:
-    now, then = (Translator(load_system(folder), folder) for folder in folders)
+    now, then = (Translator([load_system(folder)], folder) for folder in folders)
     assert now.system.config == then.system.config
     lines = [source for source, _ in toy_pairs(5, seed=17)]
     for one, other in zip(now.n_best(lines, 3), then.n_best(lines, 3), strict=True):

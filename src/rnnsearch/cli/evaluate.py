@@ -34,21 +34,27 @@ MISSING = "–"
 """Stands for no symbol, in a table of confusions."""
 
 
+_Source = Annotated[
+    Path | None, typer.Option("--source", "-s", metavar="FILE", help="Test set, source side, one sentence per line.")
+]
+_Reference = Annotated[
+    Path | None, typer.Option("--reference", "-r", metavar="FILE", help="Its references, detokenised, line by line.")
+]
+_Json = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Write all results to this file as JSON.")
+]
+_Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the translations to this file.")
+]
+
+
 def command(
     model: Models,
-    source: Annotated[
-        Path | None, typer.Option("--source", "-s", metavar="FILE", help="Test set, source side, one sentence per line.")
-    ] = None,
-    reference: Annotated[
-        Path | None, typer.Option("--reference", "-r", metavar="FILE", help="Its references, detokenised, line by line.")
-    ] = None,
+    source: _Source = None,
+    reference: _Reference = None,
     tsv: Table = None,
-    json_: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write all results to this file as JSON.")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the translations to this file.")
-    ] = None,
+    json_: _Json = None,
+    output: _Output = None,
     beam: Beam = None,
     split_sentences: SplitTestSet = None,
     jobs: Jobs = 1,

@@ -19,22 +19,26 @@ from rnnsearch.cli.options import (
 )
 from rnnsearch.cli.pictures import Pictures
 
+_File = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE.tsv",
+        help="Sentences and translations by other systems, in tab-separated columns; the first line names the columns, "
+        "and that of the sentences is `source`.",
+    ),
+]
+_Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE.html", help="Where to write the page.")]
+_Plot = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="FOLDER", help="Draw the alignments into this folder, as in Figure 3."),
+]
+
 
 def command(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE.tsv",
-            help="Sentences and translations by other systems, in tab-separated columns; the first line names the columns, "
-            "and that of the sentences is `source`.",
-        ),
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.html", help="Where to write the page.")],
+    file: _File,
+    output: _Output,
     model: InstalledOrModels = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FOLDER", help="Draw the alignments into this folder, as in Figure 3."),
-    ] = None,
+    plot: _Plot = None,
     beam: Beam = None,
     paper: PaperSearch = False,
     set_: SearchSet = None,

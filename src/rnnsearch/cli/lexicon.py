@@ -14,22 +14,28 @@ if TYPE_CHECKING:
     from rnnsearch.translation import Translator
 
 
+_Source = Annotated[
+    Path | None,
+    typer.Option("--source", "-s", metavar="FILE", help="Source text to learn from, preferably the training text."),
+]
+_Target = Annotated[
+    Path | None, typer.Option("--target", "-t", metavar="FILE", help="Its translation, line by line.")
+]
+_CheckSource = Annotated[
+    Path | None,
+    typer.Option("--check-source", metavar="FILE", help="Development text, to count the translations that change."),
+]
+_CheckReference = Annotated[
+    Path | None, typer.Option("--check-reference", metavar="FILE", help="Its reference translations.")
+]
+
+
 def command(
     model: Model,
-    source: Annotated[
-        Path | None,
-        typer.Option("--source", "-s", metavar="FILE", help="Source text to learn from, preferably the training text."),
-    ] = None,
-    target: Annotated[
-        Path | None, typer.Option("--target", "-t", metavar="FILE", help="Its translation, line by line.")
-    ] = None,
-    check_source: Annotated[
-        Path | None,
-        typer.Option("--check-source", metavar="FILE", help="Development text, to count the translations that change."),
-    ] = None,
-    check_reference: Annotated[
-        Path | None, typer.Option("--check-reference", metavar="FILE", help="Its reference translations.")
-    ] = None,
+    source: _Source = None,
+    target: _Target = None,
+    check_source: _CheckSource = None,
+    check_reference: _CheckReference = None,
     jobs: Jobs = 1,
     set_: SearchSet = None,
 ) -> None:

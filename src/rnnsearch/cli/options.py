@@ -31,34 +31,35 @@ def documentation(of: Callable[..., object] | type) -> str:
 
 
 def _local_folder(model: str) -> Path:
-    """The folder of a model, which is downloaded if the name is one on the Hub."""
+    """The folder of a model that is installed or on the Hub, or this folder."""
     from rnnsearch.model_catalog import model_folder
 
     return model_folder(model)
 
 
-def _model_option(help_: str) -> Any:
-    return typer.Option("--model", "-m", metavar="FOLDER", parser=_local_folder, help=help_)
+def model_option(help_: str, *names: str) -> Any:
+    """An option that takes the folder of a model, the name of an installed one, or a name on the Hub."""
+    return typer.Option(*(names or ("--model", "-m")), metavar="FOLDER", parser=_local_folder, help=help_)
 
 
 _ONE, _SEVERAL = "a folder, or a name on the Hub", "a folder, or a name on the Hub; may be repeated, for an ensemble."
-Model = Annotated[Path, _model_option(f"A trained model: {_ONE}.")]
-ModelOrNone = Annotated[Path | None, _model_option(f"A trained model: {_ONE}.")]
-Models = Annotated[list[Path], _model_option(f"A trained model: {_SEVERAL}")]
+Model = Annotated[Path, model_option(f"A trained model: {_ONE}.")]
+ModelOrNone = Annotated[Path | None, model_option(f"A trained model: {_ONE}.")]
+Models = Annotated[list[Path], model_option(f"A trained model: {_SEVERAL}")]
 InstalledOrModels = Annotated[
     list[Path] | None,
-    _model_option(
+    model_option(
         f"A trained model: {_SEVERAL} By default an installed one: from French to English if the name of FILE ends in .fr, "
         "otherwise from English to French."
     ),
 ]
 ServedModels = Annotated[
     list[Path] | None,
-    _model_option(f"A trained model: {_SEVERAL} By default the installed ones, English to French and French to English."),
+    model_option(f"A trained model: {_SEVERAL} By default the installed ones, English to French and French to English."),
 ]
 PronouncerOrModels = Annotated[
     list[Path] | None,
-    _model_option(f"A model of letters and phones: {_SEVERAL} By default the installed one, English to IPA."),
+    model_option(f"A model of letters and phones: {_SEVERAL} By default the installed one, English to IPA."),
 ]
 Sources = Annotated[
     list[Path] | None,

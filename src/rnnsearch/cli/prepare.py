@@ -17,33 +17,38 @@ from rnnsearch.cli.options import (
     Tables,
     Targets,
     check_inputs,
+    model_option,
     refuse_settings,
     settings,
 )
 from rnnsearch.errors import RnnsearchError
 
+_Output = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the data.")]
+_VocabularyOf = Annotated[
+    Path | None,
+    model_option("A trained model to fine-tune: use its vocabularies.", "--vocabulary-of"),
+]
+_Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        "-j",
+        metavar="N",
+        min=1,
+        help="Number of processes; the output does not depend on it. By default one for each core, 16 at most.",
+    ),
+]
+
 
 def command(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the data.")],
+    output: _Output,
     source: Sources = None,
     target: Targets = None,
     tsv: Tables = None,
     links: Links = None,
     hold_out: HoldOut = 0,
-    vocabulary_of: Annotated[
-        Path | None,
-        typer.Option("--vocabulary-of", metavar="FOLDER", help="A trained model to fine-tune: use its vocabularies."),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            "-j",
-            metavar="N",
-            min=1,
-            help="Number of processes; the output does not depend on it. By default one for each core, 16 at most.",
-        ),
-    ] = None,
+    vocabulary_of: _VocabularyOf = None,
+    jobs: _Jobs = None,
     preset: Preset = "small",
     config: ConfigFile = None,
     set_: Set = None,

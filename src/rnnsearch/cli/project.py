@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rnnsearch.cli.options import check_inputs
+from rnnsearch.cli.options import Output, check_inputs
 from rnnsearch.errors import RnnsearchError
 
 if TYPE_CHECKING:
@@ -16,28 +16,33 @@ if TYPE_CHECKING:
     from rnnsearch.data.word_alignments import Links
 
 
+_Source = Annotated[
+    Path, typer.Option("--source", "-s", metavar="FILE", help="What is marked: CoNLL, or a sentence of HTML a line.")
+]
+_Target = Annotated[
+    Path, typer.Option("--target", "-t", metavar="FILE", help="Its translation, one sentence per line, without marks.")
+]
+_Format = Annotated[
+    Literal["conll", "html"],
+    typer.Option("--format", help="`conll`: a word and its label (`B-PER`, `O`) a line; `html`: inline markup."),
+]
+_Links = Annotated[
+    Path | None,
+    typer.Option("--links", metavar="FILE", help="Word links, `0-0 1-2 …` on each line; by default, they are learned."),
+]
+_Model = Annotated[
+    Path | None,
+    typer.Option("--model", "-m", metavar="FOLDER", help="Draw the links with an aligner kept by `align --save`."),
+]
+
+
 def command(
-    source: Annotated[
-        Path, typer.Option("--source", "-s", metavar="FILE", help="What is marked: CoNLL, or a sentence of HTML a line.")
-    ],
-    target: Annotated[
-        Path, typer.Option("--target", "-t", metavar="FILE", help="Its translation, one sentence per line, without marks.")
-    ],
-    format_: Annotated[
-        Literal["conll", "html"],
-        typer.Option("--format", help="`conll`: a word and its label (`B-PER`, `O`) a line; `html`: inline markup."),
-    ] = "conll",
-    links: Annotated[
-        Path | None,
-        typer.Option("--links", metavar="FILE", help="Word links, `0-0 1-2 …` on each line; by default, they are learned."),
-    ] = None,
-    model: Annotated[
-        Path | None,
-        typer.Option("--model", "-m", metavar="FOLDER", help="Draw the links with an aligner kept by `align --save`."),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file, not to standard output.")
-    ] = None,
+    source: _Source,
+    target: _Target,
+    format_: _Format = "conll",
+    links: _Links = None,
+    model: _Model = None,
+    output: Output = None,
 ) -> None:
     """Carry labels or inline markup over to a translation.
 

@@ -48,12 +48,11 @@ def command(
     from rnnsearch.cli.bar import bar, beside_output
     from rnnsearch.data.read import read_lines
     from rnnsearch.jobs import cut, job
-    from rnnsearch.translation import load
+    from rnnsearch.translation import Pronouncer
     from rnnsearch.translation.lines import arriving
-    from rnnsearch.translation.pronunciation import Pronouncer
     from rnnsearch.translation.stages import Pronounce
 
-    stage = Pronounce(Pronouncer(load(*model)), model, n_best, settings)
+    stage = Pronounce(Pronouncer.load(*model), model, n_best, settings)
     lines = text or read_lines(source)
     groups = arriving(lines) if output is None else cut(lines)
     unread: dict[str, None] = {}

@@ -9,46 +9,59 @@ import typer
 
 from rnnsearch.cli.options import Jobs
 
+_Source = Annotated[
+    list[Path],
+    typer.Option("--source", "-s", metavar="FILE", help="The large corpus, source side; may be repeated."),
+]
+_Target = Annotated[
+    list[Path],
+    typer.Option("--target", "-t", metavar="FILE", help="The large corpus, target side, line by line; may be repeated."),
+]
+_OutputSource = Annotated[
+    Path, typer.Option("--output-source", metavar="FILE", help="Where to write the selected source lines.")
+]
+_OutputTarget = Annotated[
+    Path, typer.Option("--output-target", metavar="FILE", help="Where to write the selected target lines.")
+]
+_InDomainSource = Annotated[
+    Path | None,
+    typer.Option("--in-domain-source", metavar="FILE", help="In-domain source text; need not be parallel."),
+]
+_InDomainTarget = Annotated[
+    Path | None,
+    typer.Option("--in-domain-target", metavar="FILE", help="In-domain target text; need not be parallel."),
+]
+_Pairs = Annotated[int | None, typer.Option("--pairs", min=1, help="The number of pairs to keep.")]
+_Words = Annotated[
+    int | None, typer.Option("--words", min=1, help="The number of target words to keep, instead of --pairs.")
+]
+_Method = Annotated[
+    Literal["axelrod", "moore-lewis", "random"],
+    typer.Option("--method", help="`axelrod` scores both sides, `moore-lewis` one; `random` is a baseline."),
+]
+_Side = Annotated[
+    Literal["source", "target"] | None, typer.Option("--side", help="The side that `moore-lewis` scores.")
+]
+_Scores = Annotated[
+    Path | None, typer.Option("--scores", metavar="FILE", help="Write the score of every pair to this file.")
+]
+_Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random sample, or of the random selection.")]
+
 
 def command(
-    source: Annotated[
-        list[Path],
-        typer.Option("--source", "-s", metavar="FILE", help="The large corpus, source side; may be repeated."),
-    ],
-    target: Annotated[
-        list[Path],
-        typer.Option("--target", "-t", metavar="FILE", help="The large corpus, target side, line by line; may be repeated."),
-    ],
-    output_source: Annotated[
-        Path, typer.Option("--output-source", metavar="FILE", help="Where to write the selected source lines.")
-    ],
-    output_target: Annotated[
-        Path, typer.Option("--output-target", metavar="FILE", help="Where to write the selected target lines.")
-    ],
-    in_domain_source: Annotated[
-        Path | None,
-        typer.Option("--in-domain-source", metavar="FILE", help="In-domain source text; need not be parallel."),
-    ] = None,
-    in_domain_target: Annotated[
-        Path | None,
-        typer.Option("--in-domain-target", metavar="FILE", help="In-domain target text; need not be parallel."),
-    ] = None,
-    pairs: Annotated[int | None, typer.Option("--pairs", min=1, help="The number of pairs to keep.")] = None,
-    words: Annotated[
-        int | None, typer.Option("--words", min=1, help="The number of target words to keep, instead of --pairs.")
-    ] = None,
-    method: Annotated[
-        Literal["axelrod", "moore-lewis", "random"],
-        typer.Option("--method", help="`axelrod` scores both sides, `moore-lewis` one; `random` is a baseline."),
-    ] = "axelrod",
-    side: Annotated[
-        Literal["source", "target"] | None, typer.Option("--side", help="The side that `moore-lewis` scores.")
-    ] = None,
-    scores: Annotated[
-        Path | None, typer.Option("--scores", metavar="FILE", help="Write the score of every pair to this file.")
-    ] = None,
+    source: _Source,
+    target: _Target,
+    output_source: _OutputSource,
+    output_target: _OutputTarget,
+    in_domain_source: _InDomainSource = None,
+    in_domain_target: _InDomainTarget = None,
+    pairs: _Pairs = None,
+    words: _Words = None,
+    method: _Method = "axelrod",
+    side: _Side = None,
+    scores: _Scores = None,
     jobs: Jobs = 1,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random sample, or of the random selection.")] = 1,
+    seed: _Seed = 1,
 ) -> None:
     """Select the pairs of a corpus that are like given text.
 

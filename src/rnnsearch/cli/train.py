@@ -23,14 +23,42 @@ from rnnsearch.cli.options import (
     ValidTargets,
     check_inputs,
     count_pairs,
+    model_option,
     refuse_settings,
     settings,
 )
 from rnnsearch.errors import RnnsearchError
 
+_Output = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the model.")]
+_Data = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="FOLDER", help="Data written by `prepare`, instead of --source and --target."),
+]
+_Start = Annotated[
+    Path | None, model_option("A trained model to start from (fine-tuning).", "--from")
+]
+_Processes = Annotated[
+    int,
+    typer.Option(
+        "--processes",
+        min=1,
+        metavar="N",
+        help="Train in so many processes on this machine, which share its cores; see `training.shards`.",
+    ),
+]
+_Models = Annotated[
+    int,
+    typer.Option(
+        "--models", min=1, metavar="N", help="Train so many models, of different seeds; the folder is one translator."
+    ),
+]
+_Resume = Annotated[
+    bool, typer.Option("--resume", help="Continue the run in the output folder exactly where it stopped.")
+]
+
 
 def command(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the model.")],
+    output: _Output,
     source: Sources = None,
     target: Targets = None,
     tsv: Tables = None,
@@ -39,34 +67,14 @@ def command(
     valid_tsv: ValidTables = None,
     hold_out: HoldOut = 0,
     links: Links = None,
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", metavar="FOLDER", help="Data written by `prepare`, instead of --source and --target."),
-    ] = None,
-    start: Annotated[
-        Path | None, typer.Option("--from", metavar="FOLDER", help="A trained model to start from (fine-tuning).")
-    ] = None,
+    data: _Data = None,
+    start: _Start = None,
     preset: Preset = "small",
     config: ConfigFile = None,
     set_: Set = None,
-    processes: Annotated[
-        int,
-        typer.Option(
-            "--processes",
-            min=1,
-            metavar="N",
-            help="Train in so many processes on this machine, which share its cores; see `training.shards`.",
-        ),
-    ] = 1,
-    models: Annotated[
-        int,
-        typer.Option(
-            "--models", min=1, metavar="N", help="Train so many models, of different seeds; the folder is one translator."
-        ),
-    ] = 1,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the run in the output folder exactly where it stopped.")
-    ] = False,
+    processes: _Processes = 1,
+    models: _Models = 1,
+    resume: _Resume = False,
 ) -> None:
     """Train a translation model on parallel text.
 

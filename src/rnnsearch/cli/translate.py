@@ -14,6 +14,7 @@ from rnnsearch.cli.options import (
     Beam,
     InstalledOrModels,
     Jobs,
+    Output,
     PageFile,
     PaperSearch,
     SearchSet,
@@ -32,37 +33,46 @@ if TYPE_CHECKING:
     from rnnsearch.translation.stages import Translate
 
 
+_File = Annotated[
+    str, typer.Argument(metavar="FILE", help="Text: a sentence or a paragraph per line; `-` is standard input.")
+]
+_NBest = Annotated[int, typer.Option("--n-best", min=1, help="Number of translations written for each sentence.")]
+_ForbidUnk = Annotated[bool, typer.Option("--forbid-unk", help="Never write `[UNK]`.")]
+_ReplaceUnk = Annotated[
+    bool, typer.Option("--replace-unk", help="Replace `[UNK]` by its source word or the lexicon's translation of it.")
+]
+_Prefix = Annotated[
+    Path | None,
+    typer.Option("--prefix", metavar="FILE", help="How each translation begins, line by line; lines may be blank."),
+]
+_Terms = Annotated[
+    Path | None,
+    typer.Option("--terms", metavar="FILE", help="Source terms and the translations they get, with a tab between."),
+]
+_Format = Annotated[
+    Literal["text", "json", "pharaoh"],
+    typer.Option("--format", help="`text`; `json` lines with tokens, scores and alignments; or `pharaoh` alignments."),
+]
+_Html = Annotated[bool, typer.Option("--html", help="FILE is an HTML document; so is what is written.")]
+_Attributes = Annotated[
+    bool,
+    typer.Option("--attributes", help="With --html, also translate `alt`, `aria-label`, `placeholder` and `title`."),
+]
+
+
 def command(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Text: a sentence or a paragraph per line; `-` is standard input.")
-    ] = "-",
+    file: _File = "-",
     model: InstalledOrModels = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file, not to standard output.")
-    ] = None,
+    output: Output = None,
     beam: Beam = None,
-    n_best: Annotated[int, typer.Option("--n-best", min=1, help="Number of translations written for each sentence.")] = 1,
-    forbid_unk: Annotated[bool, typer.Option("--forbid-unk", help="Never write `[UNK]`.")] = False,
-    replace_unk: Annotated[
-        bool, typer.Option("--replace-unk", help="Replace `[UNK]` by its source word or the lexicon's translation of it.")
-    ] = False,
-    prefix: Annotated[
-        Path | None,
-        typer.Option("--prefix", metavar="FILE", help="How each translation begins, line by line; lines may be blank."),
-    ] = None,
-    terms: Annotated[
-        Path | None,
-        typer.Option("--terms", metavar="FILE", help="Source terms and the translations they get, with a tab between."),
-    ] = None,
-    format_: Annotated[
-        Literal["text", "json", "pharaoh"],
-        typer.Option("--format", help="`text`; `json` lines with tokens, scores and alignments; or `pharaoh` alignments."),
-    ] = "text",
-    html: Annotated[bool, typer.Option("--html", help="FILE is an HTML document; so is what is written.")] = False,
-    attributes: Annotated[
-        bool,
-        typer.Option("--attributes", help="With --html, also translate `alt`, `aria-label`, `placeholder` and `title`."),
-    ] = False,
+    n_best: _NBest = 1,
+    forbid_unk: _ForbidUnk = False,
+    replace_unk: _ReplaceUnk = False,
+    prefix: _Prefix = None,
+    terms: _Terms = None,
+    format_: _Format = "text",
+    html: _Html = False,
+    attributes: _Attributes = False,
     page: PageFile = None,
     split_sentences: SplitSentences = None,
     jobs: Jobs = 1,

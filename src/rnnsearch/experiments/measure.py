@@ -117,7 +117,7 @@ def open_measured(folder: Path) -> Measured:
 def _word_by_word(translator: Translator, translations: Sequence[Translation]) -> list[Shown]:
     """The translations, with the system's own scores and alignment of each of their words."""
     pairs = score_pairs(
-        translator.system, [t.source_tokens[:-1] for t in translations], [t.tokens for t in translations]
+        [translator.system], [t.source_tokens[:-1] for t in translations], [t.tokens for t in translations]
     )
     return [
         Shown(

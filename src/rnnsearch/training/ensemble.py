@@ -61,15 +61,15 @@ def train_ensemble(
             train(place, seeded, data=same_text, **valid, start=text.get("start"), resume=begun, console=console)
         with atomic_write(weights) as temporary:
             temporary.write_bytes((place / WEIGHTS).read_bytes())
-    first, *others = load_members(folder)
+    systems = load_members(folder)
     development = development_set(valid_source, valid_target, folder / TEXT_FOLDER if data is None else data)
-    found = validate(first, development, others)
+    found = validate(systems, development)
     score = f"BLEU {found.bleu:.2f}" if found.wer is None else f"WER {found.wer:.2f}, SER {found.ser:.2f}"
     console.print(f"{models} models together: dev {score}", highlight=False, soft_wrap=True)
     record = read_record(folder / RECORD)
     scores = {"models": models, "dev_bleu": found.bleu, "dev_wer": found.wer, "dev_ser": found.ser}
     write_json(folder / RECORD, {**record, "ensemble": {key: value for key, value in scores.items() if value is not None}})
-    return Translator(first, folder, others)
+    return Translator(systems, folder)
 
 
 def _tell(console: Console, number: int, models: int) -> None:

@@ -148,7 +148,7 @@ def train(
             record = training_record(trainer, prepared)
             write_json(folder / "training.json", record)
             write_text(folder / "README.md", model_card(system, record))
-        return Translator(system)
+        return Translator([system])
 
 
 def development_set(valid_source: Paths, valid_target: Paths, data: str | os.PathLike[str]) -> DevelopmentSet:
@@ -187,11 +187,11 @@ def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
     system, progress = trainer.system, trainer.progress
     pairs = [prepared.corpus.pair(i) for i in range(min(1000, len(prepared.corpus)))]
     on_train = negative_log_likelihood(
-        system,
+        [system],
         [system.vocabularies.source.join(source.tolist())[0] for source, _ in pairs],
         [system.vocabularies.target.join(target.tolist())[0] for _, target in pairs],
     )
-    on_dev = validate(system, trainer.development)
+    on_dev = validate([system], trainer.development)
     return {
         "updates": progress.update,
         "best_update": progress.best_update,

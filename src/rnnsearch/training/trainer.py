@@ -286,7 +286,7 @@ class Trainer:
     def _scores(self) -> tuple[float, float, float, float | None, float | None]:
         """The development set's NLL in nats a target word and a sentence, its BLEU, and its error rates."""
         self.system.model.eval()
-        found = validate(self.system, self.development)
+        found = validate([self.system], self.development)
         return found.nll.per_word, found.nll.per_sentence, found.bleu, found.wer, found.ser
 
     def _reason_to_finish(self) -> str:

@@ -97,21 +97,20 @@ class ScoredPair:
 
 @torch.inference_mode()
 def score_pairs(
-    system: System,
+    systems: Sequence[System],
     sources: Sequence[list[str]],
     targets: Sequence[list[str]],
     with_alignment: bool = True,
     first_line: int = 1,
-    others: Sequence[System] = (),
 ) -> list[ScoredPair]:
     """Score tokenised pairs; like a translation, a score does not depend on the pairs beside it.
 
-    `first_line` is the number of the first pair, for errors. With `others`, an ensemble: the probability of each word, or
+    `first_line` is the number of the first pair, for errors. Of several systems, the probability of each word, or
     each of its subwords, and its alignment, is the mean of all models'.
     """
     if len(sources) != len(targets):
         raise RnnsearchError(f"{len(sources)} source lines but {len(targets)} target lines; line n translates line n")
-    models = [member.model for member in (system, *others)]
+    system, models = systems[0], [each.model for each in systems]
     device = device_of(system.model)
     scored: list[ScoredPair | None] = [None] * len(sources)
     seen = [system.seen(source, target) for source, target in zip(sources, targets, strict=True)]

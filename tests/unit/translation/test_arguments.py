@@ -25,9 +25,9 @@ TARGET = "le chien grand voit un chat rouge ."
 def translator(request: pytest.FixtureRequest, trained: Trained) -> Translator:
     one: Translator = trained("gated", "mlp")
     if request.param == "ensemble":
-        return Translator(one.system, None, [one.system])
+        return Translator([one.system, one.system])
     if request.param == "both directions":
-        return BidirectionalTranslator([one, Translator(right_to_left_system())])
+        return BidirectionalTranslator([one, Translator([right_to_left_system()])])
     return one
 
 

@@ -121,7 +121,7 @@ def test_a_copied_word_keeps_its_spelling_and_the_lexicon_has_the_plain_one() ->
 def test_a_vocabulary_that_has_the_other_apostrophe(words: list[str]) -> None:
     vocabularies = Vocabularies(Vocabulary(words, normalized="source"), Vocabulary(words, normalized="target"))
     config = toy_config(data={"tokenizer": "moses"})
-    translator = Translator(new_system(config, vocabularies))
+    translator = Translator([new_system(config, vocabularies)])
     one, other = translator.translate(["don't", "don’t"])
     assert one.text == other.text
     assert translator.score("don't", "l’ l’").score == translator.score("don’t", "l' l'").score
