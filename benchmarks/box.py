@@ -33,9 +33,9 @@ from zlib import crc32
 from record import RESULTS, machine, write_result
 
 from rnnsearch.atomic import write_text
-from rnnsearch.config import WEIGHTS
 from rnnsearch.data.read import read_lines
 from rnnsearch.model_catalog import DEFAULT, default_model, summarize
+from rnnsearch.model_files import WEIGHTS
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "installed-translator.md"
 ROUNDS = 5

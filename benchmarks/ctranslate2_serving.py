@@ -29,7 +29,8 @@ from record import BACKGROUND, machine, undisturbed, write_speed
 from speed_text import environment
 from translation_speed import Contestant, Job
 
-from rnnsearch.config import WEIGHTS, from_preset
+from rnnsearch.config import from_preset
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import new_system, save_settings, save_weights
 from rnnsearch.text.vocabularies import Vocabularies
 from rnnsearch.text.vocabulary import Vocabulary

@@ -49,8 +49,8 @@ from typing import Any
 from record import RESULTS, machine, write_result
 
 from rnnsearch.atomic import write_json
-from rnnsearch.config import WEIGHTS
 from rnnsearch.model_catalog import default_model
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import load_system, save_settings, save_weights
 from rnnsearch.text.vocabularies import Vocabularies
 

@@ -37,7 +37,8 @@ from speed_text import (
     write_training_text,
 )
 
-from rnnsearch.config import WEIGHTS, SearchConfig
+from rnnsearch.config import SearchConfig
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import System, save_settings, save_weights
 from rnnsearch.translation.lexicon import Lexicon
 

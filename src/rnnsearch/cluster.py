@@ -31,13 +31,13 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from rnnsearch.atomic import atomic_write
-from rnnsearch.config import shared_files
 from rnnsearch.data.read import read_lines, read_pairs
 from rnnsearch.data.word_alignments import Symmetry
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.jobs import Done, RowStage, Shard, cut
 from rnnsearch.jobs.shards import LINES
 from rnnsearch.model_catalog import default_model, model_folder
+from rnnsearch.model_files import shared_files
 from rnnsearch.selection import cross_entropy_difference as selection
 
 if TYPE_CHECKING:  # Workers that have no model start sooner without PyTorch.

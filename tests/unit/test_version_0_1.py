@@ -11,9 +11,10 @@ import pytest
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from rnnsearch.config import WEIGHTS, parse_assignments
+from rnnsearch.config import parse_assignments
 from rnnsearch.model import present_name
-from rnnsearch.model_folder import CONFIG, load_system, save_settings
+from rnnsearch.model_files import CONFIG, WEIGHTS
+from rnnsearch.model_folder import load_system, save_settings
 from rnnsearch.training.trainer import CHECKPOINT, Trainer
 from rnnsearch.translation import Translator
 from toy import DEEPER, Recorder, StopAt, toy_config, toy_pairs, toy_trainer

@@ -48,9 +48,9 @@ def command(
     check_inputs(*once(source, target), links, models=[model], again=[source, target])
 
     from rnnsearch.cli.bar import bar
-    from rnnsearch.config import ALIGNMENT_LAYER
     from rnnsearch.data.word_alignments import GoldLinks
     from rnnsearch.evaluation.aer import alignment_error_rate
+    from rnnsearch.model_files import ALIGNMENT_LAYER
     from rnnsearch.model_folder import check_single, save_alignment_layer
     from rnnsearch.training.alignment_layer import AlignmentLayerTraining
     from rnnsearch.translation import Translator, load

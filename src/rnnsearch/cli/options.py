@@ -174,8 +174,8 @@ def check_inputs(
     """
     from rnnsearch.atomic import check_outputs, check_writable
     from rnnsearch.cli.streams import check_open
-    from rnnsearch.config import read_model_config
     from rnnsearch.data.read import check_distinct, check_readable, check_repeatable
+    from rnnsearch.model_files import read_model_config
 
     models, outputs = list(models), list(outputs)
     for model in models:

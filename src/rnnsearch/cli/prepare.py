@@ -73,8 +73,8 @@ def command(
     )
 
     from rnnsearch.alignment import learned_links
-    from rnnsearch.config import read_model_config
     from rnnsearch.data.prepare import prepare
+    from rnnsearch.model_files import read_model_config
     from rnnsearch.terminal import Terminal
 
     console = Terminal(stderr=True)

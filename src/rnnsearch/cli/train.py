@@ -100,9 +100,10 @@ def command(
     again = several or data is not None or start is not None
     wanted = settings(preset, config, set_, count_pairs(preset, source, data), again)
 
-    from rnnsearch.config import from_dict, read_model_config
+    from rnnsearch.config import from_dict
     from rnnsearch.data.development import check_development_set
     from rnnsearch.data.prepared import prepared_info
+    from rnnsearch.model_files import read_model_config
 
     check_development_set(valid_source, valid_target, hold_out, data)
     check_inputs(

@@ -10,7 +10,8 @@ from typing import Any
 from rich.console import Console
 
 from rnnsearch.atomic import atomic_write, write_json
-from rnnsearch.config import WEIGHTS, Config
+from rnnsearch.config import Config
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import load_members
 from rnnsearch.terminal import Terminal
 from rnnsearch.training.session import TEXT_FOLDER, Paths, development_set, train

@@ -18,13 +18,14 @@ from rich.console import Console
 
 from rnnsearch.alignment import learned_links
 from rnnsearch.atomic import acquire_lock, write_json, write_text
-from rnnsearch.config import CONFIG, WEIGHTS, Config, from_dict, read_json, to_dict
+from rnnsearch.config import Config, from_dict, read_json, to_dict
 from rnnsearch.data.development import NO_DEVELOPMENT_SET, check_development_set
 from rnnsearch.data.prepare import prepare
 from rnnsearch.data.prepared import PreparedData, open_prepared
 from rnnsearch.data.read import check_readable, read_pairs
 from rnnsearch.devices import default_device, device_name
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.model_files import CONFIG, WEIGHTS
 from rnnsearch.model_folder import (
     TRAINING_COPIES,
     System,

@@ -12,10 +12,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rnnsearch.config import shared_files
 from rnnsearch.data.word_alignments import Links, Symmetry, symmetrize, to_pharaoh
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.jobs import Done, Plain, RowStage, Shard, Stage, digest_of
+from rnnsearch.model_files import shared_files
 from rnnsearch.text.tokenize import split_at_spaces
 from rnnsearch.translation.formats import FORMATS, Format, pair_as_json, score_as_json
 from rnnsearch.translation.glossary import NO_TERMS, Glossary

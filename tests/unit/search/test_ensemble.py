@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import rnnsearch
-from rnnsearch.config import WEIGHTS
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import load_system, save_settings, save_weights
 from rnnsearch.text import Vocabularies
 from rnnsearch.text.vocabulary import Vocabulary

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from safetensors.torch import load_file
 
-from rnnsearch.config import WEIGHTS, merge, parse_assignments
+from rnnsearch.config import merge, parse_assignments
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import load_system, save_settings
 from rnnsearch.training.trainer import CHECKPOINT
 from rnnsearch.translation import Translator

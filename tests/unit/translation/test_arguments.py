@@ -51,6 +51,13 @@ def test_a_pair_of_lines_has_one_score(translator: Translator) -> None:
     assert pair.score == pytest.approx(of_list.score, abs=1e-4)
 
 
+def test_both_directions_together_continue_no_prefix(trained: Trained) -> None:
+    """A word that may come next is one of a single search, and each direction has its own."""
+    both = BidirectionalTranslator([trained("gated", "mlp"), Translator([right_to_left_system()])])
+    with pytest.raises(RnnsearchError, match="models of one direction"):
+        both.next_words(LINE, "le")
+
+
 def test_a_prefix_for_one_line(trained: Trained) -> None:
     translator = trained("gated", "mlp")
     for prefix in ("un", ["un"]):

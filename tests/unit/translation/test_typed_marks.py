@@ -10,7 +10,8 @@ import pytest
 
 import rnnsearch
 from rnnsearch import Translator
-from rnnsearch.config import WEIGHTS, from_preset
+from rnnsearch.config import from_preset
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import load_system, new_system, save_settings, save_weights
 from rnnsearch.text import END_SYMBOL, Vocabularies, Vocabulary
 from rnnsearch.translation import load
