@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import importlib
+import importlib.util
 import json
 import os
 import re
@@ -124,9 +125,14 @@ STEPS: dict[str, str] = {
 """Commands in order: later ones use the models that earlier ones made. `< FILE` is standard input."""
 KEPT = ("data", "tiny", "averaged", "small", "copy", "aligner", "n-best", "corpus")
 """What stays for later commands: beginnings of names. The rest of what a command writes is removed after it."""
-_SECONDS = re.compile(rb"[\d.]+ s, [\d.]+ sentences/s|\"?(seconds|hours|(target_)?words_per_second)\"?: ?[\d.,]+")
+_SECONDS = re.compile(
+    rb"[^\n]* lines/s[^\n]*\n|[\d.]+ s, [\d.]+ sentences/s|\"?(seconds|hours|(target_)?words_per_second)\"?: ?[\d.,]+"
+)
 _NOT_COMPARED = ("training.json", "README.md", "last.safetensors", "events.out", "log.jsonl", "training.log")
 """Files that hold times."""
+
+
+_PACKAGE = str(importlib.util.find_spec("rnnsearch").submodule_search_locations[0])
 
 
 def write_texts(folder: Path) -> None:
@@ -186,7 +192,7 @@ def digests(folder: Path, before: dict[Path, int]) -> dict[str, str]:
             continue
         if path.name.startswith(_NOT_COMPARED):
             continue
-        content = _SECONDS.sub(b"", path.read_bytes())
+        content = _SECONDS.sub(b"", path.read_bytes()).replace(_PACKAGE.encode(), b"")  # where installed models lie
         found[str(path.relative_to(folder))] = hashlib.blake2b(content, digest_size=12).hexdigest()
     return found
 

@@ -26,4 +26,4 @@ __all__ = ["Aligner", "Corpus", "LineLinks", "is_aligner", "learned_links", "rea
 def learned_links(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[Links]:
     """The links of the words of each pair, learned from all pairs."""
     corpus = Corpus(pairs)
-    return (line.links() for line in Aligner.learn(corpus).align(corpus))
+    return (line.links() for line in Aligner.learn(corpus).align(corpus)) if corpus.lines else iter(())

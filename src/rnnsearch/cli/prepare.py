@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,6 +22,10 @@ from rnnsearch.cli.options import (
     settings,
 )
 from rnnsearch.errors import RnnsearchError
+
+if TYPE_CHECKING:
+    from rnnsearch.config import DataConfig
+    from rnnsearch.text import Vocabularies
 
 _Output = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the data.")]
 _VocabularyOf = Annotated[
@@ -80,13 +84,10 @@ def command(
     console = Terminal(stderr=True)
     wanted, vocabularies = asked.data, None
     if vocabulary_of is not None:
-        given = read_model_config(vocabulary_of)
-        refuse_settings(config, set_, asked, given, ["data"], f"--vocabulary-of {vocabulary_of}")
-
-        from rnnsearch.model_folder import load_system
-
-        model = load_system(vocabulary_of)
-        wanted, vocabularies = given.data, model.vocabularies
+        refuse_settings(
+            config, set_, asked, read_model_config(vocabulary_of), ["data"], f"--vocabulary-of {vocabulary_of}"
+        )
+        wanted, vocabularies = _of_model(vocabulary_of)
     with console.status("preparing") as status:
         prepared = prepare(
             source,
@@ -103,3 +104,11 @@ def command(
     for line in prepared.summary():
         console.print(line, soft_wrap=True)
     console.print(f"Prepared in {output}; train with --data {output}")
+
+
+def _of_model(folder: Path) -> tuple[DataConfig, Vocabularies]:
+    """The settings of the data that a model was trained on, and its vocabularies."""
+    from rnnsearch.model_folder import load_system
+
+    system = load_system(folder)
+    return system.config.data, system.vocabularies

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -11,8 +12,6 @@ from rnnsearch.cli.options import Output, check_inputs
 from rnnsearch.errors import RnnsearchError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rnnsearch.data.word_alignments import Links
 
 
@@ -54,10 +53,7 @@ def command(
     if links is not None and model is not None:
         raise RnnsearchError("give links or an aligner: one of --links and --model")
 
-    import html
-
     from rnnsearch.data.read import read_lines
-    from rnnsearch.data.word_alignments import read_gold
     from rnnsearch.jobs.output import written
     from rnnsearch.text.tokenize import split_at_spaces
     from rnnsearch.translation.markup import Markup
@@ -79,7 +75,7 @@ def command(
                 raise RnnsearchError(f"{source}:{number}: markup that ends a sentence, such as <p>; give a sentence a line")
     if len(sources) != len(targets):
         raise RnnsearchError(f"{source} has {len(sources)} sentences, but {target} has {len(targets)}; they belong together")
-    found = [gold.possible for gold in read_gold(links)] if links is not None else _links(sources, targets, model)
+    found = _links(sources, targets, links, model)
     if len(found) != len(targets):
         raise RnnsearchError(f"{links} has {len(found)} lines for {len(targets)} pairs; give one line per pair")
     projected: list[str] = []
@@ -100,9 +96,13 @@ def command(
         out.writelines(projected)
 
 
-def _links(sources: Iterable[list[str]], targets: Iterable[list[str]], model: Path | None) -> list[Links]:
+def _links(sources: list[list[str]], targets: list[list[str]], links: Path | None, model: Path | None) -> list[Links]:
+    """The links of a file, of an aligner that was kept, or of one that learns from the pairs."""
     from rnnsearch.alignment import Aligner, learned_links
+    from rnnsearch.data.word_alignments import read_gold
 
+    if links is not None:
+        return [gold.possible for gold in read_gold(links)]
     pairs = zip(sources, targets, strict=True)
     if model is None:
         return list(learned_links(pairs))

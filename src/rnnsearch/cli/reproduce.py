@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from rnnsearch.cli.options import Set, Sources, Targets, ValidSources, ValidTargets, check_inputs
 from rnnsearch.errors import RnnsearchError
+
+if TYPE_CHECKING:
+    from rnnsearch.experiments.experiment import Experiment
 
 _Scale = Annotated[
     Literal["builtin", "multi30k", "files", "wmt14"],
@@ -108,19 +112,11 @@ def command(
             "the text is not complete: give --source and --target, --valid-source and --valid-target, --test-source and "
             "--test-target"
         )
-    outside = {}
-    for given in system or []:
-        name, equals, path = given.partition("=")
-        if not (name and equals and path):
-            raise RnnsearchError(f"--system {given}: give a name and a file, as in --system Moses=moses.fr")
-        outside[name] = Path(path)
+    outside = dict(map(_outside, system or []))
     if (in_domain_source is None) != (in_domain_target is None):
         raise RnnsearchError("the in-domain text has two sides: give both --in-domain-source and --in-domain-target")
     read = [*files, in_domain_source, in_domain_target, *outside.values()]
     check_inputs(*read, again=read)
-
-    import shlex
-    import sys
 
     from rnnsearch.config import parse_assignments
     from rnnsearch.experiments.experiment import Text, make_experiment
@@ -142,6 +138,20 @@ def command(
         seed=seed,
         overrides=overrides,
     )
+    _run(experiment, output, outside, only or ())
+
+
+def _outside(given: str) -> tuple[str, Path]:
+    """The name of another system and the file of its translations."""
+    name, equals, path = given.partition("=")
+    if not (name and equals and path):
+        raise RnnsearchError(f"--system {given}: give a name and a file, as in --system Moses=moses.fr")
+    return name, Path(path)
+
+
+def _run(experiment: Experiment, output: Path, outside: dict[str, Path], only: Sequence[str]) -> None:
+    """Runs what is not done yet, and says which claims hold."""
+    import shlex
 
     from rnnsearch.experiments.layout import Layout
     from rnnsearch.experiments.reproduce import Reproduction
@@ -155,7 +165,7 @@ def command(
         console,
         shlex.join(["rnnsearch", *without_only(sys.argv[1:])]),
         outside,
-        only or (),
+        only,
     )
     try:
         results = reproduction.run()

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from rnnsearch.cli.options import Jobs
+
+if TYPE_CHECKING:
+    from rnnsearch.terminal import Terminal
 
 _Source = Annotated[
     list[Path],
@@ -75,34 +80,12 @@ def command(
     read = [*source, *target, in_domain_source, in_domain_target]
     check_inputs(*read, outputs=outputs, again=read)
 
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TaskID,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
     from rnnsearch.selection.cross_entropy_difference import Side, select
-    from rnnsearch.terminal import DescriptionColumn, Terminal
+    from rnnsearch.terminal import Terminal
 
     console = Terminal(stderr=True, soft_wrap=True)
-    columns = (
-        DescriptionColumn(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), DescriptionColumn("left"),
-        TimeRemainingColumn(),
-    )  # fmt: skip
     given: dict[Side, Path | None] = {"source": in_domain_source, "target": in_domain_target}
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
-        tasks: dict[str, TaskID] = {}
-
-        def show(stage: str, done: int, total: int | None) -> None:
-            if stage not in tasks:
-                tasks[stage] = bars.add_task(stage, total=total)
-                if not console.is_terminal:
-                    console.print(stage)
-            bars.update(tasks[stage], completed=done, total=total)
-
+    with _bars(console) as show:
         found = select(
             source,
             target,
@@ -121,3 +104,34 @@ def command(
     console.print(f"{found.kept:>12,} kept: {found.source_words:,} source words, {found.target_words:,} target words")
     if found.worst is not None:
         console.print(f"{found.worst:>12.3f} bits per word: the largest cross-entropy difference among them")
+
+
+@contextmanager
+def _bars(console: Terminal) -> Iterator[Callable[[str, int, int | None], None]]:
+    """A bar for each stage; elsewhere than on a terminal, its name."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskID,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    from rnnsearch.terminal import DescriptionColumn
+
+    columns = (
+        DescriptionColumn(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), DescriptionColumn("left"),
+        TimeRemainingColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def show(stage: str, done: int, total: int | None) -> None:
+            if stage not in tasks:
+                tasks[stage] = bars.add_task(stage, total=total)
+                if not console.is_terminal:
+                    console.print(stage)
+            bars.update(tasks[stage], completed=done, total=total)
+
+        yield show

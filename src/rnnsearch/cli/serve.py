@@ -75,7 +75,6 @@ def command(
     At the default address, only this computer reaches the server, and there are hardly any limits. Give them if others reach
     it through a web server; at any other address, they have the values named first.
     """
-    from rnnsearch.data.read import read_lines
     from rnnsearch.model_catalog import TRANSLATORS, default_model
 
     models = model or [default_model(name) for name in TRANSLATORS]
@@ -83,9 +82,7 @@ def command(
     check_inputs(keys, terms, models=models)
     if terms and len(models) > 1:
         raise RnnsearchError(f"{terms}: terms are of one pair of languages, and there are several models; give one")
-    accepted = [key for line in read_lines(keys) if (key := line.strip())] if keys else []
-    if keys and not accepted:
-        raise RnnsearchError(f"{keys}: there is no key in it, so nobody could ask; leave --keys out to serve everyone")
+    accepted = _accepted(keys)
 
     import logging
     from functools import partial
@@ -113,3 +110,13 @@ def command(
         )
         app = make_app(Server(search, limits, accepted, log_text), cors or ())
         listen(app, search, host, port)
+
+
+def _accepted(keys: Path | None) -> list[str]:
+    """The API keys of a file."""
+    from rnnsearch.data.read import read_lines
+
+    accepted = [key for line in read_lines(keys) if (key := line.strip())] if keys else []
+    if keys and not accepted:
+        raise RnnsearchError(f"{keys}: there is no key in it, so nobody could ask; leave --keys out to serve everyone")
+    return accepted

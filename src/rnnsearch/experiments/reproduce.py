@@ -147,7 +147,7 @@ class Reproduction:
 
     def _measured(self, system: TrainedSystem) -> Path:
         """The file that exists once the system has been tested."""
-        return self.layout.translations(system) / "measured.json"
+        return self.layout.translations(system) / "measurements.json"
 
     def _text_parts(self) -> Iterator[Part]:
         experiment, layout = self.experiment, self.layout

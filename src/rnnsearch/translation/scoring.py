@@ -82,7 +82,7 @@ class ScoredPair:
         """See `to_plain`."""
         columns, links = len(plain["source_tokens"]), plain["link_probabilities"]
         if links is not None:
-            links = np.array(links, np.float32).reshape(-1, columns - 1)
+            links = np.array(links, np.float32).reshape(len(plain["tokens"]), columns - 1)
         return cls(**{**plain, **as_arrays(plain, columns), "link_probabilities": links})
 
     def __repr__(self) -> str:

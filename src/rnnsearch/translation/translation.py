@@ -347,7 +347,7 @@ def as_arrays(plain: dict[str, Any], columns: int) -> dict[str, Alignment | None
     matrix, row = (
         None if plain[name] is None else np.array(plain[name], np.float32) for name in ("alignment", "end_alignment")
     )
-    return {"alignment": None if matrix is None else matrix.reshape(-1, columns), "end_alignment": row}
+    return {"alignment": None if matrix is None else matrix.reshape(len(plain["tokens"]), columns), "end_alignment": row}
 
 
 def rounded(alignment: Alignment | None) -> list[list[float]] | None:

@@ -148,5 +148,6 @@ def test_options_take_the_names_of_installed_models(rnnsearch: Run, tmp_path: Pa
     words = [(place / "source.vocab").read_bytes() for place in (tmp_path / "data", Path(package.__path__[0]) / "box/en-fr")]
     assert words[0] == words[1]
     refused(rnnsearch("average", "-m", "en-fr", "-m", "fr-en", "-o", tmp_path / "mean"), "box/fr-en")
-    done = rnnsearch("train", "--from", "en-fr", *text, "-o", tmp_path / "model", "--set", "model.hidden_size=3")
+    valid = ("--valid-source", tmp_path / "a.en", "--valid-target", tmp_path / "a.fr", "--set", "model.hidden_size=3")
+    done = rnnsearch("train", "--from", "en-fr", *text, *valid, "-o", tmp_path / "model")
     refused(done, "hidden_size", "box/en-fr")
