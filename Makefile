@@ -30,7 +30,7 @@ test: $(VENV)/.installed-dev
 	$(PYTEST) -m "not slow" --hypothesis-profile quick $(TESTS)
 
 test-slow: $(VENV)/.installed-dev
-	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile thorough $(TESTS)
+	$(PYTEST) -m "slow or (hypothesis and not own_examples)" --hypothesis-profile thorough $(TESTS)
 
 docs: $(VENV)/.installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -29,6 +29,15 @@ for name, examples in (("thorough", 50), ("quick", 10)):
 settings.load_profile("thorough")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the properties that have their own number of examples, which `make test` has tried."""
+    for item in items:
+        own = getattr(getattr(item, "function", None), "_hypothesis_internal_use_settings", settings.default)
+        if own.max_examples != settings.default.max_examples:
+            item.add_marker("own_examples")
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of real parallel text: `$RNNSEARCH_DATA`, or `../shared/data` beside the repository."""

@@ -1,3 +1,25 @@
-"""The version of the package."""
+"""The version of the package, and of what its results depend on."""
 
-__version__ = "0.1.0"
+from __future__ import annotations
+
+__version__ = "0.2.0"
+DEPENDENCIES = ("torch", "numpy", "numba", "sentencepiece", "sacrebleu", "safetensors")
+
+
+def describe() -> str:
+    """The versions of the package, of Python and of the libraries that its results depend on, and the platform.
+
+    The first line is the package's own. Nothing is imported: the versions are those of the installed distributions.
+    """
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
+    def installed(name: str) -> str:
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            return "not installed"
+
+    found = {"python": platform.python_version(), **{name: installed(name) for name in DEPENDENCIES}}
+    found["platform"] = f"{platform.system()} {platform.machine()}"
+    return "\n".join([f"rnnsearch {__version__}", *(f"{name:14}{what}" for name, what in found.items())])

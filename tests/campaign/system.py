@@ -29,7 +29,7 @@ COMMANDS = {
     "align": f"align {PAIRS} --output out/links --save out/aligner",
     "align by a model": f"align --model mlp {PAIRS} --output out/links --page out/page.html",
     "project": "project --format html --source test.en --target test.fr --links five.links --output out/html",
-    "compare": "compare test.fr test.fr --reference test.fr",
+    "compare": "compare test.fr test.en --reference test.fr",
     "select": "select --source train.en --target train.fr --in-domain-source test.en --in-domain-target test.fr --pairs 9 "
     "--output-source out/a.en --output-target out/a.fr --scores out/scores",
     "prepare": "prepare --source train.en --target train.fr --output out --set data.tokenizer=whitespace",

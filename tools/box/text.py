@@ -1,4 +1,4 @@
-"""The training text: all of Europarl, Tatoeba, documentation, word lists and everyday phrases.
+"""The training text: all of Europarl, Tatoeba, documentation, word lists, and everyday phrases.
 
 Tatoeba has many French sentences for an English one, so it is split by English sentence: no English sentence of the
 development or test set, in whatever case and punctuation, is in the training text. The test set takes the first French
@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from box.cldr import Pair, cldr_pairs
+from box.phrases import phrases
 from rnnsearch.atomic import atomic_write
 
 HELD_OUT = {"dev": range(1), "test": range(1, 3)}
@@ -26,7 +27,9 @@ EUROPARL_PAIRS = 300_000
 """The pairs of Europarl that the last training reads, beside everything else."""
 LINK_PAIRS = 80_000
 """The pairs that the alignment layer learns from, drawn from the text of the last training."""
-_TIMES = {"tatoeba": 2, "documentation": 1, "lists": 4, "everyday": 20}
+PHRASES = 60_000
+"""The phrases that are made from templates."""
+_TIMES = {"tatoeba": 2, "documentation": 1, "lists": 4, "everyday": 20, "phrases": 1}
 """How often a text is read while Europarl is read once."""
 
 
@@ -82,14 +85,20 @@ def prepare_text(data: Path, cldr: Path, folder: Path) -> None:
     for name in HELD_OUT:
         write(folder, f"tatoeba-{name}", sets[name])
     held_out = range(HELD_OUT["test"].stop)
-    later = (pair for pair in pairs(data / "tatoeba", "more") if hundredth(pair[0]) not in held_out)
     small = {
-        "tatoeba": [*sets["train"], *later],
+        "tatoeba": [*sets["train"], *pairs(data / "tatoeba", "more")],
         "documentation": [*pairs(data / "pydocs", "pydocs"), *pairs(data / "tico", "tico19")],
         "lists": cldr_pairs(cldr, "en", "fr"),
         "everyday": everyday(),
+        "phrases": phrases(PHRASES, seed=3),
     }
-    others = [pair for name, text in small.items() for pair in text * _TIMES[name]]
+    others = [
+        pair
+        for name, text in small.items()
+        for pair in text
+        if hundredth(pair[0]) not in held_out
+        for _ in range(_TIMES[name])
+    ]
     europarl = [pair for part in range(4) for pair in pairs(data / "europarl", f"europarl-part{part}")]
     write(folder, "all", europarl + others)
     last = random.Random(1).sample(europarl, EUROPARL_PAIRS) + others

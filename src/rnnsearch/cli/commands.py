@@ -35,7 +35,7 @@ from rnnsearch.cli import (
     translate,
 )
 from rnnsearch.cli.options import documentation
-from rnnsearch.version import __version__
+from rnnsearch.version import describe
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -51,14 +51,17 @@ app = typer.Typer(
 
 def _print_version(asked: bool) -> None:
     if asked:
-        print(f"rnnsearch {__version__}")
+        print(describe())
         raise typer.Exit
 
 
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
+        bool,
+        typer.Option(
+            "--version", help="Print the versions of all that matters, and exit.", callback=_print_version, is_eager=True
+        ),
     ] = False,
 ) -> None:
     """The options of the program itself."""

@@ -1,0 +1,91 @@
+"""Phrases made from templates are whole sentences of both languages, with the same values on both sides."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+
+from box.phrases import Entry, fill, lexicon, phrases, templates
+from box.phrases.values import VALUES, in_english, in_french
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_template_is_filled(seed: int) -> None:
+    source = random.Random(seed)
+    for template in templates():
+        for sentence in fill(template, source):
+            assert sentence == sentence.strip()
+            assert "|" not in sentence
+            assert "@" not in sentence or "email" in template[0]
+
+
+def test_the_same_seed_makes_the_same_phrases() -> None:
+    assert [*phrases(500, seed=5)] == [*phrases(500, seed=5)]
+    assert len({*phrases(500, seed=5)}) == 500
+
+
+def test_addresses_and_placeholders_are_the_same_on_both_sides() -> None:
+    source = random.Random(1)
+    for kind in ("email", "url", "file", "placeholder", "code", "version", "telephone"):
+        for _ in range(50):
+            english, french = VALUES[kind](source)
+            assert english == french
+
+
+def test_quantities_have_the_same_digits() -> None:
+    source = random.Random(2)
+    for kind in ("price", "big", "percent", "weight", "speed"):
+        for _ in range(100):
+            english, french = VALUES[kind](source)
+            assert re.sub(r"\D", "", english) == re.sub(r"\D", "", french)
+
+
+@pytest.mark.parametrize(
+    ("template", "kind", "word", "french"),
+    [
+        ("{le:place}", "place", "hospital", "l'hôpital"),
+        ("{au:place}", "place", "market", "au marché"),
+        ("{du:stuff}", "stuff", "water", "de l'eau"),
+        ("{mon:thing}", "thing", "ladder", "mon échelle"),
+        ("{ce:thing}", "thing", "computer", "cet ordinateur"),
+        ("{de:s:food}", "food", "orange", "d'oranges"),
+        ("{en:country}", "country", "Japan", "au Japon"),
+        ("{en:country}", "country", "India", "en Inde"),
+        ("{de_pays:country}", "country", "Spain", "d'Espagne"),
+        ("{du:sport}", "sport", "chess", "des échecs"),
+        ("{le:language}", "language", "Hindi", "le hindi"),
+        ("{s:animal}", "animal", "horse", "chevaux"),
+    ],
+)
+def test_forms_of_french_words(template: str, kind: str, word: str, french: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = next(entry for entry in lexicon()[kind] if entry.english == word)
+    monkeypatch.setattr("box.phrases._draw", lambda kind, source: entry)
+    assert fill(("x", template), random.Random(1))[1].casefold() == french.casefold()
+
+
+def test_adjectives_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = {
+        "thing": Entry("chair", "chairs", "chaise", "chaises", "f"),
+        "quality": Entry("new", "", "neuf|neuve|neufs|neuves", "", "m"),
+    }
+    monkeypatch.setattr("box.phrases._draw", lambda kind, source: words[kind])
+    singular = ("The {thing} is {quality}.", "{le:thing} est {quality@thing}.")
+    plural = ("The {s:thing} are {quality}.", "{les:thing} sont {quality@s:thing}.")
+    assert fill(singular, random.Random(1)) == ("The chair is new.", "La chaise est neuve.")
+    assert fill(plural, random.Random(1)) == ("The chairs are new.", "Les chaises sont neuves.")
+
+
+def test_number_words() -> None:
+    assert [in_french(number) for number in (1, 17, 21, 71, 80, 81, 99)] == [
+        "un",
+        "dix-sept",
+        "vingt et un",
+        "soixante et onze",
+        "quatre-vingts",
+        "quatre-vingt-un",
+        "quatre-vingt-dix-neuf",
+    ]
+    assert [in_english(number) for number in (13, 20, 45)] == ["thirteen", "twenty", "forty-five"]
+    assert len({in_french(number) for number in range(100)}) == len({in_english(number) for number in range(100)}) == 100
