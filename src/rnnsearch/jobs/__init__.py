@@ -1,6 +1,6 @@
 """Jobs: what is done with the rows of a text, in one process or in several, whatever the text's size.
 
-job        the driver: all that commands and functions on files have in common
+driver     the driver: all that commands and functions on files have in common
 shards     a text in shards, a stage that is called on each, and the processes that call it
 kept       what is kept of a job until its output is written
 processes  processes that end with this one
@@ -9,7 +9,7 @@ output     a file that is written whole or not at all, or standard output
 
 from __future__ import annotations
 
-from rnnsearch.jobs.job import Done, Job, RowStage, job
+from rnnsearch.jobs.driver import Done, Job, RowStage, job
 from rnnsearch.jobs.kept import Kept, Plain, digest_of
 from rnnsearch.jobs.shards import Shard, Stage, Workers, cut, default_jobs, numbered
 

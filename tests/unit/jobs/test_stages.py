@@ -137,6 +137,28 @@ def test_the_commands(rnnsearch: Run, tmp_path: Path, command: str) -> None:
     assert printed.err == done.err
 
 
+def test_an_update_of_the_program_between_two_runs(
+    rnnsearch: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.en").write_text("the dog\n", encoding="utf-8")
+    command = ("translate", "-m", "en-fr", tmp_path / "a.en", "--output", tmp_path / "out")
+    put = Kept.put
+
+    def interrupt(self: Kept, shard: Any, result: bytes) -> None:
+        put(self, shard, result)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Kept, "put", interrupt)
+        assert rnnsearch(*command).status == 130
+    with monkeypatch.context() as patched:
+        patched.setattr("rnnsearch.jobs.kept.program_digest", lambda: "that of another version")
+        refused(rnnsearch(*command), tmp_path / "out.parts", "another version of this program", "remove the folder")
+    assert not (tmp_path / "out").exists()
+    assert rnnsearch(*command).status == 0
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["a.en", "out"]
+
+
 def test_options_take_the_names_of_installed_models(rnnsearch: Run, tmp_path: Path) -> None:
     for name, lines in {"a.en": LINES[3:], "a.fr": TARGETS[3:]}.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
