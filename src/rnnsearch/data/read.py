@@ -25,6 +25,14 @@ _OTHER_MARKS = {
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
 }
+_PACKED = {
+    b"\x1f\x8b": "gzip -dc",
+    b"\xfd7zXZ\0": "xz -dc",
+    b"BZh": "bzip2 -dc",
+    b"\x28\xb5\x2f\xfd": "zstd -dc",
+    b"PK\x03\x04": "unzip -p",
+}
+"""How compressed files begin, and what decompresses them."""
 _WIDTHS = {"UTF-32LE": 4, "UTF-32BE": 4, "UTF-16LE": 2, "UTF-16BE": 2}
 _SAMPLE = 4096
 _File = io.BufferedReader | gzip.GzipFile | lzma.LZMAFile
@@ -195,7 +203,13 @@ def read_table(path: Path | str) -> Iterator[tuple[str, str]]:
 
 
 def _check_encoding(sample: bytes, path: Path) -> None:
-    """Raise RnnsearchError for a file that begins in UTF-16 or UTF-32, which has a byte order mark or zero bytes."""
+    """Raise RnnsearchError for a file that begins in UTF-16 or UTF-32, which has a byte order mark or zero bytes.
+
+    So too for one that is compressed, and whose name does not say that.
+    """
+    unpack = next((unpack for mark, unpack in _PACKED.items() if sample.startswith(mark)), None)
+    if unpack is not None and not sample.isascii():
+        raise RnnsearchError(f"{path}: this is compressed; decompress it, e.g. {unpack} {path.name}")
     found = next((name for mark, name in _OTHER_MARKS.items() if sample.startswith(mark)), None)
     if found is None and b"\0" in sample:
         found = next((name for name, width in _WIDTHS.items() if _looks_like(sample, name, width)), None)
@@ -239,7 +253,9 @@ def _decode(raw: bytes, path: Path, number: int) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         column = len(raw[: error.start].decode("utf-8")) + 1
+        # Latin-1 has no letters from 0x80 to 0x9f, where Windows has quotation marks and dashes.
+        charset = "latin1" if all(not 0x80 <= byte < 0xA0 for byte in raw) else "windows-1252"
         raise RnnsearchError(
             f"{path}:{number}: not valid UTF-8 (byte 0x{raw[error.start]:02x} at column {column}); "
-            f"convert it, e.g. {_READERS.get(path.suffix, 'cat')} {path.name} | iconv -f latin1 -t utf-8"
+            f"convert it, e.g. {_READERS.get(path.suffix, 'cat')} {path.name} | iconv -f {charset} -t utf-8"
         ) from None

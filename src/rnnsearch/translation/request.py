@@ -18,7 +18,7 @@ from rnnsearch.translation.glossary import MOST_UNITS, MOST_UNITS_EACH, NO_TERMS
 from rnnsearch.translation.lexicon import Lexicon
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.restoring import Seen, moved_terms, rows_of
-from rnnsearch.translation.sentences import has_letters
+from rnnsearch.translation.sentences import has_words
 from rnnsearch.translation.translation import (
     Linker,
     PlacedTerm,
@@ -108,7 +108,7 @@ class Requests:
         ]
         if search.split_sentences and self.of_running_text:
             for place, (line, request) in enumerate(zip(lines, requests, strict=True)):
-                if not (has_letters(line) or any(request.prefix) or any(request.matches)):
+                if not (has_words(line) or any(request.prefix) or any(request.matches)):
                     requests[place] = replace(request, queries=[], copied=line)
         return requests
 

@@ -76,9 +76,13 @@ def as_passage(text: str, language: str, split: bool = True) -> Passage:
     return Passage(before, sentences, spaces)
 
 
-def has_letters(text: str) -> bool:
-    """Whether there is anything to translate in a text: numbers, punctuation marks and pictures are alike everywhere."""
-    return any(map(str.isalpha, text))
+def has_words(text: str) -> bool:
+    """Whether there is anything to translate in a sentence.
+
+    Numbers, punctuation marks and pictures are alike everywhere; so are the marks of lists and the like, the time codes of
+    subtitles, and an address by itself.
+    """
+    return any(map(str.isalpha, text)) and not _WITHOUT_WORDS.fullmatch(text)
 
 
 # Where sentences end --------------------------------------------------------------------------------------------------
@@ -124,14 +128,35 @@ _TIGHT = regex.compile(r"(?<![\p{L}\p{N}.@/:_-])\p{L}\p{Ll}+[.!?…]$"), regex.c
 """What is around a forgotten space between two sentences."""
 _QUOTATION = regex.compile(r'(?|"([^"]+)"|“([^“”]+)”|«([^«»]+)»)')
 _PICTURES = r"(?:(?!\N{REPLACEMENT CHARACTER})[\p{So}\p{Sk}\N{ZERO WIDTH JOINER}\N{VARIATION SELECTOR-16}])++"
-_LEAD = regex.compile(rf"\s*(?:{_PICTURES}|[-*+] \[[ xX]\]|#{{1,6}})\s+")
-"""What is before a sentence and no part of it: pictures, the boxes of a list, the marks of a heading."""
+_MARK = (
+    rf"(?:{_PICTURES}|[-*+•◦▪‣–—](?:\s+\[[ xX]\])?|#{{1,6}}|>+|\(?(?:\d{{1,3}}|[a-z])\))(?=\s)"
+    r"|\[(?:\d+:)+\d+(?:[.,]\d+)?\]|\{\d+\}\{\d+\}|\{\\[^{}]*\}"
+)
+_LEAD = regex.compile(rf"\s*(?:(?:{_MARK})\s*)++")
+"""What is before a sentence and no part of it: pictures, marks of lists, headings and quotations, times in subtitles."""
+_TIME = r"(?:\d+:)+\d+(?:[.,]\d+)?"
+_WITHOUT_WORDS = regex.compile(
+    rf"(?:(?:{_MARK.replace('(?=', '(?=$|')})\s*)++|{_TIME}\s*-->\s*{_TIME}(?:\s.*)?|WEBVTT|(?:```|~~~)\w*"
+    r"|(?:https?|ftp)://\S+|www\.\S+\.\S+|[\w.+-]++@[\w-]++(?:\.[\w-]++)+"
+)
+_ROW = regex.compile(r"\s*\|.*\|\s*")
+_EMPHASIS = regex.compile(r"\s*([*_~]{1,3})[^*_~\s](?:[^*_~]*[^*_~\s])?\1\s*")
 _TRAIL = regex.compile(rf"(?<=\s){_PICTURES}\s*$")
 _OPEN, _CLOSE = "«“([", "»”)]"
 
 
 def _sentences(line: str, language: str) -> Iterator[str]:
-    """The sentences of a line, each with the white space after it: those of sentencex, but for what it is often wrong in."""
+    """The sentences of a line, each with the white space after it: those of sentencex, but for what it is often wrong in.
+
+    What is before or after a sentence and no part of it comes by itself, and so do the cells of a table and their borders.
+    """
+    marks = "|" if _ROW.fullmatch(line) else found[1] if (found := _EMPHASIS.fullmatch(line)) else ""
+    if marks:
+        for number, part in enumerate(line.split(marks)):
+            if number:
+                yield marks
+            yield from _sentences(part, language)
+        return
     ends = {end for end in _found(line, language) if _ends(line, end)} | {*_missed(line)}
     for start, end in pairwise(sorted({0, *ends, len(line)})):
         if lead := _LEAD.match(line, start, end):

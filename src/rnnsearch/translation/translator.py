@@ -26,7 +26,7 @@ from rnnsearch.translation.lines import arriving, as_lines, checked
 from rnnsearch.translation.markup import Markup
 from rnnsearch.translation.request import Request, Requests
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
-from rnnsearch.translation.sentences import Passage, as_line, as_passage, has_letters
+from rnnsearch.translation.sentences import Passage, as_line, as_passage, has_words
 from rnnsearch.translation.translation import Alignment, Linker, Translation
 
 
@@ -191,7 +191,7 @@ class Translator:
         data = self.system.config.data
         passage = as_line(line, data.source_language)
         if prefix and (
-            len(as_passage(prefix, data.target_language).sentences) > 1 or not has_letters(passage.sentences[0])
+            len(as_passage(prefix, data.target_language).sentences) > 1 or not has_words(passage.sentences[0])
         ):
             return as_line(line, data.source_language, split=False)
         return passage

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import lzma
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -71,6 +73,26 @@ def test_lines_of_any_ends_are_as_many(tmp_path_factory: pytest.TempPathFactory,
         path.write_bytes("".join(f"{line}{end}" for line in lines).encode())
         assert list(read_lines(path)) == lines
         assert read_text(path) == "".join(f"{line}{end}" for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("line", "charset"), [("un café", "latin1"), ("I don’t — “now”", "windows-1252"), ("déjà vu… là", "windows-1252")]
+)
+def test_the_text_of_old_windows_is_told_from_latin_1(tmp_path: Path, line: str, charset: str) -> None:
+    (tmp_path / "text").write_bytes(line.encode("windows-1252"))
+    with pytest.raises(RnnsearchError, match=f"text:1: not valid UTF-8 .*iconv -f {charset} -t utf-8"):
+        list(read_lines(tmp_path / "text"))
+
+
+@pytest.mark.parametrize(
+    ("compress", "unpack"), [(gzip.compress, "gzip -dc"), (lzma.compress, "xz -dc"), (bz2.compress, "bzip2 -dc")]
+)
+def test_a_compressed_file_whose_name_does_not_say_so(
+    tmp_path: Path, compress: Callable[[bytes], bytes], unpack: str
+) -> None:
+    (tmp_path / "text").write_bytes(compress(b"a\nb\n"))
+    with pytest.raises(RnnsearchError, match=f"text: this is compressed; decompress it, e.g. {unpack} text"):
+        list(read_lines(tmp_path / "text"))
 
 
 def test_a_long_file_of_carriage_returns_is_read_by_the_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

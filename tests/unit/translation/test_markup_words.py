@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import random
+import re
 from collections.abc import Sequence
 from random import Random
 
@@ -41,6 +43,19 @@ TEMPLATES = (
 )
 
 
+JOINER = "&#8288;"
+"""What stands where a text was, and no word of the translation is."""
+LOOSE = (
+    "<p>The old <b>man sings</p>",
+    "<p><i>The <b>old</i> man</b> sings.</p>",
+    "<p>The <span>old <i>man</span> sings.",
+    "The</b> old man</i> sings.",
+    "<td>The <a href=a>old <a href=b>man</a> sings</a>.</td>",
+    "<p>The <b>old<br>man</b> sings</p>",
+    "<p><b>The old</b></b> man <i>sings</p><p>The <b>old</b> man",
+)
+
+
 def words_of(document: str) -> list[str]:
     return text_of(document).split()
 
@@ -56,6 +71,37 @@ def test_everyday_sentences(model: str, sentences: Sequence[str]) -> None:
         translations = translator.translate(markup.sentences)
         expected = [word for translation in translations for word in translation.text.split()]
         assert words_of(markup.joined(translations)) == expected, sentence
+
+
+@pytest.mark.parametrize("document", LOOSE)
+def test_tags_that_are_not_paired_do_not_end_a_sentence(document: str) -> None:
+    markup = Markup(document, "en")
+    sentences = re.sub("<(?:br|/?p|/?td)>", "\n", document)
+    assert markup.sentences == [each for each in re.sub("<.*?>", "", sentences).split("\n") if each]
+    shuffled = random.Random(document)
+    for _ in range(20):
+        translations = [invented(shuffled, sentence) for sentence in markup.sentences]
+        found = markup.joined(translations)
+        assert "".join(words_of(found.replace(JOINER, ""))) == "".join("".join(one.text.split()) for one in translations)
+        tags = re.compile("<[^<> ]+(?: href=.)?>")
+        assert tags.findall(found) == tags.findall(document)
+
+
+@pytest.mark.parametrize(
+    ("document", "words", "links", "expected"),
+    [
+        ("<p>the old <b>man sings</p>", "X Y Z", [(0, 0), (2, 1), (3, 2)], "<p>X <b>Y Z</p>"),
+        ("the old <b>man sings", "X Y Z", [(2, 0), (0, 1), (3, 2)], "X Y <b>Z"),
+        ("the old <b>man</i> sings", "X Y", [(0, 0), (2, 1)], "X <b>Y</i>" + JOINER),
+        ("the old <b> <i>man</b> sings", "X Y Z", [(0, 0), (2, 1), (3, 2)], "X<b> <i>Y</b> Z"),
+        ("the <b>old <a>man</a> sings</i> .", "A B C .", [(0, 0), (2, 1), (3, 2), (4, 3)], "A <b><a>B</a> C</i> ."),
+    ],
+)  # fmt: skip
+def test_words_beside_a_tag_that_is_not_paired(
+    document: str, words: str, links: Sequence[tuple[int, int]], expected: str
+) -> None:
+    markup = Markup(document, "en", split=False)
+    assert markup.joined([one_to_one(markup.sentences[0], words, *links)]) == expected
 
 
 def test_a_greeting() -> None:
@@ -82,11 +128,11 @@ documents = st.lists(st.lists(inline, max_size=5).map(" ".join).map("<p>{}</p>".
 
 
 @given(documents, st.randoms(use_true_random=False))
-def test_words_with_any_links_and_markup(document: str, random: Random) -> None:
+def test_words_with_any_links_and_markup(document: str, draw: Random) -> None:
     markup = Markup(document.replace("<sup>1</sup>", "<sup></sup>"), "en")
-    translations = [invented(random, sentence) for sentence in markup.sentences]
+    translations = [invented(draw, sentence) for sentence in markup.sentences]
     expected = [word for translation in translations for word in translation.text.split()]
-    letters = [word for word in words_of(markup.joined(translations)) if word != "!"]
+    letters = [word for word in words_of(markup.joined(translations).replace(JOINER, "")) if word != "!"]
     assert letters == [word for word in expected if word != "!"]
 
 

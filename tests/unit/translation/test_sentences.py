@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnsearch.translation import Translation
-from rnnsearch.translation.sentences import as_line, as_passage
+from rnnsearch.translation.sentences import as_line, as_passage, has_words
 
 texts = st.text(st.sampled_from("ab.!? \n\t\r\u2028\u00a0“”\"«»AÉ1…)(🙂#-"), max_size=60) | st.text(max_size=40)
 
@@ -43,11 +43,53 @@ def test_sentences_and_lines() -> None:
         "1.|Buy milk.|2.|Buy bread.",
         "🙂|Hello.|🎉|How are you|🙂",
         "- [ ]|Buy milk.|Then go.",
-        "## |The end",
+        "- [x]|Buy milk.",
+        "##|The end",
+        "*|Buy milk.|Then go.",
+        "> >|Buy milk.",
+        "-|Yes.|-|No.",
+        "a)|Buy milk.",
+        "(2)|Buy milk.",
+        "[00:12.00]|She sings.",
+        "I have 5 * 3 and (1) more - or so.",
     ],
 )
 def test_english(line: str) -> None:
     assert as_passage(_written(line), "en").sentences == [part.strip() for part in line.split("|")]
+
+
+@pytest.mark.parametrize(
+    ("line", "sentences"),
+    [
+        ("{1}{50}She sings.", ["{1}{50}", "She sings."]),
+        ("[00:12]She sings.", ["[00:12]", "She sings."]),
+        (r"{\an8}She sings.", [r"{\an8}", "She sings."]),
+        ("| name | 5 men |", ["|", "name", "|", "5 men", "|"]),
+        ("  |a|\n", ["|", "a", "|"]),
+        ("**It rains. He sleeps.**", ["**", "It rains.", "He sleeps.", "**"]),
+        ("_The end_", ["_", "The end", "_"]),
+        ("the _end_ of_it", ["the _end_ of_it"]),
+        ("a | b", ["a | b"]),
+    ],
+)
+def test_marks_that_touch_a_sentence(line: str, sentences: list[str]) -> None:
+    assert as_passage(line, "en").sentences == sentences
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "00:01:02,000 --> 00:01:04,000", "00:01.000 --> 00:04.000 align:start line:0", "WEBVTT", "- [x]", "a)", "> *",
+        "```python", "http://example.com/a?b=c", "www.example.com", "first.last@mail.example.com", "42 %", "🙂", "",
+    ],
+)  # fmt: skip
+def test_what_has_no_words(sentence: str) -> None:
+    assert not has_words(sentence)
+
+
+@pytest.mark.parametrize("sentence", ["a", "See http://example.com.", "A --> B", "me @ home", "x) y", "It is 5 a.m."])
+def test_what_has_words(sentence: str) -> None:
+    assert has_words(sentence)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +116,10 @@ def _written(line: str) -> str:
     return line.replace("world.|", "world.").replace("|", " ")
 
 
-ENDLESS = ["a", "a.", "A.", "ab.cd", "a… ", "(A… ", "etc. A ", "🙂", "🙂 ", "# ", ". . ", "Mr. "]
+ENDLESS = [
+    "a", "a.", "A.", "ab.cd", "a… ", "(A… ", "etc. A ", "🙂", "🙂 ", "# ", ". . ", "Mr. ", "- [x] ", "{1}{2}", "|a", "|",
+    "**a", "* ", "a@", "a.b@a-", "[1:", "```",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ENDLESS, ids=ascii)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rnnsearch.translation.markup.pieces import decoded, pieces
-from rnnsearch.translation.markup.running_text import SPACES, Aligned, escaped
+from rnnsearch.translation.markup.pieces import decoded, escaped, pieces
+from rnnsearch.translation.markup.running_text import SPACES, Aligned
 from rnnsearch.translation.markup.tokens import attributes
 from rnnsearch.translation.sentences import Passage, as_passage
 

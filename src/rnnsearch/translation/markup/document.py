@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rnnsearch.translation.markup.attributes import AttributeValues
-from rnnsearch.translation.markup.pieces import Piece, pieces
+from rnnsearch.translation.markup.pieces import Piece, pieces, with_seams
 from rnnsearch.translation.markup.running_text import Aligned, RunningText
 
 
@@ -22,7 +22,7 @@ class Markup:
         self._parts: list[str | RunningText] = []
         self._arguments = language, split
         running: list[Piece] = []
-        for piece in [*pieces(document), Piece("break", "")]:
+        for piece in [*with_seams(pieces(document)), Piece("break", "")]:
             if piece.kind == "break":
                 if running:
                     self._parts.append(RunningText(running, language, split))

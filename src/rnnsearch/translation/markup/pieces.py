@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 from rnnsearch.errors import RnnsearchError, shown
@@ -16,6 +17,9 @@ WITHIN_TEXT = frozenset({
 })  # fmt: skip
 """Elements that stand within running text; the tags of all others end a sentence."""
 
+HTML_SPACES = "\t\n\f\r "
+"""What separates words in HTML."""
+
 VERBATIM = (RAW - {"title"}) | {"code", "kbd", "math", "pre", "samp", "svg", "var"}
 """Elements whose content is not translated; neither is that of an element with `translate="no"`."""
 
@@ -23,7 +27,10 @@ REOPENED = frozenset({"b", "big", "code", "em", "font", "i", "nobr", "s", "small
 """Elements that parsers open again in what follows, where they have no end tag; not so the fourth of several alike."""
 
 MOST_NESTED = 20
-"""So deep may elements be nested within running text; the tags of those around them end a sentence."""
+"""So deep may elements be nested within running text; the tags of those around them stay in their place."""
+
+MOST_SEAMS = 20
+"""So many tags within running text may stay in their place; the next one ends a sentence."""
 
 _BARRIERS = frozenset({
     "applet", "caption", "marquee", "noscript", "object", "select", "table", "td", "template", "th",
@@ -35,9 +42,10 @@ _MOST_BLOCKS = 8
 class Piece(NamedTuple):
     """A part of a document."""
 
-    kind: Literal["text", "start", "end", "alone", "verbatim", "break"]
+    kind: Literal["text", "start", "end", "alone", "verbatim", "loose", "seam", "break"]
     """`start` and `end` are tags within running text; `alone` is what has no words, as a comment or an image; `verbatim` is
-    an element in it that is not translated; `break` is markup that ends a sentence."""
+    an element in it that is not translated; `loose` is a tag within running text of which the other one is not; `seam` is
+    such tags between two words of a sentence; `break` is markup that ends a sentence."""
     raw: str
     text: str = ""
     """The text in it, without markup."""
@@ -48,9 +56,9 @@ class Piece(NamedTuple):
 def pieces(document: str) -> list[Piece]:
     """The pieces of a document; joined, they are the document.
 
-    Tags are breaks but for those of an element that lies within running text, well nested: such an element may be moved
-    within its text, and a parser finds there what it found before. Raises RnnsearchError for a character reference of
-    thousands of digits.
+    An element that lies within running text, well nested, may be moved within it, and a parser finds there what it found
+    before. A tag of another such element is `loose`; all other tags are breaks. Raises RnnsearchError for a character
+    reference of thousands of digits.
     """
     found = tokens(document)
     ends = _ends(found)
@@ -73,9 +81,50 @@ def pieces(document: str) -> list[Piece]:
             pieces.append(Piece("start" if place in ends else "end", token.raw, tag=_tag(token, place in ends)))
         else:
             alone = token.certain and (token.kind == "comment" or _is_empty(token))
-            pieces.append(Piece("alone" if alone else "break", token.raw, tag=_tag(token, False)))
+            pieces.append(
+                Piece("alone" if alone else "loose" if _is_loose(token) else "break", token.raw, tag=_tag(token, False))
+            )
         place = stop
     return pieces
+
+
+def with_seams(pieces: Sequence[Piece]) -> Iterator[Piece]:
+    """The pieces, but for loose tags: these are seams where a text with words is on both sides, and breaks elsewhere.
+
+    What is translated is moved over a seam as a whole: between two tags that stay in their place, there is text as before,
+    or none as before, for it may be that a parser opens elements again before a text.
+    """
+    seams, left = 0, False
+    joint: list[Piece] = []
+    for kind, group in groupby([*pieces, Piece("break", "")], key=_part):
+        found = list(group)
+        if kind == "loose" or (kind == "text" and joint and _is_blank(found)):
+            joint += found
+            continue
+        right = kind == "text" and _has_words(found)
+        if joint:
+            is_seam = left and right and seams < MOST_SEAMS
+            seams = seams + 1 if is_seam else 0
+            text = "".join(piece.text for piece in joint if piece.kind == "text")
+            yield Piece("seam" if is_seam else "break", "".join(piece.raw for piece in joint), text)
+            joint = []
+        elif kind == "break":
+            seams = 0
+        left = right
+        yield from found
+
+
+def _part(piece: Piece) -> str:
+    return piece.kind if piece.kind in ("loose", "break") else "text"
+
+
+def _is_blank(pieces: Sequence[Piece]) -> bool:
+    """Whether a parser finds no text in these, but for spaces, where they are pieces of text."""
+    return not any(piece.kind == "verbatim" or (piece.kind == "text" and piece.text.strip(HTML_SPACES)) for piece in pieces)
+
+
+def _has_words(pieces: Sequence[Piece]) -> bool:
+    return any(piece.kind == "text" and piece.text.replace("\0", " ").strip() for piece in pieces)
 
 
 def _ends(found: Sequence[Token]) -> dict[int, int]:
@@ -140,6 +189,11 @@ def _end_of_verbatim(found: Sequence[Token], place: int) -> int:
     return len(found)
 
 
+def _is_loose(token: Token) -> bool:
+    """Whether it is a tag within running text that has its place there, though it is not one of a whole element."""
+    return token.certain and not token.foreign and token.kind in ("start", "end") and token.name in WITHIN_TEXT
+
+
 def _is_empty(token: Token) -> bool:
     """Whether it is a tag that is a whole element within running text, or the end tag that such an element does not have."""
     return token.name in WITHIN_TEXT and (token.kind == "empty" or (token.kind == "end" and token.name in VOID))
@@ -173,3 +227,8 @@ def decoded(raw: str) -> str:
         raise RnnsearchError(
             f"the HTML cannot be parsed: {shown(str(error))}; write &lt; and &amp; for < and & in text"
         ) from None
+
+
+def escaped(text: str) -> str:
+    """Text as it stands in HTML."""
+    return html.escape(text, quote=False).replace("\xa0", "&#160;").replace("\u2060", "&#8288;")

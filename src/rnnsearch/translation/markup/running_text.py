@@ -1,27 +1,22 @@
-"""Running text with elements in it, and its translation with the same elements."""
+"""Running text: its sentences, their translations, and which words of these belong between which tags."""
 
 from __future__ import annotations
 
-import html
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from itertools import accumulate
+from math import inf
+from typing import Protocol
 
 from rnnsearch.data.word_alignments import Links
 from rnnsearch.text.spans import Span, spans
 from rnnsearch.translation.markup.pieces import Piece
-from rnnsearch.translation.projection import ranges_of
+from rnnsearch.translation.markup.stretch import Stretch, Word
 from rnnsearch.translation.sentences import as_passage
 
 SPACES = str.maketrans("\t\n\f\r\0", "     ")
 """What separates words in HTML, and what parsers leave out, as spaces."""
-
-_HTML_SPACES = "\t\n\f\r "
-_NEAR = 4
-"""So many words further on an element without words may stand."""
 
 
 class Aligned(Protocol):
@@ -44,85 +39,34 @@ class Aligned(Protocol):
         """The links of both; None where nothing is known of them."""
 
 
-@dataclass
-class _Element:
-    """An element within running text, or what stands `alone` there."""
-
-    start: str
-    """Its start tag; all of it, where it is alone or verbatim."""
-    at: int
-    """Where it begins in the text."""
-    stop: int
-    """Where it ends."""
-    chain: tuple[int, ...] = (0,)
-    """The numbers of the elements around it and its own, outermost first. Number 0 is the running text."""
-    verbatim: bool = False
-    end: str = ""
-
-
-class _Word(NamedTuple):
-    """A word of the translation."""
-
-    span: Span
-    source: int
-    """The place in the text of the word that it was read from."""
-
-
-class _Output(NamedTuple):
-    """A piece of the translation with its markup."""
-
-    html: str
-    span: Span | None = None
-    """What it stands for in the translation, if it is no tag."""
-    follows: bool = False
-    """Whether it is a tag that no space separates from the word before."""
-    before: bool = False
-    """Whether a space is before it in the document; before one that is not translated, what is no letter and no digit."""
-    after: bool = False
-    """So, after it."""
-    verbatim: str = ""
-    """The text of an element that is not translated."""
-
-
-_Content = list[tuple[int, bool, int, list[_Output]]]
-"""What is in an element, to be sorted: what has no words comes before the word at its place."""
-
-
 class RunningText:
-    """Text between two breaks, and the elements in it."""
+    """Text between two breaks: stretches, and the seams between them."""
 
     def __init__(self, pieces: Sequence[Piece], language: str, split: bool) -> None:
         self._raw = "".join(piece.raw for piece in pieces)
-        self._elements = [_Element("", 0, 0)]
-        self._inside: list[int] = []
-        """For each character of the text, the innermost element that it is in."""
+        self._seams = [piece for piece in pieces if piece.kind == "seam"]
+        stretches: list[list[Piece]] = [[]]
+        for piece in pieces:
+            if piece.kind == "seam":
+                stretches.append([])
+            else:
+                stretches[-1].append(piece)
+        self._stretches = [Stretch(each) for each in stretches]
+        self._offsets: list[int] = []
+        """Where each stretch begins in the text."""
+        self._inside: list[tuple[int, int]] = []
+        """For each character of the text, its stretch and the innermost element in it."""
         self.sentences: list[str] = []
         """There are none where there is no letter to translate."""
-        texts: list[str] = []
-        current = [0]
-        for piece in pieces:
-            if piece.kind == "end":
-                element = self._elements[current.pop()]
-                element.end, element.stop = piece.raw, len(self._inside)
-                continue
-            if piece.kind != "text":
-                chain = (*current, len(self._elements))
-                at = len(self._inside)
-                stop = at + len(piece.text) if piece.kind == "verbatim" else at
-                self._elements.append(_Element(piece.raw, at, stop, chain, piece.kind == "verbatim"))
-                current = list(chain)
-            if piece.kind in ("text", "verbatim"):
-                texts.append(piece.text)
-                self._inside += [current[-1]] * len(piece.text)
-            if piece.kind in ("alone", "verbatim"):
-                current.pop()
-        self._text = "".join(texts)
-        places = enumerate(zip(self._inside, self._text, strict=True))
-        letters = [place for place, (n, letter) in places if letter.isalpha() and not self._elements[n].verbatim]
-        if not letters:
+        self._text = ""
+        for number, stretch in enumerate(self._stretches):
+            between = self._seams[number - 1].text if number else ""
+            self._inside += [(number, 0)] * len(between)
+            self._offsets.append(len(self._text) + len(between))
+            self._inside += [(number, element) for element in stretch.inside]
+            self._text += between + stretch.text
+        if not any(stretch.has_letters for stretch in self._stretches):
             return
-        self._letter = letters[0]
-        self._first = len(self._text) - len(self._text.lstrip(_HTML_SPACES))
         passage = as_passage(self._text.translate(SPACES), language, split)
         self.sentences = passage.sentences
         self._starts = [len(passage.before)]
@@ -134,166 +78,52 @@ class RunningText:
         if not self.sentences:
             return self._raw
         text, words = self._translated(translations)
-        if not text.replace("\0", " ").strip():  # parsers may leave out elements around what is nothing but spaces
-            words = [_Word((len(text), len(text) + 1), self._letter)]
-            text += "\xa0"
-        written = _Written(text)
-        for output in [*self._marked(text, words), _Output("", (len(text), len(text)))]:
-            written.add(output)
-        return "".join(written.parts)
+        if not self._seams:
+            return self._stretches[0].joined(text, words)
+        parts: list[str] = []
+        cuts = cut([self._inside[word.source][0] for word in words], len(self._stretches))
+        ends = [(0, 0), *(self._end(text, words, *each) for each in enumerate(cuts[1:-1], 1)), (len(text), len(text))]
+        for number, stretch in enumerate(self._stretches):
+            start, stop = ends[number][1], ends[number + 1][0]
+            share = [self._word(word, number, start) for word in words[cuts[number] : cuts[number + 1]]]
+            is_cut = stop < len(text) and not any(map(str.isspace, text[max(0, stop - 1) : stop + 1]))
+            parts += [self._seams[number - 1].raw if number else "", stretch.joined(text[start:stop], share, is_cut)]
+        return "".join(parts)
 
-    def _translated(self, translations: Sequence[Aligned]) -> tuple[str, list[_Word]]:
+    def _end(self, text: str, words: Sequence[Word], number: int, count: int) -> tuple[int, int]:
+        """Where the share before a stretch ends, with so many of the words, and where that of the stretch begins."""
+        before = words[count - 1].span[1] if count else 0
+        after = words[count].span[0] if count < len(words) else len(text)
+        gap = text[before:after]
+        space = len(gap) - len(gap.lstrip())
+        seam, source = self._seams[number - 1], self._offsets[number] - len(self._seams[number - 1].text)
+        if seam.text and space == len(gap):  # it has the space
+            return before, after
+        leads = self._text[source - 1].isspace() or not (self._text[source].isspace() or seam.raw.startswith("</"))
+        place = before + space if leads else before
+        return place, place
+
+    def _word(self, word: Word, number: int, start: int) -> Word:
+        """A word of the share of a stretch that begins there, as if it were all of the text."""
+        stretch, (first, stop) = self._stretches[number], word.span
+        own = self._inside[word.source][0] == number
+        return Word((first - start, stop - start), word.source - self._offsets[number] if own else stretch.outside)
+
+    def _translated(self, translations: Sequence[Aligned]) -> tuple[str, list[Word]]:
         """The translation of the running text, without markup, and its words."""
         parts = [self._text[: self._starts[0]]]
         length = len(parts[0])
-        words: list[_Word] = []
+        words: list[Word] = []
         for i, (sentence, translation) in enumerate(zip(self.sentences, translations, strict=True)):
             start = self._starts[i]
             for (first, stop), sources in _read_from(sentence, translation):
                 # A word of several links is in the element of most of them, the first of several such.
                 inside = Counter(self._inside[start + source] for source in sources).most_common(1)[0][0]
                 source = next(source for source in sources if self._inside[start + source] == inside)
-                words.append(_Word((length + first, length + stop), start + source))
+                words.append(Word((length + first, length + stop), start + source))
             parts += [translation.text, self._text[start + len(sentence) : self._starts[i + 1]]]
             length += len(parts[-2]) + len(parts[-1])
         return "".join(parts), words
-
-    def _marked(self, text: str, words: Sequence[_Word]) -> list[_Output]:
-        """The words and the tags, in order."""
-        chains = [self._chain(text, word) for word in words]
-        ranges = ranges_of(chains)
-        around = [0] * len(words)
-        for number, (first, stop) in ranges.items():  # those around an element come before it
-            around[first:stop] = [number] * (stop - first)
-        content: list[_Content] = [[] for _ in self._elements]
-        for place, (number, word) in enumerate(zip(around, words, strict=True)):
-            # What is read from a verbatim element is in it already, where a word of it comes before.
-            first = ranges[number][0]
-            is_copy = self._elements[number].verbatim and chains[place][-1] == number and place > first
-            output = _Output("" if is_copy else escaped(text[slice(*word.span)]), word.span)
-            content[number].append((place, True, 0, [output]))
-        read = sorted((word.source, place) for place, word in enumerate(words))
-        for number, element in reversed(list(enumerate(self._elements))[1:]):
-            parent = element.chain[-2]
-            if number not in ranges:
-                place = self._place(element, read, text, words)
-                content[parent].append((place, False, number, self._empty(element, content[number])))
-                continue
-            first, stop = ranges[number]
-            if element.verbatim:
-                last = next((place for place in range(first, stop) if chains[place][-1] != number), stop) - 1
-                span = self._copied(element, text, (words[first].span[0], words[last].span[1]))
-                own = self._tag(element, element.start)._replace(span=span, follows=False)
-                inner = [own, *_in_order(content[number])[last + 1 - first :]]
-            else:
-                inner = [_Output(element.start), *_in_order(content[number]), _Output(element.end, follows=True)]
-            content[parent].append((first, True, number, inner))
-        return _in_order(content[0])
-
-    def _chain(self, text: str, word: _Word) -> tuple[int, ...]:
-        """The elements that the source of a word is in; not a verbatim one, if the word is a full stop read from its end."""
-        element = self._elements[self._inside[word.source]]
-        is_mark = self._text[word.source].isalnum() and not any(map(str.isalnum, text[slice(*word.span)]))
-        return element.chain[:-1] if element.verbatim and is_mark else element.chain
-
-    def _copied(self, element: _Element, text: str, span: Span) -> Span:
-        """Where a verbatim element is copied, within the words that were read from it; all of these, if it is not."""
-        start, stop = span
-        own = self._text[element.at : element.stop].strip()
-        at = text.find(own, start, stop)
-        if not own or at < 0:
-            return span
-        ends = (at, at + len(own))
-        cut = any(start < end < stop and text[end - 1].isalnum() and text[end].isalnum() for end in ends)
-        return span if cut else ends
-
-    def _place(self, element: _Element, read: Sequence[tuple[int, int]], text: str, words: Sequence[_Word]) -> int:
-        """Where an element without words stands: after the translation of the word before it, if its parent has one there.
-
-        One with spaces on both sides divides no words that have none between them, if there is a space soon. `read` are the
-        places in the text that words were read from, each with its word, in order.
-        """
-        before = bisect_left(read, (element.at, 0)) - 1
-        if before < 0 or read[before][0] < self._elements[element.chain[-2]].at:
-            return 1 if len(element.chain) == 2 and element.at > self._first else 0
-        place = read[before][1] + 1
-        if not self._is_space(element.at - 1) or not self._is_space(element.stop):
-            return place
-        near = range(place, min(place + _NEAR, len(words)))
-        return next((near_by for near_by in near if text[words[near_by].span[0] - 1].isspace()), near.stop)
-
-    def _empty(self, element: _Element, content: _Content) -> list[_Output]:
-        """An element without words, and what is in it."""
-        tag = self._tag(element, element.start)
-        if not element.end:
-            return [tag]
-        return [tag._replace(after=False), *_in_order(content), tag._replace(html=element.end, before=False, follows=True)]
-
-    def _tag(self, element: _Element, html: str) -> _Output:
-        """A tag of an element, with what is beside the element in the document."""
-        follows = element.at > 0 and not self._is_space(element.at - 1)
-        if element.verbatim:
-            before, after = (self._text[place : place + 1] for place in (max(0, element.at - 1), element.stop))
-            own = self._text[element.at : element.stop]
-            return _Output(html, None, follows, element.at > 0 and not before.isalnum(), not after.isalnum(), own)
-        after_it = element.at == element.stop and self._is_space(element.stop)
-        return _Output(html, None, follows, self._is_space(element.at - 1), after_it)
-
-    def _is_space(self, place: int) -> bool:
-        return 0 <= place < len(self._text) and self._text[place].isspace()
-
-
-class _Written:
-    """The translation of running text, as far as it is written."""
-
-    def __init__(self, text: str) -> None:
-        """`text` is the translation without markup."""
-        self.parts: list[str] = []
-        self._text = text
-        self._end = 0
-        """How much of the text has been written."""
-        self._last = ""
-        """The last character that is seen."""
-        self._waiting: list[_Output] = []
-        """Tags that go before the next word, and after the space before it."""
-
-    def add(self, output: _Output) -> None:
-        """Write what comes next."""
-        if output.span is None:
-            first = not self._end and output.html.startswith(("<!", "<?", "</"))  # such a comment stands outside the root
-            if (output.follows or first) and not self._waiting:
-                if output.verbatim and output.before:
-                    self._separate()
-                self._write(output.html, output.verbatim)
-            else:
-                self._waiting.append(output)
-            return
-        start, stop = output.span
-        gap, at_end = self._text[self._end : start], start == len(self._text)
-        self._write(escaped(gap), gap)
-        divides = bool(self._last) and not self._last.isspace()
-        for tag in self._waiting:
-            if tag.before and (at_end or tag.verbatim):
-                self._separate(at_end)
-            self._write(tag.html, tag.verbatim)
-            if tag.after and not at_end and (not divides or (tag.verbatim and self._text[start].isalnum())):
-                self._write(" ", " ")
-        self._waiting = []
-        if output.verbatim and output.before:
-            self._separate()
-        self._write(output.html, output.verbatim or self._text[start:stop])
-        if output.verbatim and output.after and self._text[stop : stop + 1].isalnum():
-            self._write(" ", " ")
-        self._end = stop
-
-    def _separate(self, always: bool = False) -> None:
-        """Write a space, if there is none: after a letter or a digit, or `always`."""
-        if self._last.isalnum() or (always and self._last and not self._last.isspace()):
-            self._write(" ", " ")
-
-    def _write(self, html: str, seen: str) -> None:
-        self.parts.append(html)
-        self._last = seen[-1:] or self._last
 
 
 def _read_from(sentence: str, translation: Aligned) -> list[tuple[Span, list[int]]]:
@@ -325,10 +155,28 @@ def _read_from(sentence: str, translation: Aligned) -> list[tuple[Span, list[int
     return [(word.span(), [int(word.start() * scale)]) for word in re.finditer(r"\S+", translation.text)]
 
 
-def _in_order(content: _Content) -> list[_Output]:
-    return [output for *_, outputs in sorted(content, key=lambda one: one[:3]) for output in outputs]
+def cut(stretches: Sequence[int], count: int) -> list[int]:
+    """Cut words into `count` shares, given the stretch that each was read from: where each share begins, and their end.
 
-
-def escaped(text: str) -> str:
-    """Text as it stands in HTML."""
-    return html.escape(text, quote=False).replace("\xa0", "&#160;")
+    As few shares as can be are empty, and then as many words as can be are in the share of their stretch.
+    """
+    words = len(stretches)
+    best: list[float] = [0.0] + [-inf] * words
+    begins_by_end: list[list[int]] = []
+    for stretch in range(count):
+        own = [0, *accumulate(each == stretch for each in stretches)]
+        found: list[float] = []
+        begins: list[int] = []
+        highest = (-inf, 0)
+        for end in range(words + 1):
+            here = best[end] - own[end]
+            value, begin = max(highest, (here - words - 1, end))
+            found.append(value + own[end])
+            begins.append(begin)
+            highest = max(highest, (here, end))
+        best = found
+        begins_by_end.append(begins)
+    cuts = [words]
+    for begins in reversed(begins_by_end):
+        cuts.append(begins[cuts[-1]])
+    return cuts[::-1]
