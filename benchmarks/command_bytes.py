@@ -126,7 +126,8 @@ STEPS: dict[str, str] = {
 KEPT = ("data", "tiny", "averaged", "small", "copy", "aligner", "n-best", "corpus")
 """What stays for later commands: beginnings of names. The rest of what a command writes is removed after it."""
 _SECONDS = re.compile(
-    rb"(?m:^)[a-z ]+: [^\n]{0,200} lines/s[^\n]*\n|[\d.]+ s, [\d.]+ sentences/s|\"?(seconds|hours|(target_)?words_per_second)\"?: ?[\d.,]+"
+    rb"(?m:^)[a-z ]+: [^\n]{0,200} lines/s[^\n]*\n|[\d.]+ s, [\d.]+ sentences/s|"
+    rb"\"?(seconds|hours|(target_)?words_per_second)\"?: ?[\d.,]+"
 )
 _NOT_COMPARED = ("training.json", "README.md", "last.safetensors", "events.out", "log.jsonl", "training.log")
 """Files that hold times."""
