@@ -34,8 +34,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from box.text import EUROPARL_PAIRS, HELD_OUT, LINK_PAIRS, pairs, split, write
-from rnnsearch.config import ALIGNMENT_LAYER, WEIGHTS
 from rnnsearch.model_catalog import BOX, DEFAULT
+from rnnsearch.model_files import ALIGNMENT_LAYER, WEIGHTS
 from rnnsearch.model_folder import export_model
 from rnnsearch.training.ensemble import RECORD
 

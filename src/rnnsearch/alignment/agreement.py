@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.alignment import compiled
-from rnnsearch.alignment.bitext import Block, Pair, blocks_of
+from rnnsearch.alignment.bitext import Block, GivenPair, as_words, blocks_of
 from rnnsearch.alignment.compiled import Counts, Parameters
 from rnnsearch.alignment.lexicon import Lexicon, Types
 from rnnsearch.alignment.vocabulary import CLASSES, Words
@@ -54,8 +54,8 @@ JUMPS_SHAPE = CLASSES + 1, 2 * _NEAR + 3
 class Corpus:
     """A text that is learned from, in files."""
 
-    def __init__(self, lines: Iterable[Pair], folder: Path | None = None) -> None:
-        """Reads the words of each line, and writes into `folder`, by default a temporary one."""
+    def __init__(self, lines: Iterable[GivenPair], folder: Path | None = None) -> None:
+        """Reads the words of each pair, and writes into `folder`, by default a temporary one."""
         if folder is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="rnnsearch-")  # removed when this object is
             folder = Path(self._temporary.name)
@@ -63,7 +63,7 @@ class Corpus:
         read = Words(), Words()
         counts = [np.empty(0, np.int64), np.empty(0, np.int64)]
         self._paths: list[Path] = []
-        for block in blocks_of(lines, *read):
+        for block in blocks_of(map(as_words, lines), *read):
             self._paths.append(folder / f"block-{len(self._paths):05}.npz")
             block.save(self._paths[-1])
             for side, ids in enumerate((block.text.source_ids, block.text.target_ids)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from rnnsearch.alignment import compiled
 from rnnsearch.alignment.agreement import JUMPS_SHAPE, Corpus, Models, train
-from rnnsearch.alignment.bitext import Block, Pair, blocks_of
+from rnnsearch.alignment.bitext import Block, GivenPair, as_words, blocks_of
 from rnnsearch.alignment.lexicon import Lexicon, Totals
 from rnnsearch.alignment.probability import EVIDENCE, evidence, probability
 from rnnsearch.alignment.spelling import letter_pairs, likeness
@@ -20,7 +21,7 @@ from rnnsearch.alignment.vocabulary import Words
 from rnnsearch.atomic import atomic_write, write_json, write_text
 from rnnsearch.data.word_alignments import Links, Symmetry, symmetrize
 from rnnsearch.errors import RnnsearchError, shown
-from rnnsearch.shards import digest_of
+from rnnsearch.jobs import digest_of
 from rnnsearch.untrusted import MEGABYTE, Array, check_arrays, check_header, check_regular, read_bytes, read_json
 
 THRESHOLD = 0.5
@@ -68,6 +69,11 @@ class LineLinks:
         backward = self._most_probable(self.source, self.backward)
         return symmetrize(forward, backward, how)
 
+    def probabilities(self) -> dict[tuple[int, int], float]:
+        """The probability that the words at these positions are linked, of every pair of words that may be."""
+        cells = zip(self.source.tolist(), self.target.tolist(), strict=True)
+        return dict(zip(cells, self.probability.tolist(), strict=True))
+
     def _most_probable(self, words: NDArray[np.int64], probability: NDArray[np.float32]) -> Links:
         order = np.lexsort((-probability, words))
         _, first = np.unique(words[order], return_index=True)
@@ -78,21 +84,57 @@ class LineLinks:
 
 
 class Aligner:
-    """The words of the text that was learned from, and what was learned of them."""
+    """A word aligner that has learned from a text: it draws links between the words of sentence pairs.
+
+        aligner = rnnsearch.Aligner.learn(pairs)
+        for line in aligner.align(pairs):
+            line.links(), line.probabilities()
+
+    A pair is two strings whose words are separated by spaces, or two lists of words.
+    """
 
     def __init__(self, words: tuple[Words, Words], agreeing: Models, independent: Models) -> None:
+        """What was learned of these words; `learn` and `load` make an aligner."""
         self.words, self._models = words, (agreeing, independent)
 
-    def align(self, lines: Iterable[Pair]) -> Iterator[LineLinks]:
-        """The links of every line of any text, in order; a side may be empty. Those of a line depend on no other line."""
+    @classmethod
+    def learn(cls, pairs: Iterable[GivenPair] | Corpus, advance: Callable[[int], None] = lambda pairs: None) -> Aligner:
+        """An aligner that has learned from a text; `advance` is told how many more pairs each of `steps` steps has seen.
+
+        A `Corpus` keeps the text in a folder: there, a training that was killed goes on after its last whole step. Raises
+        RnnsearchError where there is no pair.
+        """
+        corpus = pairs if isinstance(pairs, Corpus) else Corpus(pairs)
+        if not corpus.lines:
+            raise RnnsearchError("no pairs to learn from; an aligner learns from sentences and their translations")
+        agreeing, independent, _ = train(corpus, advance)
+        return cls(corpus.words, agreeing, independent)
+
+    def align(self, pairs: Iterable[GivenPair] | Corpus) -> Iterator[LineLinks]:
+        """The links of every pair of any text, in order; a side may be empty. Those of a pair depend on no other pair.
+
+        A `Corpus` is the one that was learned from.
+        """
+        if isinstance(pairs, Corpus):
+            for block in pairs.blocks():
+                yield from self._align(block, self.words)
+            return
         words = self.words[0].copy(), self.words[1].copy()
-        for block in blocks_of(lines, *words):
+        for block in blocks_of(map(as_words, pairs), *words):
             yield from self._align(block.indexed(*words), words)
 
-    def align_corpus(self, corpus: Corpus) -> Iterator[LineLinks]:
-        """The links of every line of the text that was learned from."""
-        for block in corpus.blocks():
-            yield from self._align(block, self.words)
+    def lexicon(self) -> dict[str, list[tuple[str, float]]]:
+        """For each source word the target words that it was linked to, with p(target word | source word), the best first.
+
+        These are expected links by the models that agree; words are in the normalised form in which they were counted.
+        """
+        known, (source_words, target_words) = self._models[0].lexicon, self.words
+        sources, targets = np.divmod(known.keys, max(1, target_words.known))
+        found: dict[str, list[tuple[str, float]]] = {}
+        for source, target, links in zip(sources.tolist(), targets.tolist(), known.links[:, 0].tolist(), strict=True):
+            p = links / max(float(known.totals.links[0][source]), links, 1e-30)
+            found.setdefault(source_words.words[source], []).append((target_words.words[target], p))
+        return {word: sorted(linked, key=lambda one: (-one[1], one[0])) for word, linked in found.items()}
 
     def _align(self, block: Block, words: tuple[Words, Words]) -> Iterator[LineLinks]:
         alike = _likeness(block, words)
@@ -112,13 +154,14 @@ class Aligner:
                 found.append(_cells(block, p, p_DMN[:, :, _of_pair(block, p, first)], t_NMD, shares))
         yield _line(found)
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: str | os.PathLike[str]) -> None:
         """Keep the aligner in a folder, from which `load` reads it.
 
         The folder is an aligner's from when its last file, the description, is there: that goes first and comes last.
         """
         from safetensors.numpy import save_file
 
+        folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / _DESCRIPTION).unlink(missing_ok=True)
         for name, side in zip(_WORDS, self.words, strict=True):
@@ -147,11 +190,12 @@ class Aligner:
         return found
 
     @classmethod
-    def load(cls, folder: Path) -> Aligner:
+    def load(cls, folder: str | os.PathLike[str]) -> Aligner:
         """The aligner that `save` has kept; RnnsearchError where there is none, or a damaged one."""
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
+        folder = Path(folder)
         try:
             description = read_json(folder / _DESCRIPTION)
         except (OSError, ValueError):
@@ -219,15 +263,6 @@ def _check_numbers(arrays: Mapping[str, NDArray[Any]], words: tuple[Words, Words
 def is_aligner(folder: Path) -> bool:
     """Whether an aligner is kept in this folder."""
     return (folder / _DESCRIPTION).is_file()
-
-
-def train_aligner(corpus: Corpus, advance: Callable[[int], None] = lambda pairs: None) -> Aligner:
-    """An aligner that has learned from a text; `advance` is told how many more pairs a step has seen, of `steps` steps.
-
-    A training that was killed goes on after its last whole step, given the same corpus in the same folder.
-    """
-    agreeing, independent, _ = train(corpus, advance)
-    return Aligner(corpus.words, agreeing, independent)
 
 
 def _likeness(block: Block, words: tuple[Words, Words]) -> NDArray[np.float32]:

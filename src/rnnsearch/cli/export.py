@@ -24,7 +24,7 @@ def command(
     and no checkpoints. With `int8`, each row of a matrix is stored as integers from -127 to 127 and a scale.
     """
     from rnnsearch.cli.options import check_inputs
-    from rnnsearch.config import WEIGHTS
+    from rnnsearch.model_files import WEIGHTS
     from rnnsearch.model_folder import export_model
 
     check_inputs(models=[model])

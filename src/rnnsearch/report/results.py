@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rnnsearch.evaluation.aer import AlignmentScore
 from rnnsearch.evaluation.bleu import CorpusScore, LengthBin
 from rnnsearch.evaluation.significance import Comparison
+from rnnsearch.translation import ScoredPair
 
 
 @dataclass(frozen=True)
@@ -76,17 +74,6 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class AlignedSentence:
-    """A panel of Figure 3."""
-
-    source_tokens: Sequence[str]
-    """With the end symbol."""
-    tokens: Sequence[str]
-    alignment: NDArray[np.floating]
-    """Target words × source words."""
-
-
-@dataclass(frozen=True)
 class Attempt:
     """One system's translation of a long sentence."""
 
@@ -123,7 +110,8 @@ class Results:
     """The paper's rows, by name."""
     comparison: Comparison
     claims: list[Claim]
-    alignments: list[AlignedSentence]
+    alignments: list[ScoredPair]
+    """Those of Figure 3."""
     aligned_by: str
     """The system that `alignments` are of."""
     long_sentences: list[LongSentence]

@@ -69,11 +69,6 @@ class LanguageModel:
             counts.append(times)
         return cls(size, _smoothed(keys, counts, size + 1))
 
-    @property
-    def ngrams(self) -> int:
-        """The number of n-grams of all orders."""
-        return sum(len(order.keys) for order in self._orders)
-
     def log2_probabilities(self, sentences: Sentences) -> Floats:
         """log₂ p of every word of these sentences and of each sentence's end: one sentence after the other."""
         words = _with_ends(sentences, self._size)

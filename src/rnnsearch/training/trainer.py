@@ -12,11 +12,12 @@ from typing import Any, Protocol
 import torch
 from torch import nn
 
-from rnnsearch.config import WEIGHTS, TrainingConfig
+from rnnsearch.config import TrainingConfig
 from rnnsearch.data.augment import Augmentation
 from rnnsearch.data.batches import BatchStream, Guide, SubwordSampling
 from rnnsearch.data.pack import PackedCorpus
 from rnnsearch.devices import batch_tensors, device_of
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import System, checksum, save_weights
 from rnnsearch.ops import choose_recurrences, fast_products, kept_memory, precision_of, usable_precision
 from rnnsearch.training.average import WeightAverage
@@ -286,7 +287,7 @@ class Trainer:
     def _scores(self) -> tuple[float, float, float, float | None, float | None]:
         """The development set's NLL in nats a target word and a sentence, its BLEU, and its error rates."""
         self.system.model.eval()
-        found = validate(self.system, self.development)
+        found = validate([self.system], self.development)
         return found.nll.per_word, found.nll.per_sentence, found.bleu, found.wer, found.ser
 
     def _reason_to_finish(self) -> str:

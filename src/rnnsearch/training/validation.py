@@ -50,34 +50,35 @@ class Validation:
 
 
 def negative_log_likelihood(
-    system: System, sources: Sequence[list[str]], targets: Sequence[list[str]], others: Sequence[System] = ()
+    systems: Sequence[System], sources: Sequence[list[str]], targets: Sequence[list[str]]
 ) -> NLL:
-    """The NLL of tokenised pairs; with `others`, of an ensemble."""
-    scored = score_pairs(system, sources, targets, with_alignment=False, others=others)
+    """The NLL of tokenised pairs; of several systems, that of the ensemble."""
+    scored = score_pairs(systems, sources, targets, with_alignment=False)
     total = -sum(pair.score for pair in scored)
     return NLL(total / sum(len(pair.tokens) + 1 for pair in scored), total / len(scored))
 
 
-def validate(system: System, development: DevelopmentSet, others: Sequence[System] = ()) -> Validation:
-    """NLL on the whole development set; BLEU on `training.validate_sentences` of its pairs. With `others`, an ensemble's.
+def validate(systems: Sequence[System], development: DevelopmentSet) -> Validation:
+    """NLL on the whole development set; BLEU on `training.validate_sentences` of its pairs. Of several systems, the
+    ensemble's.
 
     The translations are greedy: a fraction of beam search's time, and they rank the models of one run as well. What
     `search.*` says of samples and vocabulary selection is for the trained model.
     """
-    translator = Translator(system, others=others)
+    translator = Translator(systems)
+    config = translator.system.config
     nll = negative_log_likelihood(
-        system,
+        systems,
         [translator.source_words(line) for line in development.sources],
         [translator.target_words(line) for line in development.references],
-        others,
     )
-    part = development.part(system.config.training.validate_sentences)
+    part = development.part(config.training.validate_sentences)
     translations = translator.translate(
         list(part.sources), beam=1, temperature=0.0, vocabulary_selection=0, split_sentences=False
     )
     hypotheses = [translation.text for translation in translations]
     wer = ser = None
-    if system.config.data.target_units != "words":
+    if config.data.target_units != "words":
         references = [translator.target_words(line) for line in part.references]
         wrong, distance, symbols, lines = error_counts([one.tokens for one in translations], references).sum(0).tolist()
         wer, ser = 100 * wrong / lines, 100 * distance / symbols
