@@ -143,7 +143,7 @@ def _import_everything() -> None:
     import rnnsearch
 
     for module in pkgutil.walk_packages(rnnsearch.__path__, "rnnsearch."):
-        if not any(word in module.name for word in ("__main__", "cuda", "triton", "cluster")):
+        if not any(word in module.name for word in ("__main__", "cuda", "triton", "cluster", "graphs.translate")):
             importlib.import_module(module.name)
     sys.modules["triton"] = None  # PyTorch would load it, and it complains at the exit of a process that has frozen it
     for name in _LIBRARIES:

@@ -141,7 +141,7 @@ def claim(path: Path, dtype: str, shape: tuple[int, ...], content: int = 0, name
     path.write_bytes(struct.pack("<Q", len(header)) + header + bytes(content))
 
 
-def in_child(sound: Callable[[], bool], gigabytes: float = 4) -> str:
+def in_child(sound: Callable[[], bool], gigabytes: float = 4, seconds: int = 60) -> str:
     """`sound`, `refused` in one line, or what else came of it, in a process of its own that may take so much more memory."""
     child = os.fork()
     if not child:
@@ -150,7 +150,7 @@ def in_child(sound: Callable[[], bool], gigabytes: float = 4) -> str:
             pages = int(Path("/proc/self/statm").read_text().split()[0]) if Path("/proc/self/statm").exists() else 0
             most = pages * resource.getpagesize() + int(gigabytes * 1e9)
             resource.setrlimit(resource.RLIMIT_AS, (most, most))
-            signal.alarm(60)  # nothing waits for a pipe
+            signal.alarm(seconds)  # nothing waits for a pipe
             came = 0 if sound() else 2
         except RnnsearchError as error:
             came = 1 if str(error).isprintable() or "\n" not in str(error) else 4

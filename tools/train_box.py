@@ -12,6 +12,14 @@ French to English:
 
     python tools/train_box.py --data DATA --output RUNS/box-fr-en --pair fr-en --from-nothing
 
+Then, for either pair, what is installed learns the symbols of protected spans, capitals, and text as people write it:
+
+    python tools/train_box.py --data DATA --output RUNS/spans-en-fr --pair en-fr --spans CLDR
+
+CLDR is a folder with the packages of Unicode's CLDR (`npm pack cldr-localenames-full`, and so on; `tools/box/cldr.py` lists
+them). The model is trained further on Tatoeba, a part of Europarl, documentation, word lists and everyday phrases, with
+`training.augment`, and replaces the installed one.
+
 The model of all of Europarl and Tatoeba is trained further on Tatoeba and a part of Europarl, so that it knows everyday
 sentences as well as those of the parliament. From English, the last two lines do the same once more: all of the text, then
 the mean of both models trained further on a part of it. With `--from-nothing`, the model of all the text is trained here, as
@@ -33,6 +41,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from box import text as box_text
+from box.extend import extend
 from box.text import EUROPARL_PAIRS, HELD_OUT, LINK_PAIRS, pairs, split, write
 from rnnsearch.model_catalog import BOX, DEFAULT
 from rnnsearch.model_files import ALIGNMENT_LAYER, WEIGHTS
@@ -64,6 +74,18 @@ SETTINGS = {
     "training.validate_every": 800,
     "training.seed": 7,
 }
+SPAN_SETTINGS = {
+    **_SETTINGS,
+    "training.learning_rate": 1e-3,
+    "training.warmup_updates": 200,
+    "training.dropout": 0.1,
+    "training.batch_size": 160,
+    "training.max_updates": 1400,
+    "training.validate_every": 1000,
+    "training.seed": 11,
+    "training.augment": "capitals,titles,typos,accents,apostrophes,endings,joined,names,symbols",
+}
+
 
 def prepare_text(data: Path, folder: Path) -> None:
     """Write the training text and the held-out sets of Tatoeba."""
@@ -112,6 +134,24 @@ def averaged(models: list[Path], mean: Path) -> Path:
     return mean
 
 
+def teach_spans(data: Path, cldr: Path, pair: str, output: Path) -> Path:
+    """Train the installed model further, with the symbols of protected spans in its vocabularies."""
+    text = output / "text"
+    if not (text / "last.fr").exists():
+        box_text.prepare_text(data, cldr, text)
+    start = extend(BOX / pair, output / "extended")
+    valid = files(pair, text / "tatoeba-dev", prefix="--valid-")
+    return train(output / "model", SPAN_SETTINGS, *files(pair, text / "last"), *valid, "--from", start)
+
+
+def install(model: Path, pair: str, links: list[object]) -> None:
+    """Train the alignment layer of a model, unless it has one, and let the int8 copy of the model be the installed one."""
+    if not (model / ALIGNMENT_LAYER).exists():
+        run("learn-links", "--model", model, *links)
+    shutil.rmtree(BOX / pair, ignore_errors=True)
+    export_model(model, BOX / pair, "int8")
+
+
 def main() -> None:
     """Train the model, or go on with it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -128,11 +168,15 @@ def main() -> None:
         help="the model to train further, or several, whose weights are averaged; without it, the text is written",
     )
     begin.add_argument("--from-nothing", action="store_true", help="train that model first, on all the text")
+    begin.add_argument("--spans", type=Path, metavar="CLDR", help="teach the installed model the symbols of protected spans")
     parser.add_argument("--output", type=Path, required=True, help="where the text and the model go")
     arguments = parser.parse_args()
 
     data, output, pair, bases = arguments.data, arguments.output, arguments.pair, arguments.bases
     text = output / "text"
+    if arguments.spans:
+        install(teach_spans(data, arguments.spans, pair, output), pair, files(pair, text / "links"))
+        return
     if not (text / "train.fr").exists():
         prepare_text(data, text)
     valid = files(pair, text / "tatoeba-dev", prefix="--valid-")
@@ -145,10 +189,7 @@ def main() -> None:
     trained = train(output / "trained", SETTINGS, *files(pair, text / "train"), *valid, "--from", start)
     averaged([start, trained], model)
     shutil.copy(trained / RECORD, model)
-    if not (model / ALIGNMENT_LAYER).exists():
-        run("learn-links", "--model", model, *files(pair, text / "links"))
-    shutil.rmtree(BOX / pair, ignore_errors=True)
-    export_model(model, BOX / pair, "int8")
+    install(model, pair, files(pair, text / "links"))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Measures the translators that are installed with the package, beside the float32 models that they are copies of.
 
     python benchmarks/quality/box.py --data DATA --trained RUNS/box-again --after RUNS/best RUNS/box/model RUNS/longer
+    python benchmarks/quality/box.py --data DATA --trained RUNS/spans-en-fr              # it went on from what was installed
     python benchmarks/quality/box.py --data DATA --trained RUNS/box                      # the installed copy alone
     python benchmarks/quality/box.py --data DATA --trained RUNS/box-fr-en --pair fr-en --after RUNS/box-fr-en/first
     python benchmarks/pages/render.py installed-translator "card of en-fr" "card of fr-en"
@@ -32,9 +33,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.lib.command import Parser, run
 from benchmarks.lib.record import machine, read, sized, write_result
 from rnnsearch.atomic import write_text
-from rnnsearch.model_files import WEIGHTS
 from rnnsearch.data.read import read_lines
 from rnnsearch.model_catalog import DEFAULT, default_model, summarize
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.translation import load
 
 ROUNDS = sized(5, 1)
@@ -76,8 +77,10 @@ def main() -> None:
     arguments = parser.parse_args()
     pair, trained, after = arguments.pair, arguments.trained, arguments.after
     on, before = machine(), read(f"quality/box-{pair}") or {"trainings": [], "rows": {}}
-    folders = [*after, trained / "model"] if after else []
-    trainings = [json.loads((folder / "training.json").read_text()) for folder in folders] or before["trainings"]
+    folders = [*after, trained / "model"] if (trained / "model").exists() else []
+    trainings = [json.loads((folder / "training.json").read_text()) for folder in folders]
+    if not after:  # the model went on from what was installed
+        trainings = [*before["trainings"], *(one for one in trainings if one not in before["trainings"])]
     rows = {name: row for name, row in before["rows"].items() if row["weights"] == installed_weights(pair)}
     if not rows and not (trained / "model").exists():
         raise SystemExit(f"{trained}/model: no such model; new weights are measured beside their float32 model first")
@@ -108,7 +111,8 @@ def held_out(pair: str, text: Path, folder: Path) -> tuple[Path, Path]:
     They are held out by their English, so from French some are left out, and from English none.
     """
     source, target = pair.split("-")
-    known = set(map(words_alone, read_lines(text / f"tatoeba-train.{source}")))
+    train = next(name for name in ("last", "tatoeba-train") if (text / f"{name}.{source}").exists())
+    known = set(map(words_alone, read_lines(text / f"{train}.{source}")))
     pairs = zip(read_lines(text / f"tatoeba-test.{source}"), read_lines(text / f"tatoeba-test.{target}"), strict=True)
     unknown = [both for both in pairs if words_alone(both[0]) not in known]
     files = folder / f"tatoeba.{source}", folder / f"tatoeba.{target}"

@@ -1,4 +1,4 @@
-"""Atomic writes: a file is written under a temporary name, flushed to disk, and renamed. Locks: one writer at a time."""
+"""Atomic writes, by writing to a temporary file, flushing it to disk and renaming it; and locks for single writers."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP)
-"""Errors of file systems without locks, such as some network file systems."""
+"""The errors of file systems without locks, such as some network file systems."""
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; on a clean exit it is flushed to disk and renamed to `path`.
+    """A context with a temporary path beside `path`, which is flushed to disk and renamed to `path` on a clean exit.
 
-    A link stays a link: the file that it leads to is written. A file that was there before keeps its mode, and its owner
-    where the system allows that. If the body raises, or the process dies, `path` is as it was before. `RnnsearchError` where
-    no file can be.
+    If `path` is a link, it stays one, and the file that it refers to is written. A replaced file keeps its mode, and its
+    owner if the system allows that. If the body raises an exception or the process dies, `path` is as it was before. Raises
+    RnnsearchError if the file cannot be written.
     """
     path = Path(path)
-    place, temporary = _writable(path)
-    before = place.stat() if place.exists() else None
+    target, temporary = _writable(path)
+    before = target.stat() if target.exists() else None
     try:
         if before is not None and not before.st_mode & 0o004:
-            temporary.touch(0o600)  # what others may not read, they may not read while it is written either
+            temporary.touch(0o600)  # users who may not read the file may not read the temporary file either
         yield temporary
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
         if before is not None:
-            with suppress(PermissionError):  # only the superuser gives files away
+            with suppress(PermissionError):  # only the superuser can change the owner
                 os.chown(temporary, before.st_uid, before.st_gid)
         temporary.chmod(0o666 & ~_umask() if before is None else before.st_mode & 0o777)
-        temporary.replace(place)
+        temporary.replace(target)
         if temporary.exists():
-            raise RnnsearchError(f"{path}: it has not got its name: the file system says that it renames, and does not")
-        _sync_folder(place.parent)
+            raise RnnsearchError(f"{path}: the file system reported a successful rename, but did not rename the file")
+        _sync_folder(target.parent)
     except Exception as error:
-        # Writers in other languages report a full disk only in the text of the error.
+        # Libraries in other languages report a full disk only in the text of the error.
         if any(getattr(error, "errno", None) == number or f"(os error {number})" in str(error) for number in _NO_SPACE):
             raise RnnsearchError(f"{path}: no space left on the disk; what was there before is as it was") from None
         raise
@@ -56,9 +56,9 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] = ()) -> None:
-    """Raise RnnsearchError for the first output that is another one, or an input, too; by any name or link.
+    """Raise RnnsearchError for the first output that is the same file as another output or an input, by any name or link.
 
-    What is kept beside an output while it is made (`OUTPUT.parts`) counts as it.
+    `OUTPUT.parts`, which exists beside an output while it is written, counts as the output.
     """
     taken: dict[object, Path] = {}
     for path in inputs:
@@ -77,45 +77,49 @@ def check_outputs(outputs: Iterable[Path | None], inputs: Iterable[Path | None] 
 
 
 def _identity(path: Path) -> object:
-    """The same for all names of one file: of one that is there, its number; of another, the path without links."""
+    """Return a value that is the same for all names of one file: device and inode, or without a file the resolved path."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return os.path.realpath(path)
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def check_writable(*paths: Path | None) -> None:
-    """Raise RnnsearchError for the first of these that cannot be written; for commands with something slow to do before."""
+    """Raise RnnsearchError for the first of these paths that cannot be written; called before slow work begins."""
     for path in paths:
         if path is not None:
             _writable(path)
 
 
 def _writable(path: Path) -> tuple[Path, Path]:
-    """The file to write, and the temporary path beside it; RnnsearchError where no file can be written."""
+    """Return the file to write, with links resolved, and a temporary path beside it.
+
+    Raises RnnsearchError if the file cannot be written.
+    """
     if not path.name:
         raise RnnsearchError(f"{path}: this is not a file but a folder or a device; name a file")
     try:
-        place = Path(os.path.realpath(path)) if path.is_symlink() else path
-        temporary = place.with_name(f".{place.name}.partial")  # a fixed name: that of a killed writer is overwritten
-        if place.is_symlink():
+        target = Path(os.path.realpath(path)) if path.is_symlink() else path
+        temporary = target.with_name(f".{target.name}.partial")  # a fixed name, so that leftovers of a killed writer go
+        if target.is_symlink():
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        if path.exists() and not (path.is_file() and place.exists()):
+        if path.exists() and not (path.is_file() and target.exists()):
             raise RnnsearchError(f"{path}: this is not a file but a folder or a device; name a file")
-        place.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         temporary.unlink(missing_ok=True)
-        temporary.touch(exist_ok=False)  # an unwritable place raises here, before the work is done
+        temporary.touch(exist_ok=False)  # a folder without write permission raises here, before any work is done
         temporary.unlink()
     except OSError as error:
         raise RnnsearchError(f"{path}: cannot write it: {error.strerror}") from None
-    return place, temporary
+    return target, temporary
 
 
 def acquire_lock(path: Path, timeout: float = 0) -> BaseFileLock:
-    """The lock of this file, whose folder is made if need be; that of a killed process is free.
+    """Acquire the lock of a lock file, whose folder is created if necessary, and return it.
 
-    A file system without locks gives it to everyone. Raises TimeoutError while another process has it, and other OSErrors.
+    The lock of a killed process is free. On a file system without locks, every process gets the lock. Raises TimeoutError if
+    another process has the lock for longer than `timeout` seconds (−1 for no limit), and other OSErrors.
     """
     from filelock import FileLock
 
@@ -130,27 +134,25 @@ def acquire_lock(path: Path, timeout: float = 0) -> BaseFileLock:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write `text` to `path` as UTF-8 with LF line ends, whole or not at all.
+    """Write `text` to `path` as UTF-8 with LF line ends, atomically.
 
-    Names of files that are not UTF-8 may be in it: their odd bytes are written as `\\udcxx`.
+    Bytes of file names that are not UTF-8 are written as `\\udcxx`.
     """
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def write_json(path: str | os.PathLike[str], value: Any) -> None:
-    """Write `value` to `path` as indented JSON, whole or not at all.
-
-    JSON has no NaN and no infinities: they are written as `null`.
-    """
+    """Write `value` to `path` as indented JSON, atomically. NaN and infinities, which JSON lacks, are written as `null`."""
     write_text(path, json.dumps(_finite(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def _finite(value: Any) -> Any:
+    """Return `value` with None in place of numbers that are not finite."""
     if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
+        return {key: _finite(element) for key, element in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(one) for one in value]
+        return [_finite(element) for element in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

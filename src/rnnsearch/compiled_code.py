@@ -1,9 +1,9 @@
-"""Where the machine code of compiled loops is kept, so that only the first program that calls one has to compile it.
+"""The cache of machine code of compiled loops, so that only the first program that calls a loop has to compile it.
 
-Numba keeps it beside the source, or else in the user's cache folder, or in that of `NUMBA_CACHE_DIR`. Where it can write to
-none of them, what lies beside the source is read all the same, and the rest is compiled anew each time.
+Numba stores the code beside the source, or in the user's cache folder, or in the folder that `NUMBA_CACHE_DIR` names. If it
+cannot write to any of these, code beside the source is still read, and other code is compiled in every run.
 
-What is kept is code, and is run. So a place counts only if nobody else can have written to it.
+Cached code is executed, so a folder is used only if no other user can have written to it.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from rnnsearch.errors import RnnsearchWarning
 
 
 def keep(compiled: Any, function: Callable[..., Any]) -> Any:
-    """Have a compiled function of Numba, which has not been called yet, kept and found again. Returns it."""
+    """Cache the machine code of a Numba function, which must not have been called yet, and return the function."""
     compiled._cache = _Kept(function)
     return compiled
 
 
 class _Kept(_Cache):  # type: ignore[misc]
-    """Numba's cache of a function, without its errors: what cannot be read or written is compiled."""
+    """Numba's cache of a function, without its errors: if code cannot be read or written, the function is compiled."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -37,18 +37,18 @@ class _Kept(_Cache):  # type: ignore[misc]
     @cached_property
     def _cache(self) -> Any:
         try:
-            found = _OfFunction(self._function)
+            cache = _OfFunction(self._function)
         except (RuntimeError, OSError):
-            found = None
-        if found is None or not is_safe(Path(found.cache_path), Path(self._function.__code__.co_filename)):
+            cache = None
+        if cache is None or not is_safe(Path(cache.cache_path), Path(self._function.__code__.co_filename)):
             _tell()
             return NullCache()
-        return found
+        return cache
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             return self._cache.load_overload(sig, target_context)
-        except Exception:  # whatever a damaged file leads to
+        except Exception:  # a damaged file can cause any exception
             with suppress(OSError):
                 self._cache.flush()
             return None
@@ -74,36 +74,42 @@ class _Kept(_Cache):  # type: ignore[misc]
 
 
 class _BesideSource(InTreeCacheLocator):  # type: ignore[misc]
-    """The folder beside the source, though it may be that nothing can be written to it."""
+    """The cache folder beside the source, even if it cannot be written."""
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Any:
-        found = cls(py_func, py_file)
-        return found if Path(found.get_cache_path()).is_dir() else None
+        locator = cls(py_func, py_file)
+        return locator if Path(locator.get_cache_path()).is_dir() else None
 
 
 class _Places(CompileResultCacheImpl):  # type: ignore[misc]
+    """Numba's search for a cache folder, with the folder beside the source as the last resort."""
+
     _locator_classes = (*CompileResultCacheImpl._locator_classes, _BesideSource)
 
 
 class _OfFunction(FunctionCache):  # type: ignore[misc]
+    """Numba's cache of one function, in one of `_Places`."""
+
     _impl_class = _Places
 
 
 def is_safe(folder: Path, source: Path) -> bool:
-    """Whether only this user, the superuser and the owner of `source` can have written to a folder, or replaced it."""
-    if not hasattr(os, "geteuid"):  # this system knows no such rights
+    """Whether only this user, the superuser and the owner of `source` can have written to a folder or replaced it."""
+    if not hasattr(os, "geteuid"):  # the system has no such permissions
         return True
-    place = Path(os.path.realpath(folder))
+    real = Path(os.path.realpath(folder))
     trusted = {0, os.geteuid(), source.stat().st_uid}
-    found = [each.stat() for each in (place, *place.parents)]
-    for_all = [one for one in found if one.st_mode & stat.S_IWOTH and (one is found[0] or not one.st_mode & stat.S_ISVTX)]
-    return not for_all and all(one.st_uid in trusted for one in found)
+    # In a parent folder with the sticky bit, such as /tmp, others can write but not replace the folders of this user.
+    states = [path.stat() for path in (real, *real.parents)]
+    for_all = [s for s in states if s.st_mode & stat.S_IWOTH and (s is states[0] or not s.st_mode & stat.S_ISVTX)]
+    return not for_all and all(s.st_uid in trusted for s in states)
 
 
 @cache
 def _tell() -> None:
-    if os.environ.get("RANK", "0") != "0":  # another process of the same training tells it
+    """Warn, once per program, that compiled code cannot be cached."""
+    if os.environ.get("RANK", "0") != "0":  # the first process of the training gives the warning
         return
     warnings.warn(
         "compiled loops cannot be kept, so each run compiles them anew, which takes time: there is no folder for them that "

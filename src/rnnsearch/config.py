@@ -355,8 +355,11 @@ def present_keys(section: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def to_dict(config: Config) -> dict[str, dict[str, Any]]:
-    """All settings as nested plain values: what `config.json` holds."""
-    return asdict(config)
+    """All settings as nested values of JSON, with a list for a tuple: what `config.json` holds."""
+    return {
+        section: {key: list(value) if isinstance(value, tuple) else value for key, value in settings.items()}
+        for section, settings in asdict(config).items()
+    }
 
 
 def merge(base: Mapping[str, Mapping[str, Any]], top: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

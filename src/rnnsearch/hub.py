@@ -1,7 +1,7 @@
-"""Models on the Hugging Face Hub: downloaded by name, and uploaded with their card, by `huggingface_hub`.
+"""Download and upload of models on the Hugging Face Hub, with the package `huggingface_hub`.
 
-Only the files of a model folder are downloaded, all of them data: nothing that comes from the Hub is executed or unpickled.
-The address of the Hub is `$HF_ENDPOINT`, where it is set.
+Only the files of a model folder are downloaded, and all of them are data: nothing from the Hub is executed or unpickled. If
+`$HF_ENDPOINT` is set, it is the address of the Hub.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
 def download_model(name: str) -> Path | None:
-    """A copy of the model on the Hub that has this name, such as `user/name`; None where the name is of another form.
+    """Download a model from the Hub by its name, such as `user/name`, and return its folder; None for other names.
 
-    A copy is kept in the cache of `huggingface_hub`, and is used without a network too. Raises RnnsearchError, in one line,
-    where the Hub has no such model, or cannot be reached.
+    The folder is in the cache of `huggingface_hub`, and is also used without a network. Raises RnnsearchError, in one line,
+    if the Hub has no such model or cannot be reached.
     """
     if not _NAME.fullmatch(name):
         return None
@@ -33,10 +33,10 @@ def download_model(name: str) -> Path | None:
 
 
 def push_model(folder: Path, name: str, private: bool = False) -> str:
-    """Upload a model folder, without its text and checkpoints, to the Hub as `name`; returns its address.
+    """Upload a model folder, without its text and checkpoints, to the Hub under `name`, and return its address.
 
-    Raises RnnsearchError where the folder is not a model, has a file that is a link to something outside of it, or the Hub
-    refuses.
+    Raises RnnsearchError if the folder is not a model, if one of its files is a link to a file outside of it, or if the Hub
+    refuses the upload.
     """
     read_model_config(folder)
     files = shared_files(folder)
@@ -46,7 +46,7 @@ def push_model(folder: Path, name: str, private: bool = False) -> str:
     with _explained(f"{name}:"):
         hub = _huggingface_hub().HfApi()
         hub.create_repo(name, private=private, exist_ok=True)
-        names = [path.name for path in files]  # exactly these, and none of a folder within
+        names = [path.name for path in files]  # exactly these files, and none in subfolders
         hub.upload_folder(repo_id=name, folder_path=folder, allow_patterns=names, commit_message="Upload the model")
         return f"{hub.endpoint}/{name}"
 
@@ -63,7 +63,7 @@ def _huggingface_hub() -> ModuleType:
 
 @contextmanager
 def _explained(beginning: str) -> Iterator[None]:
-    """Turn the errors of the Hub into one line that begins like this."""
+    """A context that turns errors of the Hub into an RnnsearchError of one line that begins with `beginning`."""
     try:
         yield
     except RnnsearchError as error:

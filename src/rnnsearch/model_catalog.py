@@ -1,4 +1,4 @@
-"""Models by name: those in the box, which are installed with the package, those in folders, and those on the Hub."""
+"""Models by name: bundled models, which are installed with the package, models in folders, and models on the Hub."""
 
 from __future__ import annotations
 
@@ -16,40 +16,39 @@ from rnnsearch.model_files import CONFIG, SCALE, WEIGHTS, further_weights, read_
 from rnnsearch.untrusted import check_header, read_record
 
 BOX = Path(__file__).parent / "box"
-"""The folder of the models that are installed with the package."""
+"""The folder of the bundled models."""
 DEFAULT = "en-fr"
-"""The model in the box that translates where none is named."""
+"""The bundled model that translates if no model is named."""
 TRANSLATORS = {DEFAULT: "English into French", "fr-en": "French into English"}
-"""The models in the box that translate between languages, and what they translate."""
+"""The bundled models that translate, with their languages."""
 PRONOUNCER = "en-ipa"
-"""The model in the box that pronounces where none is named."""
+"""The bundled model that pronounces if no model is named."""
 
 
 @dataclass(frozen=True)
 class ModelSummary:
-    """A model folder at a glance."""
+    """A summary of a model folder."""
 
     folder: Path
     source_language: str
     target_language: str
     kind: str
-    """`RNNsearch` or `RNNencdec`, after the number of models of an ensemble."""
+    """`RNNsearch` or `RNNencdec`; for an ensemble, with the number of its models in front."""
     parameters: int
     precision: str
-    """How the weights are stored: `int8` or `fp32`."""
+    """The precision of the stored weights: `int8` or `fp32`."""
     megabytes: float
-    """The size of the files that translating needs, and of those that describe the model."""
+    """The size of the files that are needed to translate and of those that describe the model, in megabytes."""
     dev_score: str
-    """The score on the development set that the model was chosen by, as in `BLEU 31.2` or `WER 43.0%`; empty where the
-    folder has no record of it."""
+    """The score on the development set, such as `BLEU 31.2` or `WER 43.0%`; empty if the folder has no record of it."""
 
 
 def model_folder(name: str | os.PathLike[str]) -> Path:
-    """The folder of a model: a folder of this name, or else a model in the box, or else one on the Hub, copied from there.
+    """Return the folder of a model: a folder with this name, a bundled model, or a model that is downloaded from the Hub.
 
-    A name such as `en-fr` is one in the box, and one such as `user/name` is one on the Hub. Where there is nothing of the
-    name, it is taken for a folder, and reading it will say that it is not there. Raises RnnsearchError where the Hub has no
-    such model or cannot be reached.
+    The first of these that exists is taken. Names such as `en-fr` are those of bundled models, and names such as `user/name`
+    are those of models on the Hub. A name of any other form is returned as a folder, and reading it will report that it does
+    not exist. Raises RnnsearchError if the Hub has no such model or cannot be reached.
     """
     folder = Path(name)
     if folder.exists() or not isinstance(name, str):
@@ -60,39 +59,42 @@ def model_folder(name: str | os.PathLike[str]) -> Path:
 
 
 def default_model(name: str = DEFAULT) -> Path:
-    """The model in the box that is used where none is named. Raises RnnsearchError where the installation lacks it."""
+    """Return the folder of the bundled model `name`. Raises RnnsearchError if the installation lacks it."""
     if not (BOX / name / CONFIG).exists():
         raise RnnsearchError(f"no model {name} is installed with this package; give one, as in --model FOLDER")
     return BOX / name
 
 
 def translator_from(language: str | None) -> Path:
-    """The model in the box that translates from this language, or else the default one."""
+    """Return the bundled model that translates from this language, or the default model if there is none."""
     return default_model(next((name for name in TRANSLATORS if name.partition("-")[0] == language), DEFAULT))
 
 
 @dataclass(frozen=True)
 class UnreadableModel:
-    """A folder that has settings and weights, and that cannot be read."""
+    """A folder with settings and weights that cannot be read, and the reason."""
 
     folder: Path
     reason: str
 
 
 def models_in(folder: Path) -> Iterator[ModelSummary | UnreadableModel]:
-    """The models in the folders of `folder`, or that in itself, by name. What has no settings or no weights is none."""
-    for place in sorted([folder, *(path for path in folder.iterdir() if path.is_dir())]) if folder.is_dir() else ():
-        if os.path.lexists(place / CONFIG) and os.path.lexists(place / WEIGHTS):
+    """Yield summaries of the model in `folder` and of those in its subfolders, sorted by name.
+
+    Folders without settings or weights are skipped.
+    """
+    for path in sorted([folder, *(path for path in folder.iterdir() if path.is_dir())]) if folder.is_dir() else ():
+        if os.path.lexists(path / CONFIG) and os.path.lexists(path / WEIGHTS):
             try:
-                yield summarize(place)
+                yield summarize(path)
             except RnnsearchError as error:
-                yield UnreadableModel(place, str(error))
+                yield UnreadableModel(path, str(error))
             except OSError as error:
-                yield UnreadableModel(place, f"{place}: {error.strerror}")
+                yield UnreadableModel(path, f"{path}: {error.strerror}")
 
 
 def summarize(folder: Path) -> ModelSummary:
-    """Describe a model without loading it. Raises RnnsearchError or OSError where it is not whole."""
+    """Return the summary of a model without loading it. Raises RnnsearchError or OSError if it is incomplete or damaged."""
     config = read_model_config(folder)
     weights = [folder / WEIGHTS, *further_weights(folder)]
     try:
@@ -117,6 +119,7 @@ def summarize(folder: Path) -> ModelSummary:
 
 
 def _dev_score(folder: Path) -> str:
+    """Return the score on the development set from the record of the training, or an empty string."""
     record = read_record(folder / "training.json")
     scores = {name: record[name] for name in ("dev_wer", "dev_bleu") if isinstance(record.get(name), float | int)}
     if "dev_wer" in scores:

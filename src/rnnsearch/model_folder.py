@@ -1,7 +1,8 @@
-"""Model folders: `config.json`, `model.safetensors` and the two vocabularies.
+"""Model folders, which contain `config.json`, `model.safetensors` and the two vocabularies.
 
-Reading a model folder never unpickles anything. In the header of `model.safetensors` are a checksum of the tensors, and a
-hash of what they are of no use without: so a byte that has changed, and files of different models, are found.
+Nothing is unpickled when a model folder is read. The header of `model.safetensors` has a checksum of the tensors, which
+reveals changed bytes, and a hash of the configuration and vocabularies to which they belong, which reveals files of another
+model.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ from rnnsearch.text.protected import pair_as_symbols
 from rnnsearch.untrusted import check_header, check_inside, parse_json
 
 TRAINING_COPIES = 4
-"""A training holds the weights, their gradient, and two averages of each."""
+"""The number of copies of the weights in memory during training: the weights, their gradient, and two averages of each."""
 _HEADER = "rnnsearch"
-"""The entry of a weight file's metadata that says of which model the weights are."""
+"""The entry of a weight file's metadata that identifies the model of the weights."""
 _UNITS = ("source_units", "target_units", "normalization", "normalize_words", "protect")
 _OF_WORDS = ("source_language", "target_language", "tokenizer", "subwords", "right_to_left", *_UNITS)
-"""The settings of the data that a translation depends on."""
+"""The settings `data.*` on which a translation depends."""
 _DTYPES = ("F64", "F32", "F16", "BF16")
-"""What a tensor of weights may be of, besides int8."""
+"""The types that a tensor of weights may have, besides int8."""
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,10 @@ class System:
     vocabularies: Vocabularies
     model: RNNsearch
     alignment_layer: AlignmentLayer | None = None
-    """What links words better than the model's attention, if it was learned."""
+    """The layer that links words better than the model's attention; None if it was not trained."""
 
     def fingerprint(self) -> str:
-        """A hash of all but the weights that a translation depends on; settings that have their defaults are left out."""
+        """Return a hash of everything on which a translation depends except the weights; default settings are left out."""
         sections = {"model": vars(self.config.model), "data": {key: getattr(self.config.data, key) for key in _OF_WORDS}}
         usual = {"model": vars(ModelConfig()), "data": vars(DataConfig())}
         found = hashlib.sha256()
@@ -68,14 +69,14 @@ class System:
         return found.hexdigest()
 
     def seen(self, source: Sequence[str], target: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-        """What the model sees of the words of a given pair: symbols for spans that both sides have."""
+        """Return the words of a pair as the model sees them, with symbols for protected spans that both sides have."""
         data = self.config.data
         if not data.protects:
             return source, target
         return pair_as_symbols(source, target, (data.source_language, data.target_language))
 
     def __reduce__(self) -> tuple[Callable[..., System], tuple[Any, ...]]:
-        """A pickle, for another process, holds settings, vocabularies and weights, and needs no folder."""
+        """Return settings, vocabularies and weights for pickling, so that another process needs no folder."""
         parts: list[nn.Module | None] = [self.model, self.alignment_layer]
         weights = [None if part is None else {name: t.numpy() for name, t in _tensors(part).items()} for part in parts]
         device = str(next(self.model.parameters()).device)
@@ -89,6 +90,7 @@ def _unpickled(
     layer_weights: dict[str, NDArray[Any]] | None,
     device: str,
 ) -> System:
+    """Return the system that `System.__reduce__` has pickled."""
     config = from_dict(settings)
     model = RNNsearch(config.model, *map(len, vocabularies))
     layer = None if layer_weights is None else AlignmentLayer(model)
@@ -100,11 +102,12 @@ def _unpickled(
 
 
 def _tensors(part: nn.Module) -> dict[str, Tensor]:
+    """Return the parameters by their names, on the CPU."""
     return {name: tensor.detach().cpu() for name, tensor in part.named_parameters()}
 
 
 def new_system(config: Config, vocabularies: Vocabularies) -> System:
-    """A system with freshly initialised weights; `RnnsearchError` if it is too large to be trained here."""
+    """Return a system with newly initialised weights. Raises RnnsearchError if it is too large to train on this computer."""
     check_memory(config.model, len(vocabularies.source), len(vocabularies.target), TRAINING_COPIES)
     model = RNNsearch(config.model, *map(len, vocabularies))
     model.initialize(config.training.initialization, config.training.seed)
@@ -112,12 +115,12 @@ def new_system(config: Config, vocabularies: Vocabularies) -> System:
 
 
 def check_memory(config: ModelConfig, source_words: int, target_words: int, copies: int = 1) -> None:
-    """Raise RnnsearchError where a model with these vocabularies, `copies` times, is larger than this computer's memory."""
+    """Raise RnnsearchError if `copies` copies of a model with these vocabularies do not fit into this computer's memory."""
     with torch.device("meta"):
         parameters = RNNsearch(config, source_words, target_words).count_parameters()
     try:
         there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # this system does not tell
+    except (AttributeError, ValueError, OSError):  # this system does not report its memory
         return
     needed = 4 * parameters * copies
     if needed > there:
@@ -128,13 +131,13 @@ def check_memory(config: ModelConfig, source_words: int, target_words: int, copi
 
 
 def save_settings(folder: Path, system: System) -> None:
-    """Write all but the weights: settings and vocabularies."""
+    """Write the settings and the vocabularies of a system, without the weights."""
     system.vocabularies.save(folder)
     write_json(folder / CONFIG, to_dict(system.config))
 
 
 def save_weights(path: Path, system: System, precision: WeightPrecision = "fp32") -> None:
-    """Write the weights, under the names of `docs/reference/symbols.md`, whole or not at all.
+    """Write the weights atomically, under the names of `docs/reference/symbols.md`.
 
     With `int8`, matrices are written as integers and scales (`rnnsearch.ops.packed.quantize`), vectors as float32.
     """
@@ -142,7 +145,7 @@ def save_weights(path: Path, system: System, precision: WeightPrecision = "fp32"
 
 
 def save_alignment_layer(folder: Path, system: System, precision: WeightPrecision = "fp32") -> None:
-    """Write the alignment layer of a system into the folder of its model, as `save_weights` writes the model."""
+    """Write the alignment layer of a system into the folder of its model, in the format of `save_weights`."""
     assert system.alignment_layer is not None
     _save_part(folder / ALIGNMENT_LAYER, system, system.alignment_layer, precision)
 
@@ -153,20 +156,20 @@ def _save_part(path: Path, system: System, part: nn.Module, precision: WeightPre
         for name, tensor in list(tensors.items()):
             if tensor.dim() == 2:
                 tensors[name], tensors[name + SCALE] = quantize(tensor)
-    # One entry: the order of several is not always the same.
+    # There is a single entry, because safetensors does not keep the order of several.
     header = {"crc32": checksum(tensors), "of": system.fingerprint()}
     save_tensors(path, tensors, {_HEADER: json.dumps(header)})
 
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
-    """Write a safetensors file, whole or not at all. Raises RnnsearchError for a name that safetensors does not take."""
+    """Write a safetensors file atomically. Raises RnnsearchError for a file name that safetensors does not accept."""
     check_name(path)
     with atomic_write(path) as temporary:
         save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary, dict(metadata))
 
 
 def check_name(path: Path) -> None:
-    """Raise RnnsearchError for a name that is not UTF-8: safetensors neither reads nor writes such a file."""
+    """Raise RnnsearchError for a file name that is not UTF-8; safetensors cannot read or write such files."""
     try:
         str(path).encode()
     except UnicodeEncodeError:
@@ -174,7 +177,7 @@ def check_name(path: Path) -> None:
 
 
 def checksum(tensors: Mapping[str, Tensor], *texts: str) -> str:
-    """The CRC-32 of tensors, in the order of their names, and of texts, which finds every byte that has changed."""
+    """Return the CRC-32 checksum of tensors, in the order of their names, and of texts."""
     found = 0
     for _, tensor in sorted(tensors.items()):
         found = zlib.crc32(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data, found)
@@ -184,11 +187,11 @@ def checksum(tensors: Mapping[str, Tensor], *texts: str) -> str:
 
 
 def export_model(folder: Path, output: Path, precision: WeightPrecision) -> None:
-    """Write a copy of a model for sharing: weights in this precision, and its other files that others need (`SHARED`).
+    """Write a copy of a model for sharing: its weights in this precision, and its other files that are shared (`SHARED`).
 
-    The copy translates, and can be trained further with `train --from`; text and checkpoints stay behind. Raises
-    RnnsearchError where `folder` is not a model or has a file that is a link to something outside of it, or where `output`
-    is a model already.
+    The copy can translate, and can be trained further with `train --from`; it has no text and no checkpoints. Raises
+    RnnsearchError if `folder` is not a model, if one of its files is a link to a file outside of it, or if `output` is a
+    model already.
     """
     if (output / WEIGHTS).exists():
         raise RnnsearchError(f"{output}: there is a model in it already; give another --output")
@@ -207,8 +210,9 @@ def export_model(folder: Path, output: Path, precision: WeightPrecision) -> None
 
 
 def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cpu") -> System:
-    """Read a model folder, and of an ensemble's the first model; `RnnsearchError` if something in it is missing, cut short,
-    or does not fit.
+    """Read the model in a folder; if that is an ensemble, its first model.
+
+    Raises RnnsearchError if a file is missing, damaged, or does not fit the others.
     """
     folder = Path(folder)
     config = read_model_config(folder)
@@ -231,21 +235,21 @@ def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cp
 
 
 def load_members(folder: str | os.PathLike[str], device: str | torch.device = "cpu") -> list[System]:
-    """Read all models of a folder: one, or those of an ensemble. Raises RnnsearchError as `load_system` does."""
+    """Read all models of a folder: one model, or those of an ensemble. Raises RnnsearchError as `load_system` does."""
     first = load_system(folder, device)
     paths = further_weights(Path(folder))
     return [first, *(_with_weights(first.config, first.vocabularies, path, device) for path in paths)]
 
 
 def check_single(folder: str | os.PathLike[str]) -> None:
-    """RnnsearchError where the folder has several models."""
+    """Raise RnnsearchError if the folder contains an ensemble of several models."""
     count = 1 + len(further_weights(Path(folder)))
     if count > 1:
         raise RnnsearchError(f"{os.fspath(folder)}: an ensemble of {count} models; give a folder of one model")
 
 
 def _with_weights(config: Config, vocabularies: Vocabularies, path: Path, device: str | torch.device) -> System:
-    """The system with these weights. Memory is taken for it only after the file was found to have all of them."""
+    """Return a system with the weights of a file; the file is checked before memory for the system is allocated."""
     with torch.device("meta"):
         model = RNNsearch(config.model, *map(len, vocabularies))
     check_weights(path, model)
@@ -255,7 +259,7 @@ def _with_weights(config: Config, vocabularies: Vocabularies, path: Path, device
 
 
 def _copy_of(path: Path, system: System, part: nn.Module) -> None:
-    """Read the weights of a part of the system from this file; RnnsearchError where they are of another one."""
+    """Read the weights of a part of the system from a file. Raises RnnsearchError if they belong to another system."""
     tensors, header = _read_weights(path, part)
     copy_weights(path, tensors, part)
     if "of" in header and header["of"] != system.fingerprint():
@@ -266,9 +270,9 @@ def _copy_of(path: Path, system: System, part: nn.Module) -> None:
 
 
 def load_systems(folders: Sequence[str | os.PathLike[str]], device: str | torch.device = "cpu") -> list[list[System]]:
-    """Read several model folders, each with one model or more (`load_members`).
+    """Read several model folders, each with one or more models (`load_members`).
 
-    Raises RnnsearchError if two that write in the same direction have different vocabularies.
+    Raises RnnsearchError if two models with the same direction (`data.right_to_left`) have different vocabularies.
     """
     systems = [load_members(folder, device) for folder in folders]
     first: dict[bool, tuple[str | os.PathLike[str], System]] = {}
@@ -284,12 +288,12 @@ def load_systems(folders: Sequence[str | os.PathLike[str]], device: str | torch.
 
 
 def load_weights(path: Path, model: RNNsearch) -> None:
-    """Read weights into `model`."""
+    """Read the weights of a file into `model`. Raises RnnsearchError if they are damaged or do not fit."""
     copy_weights(path, _read_weights(path, model)[0], model)
 
 
 def check_weights(path: Path, part: nn.Module) -> None:
-    """Raise RnnsearchError unless the file has exactly the weights of a part of a model; no tensor is read."""
+    """Raise RnnsearchError unless a file has exactly the weights of a part of a model, without reading the tensors."""
     check_name(path)
     try:
         check_header(path)
@@ -300,9 +304,9 @@ def check_weights(path: Path, part: nn.Module) -> None:
 
 
 def _check_layout(path: Path, file: Any, part: nn.Module) -> None:
-    """Compare the names, types and shapes of the tensors in an open file with those of a part of a model.
+    """Raise RnnsearchError unless the tensors of an open file have the names, types and shapes of a part of a model.
 
-    A matrix that is int8 has a scale for each of its rows beside it.
+    An int8 matrix has a further tensor with a scale for each of its rows.
     """
     slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 (it is no mapping)
     found = {present_name(name): (one.get_dtype(), tuple(one.get_shape())) for name, one in slices.items()}
@@ -327,7 +331,10 @@ def _check_layout(path: Path, file: Any, part: nn.Module) -> None:
 
 
 def _read_weights(path: Path, part: nn.Module) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """The tensors of the weight file of a part of a model, and what its header says: nothing in a file of version 0.1."""
+    """Return the tensors of a weight file, and its header, which is empty in files of version 0.1.
+
+    Raises RnnsearchError if the file is damaged or has other weights than this part of a model.
+    """
     tensors, metadata = read_tensors(path, part)
     try:
         header = parse_json(metadata.get(_HEADER, "{}"))
@@ -340,9 +347,10 @@ def _read_weights(path: Path, part: nn.Module) -> tuple[dict[str, Tensor], dict[
 
 
 def read_tensors(path: Path, part: nn.Module | None = None) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """The tensors of a safetensors file, under the names that they have now, and its metadata: both of one moment.
+    """Return the tensors of a safetensors file, under their present names, and its metadata, from one version of the file.
 
-    Where they are the weights of a part of a model, they are compared with it before they are read.
+    With `part`, they are compared with the weights of this part of a model before they are read. Raises RnnsearchError if
+    the file is damaged or does not fit.
     """
     check_name(path)
     try:
@@ -354,21 +362,21 @@ def read_tensors(path: Path, part: nn.Module | None = None) -> tuple[dict[str, T
                     _check_layout(path, file, part)
                 tensors = {present_name(name): file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
                 metadata = dict(file.metadata() or {})
-                # safetensors opens the file twice; a training that saves it may have come between the two.
+                # safetensors opens the file twice, and a training may have replaced it in between.
                 if _identity(path) == before:
                     return tensors, metadata
-    except (SafetensorError, OSError, ValueError, AttributeError, TypeError) as error:  # the latter two: a type unknown here
+    except (SafetensorError, OSError, ValueError, AttributeError, TypeError) as error:  # the last two: an unknown type
         raise RnnsearchError(f"{path}: not a whole safetensors file ({error})") from None
 
 
 def _identity(path: Path) -> tuple[int, int, int]:
-    """What a file that replaces this one does not share with it."""
+    """Return the inode, the time and the size of a file, which differ from those of a file that replaces it."""
     found = path.stat()
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _as_floats(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors, int8 ones as float32."""
+    """Return the tensors with int8 matrices converted to float32 by their scales."""
     tensors = dict(tensors)
     for name, tensor in list(tensors.items()):
         if tensor.dtype == torch.int8:
@@ -377,7 +385,10 @@ def _as_floats(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def copy_weights(path: Path, tensors: dict[str, Tensor], model: nn.Module) -> None:
-    """Copy tensors by name into the parameters of a model, or a part of one; `path` is where they came from, for errors."""
+    """Copy tensors by name into the parameters of a model or a part of one; `path` is their file, for error messages.
+
+    Raises RnnsearchError if a tensor is missing, has a wrong type or shape, or has numbers that are not finite.
+    """
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if name not in tensors:

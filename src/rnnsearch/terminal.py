@@ -1,7 +1,7 @@
-"""Rich's console for what this program shows: names and words of strangers are shown as they are.
+"""A console of Rich that prints untrusted text literally.
 
-No markup and no emoji are read from text, and control characters are written as escapes. What is to be bold or dim has a
-style (`style="bold"`), and a part of a line is a `rich.text.Text`.
+Markup and emoji codes in text are not interpreted, and control characters are printed as escapes. To print bold or dim text,
+pass a style (`style="bold"`), or a `rich.text.Text` for a part of a line.
 """
 
 from __future__ import annotations
@@ -15,43 +15,53 @@ from rich.text import Text
 
 from rnnsearch.errors import printable
 
+_NARROWEST = 20
+"""The least number of columns that a terminal or the variable `COLUMNS` may give; tables in fewer are unreadable."""
+_UNLIMITED = 10_000
+"""The width of what goes into a file or a pipe, where nothing is folded: more columns than a table of results has."""
+
 
 class Terminal(Console):
-    """A console that takes nothing in a text for a command."""
+    """A console that interprets nothing in a text as markup, and folds lines only for a terminal."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"markup": False, "emoji": False, "highlight": False, **options})
+        if "width" not in options:
+            if not self.file.isatty():
+                self.width = _UNLIMITED
+            elif self.width < _NARROWEST:
+                self.width = 80
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """Every text that is printed, and that is in a table, comes here."""
+        """Convert a string for printing, with escapes for control characters; Rich calls this for every string."""
         return super().render_str(printable(text, lines=True), **options)
 
     def status(self, status: RenderableType, **options: Any) -> Status:
-        """A line that says what is being done."""
-        return _PlainStatus(status, console=self, **options)
+        """Return a status line whose text is printed literally."""
+        return _LiteralStatus(status, console=self, **options)
 
 
 class DescriptionColumn(ProgressColumn):
-    """A column of a bar with the description of what is done, or with a fixed text."""
+    """A column of a progress bar with the description of the task, or with a fixed text."""
 
     def __init__(self, text_format: str = "{task.description}", style: str = "none") -> None:
         self._text_format, self._style = text_format, style
         super().__init__()
 
     def render(self, task: Task) -> Text:
-        """The description as it is."""
+        """Return the literal text of the column."""
         return Text(printable(self._text_format.format(task=task)), style=self._style)
 
 
-class _PlainStatus(Status):
-    """A status whose text is not read as markup."""
+class _LiteralStatus(Status):
+    """A status line whose text is not interpreted as markup."""
 
     def __init__(self, status: RenderableType, **options: Any) -> None:
-        super().__init__(_plain(status), **options)
+        super().__init__(_literal(status), **options)
 
     def update(self, status: RenderableType | None = None, **options: Any) -> None:
-        super().update(None if status is None else _plain(status), **options)
+        super().update(None if status is None else _literal(status), **options)
 
 
-def _plain(text: RenderableType) -> RenderableType:
+def _literal(text: RenderableType) -> RenderableType:
     return Text(printable(text)) if isinstance(text, str) else text

@@ -1,8 +1,8 @@
-"""What strangers made: files are read within bounds, and arrays are checked before anything depends on them.
+"""Checks of untrusted files: limits on what is read, and checks of arrays before anything depends on them.
 
-A file is opened without waiting for anybody, only where it is a regular file, and read whole only up to a limit; JSON may be
-nested as deep and its numbers may be as long as somebody likes. An array that a compiled loop reads is of the type, of the
-shape and in the range that the loop expects.
+Only regular files are opened, without blocking, and whole files are read only up to a limit. JSON may be nested to any
+depth, and its numbers may have any length. Arrays are checked to have the type, the shape and the range that compiled loops
+expect.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -24,12 +25,12 @@ if TYPE_CHECKING:
 
 MEGABYTE = 1 << 20
 MOST_HEADER = 16 * MEGABYTE
-"""Bytes of the header of a safetensors file: it holds names, and of a checkpoint all validations."""
+"""The largest number of bytes of a safetensors header, which holds names and, in a checkpoint, all validations."""
 _DAMAGED_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, MemoryError)
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a file to read it. Raises RnnsearchError for a folder, a pipe or a device, and OSError as `open` does."""
+    """Open a regular file for reading. Raises RnnsearchError for folders, pipes and devices, and OSError as `open` does."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -40,44 +41,53 @@ def open_regular(path: Path) -> BinaryIO:
         raise
 
 
-def check_regular(*paths: Path) -> None:
-    """Raise RnnsearchError for the first of these that is there and is not a regular file."""
+def check_regular(*paths: Path, most: int | None = None) -> None:
+    """Raise RnnsearchError for the first of these paths that exists and is not a regular file of at most `most` bytes."""
     for path in paths:
-        if os.path.lexists(path) and not path.is_file():
-            raise _no_file(path)
+        if os.path.lexists(path):
+            if not path.is_file():
+                raise _no_file(path)
+            if most is not None and path.stat().st_size > most:
+                raise _too_large(path, most)
 
 
 def _no_file(path: Path) -> RnnsearchError:
+    """Return the error for a path that is not a regular file."""
     return RnnsearchError(
         f"{path}: this is not a file but a folder, a pipe, a device or a link to nothing; put the file itself there"
     )
 
 
+def _too_large(path: Path, most: int) -> RnnsearchError:
+    """Return the error for a file of more than `most` bytes."""
+    return RnnsearchError(f"{path}: the file has more than {most:,} bytes, which no file of its kind has; is it one?")
+
+
 def read_bytes(path: Path, most: int) -> bytes:
-    """All of a regular file. Raises RnnsearchError where it has more than `most` bytes, and OSError as `open` does."""
+    """Return the bytes of a regular file. Raises RnnsearchError for more than `most` bytes, and OSError as `open` does."""
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > most:
-            raise RnnsearchError(f"{path}: the file has more than {most:,} bytes, which no file of its kind has; is it one?")
-        return file.read(size)  # memory is taken for as much as is asked for
+            raise _too_large(path, most)
+        return file.read(size)  # at most as many bytes as were checked, even if the file grows
 
 
 def read_json(path: Path, most: int = 16 * MEGABYTE) -> Any:
-    """The value in a JSON file. Raises ValueError where it is not JSON, and what `read_bytes` raises."""
+    """Return the value in a JSON file. Raises ValueError if it is not JSON, and the errors of `read_bytes`."""
     return parse_json(read_bytes(path, most))
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """The object in a JSON file; an empty one where there is none, whatever else is there."""
+    """Return the object in a JSON file, or an empty one if there is no such file or it contains something else."""
     try:
-        found = read_json(path)
+        value = read_json(path)
     except (OSError, ValueError, RnnsearchError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def parse_json(text: str | bytes) -> Any:
-    """The value that a JSON text holds. Raises ValueError where it is not JSON, or is nested too deep."""
+    """Return the value of a JSON text. Raises ValueError if it is not JSON or is nested too deep."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -85,33 +95,43 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def check_header(path: Path) -> None:
-    """Raise RnnsearchError where a file is not regular, or begins with a header of safetensors that is absurdly long.
+    """Raise RnnsearchError if a file is not regular, or is larger than its safetensors header says.
 
-    That the tensors which a header describes fill the rest of the file, byte by byte, is checked by safetensors.
+    Nothing but the header is read, of at most `MOST_HEADER` bytes. What else may be wrong is found by safetensors itself.
     """
     with open_regular(path) as file:
-        if int.from_bytes(file.read(8), "little") > MOST_HEADER:
+        length = int.from_bytes(file.read(8), "little")
+        if length > MOST_HEADER:
             raise RnnsearchError(f"{path}: not a whole safetensors file (its header claims to be too long)")
+        with suppress(ValueError, TypeError, KeyError, AttributeError, IndexError):
+            tensors = [entry for name, entry in parse_json(file.read(length)).items() if name != "__metadata__"]
+            end = max((int(entry["data_offsets"][1]) for entry in tensors), default=0)
+            if os.fstat(file.fileno()).st_size > 8 + length + end:
+                raise RnnsearchError(f"{path}: not a safetensors file: it is larger than its header says")
 
 
 def check_inside(folder: Path, files: Iterable[Path]) -> None:
-    """Raise RnnsearchError for the first of a folder's files that is a link to something outside.
+    """Raise RnnsearchError for the first of these files that is a link to a file outside of the folder.
 
-    The cache of the Hugging Face Hub keeps the files of a model in a folder `blobs` of its own, and links to them.
+    Links into the folder `blobs` of the Hugging Face Hub's cache are allowed, because the cache keeps the files of a model
+    there.
     """
     root = folder.resolve()
     inside = [root]
     if root.parent.name == "snapshots" and root.parents[1].name.startswith("models--"):
         inside.append(root.parents[1] / "blobs")
     for path in files:
-        if not any(path.resolve().is_relative_to(place) for place in inside):
+        if not any(path.resolve().is_relative_to(allowed) for allowed in inside):
             raise RnnsearchError(
                 f"{path}: a link to a file outside of the folder, which would be given away; put the file itself there"
             )
 
 
 def read_npz(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays that `numpy.savez` has written, which does not compress. Raises ValueError for what it has not; OSError."""
+    """Return the arrays of a file that `numpy.savez` has written, without compression.
+
+    Raises ValueError for any other file, and OSError.
+    """
     import numpy as np
 
     try:
@@ -125,7 +145,7 @@ def read_npz(path: Path) -> dict[str, NDArray[Any]]:
 
 
 class Array(NamedTuple):
-    """What an array must be."""
+    """The type, the shape and the range that an array must have."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -134,22 +154,22 @@ class Array(NamedTuple):
 
 
 def check_arrays(arrays: Mapping[str, NDArray[Any]], expected: Mapping[str, Array]) -> None:
-    """Raise ValueError unless these are exactly the arrays that are expected, and their numbers are finite and in range."""
+    """Raise ValueError unless the arrays are exactly the expected ones, with finite numbers in the expected range."""
     check_names(arrays, expected)
     for name, (dtype, shape, least, most) in expected.items():
         array = arrays[name]
         if array.dtype != dtype or array.shape != shape:
             raise ValueError(f"{name} is {array.dtype} {array.shape}, not {dtype} {shape}")
-        # As numbers of Python, which are compared exactly. The least of numbers of which one is NaN is NaN.
+        # `item` gives numbers of Python, which are compared exactly. If one number is NaN, so is the minimum.
         bounds = [array.min().item(), array.max().item()] if array.size else []
         if not all(isfinite(bound) and least <= bound <= most for bound in bounds):
             raise ValueError(f"{name} has a number that is not finite, or out of its range")
 
 
 def check_names(found: Iterable[str], expected: Iterable[str]) -> None:
-    """Raise ValueError unless the names are the same."""
-    there, wanted = set(found), set(expected)
-    if missing := sorted(wanted - there):
+    """Raise ValueError unless both have the same names."""
+    names, expected_names = set(found), set(expected)
+    if missing := sorted(expected_names - names):
         raise ValueError(f"no {shown(missing[0])}")
-    if more := sorted(there - wanted):
-        raise ValueError(f"{shown(more[0])} does not belong to it")
+    if unexpected := sorted(names - expected_names):
+        raise ValueError(f"{shown(unexpected[0])} does not belong to it")

@@ -38,11 +38,11 @@ PARTS: dict[str, tuple[Callable[[int, Sequence[int]], Part], int, str]] = {
     "fuzz": (fuzz, 2000, "commands with odd files, names, outputs and settings"),
     "html": (markup, 10_000, "HTML documents, most of them tag soup, and what a parser finds in their translations"),
 }
-"""What a part runs, how many attempts it makes, and what it is."""
+"""The parts by name: the function, the default number of attempts, and a description."""
 
 
 def main() -> None:
-    """Run the parts that are asked for, and write what came of them."""
+    """Run the parts that the command line names, and write their results."""
     described = "\n".join(f"  {name:10} {count:6,} {what}" for name, (_, count, what) in PARTS.items())
     parser = argparse.ArgumentParser(
         prog="python tests/campaign",
@@ -50,33 +50,33 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--part", action="append", choices=PARTS, help="only this part; may be repeated")
-    parser.add_argument("--count", type=int, help="so many attempts")
+    parser.add_argument("--count", type=int, help="the number of attempts")
     parser.add_argument("--only", type=int, metavar="N", help="only attempt N, which has failed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
-        "--output", type=Path, metavar="FILE.json", help="a table of attempts and failures; what it has of other parts stays"
+        "--output", type=Path, metavar="FILE.json", help="a table of attempts and failures; it keeps the rows of other parts"
     )
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     with library():
-        _run(given)
+        _run(arguments)
 
 
-def _run(given: argparse.Namespace) -> None:
-    found: dict[str, dict[str, object]] = {}
-    for name in given.part or PARTS:
+def _run(arguments: argparse.Namespace) -> None:
+    rows: dict[str, dict[str, object]] = {}
+    for name in arguments.part or PARTS:
         run, count, what = PARTS[name]
         began = time.monotonic()
-        part = run(given.seed, range(given.count or count) if given.only is None else [given.only])
+        part = run(arguments.seed, range(arguments.count or count) if arguments.only is None else [arguments.only])
         seconds = round(time.monotonic() - began)
-        found[name] = {"what": what, "seed": given.seed, **asdict(part), "failed": len(part.failures), "seconds": seconds}
-        if given.output:
-            keep(given.output, name, found[name])
+        rows[name] = {"what": what, "seed": arguments.seed, **asdict(part), "failed": len(part.failures), "seconds": seconds}
+        if arguments.output:
+            keep(arguments.output, name, rows[name])
         print(f"{name:10} {part.attempts:6,} attempts  {len(part.failures):4,} failures  {seconds:6,} s  {what}", flush=True)
-    sys.exit(any(row["failed"] for row in found.values()))
+    sys.exit(any(row["failed"] for row in rows.values()))
 
 
 def keep(output: Path, name: str, row: dict[str, object]) -> None:
-    """Writes what came of a part into the table, where parts may be run one by one."""
+    """Write the row of a part into the table, and keep the rows of other parts, which earlier runs may have written."""
     known = json.loads(output.read_text(encoding="utf-8")) if output.exists() else {}
     parts = {part: known[part] for part in PARTS if part in known and part != name}
     parts[name] = row

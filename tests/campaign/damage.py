@@ -1,7 +1,8 @@
-"""Damaged models, checkpoints, prepared texts and aligners, and those that a stranger made.
+"""Models, checkpoints, prepared texts and aligners that are damaged, or manipulated on purpose.
 
-What comes of them is one clear error, or what was there before, never a mixture; and of what a stranger has signed anew,
-numbers that are finite. They are read in processes of their own, which may neither crash, nor wait, nor take much memory.
+Reading a damaged folder must end in one clear error, or return exactly what was written before, never a mixture. A folder
+that was manipulated and then signed anew may have other contents, but only finite numbers. All folders are read in child
+processes, which must neither crash, nor hang, nor use much memory.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from safetensors import numpy, safe_open
 from safetensors.torch import load_file, save_file
 
 import poison
-from campaign.trial import SMALL, Part, run, settings, world
+from campaign.trial import SMALL, Part, chance, run, settings, world
 from rnnsearch.alignment import Aligner, Corpus
 from rnnsearch.data.development import HELD_OUT
 from rnnsearch.data.prepared import open_prepared
@@ -43,12 +44,12 @@ def flip(path: Path, random: Random) -> None:
 
 
 def cut(path: Path, random: Random) -> None:
-    """Lose the end."""
+    """Cut off the end of a file."""
     path.write_bytes(path.read_bytes()[: random.randrange(path.stat().st_size)])
 
 
 def zero(path: Path, random: Random) -> None:
-    """A part becomes zero, as after a power failure."""
+    """Overwrite a part of a file with zeros, as after a power failure."""
     content = bytearray(path.read_bytes())
     first = random.randrange(len(content))
     size = random.randrange(1, 4097)
@@ -57,21 +58,21 @@ def zero(path: Path, random: Random) -> None:
 
 
 def add(path: Path, random: Random) -> None:
-    """Something follows."""
+    """Append some bytes to a file."""
     path.write_bytes(path.read_bytes() + random.randbytes(random.randrange(1, 50)))
 
 
 def remove(path: Path, random: Random) -> None:
-    """It has gone."""
+    """Delete a file."""
     path.unlink()
 
 
 def edit(value: Any, random: Random) -> Any:
-    """JSON with one odd value, or without one."""
+    """Return a JSON value in which one member is odd or missing."""
     if isinstance(value, dict) and value and random.random() < 0.95:
         key = random.choice([*value])
         if random.random() < 0.2:
-            return {name: one for name, one in value.items() if name != key}
+            return {name: member for name, member in value.items() if name != key}
         return {**value, key: edit(value[key], random)}
     if isinstance(value, list) and value and random.random() < 0.9:
         place = random.randrange(len(value))
@@ -93,7 +94,7 @@ def edit_json(path: Path, random: Random) -> None:
 
 
 def alter(path: Path, random: Random) -> None:
-    """Arrays that are not what they should be, under a checksum that matches."""
+    """Replace arrays by wrong ones, and make the checksum match."""
     if path.suffix != ".safetensors":
         odd_json(path, random)
         return
@@ -110,33 +111,37 @@ def alter(path: Path, random: Random) -> None:
 
 
 def odd_json(path: Path, random: Random) -> None:
-    """A text that is no object, nested too deep, or full of control characters."""
+    """Replace a file by JSON that is no object, nested too deep, or full of control characters."""
     path.write_text(random.choice(poison.ODD_JSON), encoding="utf-8", errors="surrogatepass")
 
 
 def link(path: Path, random: Random) -> None:
-    """A link to a device, to a text, to a folder, or to nothing."""
+    """Replace a file by a link to a device, to a text, to a folder, or to nothing."""
     poison.replace_by_link(path, random.choice(("/dev/zero", "/dev/null", "/etc/passwd", "/etc", "nothing", path.name)))
 
 
 def pipe(path: Path, random: Random) -> None:
-    """A pipe that nobody writes into."""
+    """Replace a file by a pipe into which nobody writes."""
     poison.replace_by_pipe(path)
 
 
 def bomb(path: Path, random: Random) -> None:
-    """A file that claims more than it has, or is as large as no memory."""
+    """Replace a file by one whose header claims more data than it has, or that is larger than the memory."""
     if path.suffix == ".safetensors":
-        poison.claim(path, random.choice(("F32", "I8", "BOOL")), random.choice(((1 << 40,), (2**31, 2**20), (2**62, 4))))
-    elif path.suffix in (".json", ".vocab"):
+        if chance(random, 0.3):
+            poison.huge(path)
+        else:
+            poison.claim(path, random.choice(("F32", "I8", "BOOL")), random.choice(((1 << 40,), (2**31, 2**20), (2**62, 4))))
+    elif path.suffix in (".json", ".vocab", ".words", ".source"):
         poison.huge(path)
     else:
         cut(path, random)
 
 
 STRANGE: tuple[Callable[[Path, Random], None], ...] = (alter, alter, alter, odd_json, link, pipe, bomb)
-"""What a stranger does on purpose."""
+"""Manipulations on purpose."""
 WAYS: tuple[Callable[[Path, Random], None], ...] = (flip, flip, cut, zero, add, remove, edit_json, edit_json)
+"""Damage by accident; the more frequent kinds are listed twice."""
 
 
 def sign(folder: Path) -> None:
@@ -148,12 +153,15 @@ def sign(folder: Path) -> None:
 
 
 def tensors_of(model: torch.nn.Module) -> dict[str, bytes]:
-    """The bytes of all parameters."""
+    """Return the bytes of all parameters of a model."""
     return {name: parameter.detach().numpy().tobytes() for name, parameter in model.named_parameters()}
 
 
 class Patients:
-    """Three folders that are whole, and what reading a damaged copy of one may come to."""
+    """Two undamaged folders, with a model, a checkpoint, prepared text and an aligner, and checks of damaged copies.
+
+    A check returns whether a copy has the contents of the original, and raises an error if it cannot be read.
+    """
 
     def __init__(self, place: Path) -> None:
         text = ["--source", str(world() / "train.en"), "--target", str(world() / "train.fr")]
@@ -180,28 +188,28 @@ class Patients:
         return progress, tensors_of(system.model)
 
     def model(self, folder: Path) -> bool:
-        """Whether the model in this folder is the one that was written."""
+        """Whether the model in this folder is the original."""
         system = load_system(folder)
         same = tensors_of(system.model) == tensors_of(self.system.model)
         return same and system.fingerprint() == self.system.fingerprint()
 
     def checkpoint(self, folder: Path) -> bool:
-        """Whether the weights are; its JSON may have been edited to other sensible values."""
+        """Whether the checkpoint has the original weights; its JSON may have been edited to other sensible values."""
         return self._checkpoint(folder)[1] == self.progress[1]
 
     def aligner(self, folder: Path) -> bool:
-        """Whether it draws the links that it drew; all that it finds are numbers."""
-        found = list(Aligner.load(folder / "aligner").align(self.pairs))
-        assert all(np.isfinite(line.probability).all() for line in found)
-        return [line.links() for line in found] == self.links
+        """Whether the aligner draws the original links. All probabilities must be finite."""
+        alignments = list(Aligner.load(folder / "aligner").align(self.pairs))
+        assert all(np.isfinite(line.probability).all() for line in alignments)
+        return [line.links() for line in alignments] == self.links
 
     def prepared(self, folder: Path) -> bool:
-        """Whether the text is."""
+        """Whether the prepared text is the original."""
         text = open_prepared(folder / "data")
         everything = np.arange(len(self.text.corpus))
         return len(text.corpus) == len(everything) and all(
-            np.array_equal(one.ids, other.ids)
-            for one, other in zip(text.corpus.take(everything), self.text.corpus.take(everything), strict=True)
+            np.array_equal(damaged.ids, original.ids)
+            for damaged, original in zip(text.corpus.take(everything), self.text.corpus.take(everything), strict=True)
         )
 
 
@@ -214,8 +222,8 @@ KINDS = {
 
 
 def damage(seed: int, numbers: Sequence[int]) -> Part:
-    """As many damaged folders: half of them models, the others checkpoints, prepared texts and aligners."""
-    part, came = Part(), Counter[str]()
+    """Read a damaged folder for each number: half of them are models, the rest checkpoints, prepared texts and aligners."""
+    part, outcomes = Part(), Counter[str]()
     with tempfile.TemporaryDirectory(prefix="campaign-") as place:
         patients = Patients(Path(place))
         for number in numbers:
@@ -232,12 +240,12 @@ def damage(seed: int, numbers: Sequence[int]) -> Part:
                 how(folder / name, random)
             if kind == "aligner" and way == "alter":
                 sign(folder / "aligner")
-            found = poison.in_child(partial(getattr(patients, kind), folder))
-            came[found] += 1
-            # What was signed anew may be another one, and another whole run is as good as this.
-            another = way == "alter" or (kind == "checkpoint" and way == "swapped")
-            failure = None if found in ("sound", "refused") or (found == "unsound" and another) else found
+            outcome = poison.in_child(partial(getattr(patients, kind), folder))
+            outcomes[outcome] += 1
+            # A folder that was signed anew may have other contents, and so may a checkpoint of another training.
+            may_differ = way == "alter" or (kind == "checkpoint" and way == "swapped")
+            failure = None if outcome in ("sound", "refused") or (outcome == "unsound" and may_differ) else outcome
             part.attempt(f"{number}: {name} {way}", failure)
             shutil.rmtree(folder)
-    part.notes.update(came)
+    part.notes.update(outcomes)
     return part

@@ -1,8 +1,8 @@
-"""A full disk at every write, and file systems that lie, by calls of the C library that fail from the n-th on (`faults.c`).
+"""A disk that is full, and file systems that lie: from the n-th on, calls of the C library fail (`faults.c`).
 
-What is covered: `write`, `writev`, `pwrite` and `ftruncate` of files, the making of files and folders, `rename`, `fsync` and
-`flock`, by whatever calls them through the C library: Python, Arrow, safetensors. What is not: writes through mapped memory,
-and system calls that go around the library, which nothing here uses; and the processes that a command starts.
+These calls fail for all code that uses the C library, such as Python, Arrow and safetensors: `write`, `writev`, `pwrite` and
+`ftruncate` of files, the creation of files and folders, `rename`, `fsync` and `flock`. Not covered are writes through mapped
+memory, system calls that bypass the library, which nothing here uses, and the processes that a command starts.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ JOBS: dict[str, list[str]] = {
 
 @contextmanager
 def library() -> Iterator[None]:
-    """Programs that are started from here on have the calls of `faults.c`, which do nothing until they are asked to."""
+    """Preload `faults.c` into all programs that are started in this context; its faults have to be switched on."""
     with tempfile.TemporaryDirectory(prefix="campaign-") as place:
         made = Path(place) / "faults.so"
         source = Path(__file__).with_name("faults.c")
@@ -62,8 +62,11 @@ def library() -> Iterator[None]:
 
 
 def attack(seed: int, numbers: Sequence[int], faults: Sequence[str], first_only: bool) -> Part:
-    """So many of all calls of these kinds in all jobs, drawn at random, or all if there are no more."""
-    part, came = Part(), Counter[str]()
+    """Run the jobs with faults of these kinds from some call on; the calls are drawn at random, as many as `numbers`.
+
+    If there are no more calls than that, each of them is attempted. With `first_only`, only the first call of a kind is.
+    """
+    part, call_counts = Part(), Counter[str]()
     with tempfile.TemporaryDirectory(prefix="campaign-") as place:
         whole: dict[str, Path] = {}
         calls: list[tuple[str, str, int]] = []
@@ -74,7 +77,7 @@ def attack(seed: int, numbers: Sequence[int], faults: Sequence[str], first_only:
                 assert done.status == 0, done.err.decode()
                 whole[name] = folder / "out"
                 count = int(done.err.rsplit(b"CALLS ", 1)[1])
-                came[f"{name}, {fault}: calls"] = count
+                call_counts[f"{name}, {fault}: calls"] = count
                 calls += [(name, fault, first) for first in range(1, 2 if first_only and count else count + 1)]
         if len(numbers) < len(calls):
             calls = Random(seed).sample(calls, len(numbers))
@@ -82,12 +85,12 @@ def attack(seed: int, numbers: Sequence[int], faults: Sequence[str], first_only:
             folder = Path(shutil.copytree(world(), Path(place) / "here"))
             part.attempt(f"{name}, {fault} {first}", _one(folder, name, fault, first, whole[name]))
             shutil.rmtree(folder)
-    part.notes.update(came)
+    part.notes.update(call_counts)
     return part
 
 
 def _one(folder: Path, name: str, fault: str, first: int, whole: Path) -> str | None:
-    """One run with faults, and one after it without."""
+    """Run a job with faults, and then again without; return what is wrong with either result."""
     words, out = JOBS[name], folder / "out"
     done = run(words, folder, CODE.format(kind=FAULTS.index(fault), first=first))
     failure = complaint(done) or partial(folder)
@@ -96,25 +99,26 @@ def _one(folder: Path, name: str, fault: str, first: int, whole: Path) -> str | 
     if failure is None and done.status == 0 and fault not in ("lock fails", "lock lies") and difference(whole, out):
         failure = f"says that all is well, but {difference(whole, out)}"
     if failure is None and done.status and name != "train" and out.exists():
-        kept = Path(shutil.copytree(whole, folder / "whole"))
-        for path in [path for path in kept.rglob("*") if path.is_file() and not (out / path.relative_to(kept)).exists()]:
+        # Every file of a failed run must be complete, except finished shards, which the next run goes on from.
+        ideal = Path(shutil.copytree(whole, folder / "whole"))
+        for path in [path for path in ideal.rglob("*") if path.is_file() and not (out / path.relative_to(ideal)).exists()]:
             path.unlink()
-        failure = same_files(kept, out, (*LEFT_OUT, ".parts/"))  # what is finished is kept there for the run that goes on
+        failure = same_files(ideal, out, (*LEFT_OUT, ".parts/"))
     again = run([*words, *(["--resume"] if name == "train" else [])], folder) if done.status else None
     if again is not None and failure is None:
-        # Where the folder alone could not be flushed, a model is there, and is whole.
+        # If only the flush of the folder failed, the model has been written and is complete.
         there = b"there is a model in it already" in again.err
         failure = (None if there else complaint(again, allowed=[0])) or difference(whole, out)
     return failure
 
 
 def full(seed: int, numbers: Sequence[int]) -> Part:
-    """A disk without room for bytes, or for files."""
+    """Run the jobs on a disk without room for further bytes, or for further files."""
     return attack(seed, numbers, ("write", "create"), first_only=False)
 
 
 def lies(seed: int, numbers: Sequence[int]) -> Part:
-    """A file system that fails, or lies, about names, locks and what is on the disk."""
-    one = attack(seed, numbers, ("rename fails", "rename lies", "sync"), first_only=False)
-    two = attack(seed, numbers, ("lock fails", "lock lies"), first_only=True)
-    return Part(one.attempts + two.attempts, one.failures + two.failures, one.notes | two.notes)
+    """Run the jobs on file systems that fail to rename, lock or flush files, or only report that they did."""
+    files = attack(seed, numbers, ("rename fails", "rename lies", "sync"), first_only=False)
+    locks = attack(seed, numbers, ("lock fails", "lock lies"), first_only=True)
+    return Part(files.attempts + locks.attempts, files.failures + locks.failures, files.notes | locks.notes)

@@ -1,4 +1,4 @@
-/* Interposed calls that fail, from the n-th on, as if the disk were full, or that lie. Loaded by LD_PRELOAD (disk.py). */
+/* Calls that take the place of those of the C library (LD_PRELOAD, see disk.py): from the n-th on, they fail or lie. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,8 +31,8 @@ static int full(int what)
 }
 static int regular(int fd)
 {
-    struct stat found;
-    int before = errno, is = fstat(fd, &found) == 0 && S_ISREG(found.st_mode);
+    struct stat entry;
+    int before = errno, is = fstat(fd, &entry) == 0 && S_ISREG(entry.st_mode);
     errno = before;
     return is;
 }
@@ -77,8 +77,8 @@ int fsync(int fd)
 }
 static int makes(int folder, const char *path, int flags)
 {
-    struct stat found;
-    int before = errno, is = (flags & O_CREAT) && fstatat(folder, path, &found, 0) != 0;
+    struct stat entry;
+    int before = errno, is = (flags & O_CREAT) && fstatat(folder, path, &entry, 0) != 0;
     errno = before;
     return is;
 }
@@ -109,8 +109,8 @@ int mkdir(const char *path, mode_t mode)
 {
     static int (*real)(const char *, mode_t);
     if (!real) real = REAL(mkdir);
-    struct stat found;
-    return stat(path, &found) != 0 && full(CREATE) ? -1 : real(path, mode);
+    struct stat entry;
+    return stat(path, &entry) != 0 && full(CREATE) ? -1 : real(path, mode);
 }
 int rename(const char *one, const char *other)
 {

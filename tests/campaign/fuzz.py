@@ -1,4 +1,4 @@
-"""Commands with odd files, odd names, odd outputs and odd settings, drawn at random."""
+"""Commands with odd files, file names, outputs and settings, drawn at random."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NAMES: dict[str, bytes | str] = {
     "a place below a file": "test.en/below.en",
     "a place that nobody may write to": "/proc/x/y.en",
 }
-"""Names of files; where nothing else is said, of a copy of a good one."""
+"""Odd file names; `Place.named` creates some of the files, most as copies of valid ones."""
 WORD = "".join(chr(97 + i * 7919 % 26) for i in range(LONG))
 CONTENTS: dict[str, bytes] = {
     "empty": b"",
@@ -107,7 +107,7 @@ NUMBERS = ("0", "-1", "1", "3", "50", "1000000000", "100000000000000000000", "x"
 
 @dataclass(frozen=True)
 class Command:
-    """A command line whose words in braces are filled in: `{text}`, `{model}`, …; `--x?` and its value may be left out."""
+    """A command line with slots such as `{source}` and `{model}`; an option `--x?` and its value may be left out."""
 
     line: str
     weight: float = 1.0
@@ -155,7 +155,7 @@ SECTIONS_OF = {"search": ["search"], "data": ["data"], "training": ["training"],
 
 
 class Place:
-    """A folder of its own for one command, with the good files and the odd ones that it asks for."""
+    """The folder of one command, with all valid files; methods add odd files."""
 
     def __init__(self, folder: Path, random: Random) -> None:
         self.folder, self.random, self.pipes = folder, random, list[Path]()
@@ -166,7 +166,7 @@ class Place:
                 shutil.copy(path, folder / path.name)
 
     def odd_input(self, good: str) -> str | bytes:
-        """An odd name, or a file with odd contents, or a damaged copy of a good one."""
+        """Return an odd name, or the name of a file with odd contents or of a damaged copy of `good`."""
         random = self.random
         if chance(random, 0.35):
             return self.named(random.choice([*NAMES]), good)
@@ -188,7 +188,7 @@ class Place:
         return name
 
     def named(self, kind: str, good: str = "") -> str | bytes:
-        """A file of this name, as far as there can be one."""
+        """Return an odd name, and create its file as a copy of `good`, as far as such a file can exist."""
         name = NAMES[kind]
         path = self.folder / os.fsdecode(name)
         if kind == "a folder":
@@ -202,12 +202,12 @@ class Place:
                 os.mkfifo(path)
             self.pipes.append(path)
         elif good and kind.startswith("a name") and "too long" not in kind:
-            given = self.folder / good
-            (shutil.copytree if given.is_dir() else shutil.copy)(given, path) if not path.exists() else None
+            original = self.folder / good
+            (shutil.copytree if original.is_dir() else shutil.copy)(original, path) if not path.exists() else None
         return name
 
     def odd_output(self, folder: bool) -> str | bytes:
-        """A name that nothing can be written to, or something is in the way, or that is hard to print."""
+        """Return a name for an output to which nothing can be written, at which there is something, or that prints badly."""
         random = self.random
         kind = random.choice([*NAMES, "what is there"])
         if kind == "what is there":
@@ -215,15 +215,16 @@ class Place:
         return self.named(kind)
 
     def odd_model(self) -> str | bytes:
+        """Return an odd name for a model."""
         random = self.random
         kind = random.choice([*NAMES, "user/model", "en-fr", "test.en", ".", "valid name"])
         return self.named(kind, "mlp") if kind in NAMES else kind
 
 
 def arguments(place: Place) -> list[str | bytes]:
-    """A command, of which a few words are odd."""
+    """Return the words of a command, a few of which are odd."""
     random = place.random
-    command = random.choices(COMMANDS, [one.weight for one in COMMANDS])[0]
+    command = random.choices(COMMANDS, [command.weight for command in COMMANDS])[0]
     words, filled = command.line.split(), list[str | bytes]()
     slots = [number for number, word in enumerate(words) if word.startswith("{") and word != "{small}"]
     odd = set(random.sample(slots, min(len(slots), random.choice((0, 1, 1, 1, 2, 3)))))
@@ -241,7 +242,7 @@ def arguments(place: Place) -> list[str | bytes]:
             filled.append(_fill(place, word[1:-1], number in odd, twin))
         else:
             filled.append(word)
-    if "{small}" in words and filled.count("--set") > len(SMALL):  # what is odd comes last, and wins
+    if "{small}" in words and filled.count("--set") > len(SMALL):  # the odd setting is moved to the end, where it wins
         first = filled.index("--set")
         rest = filled[first : first + 2]
         filled = [*filled[:first], *filled[first + 2 :], *rest]
@@ -249,6 +250,7 @@ def arguments(place: Place) -> list[str | bytes]:
 
 
 def _fill(place: Place, slot: str, odd: bool, twin: str | bytes | None) -> str | bytes:
+    """Return the word for a slot; `twin` is the text for all texts of a command, if it is not None."""
     random = place.random
     if slot in SECTIONS_OF:
         section = random.choice(SECTIONS_OF[slot])
@@ -274,7 +276,7 @@ def _fill(place: Place, slot: str, odd: bool, twin: str | bytes | None) -> str |
 
 
 def attempt(seed: int, number: int) -> tuple[str, str | None]:
-    """One command: its line, and what was wrong with how it ended."""
+    """Run a random command; return its line, and what was wrong with its end."""
     random, usual = Random(f"{seed} {number}"), {*settings(SMALL)} - {"--set"}
     with tempfile.TemporaryDirectory(prefix="campaign-") as place, ExitStack() as stack:
         folder = Path(place) / "here"
@@ -289,7 +291,7 @@ def attempt(seed: int, number: int) -> tuple[str, str | None]:
         before = names(folder)
         ended = run(words, folder)
         failure = complaint(ended) or partial(folder)
-        # What was finished before a line that is refused stays beside the output, for the run on the mended file.
+        # Shards that were finished before an invalid line remain beside the output, for the next run on the corrected file.
         new = {name for name in names(folder) - before if b".parts" not in name}
         if failure is None and ended.status == 2 and new:
             failure = f"refuses, and leaves {sorted(new)[:3]}; {ended.err[-300:]!r}"
@@ -297,7 +299,7 @@ def attempt(seed: int, number: int) -> tuple[str, str | None]:
 
 
 def fuzz(seed: int, numbers: Sequence[int]) -> Part:
-    """The commands of these numbers."""
+    """Run the random commands with these numbers."""
     part = Part()
     world(), forked.server()  # before there are threads
     with ThreadPoolExecutor(2) as threads:

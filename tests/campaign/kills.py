@@ -1,4 +1,4 @@
-"""kill -9 at random moments, and the same command again: what it leaves is what an undisturbed one leaves, bit for bit."""
+"""Commands that are killed (kill -9) at random moments and run again: the output must be that of an undisturbed run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from serving import serving
 from toy import timeless, toy_pairs, write_pairs
 
 LEFT_OUT = ("times.json", "tensorboard", "training.json", "README.md", "checkpoints", "lock")
-"""What has times in it; what matters in it is compared by itself."""
+"""Files that contain times or the state of a run; `difference` compares their relevant contents separately."""
 SERVED = """
 from rnnsearch.datasets import DATASETS, Archive, Dataset, ParallelText, Text
 sides = [Text(Archive("{url}/train.%s.gz" % language)) for language in ("en", "fr")]
@@ -33,25 +33,25 @@ DATASETS["multi30k"] = Dataset("multi30k", "Captions", "none", ("en", "fr"), (Pa
 
 @dataclass(frozen=True)
 class Job:
-    """A command that writes `out`, with what is added when it is run again."""
+    """A command that writes `out`, and the options that are added when it is run again."""
 
     words: list[str]
     again: tuple[str, ...] = ()
     code: str = MAIN
     family: bool = False
-    """It starts processes of its own, and any of them may be the one that is killed."""
+    """Whether the command starts processes of its own, any of which may be killed."""
 
 
 def jobs(folder: Path, url: str) -> dict[str, Job]:
-    """The commands, on texts that they take a second or two for."""
+    """Write texts for which the commands need a second or two, and return the commands."""
     write_pairs(folder, "large", 6000, 5)
     write_pairs(folder, "some", 300, 6)
     both = ["--source", "large.en", "--target", "large.fr"]
-    wanted = SMALL | {"training.max_updates": 60, "training.validate_every": 15, "training.checkpoint_every": 5}
+    longer_training = SMALL | {"training.max_updates": 60, "training.validate_every": 15, "training.checkpoint_every": 5}
     training = ["train", "--source", "train.en", "--target", "train.fr", "--hold-out", "12", "--output", "out"]
-    two = [*training, *settings(wanted | {"training.shards": 2}), "--processes", "2"]
+    two = [*training, *settings(longer_training | {"training.shards": 2}), "--processes", "2"]
     return {
-        "train": Job([*training, *settings(wanted)], ("--resume",)),
+        "train": Job([*training, *settings(longer_training)], ("--resume",)),
         "train, two processes": Job(two, ("--resume",), family=True),
         "prepare": Job(["prepare", *both, "--hold-out", "50", "--output", "out"]),
         "select": Job(["select", *both, "--in-domain-source", "train.en", "--in-domain-target", "train.fr", "--pairs", "900",
@@ -62,10 +62,10 @@ def jobs(folder: Path, url: str) -> dict[str, Job]:
 
 
 def difference(one: Path, other: Path) -> str | None:
-    """What differs between two outputs, times left out."""
-    found = same_files(one, other, LEFT_OUT)
-    if found or not (one / "checkpoints").exists():
-        return found
+    """Return the first difference between two outputs, apart from times."""
+    differing = same_files(one, other, LEFT_OUT)
+    if differing or not (one / "checkpoints").exists():
+        return differing
     left, right = (load_file(folder / "checkpoints" / "last.safetensors") for folder in (one, other))
     if left.keys() != right.keys() or any(left[name].tobytes() != right[name].tobytes() for name in left):
         return "the checkpoints differ"
@@ -74,7 +74,7 @@ def difference(one: Path, other: Path) -> str | None:
 
 
 def family(process: int) -> list[int]:
-    """A process and those that it has started."""
+    """Return a process and the processes that it has started."""
     try:
         children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
     except OSError:  # it has ended
@@ -83,7 +83,7 @@ def family(process: int) -> list[int]:
 
 
 def kills(seed: int, numbers: Sequence[int]) -> Part:
-    """As many moments, in turn in each of the commands."""
+    """Kill the commands in turn, one for each number, at random moments, and run them again."""
     part, ended = Part(), Counter[str]()
     with tempfile.TemporaryDirectory(prefix="campaign-") as place, ExitStack() as stack:
         base = Path(place) / "base"
@@ -92,11 +92,11 @@ def kills(seed: int, numbers: Sequence[int]) -> Part:
         for side, language in enumerate(("en", "fr")):
             text = "".join(pair[side] + "\n" for pair in toy_pairs(4000, 8)).encode()
             server.files[f"train.{language}.gz"] = gzip.compress(text, 1)
-        found = jobs(base, server.url)
+        commands = jobs(base, server.url)
         whole: dict[str, tuple[Path, float]] = {}
         for number in numbers:
-            name = [*found][number % len(found)]
-            job = found[name]
+            name = [*commands][number % len(commands)]
+            job = commands[name]
             if name not in whole:
                 began = time.monotonic()
                 folder = Path(shutil.copytree(base, Path(place) / name))
@@ -110,7 +110,7 @@ def kills(seed: int, numbers: Sequence[int]) -> Part:
             victim = Random(f"victim {seed} {number}").choice(family(process.pid)) if job.family else process.pid
             with suppress(ProcessLookupError):
                 os.kill(victim, signal.SIGKILL)
-            process.communicate()  # until nobody writes any more: processes that lost their launcher stop by themselves
+            process.communicate()  # wait for all writers of its output: processes without their launcher stop by themselves
             killed = process.returncode == -9
             how = "killed" if killed else "had ended" if victim == process.pid else "lost a process"
             ended[f"{name}, {how}"] += 1

@@ -1,4 +1,4 @@
-"""Hostile HTML documents, most with an invented translation, and some through the installed translator."""
+"""Hostile HTML documents: most are given an invented translation, some are translated by the bundled model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rnnsearch.translation import load
 from rnnsearch.translation.markup import Markup
 
 REAL = 50
-"""One of so many documents is translated by the installed translator."""
+"""One of this many documents is translated by the bundled model."""
 WORDS = (
     "Good morning!", "How are you today?", "I don't know.", "The old man sleeps in the house.", "She can't see the red dog.",
     "It's five o'clock.", "Thank you very much", "and the children sing,", "which is why we left.",
@@ -21,8 +21,8 @@ WORDS = (
 
 
 def markup(seed: int, numbers: Sequence[int]) -> Part:
-    """As many documents: a parser must find the same elements, attributes and comments, and the same words."""
-    part, came = Part(), Counter[str]()
+    """Translate a document for each number; a parser must see the same elements, attributes, comments and words."""
+    part, outcomes = Part(), Counter[str]()
     translator = load("en-fr")
     for number in numbers:
         random = Random(f"{seed} {number}")
@@ -31,18 +31,18 @@ def markup(seed: int, numbers: Sequence[int]) -> Part:
         try:
             Markup(document, "en")
             failure = soup.complaint(document, random, attributes)
-            came["translated"] += 1
+            outcomes["translated"] += 1
         except RnnsearchError as error:
             failure = f"an error of several lines: {error}" if "\n" in str(error) else None
-            came["refused"] += 1
+            outcomes["refused"] += 1
         if not failure and number % REAL == 0:
             text = soup.paragraph(random, WORDS)
-            found = Markup(text, "en")
-            translations = translator.translate(found.sentences)
+            marked_up = Markup(text, "en")
+            translations = translator.translate(marked_up.sentences)
             expected = [word for translation in translations for word in translation.text.split()]
-            words = soup.text_of(found.joined(translations)).split()
+            words = soup.text_of(marked_up.joined(translations)).split()
             failure = None if words == expected else f"{text!r}: {words}, and plain {expected}"
-            came["with the installed translator"] += 1
+            outcomes["with the installed translator"] += 1
         part.attempt(f"{number}", failure)
-    part.notes.update(came)
+    part.notes.update(outcomes)
     return part

@@ -1,4 +1,4 @@
-"""Odd requests to the server, drawn at random, against its application in this process."""
+"""Odd requests, drawn at random, to the server's application in this process."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ STATUSES = (200, 400, 403, 404, 405, 408, 413, 415, 503)
 
 
 def requests(seed: int, numbers: Sequence[int]) -> Part:
-    """Send odd requests; each is answered by a known status, and a refusal by one line."""
+    """Send odd requests. Each must be answered with an expected status, and a refusal with one line."""
     part = Part()
     make = partial(load_each, [world() / "mlp"])
     with SearchProcesses(make, {"batch_sentences": 4}, None, 1) as search:
@@ -51,14 +51,14 @@ def requests(seed: int, numbers: Sequence[int]) -> Part:
         with TestClient(app, raise_server_exceptions=False) as client:
             for number in numbers:
                 random = Random(f"{seed} {number}")
-                asked = drawn(random)
-                part.attempt(f"{number}: {asked}"[:500], wrong(client, asked))
+                request = drawn(random)
+                part.attempt(f"{number}: {request}"[:500], wrong(client, request))
             part.attempt("a good request at the end", wrong(client, {"url": "/translate", "json": GOOD}, (200,)))
     return part
 
 
 def drawn(random: Random) -> dict[str, Any]:
-    """A request: a good one, of which a few keys, the encoding and the bytes are odd."""
+    """Return a valid request in which a few keys, and possibly the encoding and some bytes, are odd."""
     keys = random.sample([*GOOD], random.randrange(len(GOOD))) if chance(random, 0.5) else [*GOOD]
     fields = {key: GOOD[key] for key in {"q": 0, "target": 0, **dict.fromkeys(keys)}}
     for key in random.sample([*fields], random.choice((0, 1, 1, 2))):
@@ -80,17 +80,17 @@ def drawn(random: Random) -> dict[str, Any]:
 
 
 def in_json(fields: dict[str, Any]) -> bytes:
-    """These fields as JSON, in which lone surrogates are escaped."""
+    """Encode fields as JSON, in which lone surrogates are escaped."""
     return json.dumps(fields).encode()
 
 
 def in_form(fields: dict[str, Any]) -> bytes:
-    """These fields as a form."""
+    """Encode fields as a URL-encoded form."""
     return "&".join(f"{key}={quote_plus(text)}" for key, text in as_texts(fields)).encode()
 
 
 def in_parts(fields: dict[str, Any]) -> bytes:
-    """These fields as a multipart form."""
+    """Encode fields as a multipart form."""
     parts = [
         f'--xx\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n'.encode() + text + b"\r\n"
         for key, text in as_texts(fields)
@@ -99,13 +99,13 @@ def in_parts(fields: dict[str, Any]) -> bytes:
 
 
 def as_texts(fields: dict[str, Any]) -> list[tuple[str, bytes]]:
-    """What a form has of these fields; a list is given several times."""
+    """Return the names and texts of fields in a form, in which a list becomes several fields."""
     pairs = [(key, one) for key, value in fields.items() for one in (value if isinstance(value, list) else [value])]
     return [(key, ("" if value is None else str(value)).encode("utf-8", "surrogatepass")) for key, value in pairs]
 
 
 def broken(random: Random, content: bytes) -> bytes:
-    """These bytes with some others: cut short, exchanged, repeated, or something else altogether."""
+    """Damage bytes: cut them short, replace or repeat some, append others, or return completely different ones."""
     place, stop = sorted(random.randrange(len(content) + 1) for _ in range(2))
     match random.randrange(5):
         case 0:
@@ -120,14 +120,14 @@ def broken(random: Random, content: bytes) -> bytes:
             return random.choice([*CONTENTS.values()])
 
 
-def wrong(client: TestClient, asked: dict[str, Any], statuses: Sequence[int] = STATUSES) -> str | None:
-    """What is wrong with the answer to a request, if anything."""
-    answer = client.request(**{"method": "POST", **asked})
+def wrong(client: TestClient, request: dict[str, Any], statuses: Sequence[int] = STATUSES) -> str | None:
+    """Send a request; return what is wrong with the answer, or None."""
+    answer = client.request(**{"method": "POST", **request})
     if answer.status_code not in statuses:
         return f"status {answer.status_code}: {answer.text[:200]}"
-    if "origin" in asked.get("headers", {}) and "access-control-allow-origin" not in answer.headers:
+    if "origin" in request.get("headers", {}) and "access-control-allow-origin" not in answer.headers:
         return "a refusal without a header for other sites"
-    if answer.status_code == 200 or asked.get("method") in ("HEAD", "OPTIONS"):
+    if answer.status_code == 200 or request.get("method") in ("HEAD", "OPTIONS"):
         return None
     told = answer.json()
     if list(told) != ["error"] or not told["error"] or "\n" in told["error"] or len(told["error"]) > 600:

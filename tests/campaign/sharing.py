@@ -1,4 +1,4 @@
-"""Two that write into one folder, readers beside a writer, and long streams."""
+"""Several processes that share a folder, two writers or readers beside a writer, and long streams."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from toy import write_pairs
 
 TEXT = ("--source", "train.en", "--target", "train.fr", "--hold-out", "12")
 MAY_GROW = 64
-"""MB that a stream's memory may grow by after its first tenth."""
+"""The growth of memory, in MB, that is allowed after the first tenth of a stream."""
 
 
 def readers(seed: int, numbers: Sequence[int]) -> Part:
-    """Loads of a model while a training saves it after every update."""
+    """Load a model again and again while a training saves it after every update."""
     part = Part()
     more = {"training.max_updates": 1_000_000, "training.validate_every": 1, "training.checkpoint_every": 1,
             "training.validate_sentences": 1, "training.patience": 0, "training.optimizer": "adam",
@@ -49,7 +49,7 @@ def readers(seed: int, numbers: Sequence[int]) -> Part:
 
 
 def writers(seed: int, numbers: Sequence[int]) -> Part:
-    """Two trainings into one folder at once: one is refused, and the other does not notice."""
+    """Start two trainings into one folder at once: one must be refused, and the other must be undisturbed."""
     part = Part()
     words = ["train", *TEXT, "--output", "out", *settings(SMALL | {"training.max_updates": 60})]
     with tempfile.TemporaryDirectory(prefix="campaign-") as place:
@@ -64,15 +64,13 @@ def writers(seed: int, numbers: Sequence[int]) -> Part:
             failure = None
             if sorted(status for _, status in ends) not in ([0, 2], [0, 0]) or b"Traceback" in errors:
                 failure = errors.decode()[-500:]
-            part.attempt(
-                f"{number}", failure or difference(undisturbed / "out", folder / "out") or partial(folder)
-            )
+            part.attempt(f"{number}", failure or difference(undisturbed / "out", folder / "out") or partial(folder))
             shutil.rmtree(folder)
     return part
 
 
 def stream(seed: int, numbers: Sequence[int]) -> Part:
-    """As many lines through `translate`."""
+    """Translate as many lines as there are numbers by one `translate`, whose memory must not grow."""
     part, lines = Part(), len(numbers)
     with tempfile.TemporaryDirectory(prefix="campaign-") as place:
         folder = Path(shutil.copytree(world(), Path(place) / "here"))

@@ -1,4 +1,4 @@
-"""What all parts of the campaign share: programs with limits, what counts as a failure, and a world to attack."""
+"""The common code of all parts of the campaign: programs with limits, what counts as a failure, and the files to attack."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from kept import kept
 from toy import ORDERS, make_trained, write_pairs
 
 CPU_SECONDS = 40
-"""What a command may take; none of those here has work for more than a few seconds."""
+"""The limit of CPU time of a command; none needs more than a few seconds."""
 LIMIT = 6.0 * CPU_SECONDS
-"""Seconds that it may take in all, on a machine that has other work."""
+"""The limit of elapsed time of a command in seconds, on a machine that has other work."""
 MEMORY = 8 << 30
-"""Bytes of address space of a command: what asks for more gets none, and the machine stays usable."""
+"""The limit of a command's address space in bytes, which keeps the machine usable."""
 PRELUDE = f"""
 import resource
 resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
@@ -48,20 +48,20 @@ SMALL = {
     "training.dropout": 0.1,
     "training.shuffle": "epoch",
 }
-"""Settings of a training that takes a second."""
+"""The settings of a training that takes a second."""
 
 
 @dataclass
 class Part:
-    """What was attempted, and what failed."""
+    """The result of a part of the campaign: the number of attempts, and the failures."""
 
     attempts: int = 0
     failures: list[str] = field(default_factory=list)
     notes: dict[str, object] = field(default_factory=dict)
-    """Figures that say what was done."""
+    """Further figures, such as how often each outcome occurred."""
 
     def attempt(self, name: str, failure: str | None) -> None:
-        """Count one attempt; a failure is told at once."""
+        """Count an attempt; a failure is printed at once."""
         self.attempts += 1
         if self.attempts % 10 == 0:
             print(f"  {self.attempts} attempts", file=sys.stderr, flush=True)
@@ -72,7 +72,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended; the status is None where it was still running at the limit."""
+    """The end of a command: its status, None if it was still running at the time limit, and its output."""
 
     status: int | None
     out: bytes
@@ -80,14 +80,12 @@ class Ended:
 
 
 def settings(values: Mapping[str, object]) -> list[str]:
-    """As arguments of a command."""
+    """Return settings as arguments of a command."""
     return [word for key, value in values.items() for word in ("--set", f"{key}={value}")]
 
 
-def start(
-    arguments: Sequence[object], folder: Path, code: str = MAIN, endless: bool = False
-) -> subprocess.Popen[bytes]:
-    """A command that runs in `folder`; `code` is run after its limits are set. An `endless` one has none."""
+def start(arguments: Sequence[object], folder: Path, code: str = MAIN, endless: bool = False) -> subprocess.Popen[bytes]:
+    """Start a command in `folder`: limits are set, unless it is `endless`, and then `code` is run."""
     environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb"}
     return forked.Popen(
         [sys.executable, "-c", ("" if endless else PRELUDE) + code, *map(os.fspath, map(_text, arguments))],
@@ -100,7 +98,7 @@ def start(
 
 
 def run(arguments: Sequence[object], folder: Path, code: str = MAIN, limit: float = LIMIT) -> Ended:
-    """Run a command to its end or to the limit."""
+    """Run a command to its end or to the time limit."""
     with start(arguments, folder, code) as process:
         try:
             out, err = process.communicate(timeout=limit)
@@ -112,7 +110,7 @@ def run(arguments: Sequence[object], folder: Path, code: str = MAIN, limit: floa
 
 
 def complaint(ended: Ended, allowed: Sequence[int] = (0, 2)) -> str | None:
-    """What is wrong with the end of a command: it must be done, or have refused with a clear sentence."""
+    """Return what is wrong with the end of a command: it must have succeeded, or refused with a clear sentence."""
     err = ended.err.decode("utf-8", "backslashreplace")
     last = " / ".join(err.strip().splitlines()[-4:])[-600:]
     if ended.status in (None, -signal.SIGXCPU, -signal.SIGKILL):
@@ -127,19 +125,19 @@ def complaint(ended: Ended, allowed: Sequence[int] = (0, 2)) -> str | None:
 
 
 def partial(folder: Path) -> str | None:
-    """Files under names that only writers use while they write."""
+    """Return a complaint about temporary files that a writer has left behind, or None."""
     with_names = (*folder.rglob(".*.partial"), *folder.rglob(".preparing-*"), *folder.rglob("*.unfinished"))
     return f"left {', '.join(str(path.relative_to(folder)) for path in with_names)}" if with_names else None
 
 
 def names(folder: Path) -> set[bytes]:
-    """All files in a folder, but for those that mark a lock."""
-    found = {os.fsencode(Path(place) / name) for place, _, files in os.walk(folder) for name in files}
-    return {name for name in found if not name.endswith(b"/lock")}
+    """Return the names of all files in a folder, except lock files."""
+    paths = {os.fsencode(Path(place) / name) for place, _, files in os.walk(folder) for name in files}
+    return {name for name in paths if not name.endswith(b"/lock")}
 
 
 def same_files(one: Path, other: Path, leave_out: Sequence[str] = ()) -> str | None:
-    """The first difference between two folders: a missing file, or other bytes."""
+    """Return the first difference between two folders, a missing file or different bytes, or None."""
     left, right = (
         {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} for folder in (one, other)
     )
@@ -153,7 +151,7 @@ def same_files(one: Path, other: Path, leave_out: Sequence[str] = ()) -> str | N
 
 
 def make_world(folder: Path) -> None:
-    """Texts, models of three kinds and prepared text; everything a command may be given."""
+    """Fill a folder with everything that commands read: texts, models of three kinds, and prepared text."""
     write_pairs(folder, "train", 200, 1)
     write_pairs(folder, "valid", 12, 2)
     write_pairs(folder, "test", 5, 3)
@@ -167,10 +165,10 @@ def make_world(folder: Path) -> None:
         shutil.copytree(kept(make_trained, "gated", alignment, ORDERS[0]), folder / alignment)
     text = ["--source", "train.en", "--target", "train.fr"]
     trained = ["train", *text, "--hold-out", "10", "--output", "bpe"]
-    wanted = SMALL | {"data.subwords": "bpe", "data.subword_pieces": 60, "data.tokenizer": "moses"}
-    wanted["search.maximum_length_ratio"] = 1.0  # it has not learned to end
+    with_subwords = SMALL | {"data.subwords": "bpe", "data.subword_pieces": 60, "data.tokenizer": "moses"}
+    with_subwords["search.maximum_length_ratio"] = 1.0  # the model has not learned to predict the end symbol
     for command in (
-        [*trained, *settings(wanted)],
+        [*trained, *settings(with_subwords)],
         ["prepare", *text, "--hold-out", "10", "--output", "prepared", *settings({"data.tokenizer": "whitespace"})],
         ["lexicon", "--model", "mlp", *text],
     ):
@@ -179,13 +177,13 @@ def make_world(folder: Path) -> None:
 
 
 def world() -> Path:
-    """The folder that `make_world` has filled; it is not to be written to."""
+    """Return the folder that `make_world` has filled. Nothing may be written into it."""
     return kept(make_world)
 
 
 @contextlib.contextmanager
 def writing(fifo: Path, text: Path) -> Iterator[None]:
-    """A process that writes a text into a named pipe whenever somebody reads it."""
+    """Run a process that writes a text into a named pipe whenever somebody reads it."""
     text.with_suffix(".again").write_text(f"while :; do cat {shlex.quote(str(text))} > {shlex.quote(str(fifo))}; done")
     with subprocess.Popen(["sh", text.with_suffix(".again")], start_new_session=True) as process:
         try:
@@ -195,7 +193,7 @@ def writing(fifo: Path, text: Path) -> Iterator[None]:
 
 
 def chance(random: Random, probability: float) -> bool:
-    """Whether something of this probability happens."""
+    """Draw whether an event of this probability happens."""
     return random.random() < probability
 
 

@@ -138,7 +138,8 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         f'  train) exec {real} "$@" {short} ;;\n  *) exec {real} "$@" ;;\nesac\n'
     )
     stand_in.chmod(0o755)
-    return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "OMP_NUM_THREADS": "1"}
+    interpreter = Path(sys.executable).parent  # `python` in a page is the one that runs the tests
+    return {**os.environ, "PATH": f"{folder}:{interpreter}:{os.environ['PATH']}", "OMP_NUM_THREADS": "1"}
 
 
 @pytest.mark.parametrize("arguments", COMMANDS)

@@ -40,8 +40,9 @@ def test_the_wheel_translates(tmp_path: Path) -> None:
     packages = environment / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
     # The libraries are those of this environment; a path in a .pth file does not bring the .pth files of that folder.
     (packages / "libraries.pth").write_text("\n".join(path for path in sys.path if "-packages" in path))
-    pip = (sys.executable, "-m", "pip", "--quiet", "install", "--no-deps", "--no-index", "--prefix", environment)
-    run(*pip, wheel, cwd=tmp_path)
+    # `--python` and not `--prefix`, with which pip removes the rnnsearch that the other tests run.
+    pip = (sys.executable, "-m", "pip", "--quiet", "--python", environment / "bin" / "python")
+    run(*pip, "install", "--ignore-installed", "--no-deps", "--no-index", wheel, cwd=tmp_path)
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     where = run(environment / "bin" / "python", "-c", "import rnnsearch; print(rnnsearch.__file__)", cwd=tmp_path, env=clean)
     assert Path(where.strip()).is_relative_to(environment)

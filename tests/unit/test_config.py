@@ -234,3 +234,10 @@ def test_a_file_need_not_go_together_before_it_is_merged(tmp_path: Path) -> None
     assert from_preset("small", values).model.tied_embedding
     with pytest.raises(RnnsearchError, match="maxout_size"):
         from_preset("paper", values)
+
+
+def test_settings_are_values_of_json() -> None:
+    """What is written is what is compared with it, for lists too."""
+    settings = to_dict(from_dict({"training": {"augment": ["capitals", "typos"]}}))
+    assert json.loads(json.dumps(settings)) == settings
+    assert to_dict(from_dict(settings)) == settings

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from attention_layers import DTYPES, LAYERS, LENGTHS, MASK, A, B, K, M, Q, S, V, every_layer, made, random, same
 from rnnsearch.model import Source
-from rnnsearch.model.attention import ATTENTIONS
+from rnnsearch.model.attention import ATTENTIONS, LARGEST_EXPONENT
 from rnnsearch.nn import (
     Attention,
     BahdanauAttention,
@@ -72,7 +72,7 @@ def literal(name: str, p: dict[str, Vector], q: Vector, m: Vector, state: Vector
     """α of one step of one sequence and the next state, from the papers' formulas; `state` is None before the first step."""
     positions = range(len(m))
     if name == "mixture":
-        a, b, step = (p["W_g"] @ q + p["b_g"]).reshape(3, -1)
+        a, b, step = np.minimum(p["W_g"] @ q + p["b_g"], LARGEST_EXPONENT).reshape(3, -1)
         kappa = (-1.0 if state is None else state) + np.exp(step)
         phi = np.array([np.sum(np.exp(a - np.exp(b) * (kappa - j) ** 2)) for j in positions])
         return phi / phi.sum(), kappa

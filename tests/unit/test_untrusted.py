@@ -161,6 +161,32 @@ def test_tables_bars_and_lines_show_data_as_it_is(text: str) -> None:
     assert printable(text) in shown(status, terminal=True)
 
 
+@pytest.mark.parametrize("columns", ["0", "1", "60", "-1", "x"])
+def test_a_table_in_a_file_is_not_folded(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    table = Table(*(f"column {number}" for number in range(30)))
+    console = Terminal(file=io.StringIO(), color_system=None)
+    console.print(table)
+    console.print("a word " * 100)
+    heading = console.file.getvalue().splitlines()[1]  # type: ignore[attr-defined]
+    assert all(f" column {number} " in heading for number in range(30))
+    assert console.file.getvalue().splitlines()[-1] == "a word " * 100  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "19"])
+def test_a_terminal_of_hardly_any_columns_shows_readable_tables(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Screen(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setenv("TERM", "xterm")
+    console = Terminal(file=Screen(), color_system=None)
+    console.print(Table("BLEU", "interval"))
+    assert "BLEU" in console.file.getvalue()  # type: ignore[attr-defined]
+    assert "interval" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
 def test_a_terminal_gets_no_escapes_and_a_file_gets_every_byte(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for terminal in (True, False):
         out = io.StringIO()

@@ -1,14 +1,14 @@
 """Word alignment of parallel text, learned from this text alone: hidden Markov models of both directions.
 
-vocabulary   words: how they are counted, their stems and classes
-bitext       the words and the cells of sentence pairs, as arrays
-spelling     how alike two words are written
+vocabulary   words: their normalised forms, frequencies, stems and classes
+bitext       the words and the position pairs of sentence pairs, as arrays
+spelling     the similarity of the spellings of two words
 lexicon      translation probabilities, smoothed
-hmm          forward-backward: the posterior probability of every link of a pair, in one direction
-compiled     the same, and the expectations of a whole text, as compiled loops
-agreement    what is learned, and how: expectation maximisation of both directions, which agree at first
-probability  the probability of a link, from all this
-aligner      links, and the folder that keeps an aligner
+hmm          forward-backward: the posterior probability of every link of a sentence pair, in one direction
+compiled     the same, and the expected counts of a whole text, as compiled loops
+agreement    training: expectation maximisation of both directions, first with agreement, then without
+probability  the probability of a link, predicted from the posteriors and other features
+aligner      links, and the folder that stores an aligner
 """
 
 from __future__ import annotations
@@ -24,6 +24,6 @@ __all__ = ["Aligner", "Corpus", "LineLinks", "is_aligner", "learned_links", "rea
 
 
 def learned_links(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[Links]:
-    """The links of the words of each pair, learned from all pairs."""
+    """Learn to align words from all sentence pairs, and return the links of each pair."""
     corpus = Corpus(pairs)
     return (line.links() for line in Aligner.learn(corpus).align(corpus)) if corpus.lines else iter(())

@@ -1,4 +1,4 @@
-"""An aligner that has learned: it draws links, and can be kept in a folder."""
+"""A trained aligner, which links the words of sentence pairs and can be saved in a folder."""
 
 from __future__ import annotations
 
@@ -25,46 +25,47 @@ from rnnsearch.jobs import digest_of
 from rnnsearch.untrusted import MEGABYTE, Array, check_arrays, check_header, check_regular, read_bytes, read_json
 
 THRESHOLD = 0.5
-"""A link is drawn if it is more probable than this."""
+"""Words are linked if the probability of the link is above this."""
 _LEAST = 0.01
-"""Cells that no model gives a greater probability are not returned."""
+"""Position pairs to which no model gives a greater posterior probability are left out."""
 _PAIRS = 1000
-"""Pairs that are aligned at a time."""
+"""The number of sentence pairs that are aligned at a time."""
 _FORMAT = 2
 _DESCRIPTION, _ARRAYS, _WORDS = "aligner.json", "aligner.safetensors", ("source.words", "target.words")
 _KINDS = ("agreeing", "independent")
 _MOST_WORDS = 4096 * MEGABYTE
-"""Bytes of a list of words: of a word that is listed, there are also numbers."""
+"""The greatest size of a list of words, in bytes. Arrays with numbers for each word are in memory, too."""
 _MANY = 1e15
-"""No text has so many words."""
+"""An upper bound of all counts: no text has so many words."""
 
 
 @dataclass(frozen=True)
 class LineLinks:
-    """What the aligner says of one line: all cells that any model believes in at least a little."""
+    """The alignment of a line: all position pairs to which at least one model gives a posterior probability above 0.01."""
 
     source: NDArray[np.int64]
-    """The source position of each cell, from 0."""
+    """The source position of each position pair, from 0."""
     target: NDArray[np.int64]
+    """The target position of each position pair, from 0."""
     forward: NDArray[np.float32]
-    """The posterior probability of each in the model that generates the target, of the two that agree."""
+    """The posterior probability of each position pair in the agreeing model that generates the target."""
     backward: NDArray[np.float32]
-    """The same in the model that generates the source."""
+    """The same in the agreeing model that generates the source."""
 
     evidence: NDArray[np.float64]
-    """What speaks for a link and against it: cells × kinds, see `probability.EVIDENCE`."""
+    """The features from which the probability is predicted: position pairs × features (`probability.EVIDENCE`)."""
     probability: NDArray[np.float64]
-    """The probability that the two words are linked, which follows from the evidence."""
+    """The probability that the two words are linked."""
 
     def links(self, how: Symmetry | Literal["probability"] = "probability", threshold: float = THRESHOLD) -> Links:
-        """The links of a probability above `threshold`, or those of each model by itself, combined (`symmetrize`).
+        """Return the links of a probability above `threshold`, or those of both agreeing models combined (`symmetrize`).
 
-        By itself, a model links each word that it generates with the word that it most probably came from, if that is more
-        probable than that it came from none.
+        For `symmetrize`, a model links each word that it generates with the most probable word of the other side, unless
+        NULL is more probable.
         """
         if how == "probability":
-            found = self.probability > threshold
-            return frozenset(zip(self.source[found].tolist(), self.target[found].tolist(), strict=True))
+            linked = self.probability > threshold
+            return frozenset(zip(self.source[linked].tolist(), self.target[linked].tolist(), strict=True))
         forward = self._most_probable(self.target, self.forward)
         backward = self._most_probable(self.source, self.backward)
         return symmetrize(forward, backward, how)
@@ -75,9 +76,12 @@ class LineLinks:
         return dict(zip(cells, self.probability.tolist(), strict=True))
 
     def _most_probable(self, words: NDArray[np.int64], probability: NDArray[np.float32]) -> Links:
+        """Return for each of the generated `words` its most probable link, unless NULL is more probable."""
+        # Sorted by word, then by descending probability, the first position pair of each word is its best.
         order = np.lexsort((-probability, words))
         _, first = np.unique(words[order], return_index=True)
         best = order[first]
+        # The posterior probability of NULL is 1 − Σ p of the word.
         total = np.bincount(words, probability)
         best = best[probability[best] > 1 - total[words[best]]]
         return frozenset(zip(self.source[best].tolist(), self.target[best].tolist(), strict=True))
@@ -90,7 +94,8 @@ class Aligner:
         for line in aligner.align(pairs):
             line.links(), line.probabilities()
 
-    A pair is two strings whose words are separated by spaces, or two lists of words.
+    A pair is two strings whose words are separated by spaces, or two lists of words. An aligner consists of the words of the
+    training text, and of the models that were learned from it.
     """
 
     def __init__(self, words: tuple[Words, Words], agreeing: Models, independent: Models) -> None:
@@ -99,10 +104,10 @@ class Aligner:
 
     @classmethod
     def learn(cls, pairs: Iterable[GivenPair] | Corpus, advance: Callable[[int], None] = lambda pairs: None) -> Aligner:
-        """An aligner that has learned from a text; `advance` is told how many more pairs each of `steps` steps has seen.
+        """Train an aligner on a text. Each of the `steps` steps calls `advance` with the numbers of pairs it has processed.
 
-        A `Corpus` keeps the text in a folder: there, a training that was killed goes on after its last whole step. Raises
-        RnnsearchError where there is no pair.
+        A `Corpus` keeps the text in a folder: a training that was killed continues after its last complete step, if it has
+        the same corpus in the same folder. Raises RnnsearchError if there are no pairs.
         """
         corpus = pairs if isinstance(pairs, Corpus) else Corpus(pairs)
         if not corpus.lines:
@@ -111,9 +116,9 @@ class Aligner:
         return cls(corpus.words, agreeing, independent)
 
     def align(self, pairs: Iterable[GivenPair] | Corpus) -> Iterator[LineLinks]:
-        """The links of every pair of any text, in order; a side may be empty. Those of a pair depend on no other pair.
+        """Align every pair of any text, in order; a side may be empty. The links of a pair depend on no other pair.
 
-        A `Corpus` is the one that was learned from.
+        A `Corpus` must be the training text.
         """
         if isinstance(pairs, Corpus):
             for block in pairs.blocks():
@@ -124,40 +129,44 @@ class Aligner:
             yield from self._align(block.indexed(*words), words)
 
     def lexicon(self) -> dict[str, list[tuple[str, float]]]:
-        """For each source word the target words that it was linked to, with p(target word | source word), the best first.
+        """Return for each source word the target words that it was linked to, each with p(target word | source word).
 
-        These are expected links by the models that agree; words are in the normalised form in which they were counted.
+        The most probable word comes first. The probabilities are expected links under the agreeing models. The words are in
+        the normalised form in which they were counted.
         """
-        known, (source_words, target_words) = self._models[0].lexicon, self.words
-        sources, targets = np.divmod(known.keys, max(1, target_words.known))
-        found: dict[str, list[tuple[str, float]]] = {}
-        for source, target, links in zip(sources.tolist(), targets.tolist(), known.links[:, 0].tolist(), strict=True):
-            p = links / max(float(known.totals.links[0][source]), links, 1e-30)
-            found.setdefault(source_words.words[source], []).append((target_words.words[target], p))
-        return {word: sorted(linked, key=lambda one: (-one[1], one[0])) for word, linked in found.items()}
+        lexicon, (source_words, target_words) = self._models[0].lexicon, self.words
+        sources, targets = np.divmod(lexicon.keys, max(1, target_words.known))
+        linked: dict[str, list[tuple[str, float]]] = {}
+        for source, target, links in zip(sources.tolist(), targets.tolist(), lexicon.links[:, 0].tolist(), strict=True):
+            p = links / max(float(lexicon.totals.links[0][source]), links, 1e-30)
+            linked.setdefault(source_words.words[source], []).append((target_words.words[target], p))
+        return {word: sorted(targets, key=lambda target: (-target[1], target[0])) for word, targets in linked.items()}
 
     def _align(self, block: Block, words: tuple[Words, Words]) -> Iterator[LineLinks]:
+        """Align the lines of a block: posterior probabilities of all four models, then features and link probabilities."""
         alike = _likeness(block, words)
         parameters = [models.parameters(block, words, alike) for models in self._models]
+        # The share of each word in the text, and t of both directions (D) of all models (M) for each word-type pair (N).
         shares = [np.maximum(side.frequencies, 1) / max(1, side.frequencies.sum()) for side in words]
         t_NMD = np.stack([of.t for of in parameters], axis=1)
-        found: list[tuple[NDArray[Any], ...]] = []
+        parts: list[tuple[NDArray[Any], ...]] = []  # of the present line, which consists of several pairs if it is very long
         line, pairs = 0, len(block.line)
         for first in range(0, pairs, _PAIRS):
             last = min(first + _PAIRS, pairs)
+            # p of both directions by all models, for all position pairs of up to _PAIRS sentence pairs.
             posteriors = [compiled.posteriors(block.text, of, first, last) for of in parameters]
             p_DMN = np.stack([np.stack(direction) for direction in zip(*posteriors, strict=True)])
             for p in range(first, last):
                 if block.line[p] != line:
-                    yield _line(found)
-                    found, line = [], line + 1
-                found.append(_cells(block, p, p_DMN[:, :, _of_pair(block, p, first)], t_NMD, shares))
-        yield _line(found)
+                    yield _line(parts)
+                    parts, line = [], line + 1
+                parts.append(_cells(block, p, p_DMN[:, :, _of_pair(block, p, first)], t_NMD, shares))
+        yield _line(parts)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Keep the aligner in a folder, from which `load` reads it.
+        """Save the aligner in a folder, from which `load` reads it.
 
-        The folder is an aligner's from when its last file, the description, is there: that goes first and comes last.
+        A folder is an aligner once it contains the description. This file is therefore removed first and written last.
         """
         from safetensors.numpy import save_file
 
@@ -173,12 +182,13 @@ class Aligner:
         write_json(folder / _DESCRIPTION, {"format": _FORMAT, "p_0": p_0, "digest": digest})
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
-        found: dict[str, NDArray[Any]] = {
+        """Return the arrays of the aligner by their names in the file."""
+        arrays: dict[str, NDArray[Any]] = {
             f"frequencies.{n}": side.frequencies[: side.known] for n, side in enumerate(self.words)
         }
         for kind, models in zip(_KINDS, self._models, strict=True):
             lexicon = models.lexicon
-            found |= {f"{kind}.keys": lexicon.keys, f"{kind}.links": lexicon.links}
+            arrays |= {f"{kind}.keys": lexicon.keys, f"{kind}.links": lexicon.links}
             pairs: dict[str, tuple[Any, Any]] = {
                 "nulls": models.nulls,
                 "jumps": models.jumps,
@@ -186,12 +196,12 @@ class Aligner:
                 "likeness": lexicon.totals.likeness,
             }
             for name, pair in pairs.items():
-                found |= {f"{kind}.{name}.0": pair[0], f"{kind}.{name}.1": pair[1]}
-        return found
+                arrays |= {f"{kind}.{name}.0": pair[0], f"{kind}.{name}.1": pair[1]}
+        return arrays
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> Aligner:
-        """The aligner that `save` has kept; RnnsearchError where there is none, or a damaged one."""
+        """Read the aligner that `save` has written. Raises RnnsearchError if there is none, or if it is damaged."""
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
@@ -202,12 +212,15 @@ class Aligner:
             raise RnnsearchError(f"{folder}: no aligner is there; `rnnsearch align --save` keeps one") from None
         if not isinstance(description, dict) or description.get("format") != _FORMAT:
             raise RnnsearchError(f"{folder}: an aligner of another version of rnnsearch; make it again")
+        # The digest tells that the files belong together; the checks below, that even signed files cannot do harm.
+        # Sizes are checked first, because the digest is computed from all bytes.
         files = [folder / name for name in (*_WORDS, _ARRAYS)]
-        check_regular(*files)
+        check_regular(*files[:2], most=_MOST_WORDS)
+        if files[2].exists():
+            check_header(files[2])
         if digest_of(*files) != description.get("digest"):
             raise RnnsearchError(f"{folder}: damaged: its files do not belong together; make it again")
         try:
-            check_header(folder / _ARRAYS)
             arrays = load_file(folder / _ARRAYS)
             texts = [read_bytes(folder / name, _MOST_WORDS) for name in _WORDS]
             check_arrays(arrays, _expected(arrays, *(text.count(b"\n") for text in texts)))
@@ -231,7 +244,7 @@ class Aligner:
 
 
 def _expected(arrays: Mapping[str, NDArray[Any]], source_words: int, target_words: int) -> dict[str, Array]:
-    """The arrays of an aligner with so many words on each side, and with the numbers of types that it has itself."""
+    """Return what the arrays of an aligner must be, from the numbers of words and its own numbers of word-type pairs."""
     sizes = source_words, target_words
     expected = {f"frequencies.{n}": Array("int64", (size,), 0, _MANY) for n, size in enumerate(sizes)}
     for kind in _KINDS:
@@ -247,7 +260,7 @@ def _expected(arrays: Mapping[str, NDArray[Any]], source_words: int, target_word
 
 
 def _check_numbers(arrays: Mapping[str, NDArray[Any]], words: tuple[Words, Words]) -> None:
-    """Raise ValueError unless words differ, keys ascend, and no type has more links than the two words in it."""
+    """Raise ValueError unless words differ, keys ascend, and no word-type pair has more links than either of its words."""
     for n, side in enumerate(words):
         if len(side) != len(arrays[f"frequencies.{n}"]):
             raise ValueError(f"{_WORDS[n]} has a word twice")
@@ -261,13 +274,14 @@ def _check_numbers(arrays: Mapping[str, NDArray[Any]], words: tuple[Words, Words
 
 
 def is_aligner(folder: Path) -> bool:
-    """Whether an aligner is kept in this folder."""
+    """Whether this folder contains an aligner."""
     return (folder / _DESCRIPTION).is_file()
 
 
 def _likeness(block: Block, words: tuple[Words, Words]) -> NDArray[np.float32]:
-    """How alike the words of each type of a block are written."""
+    """Return the similarity of the spellings in each word-type pair of a block."""
     letters, numbers = [], []
+    # The letter pairs of each word of the block are computed once.
     for side, types in zip(words, (block.type_source, block.type_target), strict=True):
         here, number = np.unique(types, return_inverse=True)
         letters.append(letter_pairs([side.words[n] for n in here.tolist()]))
@@ -276,13 +290,13 @@ def _likeness(block: Block, words: tuple[Words, Words]) -> NDArray[np.float32]:
 
 
 def _of_pair(block: Block, p: int, first: int = 0) -> slice:
-    """Where the cells of a pair are, from those of pair `first` on."""
+    """Return where the position pairs of sentence pair `p` are, counted from those of sentence pair `first`."""
     offsets = block.text.offsets
     return slice(offsets[p] - offsets[first], offsets[p + 1] - offsets[first])
 
 
 def _cells(block: Block, p: int, p_DMN: Any, t_NMD: Any, shares: Sequence[NDArray[np.float64]]) -> tuple[NDArray[Any], ...]:
-    """The columns of `LineLinks` for a pair."""
+    """Return the columns of `LineLinks` for a sentence pair."""
     text = block.text
     ids = (
         text.source_ids[text.source_starts[p] : text.source_starts[p + 1]],
@@ -294,12 +308,20 @@ def _cells(block: Block, p: int, p_DMN: Any, t_NMD: Any, shares: Sequence[NDArra
         kinds = np.int64, np.int64, np.float32, np.float32
         return *(none.astype(kind) for kind in kinds), np.empty((0, len(EVIDENCE))), none
     t_STMD = t_NMD[text.cells[_of_pair(block, p)]].reshape(*shape, 2, 2)
-    known = evidence(p_DMN.reshape(2, 2, *shape), t_STMD, *(share[side] for share, side in zip(shares, ids, strict=True)))
-    kept = np.flatnonzero(p_DMN.max((0, 1)) > _LEAST)
-    i, j = np.divmod(kept, shape[1])
-    known = known.reshape(len(known), -1)[:, kept].T
-    return i + block.first[p, 0], j + block.first[p, 1], p_DMN[0, 0, kept], p_DMN[1, 0, kept], known, probability(known)
+    features = evidence(p_DMN.reshape(2, 2, *shape), t_STMD, *(share[side] for share, side in zip(shares, ids, strict=True)))
+    # Only the position pairs to which some model gives a probability are returned.
+    likely = np.flatnonzero(p_DMN.max((0, 1)) > _LEAST)
+    i, j = np.divmod(likely, shape[1])
+    features = features.reshape(len(features), -1)[:, likely].T
+    return (
+        i + block.first[p, 0],
+        j + block.first[p, 1],
+        p_DMN[0, 0, likely],
+        p_DMN[1, 0, likely],
+        features,
+        probability(features),
+    )
 
 
-def _line(found: list[tuple[NDArray[Any], ...]]) -> LineLinks:
-    return LineLinks(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+def _line(parts: list[tuple[NDArray[Any], ...]]) -> LineLinks:
+    return LineLinks(*(np.concatenate(column) for column in zip(*parts, strict=True)))

@@ -1,8 +1,9 @@
-"""Parallel text as arrays: words, and the cells of every sentence pair, in blocks of bounded size.
+"""Parallel text as arrays: the words and the position pairs of every sentence pair, in blocks of bounded size.
 
-A cell is a source word beside a target word of the same pair; Tx source and Ty target words have Tx·Ty of them. A cell
-is of a type, which is the two words themselves: probabilities of translation belong to types. Every cell knows the number
-of its type in its block, so that no word is looked up while an aligner learns. A block is in memory by itself.
+A position pair (a *cell* in the names of variables) is a source position beside a target position of the same sentence pair;
+Tx source and Ty target words have Tx·Ty of them. The word-type pair of a position pair (its *type*) consists of the two
+words themselves; it has the translation probabilities. An array holds the number of the word-type pair of every position
+pair, so that no word is looked up in training. Only one block is in memory at a time.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.text.tokenize import split_at_spaces
 
 LONGEST = 1024
-"""Words of a side of a pair that are aligned together. Longer pairs are cut into as many pieces on both sides."""
+"""The most words of a side that are aligned together. Longer sentence pairs are cut into pieces, equally many per side."""
 _SEPARATOR = re.compile(r"(?:^|[ \t])\|\|\|(?=[ \t]|$)")
 SIZE = 1 << 24
-"""A block ends with the line that makes it so many cells and words."""
+"""The number of position pairs and words that ends a block."""
 
 Pair: TypeAlias = tuple[Sequence[str], Sequence[str]]
 """The words of both sides of a line."""
@@ -37,18 +38,18 @@ GivenPair: TypeAlias = tuple[str | Sequence[str], str | Sequence[str]]
 
 @dataclass(frozen=True)
 class Block:
-    """Sentence pairs, those of very long lines in pieces, in order."""
+    """Sentence pairs in order; very long lines are cut into several pairs."""
 
     line: NDArray[np.int64]
-    """The line of each pair, the first of the block being 0. Every line has a pair."""
+    """The line of each sentence pair, counted from 0 in the block. Every line has at least one pair."""
     first: NDArray[np.int64]
-    """The positions in their line of a pair's first words, source and target: pairs × 2."""
+    """The positions, in their line, of the first source word and the first target word of each pair: pairs × 2."""
     text: Text
     """The arrays that compiled loops read."""
     type_source: NDArray[np.int32]
-    """The source word of each type of the block, in ascending order."""
+    """The source word of each word-type pair of the block, in ascending order."""
     type_target: NDArray[np.int32]
-    """The target word of each type."""
+    """The target word of each word-type pair."""
 
     @property
     def lines(self) -> int:
@@ -57,16 +58,16 @@ class Block:
 
     @property
     def longest(self) -> int:
-        """The words of the longest side of a pair."""
+        """The number of words of the longest side of a pair."""
         return max(int(np.diff(starts).max(initial=0)) for starts in (self.text.source_starts, self.text.target_starts))
 
     def numbered(self, source: NDArray[np.int32], target: NDArray[np.int32]) -> Block:
-        """The same block with these numbers in place of the words' numbers."""
+        """Return the same block with words renumbered: `source` and `target` map old numbers to new numbers."""
         text = self.text._replace(source_ids=source[self.text.source_ids], target_ids=target[self.text.target_ids])
         return Block(self.line, self.first, text, self.type_source, self.type_target)
 
     def indexed(self, source: Words, target: Words) -> Block:
-        """The same block with its cells, and their types."""
+        """Return the same block with its word-type pairs, and with their numbers for all position pairs."""
         text = self.text._replace(cells=np.empty(self.text.offsets[-1], np.int32))
         return Block(self.line, self.first, text, *index_cells(text, len(source), len(target)))
 
@@ -77,7 +78,7 @@ class Block:
 
     @classmethod
     def load(cls, path: Path) -> Block:
-        """What `save` has written; the types stay in their file until they are read."""
+        """Read what `save` has written; the word-type pairs are mapped into memory and read on demand."""
         with np.load(path) as file:
             arrays = dict(file)
         text = Text(*(arrays.pop(name) for name in Text._fields))
@@ -98,7 +99,7 @@ def as_words(pair: GivenPair) -> Pair:
 
 
 def blocks_of(lines: Iterable[Pair], source: Words, target: Words) -> Iterator[Block]:
-    """The text in blocks without cells; its words are added to those that are known. A side of a line may be empty."""
+    """Divide a text into blocks without position pairs, and add its words to `source` and `target`. Sides may be empty."""
     block = _Collected()
     for words in lines:
         block.add(words, source, target)
@@ -110,9 +111,9 @@ def blocks_of(lines: Iterable[Pair], source: Words, target: Words) -> Iterator[B
 
 
 def read_joined(path: Path) -> Iterator[tuple[str, str]]:
-    """The pairs of a file with both sides on each line: `source ||| target` as for fast_align, or with a tab between.
+    """Read the pairs of a file with both sides on each line: `source ||| target` as for fast_align, or with a tab between.
 
-    The first line says which of the two separates the sides where a line has both: if that is `|||`, tabs are spaces.
+    The first line decides which of the two separates the sides of lines that contain both: if it is `|||`, tabs are spaces.
     """
     by_tabs = None
     for number, line in enumerate(read_lines(path), start=1):
@@ -129,7 +130,7 @@ def read_joined(path: Path) -> Iterator[tuple[str, str]]:
 
 
 class _Collected:
-    """Collects the pairs of a block."""
+    """The pairs of a block that is not complete yet."""
 
     def __init__(self) -> None:
         self.lines = self.size = 0
@@ -145,6 +146,7 @@ class _Collected:
                 self._first.append(part.start)
                 ids.extend(known.ids(side[part]))
                 starts.append(len(ids))
+            # Tx · Ty position pairs, whose word-type pairs are numbered when the block is complete.
             sizes = [part.stop - part.start for part in piece]
             self._offsets.append(self._offsets[-1] + sizes[0] * sizes[1])
             self.size += sum(sizes) + sizes[0] * sizes[1]
@@ -159,7 +161,7 @@ class _Collected:
 
 
 def _pieces(source: Sequence[str], target: Sequence[str]) -> Iterator[tuple[slice, slice]]:
-    """The parts of a line that are aligned together: all of it, or, if it is too long, as many parts of each side."""
+    """Yield the parts of a line that are aligned together: the whole line, or, if it is too long, equally many per side."""
     pieces = max(1, -(-max(len(source), len(target)) // LONGEST))
     for k in range(pieces):
         source_part, target_part = (

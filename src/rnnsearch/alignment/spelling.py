@@ -1,4 +1,4 @@
-"""How alike two words are written: names, numbers and cognates translate each other more often than chance."""
+"""The similarity of the spellings of two words, by which names, numbers and cognates are likely translations."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BITS = 256
+"""The number of hash values of letter pairs."""
 _ALIKE = 0.55
-"""Words of less similarity are not alike at all."""
+"""Dice coefficients up to this count as no similarity."""
 _BLOCK = 1 << 18
+"""The number of word-type pairs that are compared at a time."""
 _ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(1, dtype=np.uint8)
 """The number of bits that are set in a byte."""
 
@@ -20,26 +22,28 @@ _ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(1, dt
 def likeness(
     source: NDArray[np.uint8], target: NDArray[np.uint8], type_source: NDArray[np.int32], type_target: NDArray[np.int32]
 ) -> NDArray[np.float32]:
-    """Of each type of cell, the sixth power of the Dice coefficient of the letter pairs of its words, without accents.
+    """Return the similarity of each word-type pair: the sixth power of the Dice coefficient of its words' letter pairs.
 
-    The letter pairs of the words of both sides are those of `letter_pairs`.
+    `source` and `target` are the results of `letter_pairs` for the words of both sides. Small coefficients become zero.
     """
     signatures = source, target
     sizes = [_ONES[bits].sum(1, dtype=np.int32) for bits in signatures]
-    found = np.zeros(len(type_source), np.float32)
-    for start in range(0, len(found), _BLOCK):
+    similarity = np.zeros(len(type_source), np.float32)
+    # Dice = 2 |A ∩ B| / (|A| + |B|), where the sets A and B are bit vectors.
+    for start in range(0, len(similarity), _BLOCK):
         block = slice(start, start + _BLOCK)
         e, f = type_source[block], type_target[block]
         common = _ONES[signatures[0][e] & signatures[1][f]].sum(1, dtype=np.int32)
         dice = (2 * common / (sizes[0][e] + sizes[1][f])).astype(np.float32)
-        found[block] = np.where(dice > _ALIKE, dice**6, 0)
-    return found
+        similarity[block] = np.where(dice > _ALIKE, dice**6, 0)
+    return similarity
 
 
 def letter_pairs(words: Sequence[str]) -> NDArray[np.uint8]:
-    """The letter pairs of each word, both its ends included, hashed to a set of bits."""
+    """Return the letter pairs of each word, without accents and with marks of its ends, hashed to a set of bits."""
     bits = np.zeros((len(words), _BITS // 8), np.uint8)
     for number, word in enumerate(words):
+        # Without accents, between marks of its beginning and end.
         letters = "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
         letters = f"^{letters}$"
         for start in range(len(letters) - 1):

@@ -1,4 +1,4 @@
-"""The words of one side of a text: how they are counted, their stems, and their classes."""
+"""The words of one side of a text: their normalised forms, frequencies, stems and classes."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 STEM = 4
-"""Letters of a stem."""
+"""The number of letters of a stem."""
 CLASSES = 50
-"""So many of the most frequent words are a class of their own; all others are of class 0."""
+"""The number of most frequent words that are classes of their own; all other words are of class 0."""
 _MARKS = frozenset((".", "!", "?", "…", "...", ":", ";", ","))
-"""One stem, since translators punctuate freely: a comma is often a semicolon in the other language."""
+"""Punctuation marks with a common stem, because one mark is often translated by another."""
 _SAME = str.maketrans({"’": "'", "‘": "'", "`": "'", "«": '"', "»": '"', "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"})
 
 
 def normalize(word: str) -> str:
-    """The form under which a word is counted: lower case, and one apostrophe, one quotation mark and one dash of many."""
+    """Return the form under which a word is counted: in lower case, with unified apostrophes, quotation marks and dashes."""
     return unicodedata.normalize("NFKC", word).translate(_SAME).lower().replace("œ", "oe")
 
 
 def stem(word: str) -> str:
-    """The beginning of a word, which its forms share."""
+    """Return the beginning of a word, which its inflected forms share."""
     return "." if word in _MARKS else word[:STEM]
 
 
 class Words:
-    """The different words of one side, by number, and how often each occurs in the text that is learned from.
+    """The numbered word types of one side, and their frequencies in the training text.
 
-    Words of another text may be added: they occur never, and their numbers are greater than those of all others.
+    Words of another text may be added; their frequency is zero, and their numbers follow those of the training text.
     """
 
     def __init__(self, words: Iterable[str] = (), frequencies: NDArray[np.int64] | None = None) -> None:
@@ -44,19 +44,19 @@ class Words:
             self._add(word)
         self._frequencies = np.zeros(len(self), np.int64) if frequencies is None else frequencies
         self.known = len(self)
-        """The number of words that frequencies are known of."""
+        """The number of words of the training text, whose frequencies are known."""
 
     def __len__(self) -> int:
         return len(self.words)
 
     @property
     def frequencies(self) -> NDArray[np.int64]:
-        """How often each word occurs."""
+        """The frequency of each word in the training text."""
         return np.append(self._frequencies, np.zeros(len(self) - self.known, np.int64))
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """The share of each word in all words of its stem; a word that is not known has that of one occurrence."""
+        """The share of each word in the occurrences of its stem; a new word counts as if it had occurred once."""
         counts = np.maximum(self.frequencies, 1)
         of_stem = np.bincount(self.stems[: self.known], self._frequencies, minlength=len(self._stems))
         return np.asarray(counts / np.maximum(of_stem[self.stems], counts))
@@ -73,14 +73,15 @@ class Words:
 
     @property
     def classes(self) -> NDArray[np.int32]:
-        """The class of each word, by which it jumps."""
+        """The class of each word, on which its jump probabilities depend."""
+        # Class 1 is the most frequent word; ties are in the order of the words' numbers.
         frequent = np.argsort(-self._frequencies, kind="stable")[:CLASSES]
         classes = np.zeros(len(self), np.int32)
         classes[frequent] = np.arange(1, len(frequent) + 1)
         return classes
 
     def ids(self, words: Iterable[str]) -> Iterator[int]:
-        """The numbers of these words as they are written; one that is new is added."""
+        """Yield the numbers of these words, which need not be normalised; new words are added."""
         for word in words:
             number = self._written.get(word)
             if number is None:
@@ -88,14 +89,14 @@ class Words:
             yield number
 
     def by_stem(self, frequencies: NDArray[np.int64]) -> tuple[Words, NDArray[np.int32]]:
-        """The same words with these frequencies, those of a stem together, and the new number of each."""
+        """Return the words with these frequencies, renumbered so that a stem's are adjacent, and the new number of each."""
         order = np.argsort(self.stems, kind="stable")
         numbers = np.empty(len(order), np.int32)
         numbers[order] = np.arange(len(order), dtype=np.int32)
         return Words((self.words[n] for n in order), frequencies[order]), numbers
 
     def copy(self) -> Words:
-        """The known words, to add those of another text to."""
+        """Return the words of the training text alone, as a copy to which those of another text may be added."""
         return Words(self.words[: self.known], self._frequencies)
 
     def _add(self, word: str) -> int:

@@ -1,4 +1,4 @@
-"""Minibatches of padded sentence pairs, in an order that depends only on the settings and the number of the minibatch."""
+"""Minibatches of padded sentence pairs; each depends only on the corpus, the settings and its own number."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Integers = NDArray[np.int64]
 
 
 WIDTH_MULTIPLE = 4
-"""S and T are multiples of this. Libraries keep code for every shape of a product that they have seen, for good."""
+"""S and T are multiples of this, to limit the number of shapes: libraries cache code for every shape of a product."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """A minibatch: B sentences, S source and T target positions, the end symbol of the longest included.
+    """A minibatch of B sentence pairs, padded to S source and T target positions.
 
-    Every sentence ends with the end symbol, and is padded with it; the lengths count the first one.
+    Every sentence ends with the end symbol and is padded with it; the lengths include the first end symbol.
     """
 
     source_BS: Integers
@@ -35,11 +35,11 @@ class Batch:
     target_BT: Integers
     target_lengths_B: Integers
     guide_BTS: NDArray[np.float32] | None = None
-    """The alignment to be learned, where links are given: the row of a linked target position sums to 1, in equal parts on
-    the source positions that it is linked to; all other rows are 0."""
+    """The alignment to be learned, or None without word alignments. The row of a linked target position has equal weights,
+    which sum to 1, on the source positions that it is linked to; all other rows are 0."""
 
     def part(self, number: int, count: int) -> Batch:
-        """Every `count`-th sentence from sentence `number` on, with no more padding than these need."""
+        """Return every `count`-th sentence pair, beginning with pair `number`, without padding that these do not need."""
         x_lengths_B, y_lengths_B = self.source_lengths_B[number::count], self.target_lengths_B[number::count]
         S, T = _width(x_lengths_B), _width(y_lengths_B)
         return Batch(
@@ -52,7 +52,7 @@ class Batch:
 
 
 def make_batch(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Batch:
-    """A minibatch of these (source ids, target ids), given without end symbols."""
+    """Return the minibatch of these pairs of (source ids, target ids), which have no end symbols yet."""
     source, target = (Sentences.of(side) for side in zip(*pairs, strict=True))
     return _batch(source, target)
 
@@ -62,6 +62,7 @@ def _batch(source: Sentences, target: Sentences) -> Batch:
 
 
 def _padded(sentences: Sentences) -> tuple[Integers, Integers]:
+    """Return a matrix with a padded sentence in each row, and the lengths, which include the first end symbol."""
     lengths = sentences.lengths.astype(np.int64)
     padded = np.full((len(lengths), _width(lengths + 1)), END, dtype=np.int64)
     padded[np.arange(padded.shape[1]) < lengths[:, None]] = sentences.ids
@@ -69,15 +70,15 @@ def _padded(sentences: Sentences) -> tuple[Integers, Integers]:
 
 
 def _width(lengths: Integers) -> int:
-    """The number of positions for sentences of these lengths, end symbols included."""
+    """Return the number of positions of a minibatch whose sentences have these lengths, including end symbols."""
     return -(-int(lengths.max()) // WIDTH_MULTIPLE) * WIDTH_MULTIPLE
 
 
 class SubwordSampling:
-    """Segments the words of every minibatch anew, so that a model sees rare words in many segmentations."""
+    """Segments the words of every minibatch into subwords at random, so that the model sees words in many segmentations."""
 
     def __init__(self, vocabularies: Vocabularies, alpha: float, seed: int) -> None:
-        """`alpha` as for `Subwords.sample`. Raises RnnsearchError if a side has no subwords."""
+        """`alpha` is that of `Subwords.sample`. Raises RnnsearchError if a side has no subwords."""
         if not all(vocabulary.subwords for vocabulary in vocabularies):
             raise RnnsearchError(
                 f"training.subword_sampling = {alpha}: these words are not segmented into subwords; prepare the text with "
@@ -86,7 +87,7 @@ class SubwordSampling:
         self._vocabularies, self._alpha, self._seed = vocabularies, alpha, seed
 
     def __call__(self, number: int, sides: tuple[Sentences, Sentences]) -> tuple[Sentences, Sentences]:
-        """These pairs as minibatch `number` has them: their segmentation depends on nothing else but the seed."""
+        """Return the pairs of minibatch `number` in a segmentation that depends only on `number`, the seed and the words."""
         random = Random(f"minibatch {number} of seed {self._seed}")
         source, target = (
             Sentences.of(
@@ -101,14 +102,14 @@ class SubwordSampling:
 
 
 class Guide:
-    """Given word alignments, as the target of the guided alignment of a minibatch (`Batch.guide_BTS`)."""
+    """Turns the word alignments of a corpus into the targets of guided alignment of a minibatch (`Batch.guide_BTS`)."""
 
     def __init__(self, links: PackedCorpus, vocabularies: Vocabularies) -> None:
-        """`links` are those of the pairs of the corpus, by number."""
+        """`links` holds the links of every pair of the corpus under the number of the pair."""
         self._links, self._vocabularies = links, vocabularies
 
     def links(self, pairs: Integers) -> list[list[Link]]:
-        """The links of these pairs."""
+        """Return the links of the pairs with these numbers. Raises RnnsearchError if the file is damaged."""
         sources, targets = self._links.take(pairs)
         if not np.array_equal(sources.lengths, targets.lengths):
             raise self._damaged()
@@ -117,13 +118,16 @@ class Guide:
         return [list(zip(source.tolist(), target.tolist(), strict=True)) for source, target in zip(*sides, strict=True)]
 
     def __call__(self, batch: Batch, links: Sequence[Sequence[Link]]) -> Batch:
-        """The minibatch, whose pairs have these links."""
+        """Return the minibatch with the `guide_BTS` for these links of its pairs.
+
+        Raises RnnsearchError for a link to a word that does not exist.
+        """
         guide_BTS = np.zeros((len(links), batch.target_BT.shape[1], batch.source_BS.shape[1]), np.float32)
         for guide_TS, x_S, S, y_T, T, linked_words in zip(
             *(guide_BTS, batch.source_BS, batch.source_lengths_B - 1, batch.target_BT, batch.target_lengths_B - 1, links),
             strict=True,
         ):
-            # The position of the word of every position: subwords of linked words are linked.
+            # All subwords of linked words are linked: word_ids maps the position of a subword to that of its word.
             source_word_ids, target_word_ids = (
                 vocabulary.join(ids.tolist())[1]
                 for vocabulary, ids in zip(self._vocabularies, (x_S[:S], y_T[:T]), strict=True)
@@ -143,11 +147,11 @@ class Guide:
 
 
 class BatchStream:
-    """The minibatches of an endless number of epochs, each of which holds every pair once.
+    """The minibatches of one epoch after another, without end; an epoch contains every pair once.
 
-    As in the paper: pools of `pool_batches` x `batch_size` pairs are sorted by the longer of their two
-    lengths and cut into minibatches. `shuffle="once"` takes pairs, pools and minibatches in the order of the
-    corpus, which is shuffled; `"epoch"` draws a new order of pairs, and then of minibatches, for each epoch.
+    As in the paper (appendix B.2), pools of `pool_batches` × `batch_size` pairs are sorted by the longer of the two lengths
+    of a pair and cut into minibatches. `shuffle="once"` takes pairs, pools and minibatches in the order of the corpus, which
+    `prepare` has shuffled; `"epoch"` draws a new order of the pairs, and then of the minibatches, for each epoch.
     """
 
     def __init__(
@@ -171,22 +175,22 @@ class BatchStream:
         self._augmentation = augmentation
         self._subword_sampling = subword_sampling
         self._guide = guide
-        # What the last batch was cut from; only a saving, for the next one often needs it again.
+        # Caches: the orders of the last epoch, and the last sorted pool, which the next minibatch usually needs again.
         self._epoch: tuple[int, Integers, Integers] | None = None
         self._pool: tuple[tuple[int, int], Integers] | None = None
 
     def batch(self, number: int) -> Batch:
-        """Minibatch `number`, counted over all epochs from 0.
+        """Return minibatch `number`, counted over all epochs from 0.
 
-        It depends on nothing but the corpus, the settings and `number`, so that a training that is taken up
-        again goes on with exactly the minibatches it would have had.
+        It depends only on the corpus, the settings and `number`, so that a resumed training continues with the same
+        minibatches as an uninterrupted one.
         """
-        epoch, place = divmod(number, self.batches_per_epoch)
+        epoch, index = divmod(number, self.batches_per_epoch)
         if self._shuffle == "epoch":
-            place = int(self._orders(epoch)[1][place])
-        pool, cut = divmod(place, self._pool_batches)
+            index = int(self._orders(epoch)[1][index])
+        pool, cut = divmod(index, self._pool_batches)
         pairs = self._sorted_pool(epoch, pool)[cut * self._batch_size : (cut + 1) * self._batch_size]
-        # Within a minibatch the longest target comes first: engines then stop early with those that end early.
+        # Within a minibatch, targets are sorted by descending length, so that a recurrence can drop finished sentences.
         pairs = pairs[np.argsort(-self._corpus.lengths(pairs)[1], kind="stable")]
         sides = self._corpus.take(pairs)
         links = self._guide.links(pairs) if self._guide else [[] for _ in pairs]
@@ -196,12 +200,12 @@ class BatchStream:
             sides = self._subword_sampling(number, sides)
         if self._augmentation or self._subword_sampling:
             order = np.argsort(-sides[1].lengths, kind="stable")
-            sides, links = (sides[0][order], sides[1][order]), [links[place] for place in order]
+            sides, links = (sides[0][order], sides[1][order]), [links[i] for i in order]
         batch = _batch(*sides)
         return self._guide(batch, links) if self._guide else batch
 
     def _orders(self, epoch: int) -> tuple[Integers, Integers]:
-        """The order of the pairs in this epoch, and of its minibatches."""
+        """Return the random order of the pairs in this epoch, and that of its minibatches."""
         if self._epoch is None or self._epoch[0] != epoch:
             random = np.random.Generator(np.random.PCG64([self._seed, epoch]))
             pairs = random.permutation(len(self._corpus))
@@ -209,7 +213,7 @@ class BatchStream:
         return self._epoch[1:]
 
     def _sorted_pool(self, epoch: int, pool: int) -> Integers:
-        """The pairs of this pool, the shortest first."""
+        """Return the numbers of the pairs of this pool, the shortest pair first."""
         if self._pool is None or self._pool[0] != (epoch, pool):
             size = self._pool_batches * self._batch_size
             start, end = pool * size, min((pool + 1) * size, len(self._corpus))

@@ -1,4 +1,4 @@
-"""The cleaning of sentence pairs before training."""
+"""The cleaning of the training text: rules that drop sentence pairs."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Literal, TypeAlias
 from rnnsearch.config import DataConfig
 
 Reason: TypeAlias = Literal["empty", "too_long", "ratio"]
-"""A rule that drops a pair whatever the pairs before it."""
+"""A rule that drops a pair without regard to other pairs."""
 
 LETTERS_A_WORD = 20
-"""With `subwords`, a side may have this many letters for every word of `max_length`: a subword can be as short as a letter,
-so that a single endless "word" would fill the memory."""
+"""With `subwords`, a side may have at most this many letters × `max_length`: a subword can be as short as a letter, so a
+single very long "word" could otherwise fill the memory."""
 
 
 @dataclass
 class CleaningReport:
-    """The number of pairs that were read, dropped by each rule (the first that applied), and kept."""
+    """The numbers of pairs that were read, dropped by each rule (the first that applies to a pair), and kept."""
 
     read: int = 0
     empty: int = 0
@@ -29,11 +29,11 @@ class CleaningReport:
     kept: int = 0
 
     def count(self, what: str, pairs: int = 1) -> None:
-        """Count pairs that were dropped by a rule, or kept."""
+        """Add `pairs` to the counter `what`: `read`, `kept`, or the name of a rule."""
         setattr(self, what, getattr(self, what) + pairs)
 
     def lines(self) -> list[str]:
-        """The report for a reader, a line for each count."""
+        """Return the report as text for the user, with a line for each count."""
         return [
             f"{self.read:>12,} pairs read",
             f"{self.empty:>12,} dropped: a side is empty",
@@ -45,9 +45,9 @@ class CleaningReport:
 
 
 class Cleaner:
-    """Drops empty, over-long, lopsided and repeated pairs, and counts what it drops in `report`.
+    """Decides which pairs to drop (empty, too long, too different in length, or repeated), and counts them in `report`.
 
-    Repeated pairs are known by their `fingerprint`; remembering them takes about 90 MB for a million pairs.
+    Repeated pairs are recognised by their `fingerprint`; storing the fingerprints takes about 90 MB for a million pairs.
     """
 
     def __init__(self, config: DataConfig) -> None:
@@ -56,7 +56,7 @@ class Cleaner:
         self._seen: set[int] = set()
 
     def keep(self, source: Sequence[str], target: Sequence[str]) -> bool:
-        """Whether to train on this pair of tokenised sentences."""
+        """Return whether to keep this pair of tokenised sentences for training, and count it."""
         self.report.read += 1
         reason: Reason | Literal["duplicate"] | None = reason_to_drop(self._config, source, target)
         if reason is None and self._config.remove_duplicates and self._is_repeated(source, target):
@@ -73,11 +73,11 @@ class Cleaner:
 
 
 def reason_to_drop(config: DataConfig, source: Sequence[str], target: Sequence[str]) -> Reason | None:
-    """The first rule that drops this pair of tokenised sentences, whatever the pairs before it; None where it is kept."""
+    """Return the first rule that drops this pair of tokenised sentences, or None; repetitions are not considered."""
     shorter, longer = sorted((len(source), len(target)))
     if shorter == 0:
         return "empty"
-    if longer > config.max_length or _has_endless_words(config, source, target):
+    if longer > config.max_length or _has_too_many_letters(config, source, target):
         return "too_long"
     if longer > shorter * config.max_length_ratio:
         return "ratio"
@@ -85,12 +85,13 @@ def reason_to_drop(config: DataConfig, source: Sequence[str], target: Sequence[s
 
 
 def fingerprint(source: Sequence[str], target: Sequence[str]) -> int:
-    """64 bits that stand for a pair of tokenised sentences."""
+    """Return a 64-bit hash of a pair of tokenised sentences."""
     text = " ".join(source) + "\n" + " ".join(target)
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def _has_endless_words(config: DataConfig, source: Sequence[str], target: Sequence[str]) -> bool:
+def _has_too_many_letters(config: DataConfig, source: Sequence[str], target: Sequence[str]) -> bool:
+    """Whether a side that will be segmented into subwords has more letters than `LETTERS_A_WORD` allows."""
     if config.subwords == "none":
         return False
     return max(sum(map(len, source)), sum(map(len, target))) > LETTERS_A_WORD * config.max_length

@@ -16,7 +16,7 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.text.units import Units
 
 HELD_OUT = ("held-out.source", "held-out.target")
-"""The files of a prepared folder that the held-out pairs are written to, as they stand in the training text."""
+"""The files of a prepared folder that contain the held-out pairs, as raw lines of the training text."""
 
 NO_DEVELOPMENT_SET = (
     "there is no development set: give --valid-source and --valid-target, or --hold-out N to take N pairs from the training "
@@ -27,7 +27,10 @@ NO_DEVELOPMENT_SET = (
 def check_development_set(
     valid_sources: Sequence[Path], valid_targets: Sequence[Path], hold_out: int, data: str | os.PathLike[str] | None
 ) -> None:
-    """RnnsearchError unless there is one way to a development set; prepared `data` may have pairs that were held out."""
+    """Raise RnnsearchError unless exactly one kind of development set is named: files, or pairs to hold out.
+
+    Without either, prepared `data` has to contain pairs that were held out; whether it does is not checked here.
+    """
     if hold_out < 0:
         raise RnnsearchError(f"--hold-out {hold_out}: give the number of pairs to hold out, 1 or more")
     if hold_out and (valid_sources or valid_targets):
@@ -40,47 +43,49 @@ def check_development_set(
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Pairs that are held out."""
+    """The pairs that are held out of the training text for a development set."""
 
     pairs: Sequence[tuple[str, str]]
-    """Their lines, in the order of the text."""
+    """The raw lines of the pairs, in the order of the text."""
     words: frozenset[tuple[str, str]]
-    """The same pairs, tokenised: every pair with these words is held out, so repetitions are too."""
+    """The same pairs, tokenised. Every pair of the text with the same words is held out, and so are repetitions."""
 
     def __contains__(self, pair: tuple[Sequence[str], Sequence[str]]) -> bool:
-        """Whether a tokenised pair is held out."""
+        """Whether this tokenised pair is held out."""
         return _joined(*pair) in self.words
 
 
 def choose_held_out(
     sources: Sequence[Path], targets: Sequence[Path], count: int, config: DataConfig, units: tuple[Units, Units]
 ) -> HeldOut:
-    """Draw `count` different pairs at random, by `data.seed`, from those of the text that are fit to be trained on.
+    """Draw `count` different pairs at random, with the seed `data.seed`, from the pairs that cleaning would keep.
 
-    The text is read once more for it, so it has to lie in files. RnnsearchError where there are too few such pairs.
+    The text is read here and once more by `prepare`, so it cannot come from pipes. Raises RnnsearchError if there are too
+    few such pairs.
     """
     check_repeatable(*sources, *targets)
-    cleaner, chances = Cleaner(replace(config, remove_duplicates=False)), random.Random(config.seed)
-    # Every pair gets a random number, and the pairs with the lowest ones are chosen: (−number, line, pair, words).
+    cleaner, generator = Cleaner(replace(config, remove_duplicates=False)), random.Random(config.seed)
+    # Every pair gets a random number, and the pairs with the lowest numbers are chosen. The heap has entries
+    # (−number, line, pair, words), so that the chosen pair with the highest number is its first entry.
     chosen: list[tuple[float, int, tuple[str, str], tuple[str, str]]] = []
     words_of_chosen: set[tuple[str, str]] = set()
     for line, pair in enumerate(read_pairs(sources, targets)):
-        chance = -chances.random()
-        if len(chosen) == count and chance < chosen[0][0]:
+        priority = -generator.random()
+        if len(chosen) == count and priority < chosen[0][0]:
             continue
         tokenised = units[0].tokenize(pair[0]), units[1].tokenize(pair[1])
         words = _joined(*tokenised)
         if words in words_of_chosen or not cleaner.keep(*tokenised):
             continue
         words_of_chosen.add(words)
-        heapq.heappush(chosen, (chance, line, pair, words))
+        heapq.heappush(chosen, (priority, line, pair, words))
         if len(chosen) > count:
             words_of_chosen.remove(heapq.heappop(chosen)[3])
     if len(chosen) < count:
         raise RnnsearchError(
             f"cannot hold out {count:,} pairs: the training text has only {len(chosen):,} different ones after cleaning"
         )
-    return HeldOut([pair for _, _, pair, _ in sorted(chosen, key=lambda one: one[1])], frozenset(words_of_chosen))
+    return HeldOut([pair for _, _, pair, _ in sorted(chosen, key=lambda entry: entry[1])], frozenset(words_of_chosen))
 
 
 def _joined(source: Sequence[str], target: Sequence[str]) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Examples: sentences with translations of other systems, as papers print them."""
+"""Examples: sentences with translations by other systems, such as papers print."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from rnnsearch.data.read import read_lines
 from rnnsearch.errors import RnnsearchError
 
 SOURCE = "source"
-"""The column of the sentences."""
+"""The name of the column that holds the source sentences."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence, and translations of it."""
+    """A source sentence, and translations of it by other systems."""
 
     source: str
     others: dict[str, str]
-    """What the other columns have, by their names; without empty fields."""
+    """The texts of the other columns by the names of the columns; empty fields are left out."""
 
 
 def read_examples(path: Path) -> list[Example]:
-    """Read a table of tab-separated values: the first line names the columns, of which one is `source`.
+    """Read a table of tab-separated values, whose first line names the columns; one of them has to be `source`.
 
-    Raises RnnsearchError, with file and line, for a row with another number of fields, and where there are no sentences.
+    Raises RnnsearchError, with file and line, for a row with a wrong number of fields, and if there are no sentences.
     """
     rows = csv.reader(read_lines(path), delimiter="\t", quoting=csv.QUOTE_NONE)
     names = next(rows, [])

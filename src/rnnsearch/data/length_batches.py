@@ -1,4 +1,4 @@
-"""Sentences of like length, side by side."""
+"""Batches of sentences of similar length."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 
 def by_length(lengths: Sequence[int], sentences: int, positions: int = 4096) -> Iterator[list[int]]:
-    """Indices in batches, longest first: at most `sentences` each, and at most `positions` with padding.
+    """Yield batches of indices of sentences, by descending length.
 
-    A sentence longer than `positions` has a batch to itself.
+    A batch has at most `sentences` sentences, and at most `positions` positions including padding; a sentence that is longer
+    than `positions` has a batch of its own.
     """
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):

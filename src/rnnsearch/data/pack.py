@@ -1,8 +1,8 @@
-"""A corpus of word ids on disk: an Arrow file, mapped into memory and read in place.
+"""A packed corpus: word ids on disk in an Arrow file, which is mapped into memory and read in place.
 
-The file has two columns, `source` and `target`: lists of 32-bit word ids without end symbols, in blocks of
-some ten thousand pairs. Any Arrow library reads it; here its buffers are addressed directly, because a
-minibatch gathers pairs from all over the corpus.
+The file has two columns, `source` and `target`, with lists of 32-bit word ids without end symbols, in blocks of some ten
+thousand pairs. Any Arrow library can read it. This module reads its buffers directly, because the pairs of a minibatch come
+from all over the corpus.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ Ids = NDArray[np.int32]
 Positions = NDArray[np.int64]
 
 BLOCK_PAIRS = 16384
-"""So many pairs are read and written together."""
+"""The number of pairs that are read or written together."""
 
 _SIDES = ("source", "target")
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """Sentences end to end: `ids` holds the words of all, `lengths` how many each sentence has."""
+    """Several sentences: `ids` holds the words of all of them, one sentence after another, and `lengths` their lengths."""
 
     ids: Ids
     lengths: Ids
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[int]]) -> Sentences:
-        """These sentences."""
+        """Return sentences from their lists of ids."""
         return cls(np.array([number for row in rows for number in row], np.int32), np.array([*map(len, rows)], np.int32))
 
     def __getitem__(self, order: Sequence[int] | Positions) -> Sentences:
-        """The sentences of these numbers, in their order."""
-        each = np.split(self.ids, np.cumsum(self.lengths)[:-1])
-        return Sentences(np.concatenate([each[number] for number in order]), self.lengths[order])
+        """Return the sentences with these numbers, in this order."""
+        ids = np.split(self.ids, np.cumsum(self.lengths)[:-1])
+        return Sentences(np.concatenate([ids[number] for number in order]), self.lengths[order])
 
 
 def write_packed(path: Path, blocks: Iterable[tuple[Sentences, Sentences]], *, source_size: int, target_size: int) -> None:
-    """Write blocks of pairs whose ids lie below `source_size` and `target_size`; whole or not at all."""
+    """Write blocks of pairs, whose ids must be below `source_size` and `target_size`, to a file, atomically."""
     import pyarrow as pa
 
     sizes = {"source_size": str(source_size), "target_size": str(target_size)}
@@ -73,7 +73,7 @@ def _list_array(sentences: Sentences) -> Any:
 
 
 def _mapped(path: Path) -> Any:
-    """The bytes of a file, mapped into memory. Arrow's own way to it does not take every name."""
+    """Return the bytes of a file, mapped into memory. Arrow's own function for this does not accept every file name."""
     import pyarrow as pa
 
     with open_regular(path) as file:
@@ -81,10 +81,11 @@ def _mapped(path: Path) -> Any:
 
 
 def _blocks(file: Any) -> tuple[list[Any], Any]:
-    """The blocks of pairs of a mapped Arrow file, and its schema. Raises ValueError where a block is compressed.
+    """Return the blocks of pairs of a mapped Arrow file, and its schema. Raises ValueError if a block is compressed.
 
-    A compressed block says how large it is, which Arrow believes. Blocks are therefore read one after the other, as from a
-    stream, which is what an Arrow file is between its first eight bytes and its footer.
+    A compressed block states its own size, and Arrow would allocate as much memory without a check. The messages are
+    therefore read one by one and checked first: between its first eight bytes and its footer, an Arrow file is a stream of
+    messages.
     """
     import pyarrow as pa
 
@@ -103,25 +104,26 @@ def _blocks(file: Any) -> tuple[list[Any], Any]:
 
 
 def _is_compressed(message: bytes) -> bool:
-    """Whether the record batch that a message describes has an entry for its compression, see Arrow's `Message.fbs`."""
+    """Whether the metadata of a record batch has the field `compression` (see `Message.fbs` of Arrow)."""
 
     def entry(table: int, number: int) -> int:
-        """Where an entry of a table of FlatBuffers is; 0 where it has none."""
+        """Return the position of a field of a FlatBuffers table, or 0 if the table does not have the field."""
         entries = table - struct.unpack_from("<i", message, table)[0]
         if entries < 0 or 4 + 2 * number >= struct.unpack_from("<H", message, entries)[0]:
             return 0
         offset = int(struct.unpack_from("<H", message, entries + 4 + 2 * number)[0])
         return table + offset if offset else 0
 
-    def follow(place: int) -> int:
-        return place + int(struct.unpack_from("<I", message, place)[0])
+    def follow(position: int) -> int:
+        """Return the position that the offset at `position` refers to."""
+        return position + int(struct.unpack_from("<I", message, position)[0])
 
     batch = entry(follow(0), 2)
     return not batch or entry(follow(batch), 3) != 0
 
 
 class PackedCorpus:
-    """The pairs of a packed corpus, by number. Takes memory only for the pages of the file in use."""
+    """An open packed corpus, whose pairs are numbered from 0. Only those pages of the file that are in use take memory."""
 
     def __init__(self, path: Path, sides: Sequence[_Side], rows: Sequence[int]) -> None:
         self.path = path
@@ -130,7 +132,7 @@ class PackedCorpus:
 
     @classmethod
     def open(cls, path: Path | str) -> PackedCorpus:
-        """Map the corpus at `path` into memory, and check that it is one."""
+        """Map the packed corpus at `path` into memory. Raises RnnsearchError if it is missing or damaged."""
         import pyarrow as pa
 
         path = Path(path)
@@ -146,28 +148,31 @@ class PackedCorpus:
         return cls(path, sides, [block.num_rows for block in blocks])
 
     def __len__(self) -> int:
-        """The number of pairs."""
+        """Return the number of pairs."""
         return int(self._block_starts[-1])
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """What the word ids of the source and of the target lie below."""
+        """The sizes of the source and the target vocabulary; all word ids are below them."""
         source, target = self._sides
         return source.size, target.size
 
     def pair(self, number: int) -> tuple[Ids, Ids]:
-        """Source and target ids of one pair, without end symbols."""
+        """Return the source and the target ids of one pair, without end symbols."""
         source, target = self.take(np.array([number]))
         return source.ids, target.ids
 
     def lengths(self, pairs: Positions | None = None) -> tuple[Ids, Ids]:
-        """The number of words of the source and of the target, for all pairs or for these."""
+        """Return the numbers of words of the source and of the target for the pairs with these numbers, or for all pairs."""
         blocks, rows = self._locate(np.arange(len(self)) if pairs is None else pairs)
         source, target = (side.spans(blocks, rows)[1] for side in self._sides)
         return source, target
 
     def take(self, pairs: Positions) -> tuple[Sentences, Sentences]:
-        """The sentences of these pairs, in this order."""
+        """Return the sentences of the pairs with these numbers, in this order.
+
+        Raises RnnsearchError if a word id is outside its vocabulary.
+        """
         blocks, rows = self._locate(pairs)
         taken = []
         for side in self._sides:
@@ -181,12 +186,12 @@ class PackedCorpus:
         return taken[0], taken[1]
 
     def in_blocks(self, pairs: Positions) -> Iterator[tuple[Sentences, Sentences]]:
-        """The sentences of these pairs, in this order, some thousands at a time."""
+        """Yield the sentences of the pairs with these numbers, in this order, `BLOCK_PAIRS` pairs at a time."""
         for start in range(0, len(pairs), BLOCK_PAIRS):
             yield self.take(pairs[start : start + BLOCK_PAIRS])
 
     def _locate(self, pairs: Positions) -> tuple[Positions, Positions]:
-        """The block of each pair, and its row there."""
+        """Return the block of each pair, and its row in the block."""
         if len(pairs) and not 0 <= pairs.min() <= pairs.max() < len(self):
             raise IndexError(f"pairs {pairs.min()} to {pairs.max()} of a corpus of {len(self)}")
         blocks = np.searchsorted(self._block_starts, pairs, side="right") - 1
@@ -194,13 +199,13 @@ class PackedCorpus:
 
 
 class _Side:
-    """One column of the file: the positions of the offsets and of the ids of each of its blocks.
+    """One column of the file, with the positions at which the offsets and the ids of each block begin.
 
-    Positions count 32-bit words from the start of the file, so that one indexing operation reads any block.
+    A position counts 32-bit words from the start of the file, so that a single indexing operation can read from all blocks.
     """
 
     def __init__(self, name: str, file: Any, schema: Any, blocks: Sequence[Any]) -> None:
-        """Raises ValueError or KeyError where the column is not as `write_packed` writes it."""
+        """Raises ValueError or KeyError if the column is not as `write_packed` writes it."""
         self.name = name
         self.size = int((schema.metadata or {})[f"{name}_size".encode()])
         self._words = np.frombuffer(file, dtype=np.int32, count=file.size // 4)
@@ -220,20 +225,22 @@ class _Side:
         self._ids_at = np.array(ids_at, dtype=np.int64)
 
     def _position(self, file: Any, buffer: Any, length: int) -> int:
+        """Return the position of an Arrow buffer in the file. Raises ValueError if the buffer is not inside the file."""
         position, rest = divmod(buffer.address - file.address, 4)
         if length and (rest or not 0 <= position <= len(self._words) - length):
             raise ValueError("its buffers are compressed or cut short")
         return int(position)
 
     def spans(self, blocks: Positions, rows: Positions) -> tuple[Positions, Ids]:
-        """The start and the number of the ids of these sentences."""
+        """Return the positions at which the ids of these sentences start, and the numbers of their ids."""
         offsets = self._offsets_at[blocks] + rows
         starts = self._words[offsets]
         return self._ids_at[blocks] + starts, self._words[offsets + 1] - starts
 
     def take(self, blocks: Positions, rows: Positions) -> Sentences:
-        """These sentences."""
+        """Return the sentences at these rows of these blocks."""
         starts, lengths = self.spans(blocks, rows)
+        # The k-th word of a sentence goes to `before + k` of the result, and comes from `start + k` of the file.
         before = np.cumsum(lengths, dtype=np.int64) - lengths
         positions = np.repeat(starts - before, lengths) + np.arange(lengths.sum(dtype=np.int64))
         return Sentences(self._words[positions], lengths)

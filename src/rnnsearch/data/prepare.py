@@ -1,4 +1,4 @@
-"""Parallel text to a prepared folder: tokenised, cleaned, shuffled once, cut to two shortlists, packed (see `prepared`)."""
+"""The preparation of parallel text: tokenise, clean, shuffle once, encode with two vocabularies, pack (see `prepared`)."""
 
 from __future__ import annotations
 
@@ -41,11 +41,12 @@ from rnnsearch.text import Units, Vocabularies, language_of, units_of
 from rnnsearch.text.protected import pair_as_symbols
 
 Progress = Callable[[str, int], None]
+"""A function that is called with the stage and the number of pairs done so far."""
 Pair = tuple[Sequence[str], Sequence[str]]
-"""The words of both sides."""
+"""The source words and the target words of a pair."""
 
 _FEW = 4000
-"""Fewer pairs than this are tokenised before a process would have started."""
+"""Fewer pairs than this are tokenised in one process, which takes less time than starting others."""
 
 
 def prepare(
@@ -61,16 +62,20 @@ def prepare(
     processes: int | None = None,
     aligner: Callable[[Iterable[Pair]], Iterable[Links]] | None = None,
 ) -> PreparedData:
-    """Prepare the text of `sources` and `targets`, translations line by line, into `folder`.
+    """Prepare the parallel text of `sources` and `targets`, whose lines are translations of each other, into `folder`.
 
-    `links`, if given, are as many files of word alignments (`0-0 1-2 …`, source–target, by the tokenised words). With
-    `hold_out`, so many pairs are drawn by `data.seed` for a development set; neither they nor their repetitions are trained
-    on. With `vocabularies`, those of a trained model, the text is written in them; else they are learned from it.
-    The same text and settings give the same files, byte for byte. If it fails or is interrupted, `folder` is as it was
-    before; what has been tokenised is kept beside it, in `FOLDER.parts`, and the same call goes on from there. `progress` is
-    called now and then with the stage ("read", then "write") and the pairs done so far. `processes` tokenise and clean (by
-    default, one a core, and sixteen at most; where the system cannot fork them, only one). `aligner` links the words of all
-    pairs, for `data.learn_links`.
+    `links` are optional files of word alignments, one for each source file, with links such as `0-0 1-2` of source to target
+    positions of the tokenised words. `hold_out` is the number of pairs to draw, with the seed `data.seed`, for a development
+    set; neither they nor their repetitions are trained on. With `vocabularies`, such as those of a trained model, the text
+    is encoded with them; otherwise they are learned from the text. `aligner` computes the links of all pairs, for
+    `data.learn_links`.
+
+    The same text and settings give the same files, byte for byte. If the call fails or is interrupted, `folder` is as it was
+    before; the text that is already tokenised stays in `FOLDER.parts`, and the same call continues from there.
+
+    `progress` is called now and then with the stage ("read", then "write") and the number of pairs done so far. `processes`
+    is the number of processes that tokenise and clean; the default is one for each core, at most sixteen, and one if the
+    system cannot fork.
     """
     sources, targets, folder = [*map(Path, sources)], [*map(Path, targets)], Path(folder)
     config = replace(
@@ -115,7 +120,7 @@ def prepare(
             source_size=len(source.vocabulary),
             target_size=len(target.vocabulary),
         )
-        found = 0
+        link_count = 0
         if links or (aligner and config.learn_links):
             blocks = _blocks_of_links(
                 _read_links(links, numbering.kept, corpus.lengths(rows))
@@ -124,7 +129,7 @@ def prepare(
             )
             write_packed(staging / "in-order.arrow", blocks, source_size=no_limit, target_size=no_limit)
             in_order = PackedCorpus.open(staging / "in-order.arrow")
-            found = int(in_order.lengths()[0].sum())
+            link_count = int(in_order.lengths()[0].sum())
             blocks = in_order.in_blocks(order)
             write_packed(staging / LINKS, blocks, source_size=no_limit, target_size=no_limit)
         info: dict[str, Any] = {
@@ -133,7 +138,7 @@ def prepare(
             "source_files": describe(sources),
             "target_files": describe(targets),
             "link_files": describe(links),
-            "links": found,
+            "links": link_count,
             "cleaning": asdict(cleaned),
             "pairs": len(rows),
             "source": source.info,
@@ -148,13 +153,16 @@ def prepare(
 
 
 def _language(side: Literal["source", "target"], files: Sequence[Path], config: DataConfig) -> str:
-    """The language code of one side: the setting, or what the file names tell. Only Moses tokenisation needs one."""
+    """Return the language code of one side: the setting or, if that is `auto`, the language in the file names.
+
+    Raises RnnsearchError if Moses tokenisation needs a language and the names have none or several.
+    """
     setting: str = getattr(config, f"{side}_language")
     needed = config.tokenizer == "moses" and getattr(config, f"{side}_units") == "words"
     if setting != "auto":
         return setting
-    told = {language_of(path) for path in files}
-    language = told.pop() if len(told) == 1 else None
+    languages = {language_of(path) for path in files}
+    language = languages.pop() if len(languages) == 1 else None
     if language is None and needed:
         names = ", ".join(path.name for path in files)
         raise RnnsearchError(
@@ -166,8 +174,12 @@ def _language(side: Literal["source", "target"], files: Sequence[Path], config: 
 
 @contextmanager
 def _staging(folder: Path) -> Iterator[Path]:
-    """A temporary folder inside `folder`, whose files move there if the body succeeds; else nothing is left."""
-    made = [place for place in (folder, *folder.parents) if not place.exists()]
+    """A context with a temporary folder inside `folder`; if the body succeeds, its files move to `folder`.
+
+    Otherwise the temporary folder is deleted, and so are folders that were created here. Raises RnnsearchError if the folder
+    cannot be written.
+    """
+    created = [path for path in (folder, *folder.parents) if not path.exists()]
     staging = None
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -175,7 +187,7 @@ def _staging(folder: Path) -> Iterator[Path]:
             shutil.rmtree(left, ignore_errors=True)
         staging = Path(mkdtemp(prefix=".preparing-", dir=folder))
         yield staging
-        # From here until it is back, the folder counts as incomplete.
+        # The folder counts as incomplete until its INFO file exists again, which moves last.
         (folder / INFO).unlink(missing_ok=True)
         for name in OPTIONAL:
             (folder / name).unlink(missing_ok=True)
@@ -187,15 +199,15 @@ def _staging(folder: Path) -> Iterator[Path]:
     finally:
         if staging is not None:
             shutil.rmtree(staging, ignore_errors=True)
-        for place in made:
+        for path in created:
             try:
-                place.rmdir()
-            except OSError:  # not empty: it worked
+                path.rmdir()
+            except OSError:  # not empty, because the body has succeeded
                 break
 
 
 class _Growing:
-    """Sentences as they come in."""
+    """Sentences of word ids, to which more can be added."""
 
     def __init__(self) -> None:
         self.ids, self.lengths = array("i"), array("i")
@@ -210,7 +222,7 @@ class _Growing:
 
 
 class _Words(dict[str, int]):
-    """Words to numbers in the order in which they first appear."""
+    """A mapping from words to numbers, which are given in the order in which the words are first looked up."""
 
     def __missing__(self, word: str) -> int:
         number = self[word] = len(self)
@@ -219,10 +231,10 @@ class _Words(dict[str, int]):
 
 @dataclass(frozen=True)
 class _Tokenizing(Stage[tuple[str, str], Plain]):
-    """Tokenises and cleans the pairs of a shard, and numbers the words of those that no rule drops.
+    """Tokenises and cleans the pairs of a shard, and numbers the words of the pairs that no rule drops.
 
-    Its result says for each pair why it is dropped, or None; of the others, it has fingerprints and words. Pairs that are
-    held out are "held_out", whatever else is wrong with them.
+    The result is JSON: `dropped` is, for each pair, the rule that drops it, "held_out", or None; the other entries hold the
+    fingerprints and the words of the pairs that are not dropped.
     """
 
     source: Units
@@ -255,18 +267,18 @@ class _Tokenizing(Stage[tuple[str, str], Plain]):
 
 
 class _Numbering:
-    """Joins the shards of `_Tokenizing`: numbers the words of the whole text, and finds the pairs that are repeated."""
+    """Joins the results of `_Tokenizing`: numbers the words of the whole text, and determines which pairs are repeated."""
 
     def __init__(self, config: DataConfig, staging: Path, report: Progress) -> None:
         self.source, self.target = _Words(), _Words()
         self.report = CleaningReport()
         self.kept = bytearray()
-        """For each pair of the text, 1 where it is kept; until `rows` is called, also where it is repeated."""
+        """For each pair of the text, 1 if it is kept and 0 if it is dropped; `rows` sets it to 0 for repeated pairs."""
         self._fingerprints = Fingerprints(staging / "fingerprints")
         self._config, self._progress = config, report
 
     def blocks(self, shards: Iterable[Plain]) -> Iterator[tuple[Sentences, Sentences]]:
-        """The pairs that no rule drops, by the numbers of their words, in blocks; repeated ones are among them."""
+        """Yield blocks of the pairs that no rule drops, including repeated ones, with numbers for words."""
         with self._fingerprints:
             for shard in shards:
                 for reason in shard["dropped"]:
@@ -290,7 +302,7 @@ class _Numbering:
         self._progress("read", len(self.kept))
 
     def rows(self) -> Positions:
-        """Which pairs of `blocks` are kept: all, or the first of each that is repeated."""
+        """Return the rows of `blocks` that are kept: all, or with `remove_duplicates` only the first of repeated pairs."""
         if not self._config.remove_duplicates:
             return np.arange(self.report.kept)
         first = self._fingerprints.first()
@@ -304,7 +316,7 @@ class _Numbering:
 def _pairs_of_words(
     corpus: PackedCorpus, rows: Positions, source_words: Sequence[str], target_words: Sequence[str]
 ) -> Iterator[Pair]:
-    """The words of these pairs of a corpus of word numbers."""
+    """Yield the words of these rows of a corpus of word numbers."""
     for sides in corpus.in_blocks(rows):
         sources, targets = (np.split(side.ids, np.cumsum(side.lengths)[:-1]) for side in sides)
         for source, target in zip(sources, targets, strict=True):
@@ -312,7 +324,7 @@ def _pairs_of_words(
 
 
 def _blocks_of_links(lines: Iterable[Sequence[tuple[int, int]]]) -> Iterator[tuple[Sentences, Sentences]]:
-    """The links of pairs, in blocks: their source words' places, and their target words'."""
+    """Yield the links of pairs in blocks: the positions of their source words, and those of their target words."""
     ends = _Growing(), _Growing()
     for links in lines:
         for side in (0, 1):
@@ -325,7 +337,11 @@ def _blocks_of_links(lines: Iterable[Sequence[tuple[int, int]]]) -> Iterator[tup
 
 
 def _read_links(files: Sequence[Path], kept: bytearray, words: tuple[Ids, Ids]) -> Iterator[list[tuple[int, int]]]:
-    """The links of the pairs that were kept. `words` are the numbers of words of these pairs."""
+    """Yield the links of the pairs that are kept, from one line of the files for each pair of the text.
+
+    `words` holds the numbers of source and target words of the pairs that are kept. Raises RnnsearchError, with file and
+    line, for a link to a word that does not exist, and for a wrong number of lines.
+    """
     source_lengths, target_lengths = words
     read = pair = 0
     for file in files:
@@ -355,7 +371,7 @@ def _read_links(files: Sequence[Path], kept: bytearray, words: tuple[Ids, Ids]) 
 def _encoded(
     corpus: PackedCorpus, rows: Positions, source: WordEncoder, target: WordEncoder, report: Progress
 ) -> Iterator[tuple[Sentences, Sentences]]:
-    """These pairs of numbered words, in this order, with their words' ids."""
+    """Yield these rows of a corpus of word numbers, in this order, with the word numbers replaced by ids."""
     written = 0
     for sources, targets in corpus.in_blocks(rows):
         yield source.encode(sources), target.encode(targets)
@@ -363,9 +379,8 @@ def _encoded(
         report("write", written)
 
 
-def _nothing_left(
-    sources: Sequence[Path], targets: Sequence[Path], report: CleaningReport, config: DataConfig
-) -> str:
+def _nothing_left(sources: Sequence[Path], targets: Sequence[Path], report: CleaningReport, config: DataConfig) -> str:
+    """Return the message for a text of which the rules drop all pairs."""
     names = ", ".join(f"{source}/{target}" for source, target in zip(sources, targets, strict=True))
     return (
         f"{names}: no pair is left to train on: of {report.read} read, {report.empty} have an empty side, "

@@ -1,8 +1,8 @@
-"""A prepared folder: what is in it, how it is read, and how damage is found.
+"""Prepared folders: their files, and the checks that are made when they are opened.
 
-The folder holds `train.arrow`, `source.vocab`, `target.vocab`, where words are segmented `source.subwords` and
-`target.subwords`, where links were given `links.arrow`, where pairs were held out `held-out.source` and `held-out.target`,
-and, written last, `prepare.json`.
+A folder contains `train.arrow`, `source.vocab`, `target.vocab` and, written last, `prepare.json`. It also contains
+`source.subwords` and `target.subwords` if words are segmented into subwords, `links.arrow` if there are word alignments, and
+`held-out.source` and `held-out.target` if pairs are held out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import ConfigDict, Field, TypeAdapter
-from typing_extensions import TypedDict  # of Python's, pydantic needs that of 3.12
+from typing_extensions import TypedDict  # pydantic accepts that of `typing` only from Python 3.12 on
 
 from rnnsearch.config import from_dict
 from rnnsearch.data.clean import CleaningReport
@@ -24,15 +24,17 @@ from rnnsearch.data.pack import PackedCorpus
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text import Vocabularies
 from rnnsearch.text.vocabularies import FILES as VOCABULARY_FILES
-from rnnsearch.untrusted import check_regular, read_json
+from rnnsearch.untrusted import MEGABYTE, check_regular, read_json
 
 CORPUS = "train.arrow"
 LINKS = "links.arrow"
 INFO = "prepare.json"
 OPTIONAL = (*VOCABULARY_FILES, LINKS, *HELD_OUT)
 FORMAT = 1
+_MOST_BYTES = 256 * MEGABYTE
+"""The largest size of a vocabulary, of a subword model and of one side of the pairs that are held out."""
 SUMS = "crc32"
-"""The entry of `prepare.json` that has the CRC-32 of every other file, which finds a byte that has changed."""
+"""The entry of `prepare.json` with the CRC-32 checksum of every other file, which reveals changed bytes."""
 
 
 _Count = Annotated[int, Field(ge=0, le=10**15)]
@@ -40,7 +42,7 @@ _EXACT = ConfigDict(strict=True)
 
 
 class _Words(TypedDict):
-    """What `prepare.json` says of the words of one side."""
+    """The entry of `prepare.json` about the words of one side."""
 
     __pydantic_config__ = _EXACT  # type: ignore[misc]
 
@@ -52,7 +54,7 @@ class _Words(TypedDict):
 
 
 class _File(TypedDict):
-    """A text that was prepared."""
+    """The entry of `prepare.json` about a file of the text that was prepared."""
 
     __pydantic_config__ = _EXACT  # type: ignore[misc]
 
@@ -61,7 +63,7 @@ class _File(TypedDict):
 
 
 class _HeldOut(TypedDict):
-    """What was held out."""
+    """The entry of `prepare.json` about the pairs that are held out."""
 
     __pydantic_config__ = _EXACT  # type: ignore[misc]
 
@@ -70,7 +72,7 @@ class _HeldOut(TypedDict):
 
 
 class _Info(TypedDict):
-    """What `prepare.json` holds at least."""
+    """The entries that every `prepare.json` must have, and those that it may have (`NotRequired`)."""
 
     __pydantic_config__ = _EXACT  # type: ignore[misc]
 
@@ -89,42 +91,42 @@ class _Info(TypedDict):
 
 @dataclass(frozen=True)
 class PreparedData:
-    """A prepared folder, opened."""
+    """An open prepared folder."""
 
     folder: Path
     vocabularies: Vocabularies
     corpus: PackedCorpus
     links: PackedCorpus | None
-    """Word alignments, where some were given: for every pair, the source and the target words that are linked, by place."""
+    """The word alignments, or None: for every pair, the positions of the linked source and target words."""
     info: dict[str, Any]
-    """`prepare.json`: the settings, what was read and dropped, and how many words the shortlists cover."""
+    """The contents of `prepare.json`: the settings, the counts of cleaning, and the coverage of the vocabularies."""
     source_language: str
     target_language: str
 
     @property
     def held_out(self) -> int:
-        """The number of pairs held out for a development set; they are in `development_files`."""
+        """The number of pairs that are held out for a development set; they are in `development_files`."""
         pairs: int = self.info.get("held_out", {}).get("pairs", 0)
         return pairs
 
     @property
     def development_files(self) -> tuple[Path, Path]:
-        """The source and the target side of the pairs that were held out."""
+        """The files with the source and the target side of the pairs that are held out."""
         return self.folder / HELD_OUT[0], self.folder / HELD_OUT[1]
 
     def is_of(self, sources: Sequence[Path], targets: Sequence[Path], links: Sequence[Path] = ()) -> bool:
-        """Whether it was prepared from these files, as far as their names and sizes tell."""
+        """Whether this text was prepared from files with the names and sizes of these files."""
         files = self.info["source_files"], self.info["target_files"], self.info.get("link_files", [])
         return files == (describe(sources), describe(targets), describe(links))
 
     def has_info(self, other: dict[str, Any]) -> bool:
-        """Whether `other` is the `prepare.json` of this text; one of version 0.1 has no checksums."""
+        """Whether `other` is the `prepare.json` of this text. Checksums, which version 0.1 did not write, are optional."""
         if SUMS in other and SUMS in self.info:
             return other == self.info
         return {**other, SUMS: None} == {**self.info, SUMS: None}
 
     def summary(self) -> list[str]:
-        """What was read and dropped, and what share of the running words each shortlist covers, for a reader."""
+        """Return lines for the user: the counts of cleaning, and the share of the running words in each vocabulary."""
         lines = CleaningReport(**self.info["cleaning"]).lines()
         if self.held_out:
             lines.append(f"{self.held_out:>12,} held out, in {self.info['held_out']['lines']:,} lines")
@@ -141,14 +143,16 @@ class PreparedData:
 
 
 def open_prepared(folder: Path) -> PreparedData:
-    """Open a folder that `prepare` wrote; RnnsearchError where a byte of it has changed since.
+    """Open a folder that `prepare` has written. Raises RnnsearchError if any byte of its files has changed since.
 
-    All files are read once for that, some 2 GB a second where they are in memory.
+    To check this, it reads all files once, at about 2 GB per second if they are in the file system's cache.
     """
     folder = Path(folder)
     info = prepared_info(folder)
-    check_regular(*(folder / name for name in (CORPUS, *OPTIONAL)))
+    check_regular(folder / CORPUS, folder / LINKS)
+    check_regular(*(folder / name for name in (*VOCABULARY_FILES, *HELD_OUT)), most=_MOST_BYTES)
     corpus = PackedCorpus.open(folder / CORPUS)
+    links = PackedCorpus.open(folder / LINKS) if (folder / LINKS).exists() else None
     try:
         languages = info["data"]["source_language"], info["data"]["target_language"]
         data = from_dict({"data": info["data"]}).data
@@ -159,24 +163,26 @@ def open_prepared(folder: Path) -> PreparedData:
         if name in (CORPUS, *OPTIONAL) and file_checksum(folder / name) != stated_sum:
             raise RnnsearchError(f"{folder / name}: damaged: its checksum is not that in {INFO}; prepare the data again")
     vocabularies = Vocabularies.load(folder, data)
-    found = (len(corpus), *map(len, vocabularies))
-    if stated != found:
+    actual = (len(corpus), *map(len, vocabularies))
+    if stated != actual:
         raise RnnsearchError(
-            f"{folder}: pairs and vocabulary sizes are {found}, but {INFO} says {stated}: "
+            f"{folder}: pairs and vocabulary sizes are {actual}, but {INFO} says {stated}: "
             "its files do not belong together; prepare the data again"
         )
-    if corpus.sizes != found[1:]:
+    if corpus.sizes != actual[1:]:
         raise RnnsearchError(
-            f"{folder / CORPUS}: for vocabularies of {corpus.sizes} words, not of {found[1:]}; prepare the data again"
+            f"{folder / CORPUS}: for vocabularies of {corpus.sizes} words, not of {actual[1:]}; prepare the data again"
         )
-    links = PackedCorpus.open(folder / LINKS) if (folder / LINKS).exists() else None
     if links is not None and len(links) != len(corpus):
         raise RnnsearchError(f"{folder / LINKS}: of {len(links)} pairs, not {len(corpus)}; prepare the data again")
     return PreparedData(folder, vocabularies, corpus, links, info, *languages)
 
 
 def prepared_info(folder: Path) -> dict[str, Any]:
-    """The `prepare.json` of a folder that `prepare` wrote; none of its other files is read."""
+    """Return the contents of the `prepare.json` of a prepared folder, without reading its other files.
+
+    Raises RnnsearchError if the file is missing or damaged.
+    """
     path = Path(folder) / INFO
     if not path.is_file():
         raise RnnsearchError(f"{folder}: no prepared data here ({INFO} is missing); run `rnnsearch prepare`")
@@ -190,22 +196,22 @@ def prepared_info(folder: Path) -> dict[str, Any]:
 
 
 def file_checksum(path: Path) -> str:
-    """The CRC-32 of a file, or nothing where there is none."""
-    found = 0
+    """Return the CRC-32 checksum of a file, or an empty string if it cannot be read."""
+    checksum = 0
     try:
         with path.open("rb") as file:
             while block := file.read(1 << 20):
-                found = zlib.crc32(block, found)
+                checksum = zlib.crc32(block, checksum)
     except OSError:
         return ""
-    return f"{found:08x}"
+    return f"{checksum:08x}"
 
 
 def describe(files: Sequence[Path]) -> list[dict[str, Any]]:
-    """The names and sizes of text files, by which they are known again."""
-    return [{"name": _written(path.name), "bytes": path.stat().st_size if path.is_file() else None} for path in files]
+    """Return the names and sizes of text files, by which `PreparedData.is_of` recognises them."""
+    return [{"name": _as_text(path.name), "bytes": path.stat().st_size if path.is_file() else None} for path in files]
 
 
-def _written(name: str) -> str:
-    """A file's name as text, which it need not be."""
+def _as_text(name: str) -> str:
+    """Return a file name as valid Unicode, with escapes for bytes that are not UTF-8."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""Lines and pairs of lines from files: plain, gzip or xz, UTF-8."""
+"""Readers of text files: lines, and pairs of lines, from UTF-8 files that may be compressed with gzip or xz."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rnnsearch.errors import RnnsearchError
 _READERS = {".gz": "gzip -dc", ".xz": "xz -dc"}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _OTHER_MARKS = {
-    codecs.BOM_UTF32_LE: "UTF-32",  # which begins like UTF-16
+    codecs.BOM_UTF32_LE: "UTF-32",  # before UTF-16, whose mark begins with the same bytes
     codecs.BOM_UTF32_BE: "UTF-32",
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
@@ -32,31 +32,33 @@ _PACKED = {
     b"\x28\xb5\x2f\xfd": "zstd -dc",
     b"PK\x03\x04": "unzip -p",
 }
-"""How compressed files begin, and what decompresses them."""
+"""The first bytes of compressed files, and the commands that decompress them."""
 _WIDTHS = {"UTF-32LE": 4, "UTF-32BE": 4, "UTF-16LE": 2, "UTF-16BE": 2}
 _SAMPLE = 4096
 _File = io.BufferedReader | gzip.GzipFile | lzma.LZMAFile
 LONGEST_LINE = 1 << 24
-"""No line of text has more bytes than this; a device, or what is no text, may have no line ends at all."""
+"""The largest number of bytes of a line. It limits the memory for files without line ends, which are not text."""
 
 
 def read_lines(path: Path | str) -> Iterator[str]:
-    """The lines of a file, or of standard input for `-`, one after the other, without their ends.
+    """Yield the lines of a file, or of standard input for `-`, without their ends.
 
-    A line ends at a line feed and nowhere else (U+2028 and its like are text), so that line n is line n to
-    every tool; a carriage return before it is dropped. In a file without a single line feed, lines end at carriage returns.
-    `.gz` and `.xz` are decompressed on the way.
+    A line ends only at a line feed (U+2028 and similar characters are text), so that all tools agree which line is line n; a
+    carriage return before the line feed is dropped. In a file without any line feed, lines end at carriage returns. Files
+    with the endings `.gz` and `.xz` are decompressed. Raises RnnsearchError, with file and line, for a file that cannot be
+    read, is damaged or is not UTF-8.
     """
     for line in _lines(path):
         yield line.removesuffix("\n").removesuffix("\r")
 
 
 def read_text(path: Path | str) -> str:
-    """All of such a file, its line ends included."""
+    """Return the whole text of a file that `read_lines` can read, including its line ends."""
     return "".join(_lines(path))
 
 
 def _lines(path: Path | str) -> Iterator[str]:
+    """Yield the decoded lines of a file with their ends, as `read_lines` describes."""
     path = Path(path)
     number = 0
     try:
@@ -80,10 +82,10 @@ def _lines(path: Path | str) -> Iterator[str]:
 
 
 def _raw_lines(file: _File) -> Iterator[bytes]:
-    """The lines of a file with their ends; one that is too long is cut off."""
+    """Yield the lines of a file with their ends; a line that is too long is cut after `LONGEST_LINE` + 1 bytes."""
     raw = file.readline(LONGEST_LINE + 1)
     if b"\r" in raw and not raw.endswith(b"\n"):
-        # All of the file, or so much of it that its lines can only end at carriage returns.
+        # There is no line feed in the whole file, or in so many bytes that its lines must end at carriage returns.
         rest = raw
         while raw:
             *lines, rest = rest.split(b"\r")
@@ -99,9 +101,9 @@ def _raw_lines(file: _File) -> Iterator[bytes]:
 
 
 def check_readable(*paths: Path | str) -> None:
-    """Raise RnnsearchError for the first of these files that is missing, is a folder, or may not be read.
+    """Raise RnnsearchError for the first of these files that is missing, is a folder, or is not readable for this user.
 
-    Nothing is opened, so that pipes keep what they hold. For commands that have something slow to do before they read.
+    Commands that do something slow before they read call this first. No file is opened, so that pipes keep their data.
     """
     for path in map(Path, paths):
         if str(path) == "-":
@@ -118,34 +120,34 @@ def check_readable(*paths: Path | str) -> None:
 
 
 def read_only_once(path: Path | str) -> bool:
-    """Whether this is a pipe or its like: what has been read of it is not there again. So it is of `-`, even for a file."""
+    """Whether a path can be read only once, like a pipe; `-` always counts as such, even if it is a regular file."""
     if str(path) == "-":
         return True
     try:
-        found = Path(path).stat()
-    except OSError:  # which the reader will tell
+        status = Path(path).stat()
+    except OSError:  # the function that reads it will report the error
         return False
-    return not stat.S_ISREG(found.st_mode) and not os.path.samestat(found, Path(os.devnull).stat())
+    return not stat.S_ISREG(status.st_mode) and not os.path.samestat(status, Path(os.devnull).stat())
 
 
 def check_repeatable(*paths: Path | str) -> None:
-    """Raise RnnsearchError for the first of these that can be read only once; for what reads more than once."""
+    """Raise RnnsearchError for the first of these paths that can be read only once, for callers that read them twice."""
     for path in paths:
         if read_only_once(path):
             raise RnnsearchError(f"{path}: can be read only once, and is needed again; write it into a file, and name it")
 
 
 def check_distinct(*paths: Path | str) -> None:
-    """Raise RnnsearchError if two of these are one pipe, of which the second would get nothing."""
+    """Raise RnnsearchError if two of these paths are the same pipe, for the second reader would get nothing."""
     seen: set[tuple[int, int]] = set()
     for path in filter(read_only_once, paths):
         try:
-            found = os.fstat(0) if str(path) == "-" else Path(path).stat()
+            status = os.fstat(0) if str(path) == "-" else Path(path).stat()
         except OSError:
             continue
-        if (found.st_dev, found.st_ino) in seen:
+        if (status.st_dev, status.st_ino) in seen:
             raise RnnsearchError(f"{path}: can be read only once, and is given twice; write it into a file, and name it")
-        seen.add((found.st_dev, found.st_ino))
+        seen.add((status.st_dev, status.st_ino))
 
 
 def _unreadable(path: Path, error: OSError) -> RnnsearchError:
@@ -157,14 +159,14 @@ def _unreadable(path: Path, error: OSError) -> RnnsearchError:
 
 
 def read_pairs(sources: Sequence[Path], targets: Sequence[Path]) -> Iterator[tuple[str, str]]:
-    """The sentence pairs of one or more pairs of files, in order: line n of one beside line n of the other.
+    """Yield the sentence pairs of one or more pairs of files: line n of the source with line n of the target.
 
-    A file that is both source and target is a table, see `read_table`.
+    A file that is both source and target is a table, see `read_table`. Raises RnnsearchError if the numbers of files, or of
+    lines of a pair of files, differ.
     """
     if len(sources) != len(targets):
         raise RnnsearchError(
-            f"{len(sources)} source but {len(targets)} target files; name them in the same order, "
-            "one target for each source"
+            f"{len(sources)} source but {len(targets)} target files; name them in the same order, one target for each source"
         )
     for source, target in zip(sources, targets, strict=True):
         if source == target:
@@ -184,10 +186,10 @@ def read_pairs(sources: Sequence[Path], targets: Sequence[Path]) -> Iterator[tup
 
 
 def read_table(path: Path | str) -> Iterator[tuple[str, str]]:
-    """The pairs of a table with a pair on each line: source, tab, target; blank lines are passed over.
+    """Yield the pairs of a table, which has a pair on each line: source, tab, target. Blank lines are skipped.
 
-    Further columns have features of the source (`V;PST`), and stay on its line, after a tab. Raises RnnsearchError, with
-    file and line, where there is no second column.
+    Further columns contain features of the source, such as `V;PST`; they are appended to the source after a tab. Raises
+    RnnsearchError, with file and line, if there is no second column.
     """
     for number, line in enumerate(read_lines(path), 1):
         if not line.strip():
@@ -203,25 +205,28 @@ def read_table(path: Path | str) -> Iterator[tuple[str, str]]:
 
 
 def _check_encoding(sample: bytes, path: Path) -> None:
-    """Raise RnnsearchError for a file that begins in UTF-16 or UTF-32, which has a byte order mark or zero bytes.
+    """Raise RnnsearchError for text in UTF-16 or UTF-32, which is recognised by its byte order mark or by zero bytes.
 
-    So too for one that is compressed, and whose name does not say that.
+    The same goes for a compressed file whose name does not have the ending of its compression.
     """
     unpack = next((unpack for mark, unpack in _PACKED.items() if sample.startswith(mark)), None)
     if unpack is not None and not sample.isascii():
         raise RnnsearchError(f"{path}: this is compressed; decompress it, e.g. {unpack} {path.name}")
-    found = next((name for mark, name in _OTHER_MARKS.items() if sample.startswith(mark)), None)
-    if found is None and b"\0" in sample:
-        found = next((name for name, width in _WIDTHS.items() if _looks_like(sample, name, width)), None)
-    if found is not None:
+    encoding = next((name for mark, name in _OTHER_MARKS.items() if sample.startswith(mark)), None)
+    if encoding is None and b"\0" in sample:
+        encoding = next((name for name, width in _WIDTHS.items() if _looks_like(sample, name, width)), None)
+    if encoding is not None:
         reader = _READERS.get(path.suffix, "cat")
         raise RnnsearchError(
-            f"{path}: this is {found}, not UTF-8; convert it, e.g. {reader} {path.name} | iconv -f {found} -t UTF-8"
+            f"{path}: this is {encoding}, not UTF-8; convert it, e.g. {reader} {path.name} | iconv -f {encoding} -t UTF-8"
         )
 
 
 def _looks_like(sample: bytes, encoding: str, width: int) -> bool:
-    """Whether a sample is text in UTF-16 or UTF-32 without a mark, of which a tenth or more is ASCII, be it its spaces."""
+    """Whether a sample can be text in this encoding: it decodes to printable characters, at least a tenth of them ASCII.
+
+    `width` is the number of bytes of a code unit of the encoding. Any text has ASCII characters, if only spaces.
+    """
     if len(sample) % width:
         return False
     try:
@@ -232,7 +237,7 @@ def _looks_like(sample: bytes, encoding: str, width: int) -> bool:
         text = sample[: error.start].decode(encoding)
     return (
         10 * sum(map(str.isascii, text)) >= len(text)
-        and 2 * text.count("\n") >= sample.count(b"\n")  # which are halves of other letters, where it is UTF-8
+        and 2 * text.count("\n") >= sample.count(b"\n")  # in UTF-8 read as UTF-16, line feeds are parts of other characters
         and all(letter.isprintable() or letter.isspace() for letter in text)
     )
 

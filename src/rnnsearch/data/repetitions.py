@@ -1,7 +1,7 @@
-"""Repeated pairs of a corpus of any size: which pairs are the first of their kind.
+"""The search for repeated pairs in a corpus of any size.
 
-The fingerprints of the pairs are in a file. Of some millions of pairs they are sorted in memory; of more, DuckDB groups them
-within a limit of memory, and on disk beyond it.
+The fingerprints of the pairs are in a file. Up to `IN_MEMORY` of them are sorted in memory; more are grouped by DuckDB,
+which writes to disk what exceeds its limit of memory.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 from rnnsearch.errors import RnnsearchError
 
 IN_MEMORY = 20_000_000
-"""So many fingerprints are sorted in memory, which takes 24 bytes for each."""
+"""The largest number of fingerprints that are sorted in memory, which takes 24 bytes for each."""
 _MEMORY = "1GB"
-"""The memory that DuckDB takes at most."""
+"""The limit of DuckDB's memory."""
 _BATCH = 1 << 20
 
 
 class Fingerprints:
-    """The fingerprints of pairs, in their order, in a file. Use it in a `with` statement while they are added."""
+    """A file with the fingerprints of pairs, in the order of the pairs. Fingerprints are added in a `with` statement."""
 
     def __init__(self, path: Path) -> None:
-        """`path` is where they are written; what is in the way goes beside it."""
+        """`path` is the file; the temporary files of DuckDB are written beside it."""
         self._path = path
         self._count = 0
 
@@ -36,14 +36,14 @@ class Fingerprints:
         self._file.close()
 
     def add(self, fingerprints: NDArray[np.uint64]) -> None:
-        """Those of the next pairs."""
+        """Append the fingerprints of the next pairs."""
         self._file.write(fingerprints.astype(np.uint64).tobytes())
         self._count += len(fingerprints)
 
     def first(self) -> NDArray[np.bool_]:
-        """For each pair, whether none before it has the same fingerprint.
+        """Return for each pair whether it is the first one with its fingerprint.
 
-        Raises RnnsearchError where DuckDB is needed and missing, or has no room.
+        Raises RnnsearchError if DuckDB is needed and not installed, or if it lacks memory or space on the disk.
         """
         return self._first_in_memory() if self._count <= IN_MEMORY else self._first_on_disk()
 
@@ -51,6 +51,7 @@ class Fingerprints:
         fingerprints = np.fromfile(self._path, dtype=np.uint64)
         order = np.argsort(fingerprints, kind="stable")
         first = np.ones(self._count, dtype=bool)
+        # The sort is stable: of equal fingerprints, now neighbours, the first is that of the first pair.
         fingerprints = fingerprints[order]
         first[order[np.flatnonzero(fingerprints[1:] == fingerprints[:-1]) + 1]] = False
         return first
@@ -72,26 +73,26 @@ class Fingerprints:
         settings: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": _MEMORY, "temp_directory": str(spilled), "preserve_insertion_order": False, "threads": 2,
         }  # fmt: skip
-        given, found = spilled / "fingerprints.parquet", spilled / "first.parquet"
+        all_pairs, first_pairs = spilled / "fingerprints.parquet", spilled / "first.parquet"
         fingerprints = np.memmap(self._path, dtype=np.uint64, mode="r")
         schema = pa.schema([("pair", pa.int64()), ("fingerprint", pa.uint64())])
-        with pq.ParquetWriter(str(given), schema, compression="none", use_dictionary=False) as writer:
+        with pq.ParquetWriter(str(all_pairs), schema, compression="none", use_dictionary=False) as writer:
             for start in range(0, self._count, _BATCH):
                 batch = np.array(fingerprints[start : start + _BATCH])
                 pairs = np.arange(start, start + len(batch))
                 writer.write_table(pa.table({"pair": pairs, "fingerprint": batch}, schema=schema))
-        query = f"SELECT min(pair) FROM read_parquet({_quoted(given)}) GROUP BY fingerprint"
+        query = f"SELECT min(pair) FROM read_parquet({_quoted(all_pairs)}) GROUP BY fingerprint"
         try:
             with duckdb.connect(config=settings) as connection:
-                connection.execute(f"COPY ({query}) TO {_quoted(found)} (FORMAT parquet)")
+                connection.execute(f"COPY ({query}) TO {_quoted(first_pairs)} (FORMAT parquet)")
         except duckdb.Error as error:
             reason = str(error).splitlines()[0]
             raise RnnsearchError(f"{spilled}: DuckDB cannot find the repeated pairs: {reason}") from None
-        for batch in pq.ParquetFile(str(found)).iter_batches(_BATCH):
+        for batch in pq.ParquetFile(str(first_pairs)).iter_batches(_BATCH):
             first[batch.column(0).to_numpy()] = True
         return first
 
 
 def _quoted(path: Path) -> str:
-    """A path as SQL has it: statements that copy take no parameters."""
+    """Return a path as a string literal of SQL, because COPY statements take no parameters."""
     return "'" + str(path).replace("'", "''") + "'"

@@ -1,7 +1,7 @@
-"""Word alignments as links: gold ones, which are read from files, and hard alignments of attention.
+"""Word alignments as sets of links: gold alignments, which are read from files, and hard alignments from attention.
 
-A link is a pair (source position, target position), counted from 0. Annotators mark a link *sure*, or only
-*possible* where they could also have left it out; every sure link is possible too.
+A link is a pair (source position, target position), counted from 0. Annotators mark a link as *sure*, or as *possible* if
+they could also have left it out; every sure link is possible too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Symmetry: TypeAlias = Literal["intersection", "union", "grow-diag", "grow-diag-f
 
 _LINK = re.compile(r"([0-9]+)([-p])([0-9]+)")
 _HARDLY_READ = 0.1
-"""The ε of `linked_sources`, in target words: chosen on development sentences."""
+"""The ε of `linked_sources`, in units of one target word's attention; it was chosen on development sentences."""
 _SENTENCE_NUMBER = re.compile(r"^[0-9]+(\t|\s*$)")
 
 
@@ -34,23 +34,21 @@ class GoldLinks:
 
     sure: Links
     possible: Links
-    """All of `sure`, and the merely possible ones."""
+    """All sure links, and the links that are only possible."""
 
 
 def parse_gold(line: str, *, reverse: bool = False) -> GoldLinks:
-    """Read one line of gold links: `0-0 1p2 …`, where `-` is sure and `p` possible.
+    """Parse one line of gold links such as `0-0 1p2`, where `-` marks a sure link and `p` a possible one.
 
-    The line may begin with a sentence number and a TAB, and may hold no link at all. `reverse` swaps the two
-    sides, for files whose links are target–source. Raises RnnsearchError for anything else.
+    The line may begin with a sentence number and a tab, and may have no links. `reverse` swaps the two sides, for files
+    whose links are target–source. Raises RnnsearchError for any other format.
     """
     sure: set[tuple[int, int]] = set()
     possible: set[tuple[int, int]] = set()
     for word in _SENTENCE_NUMBER.sub("", line).split():
         match = _LINK.fullmatch(word)
         if match is None:
-            raise RnnsearchError(
-                f"'{word}' is not an alignment link; write 0-0 for a sure one, 0p0 for a possible one"
-            )
+            raise RnnsearchError(f"'{word}' is not an alignment link; write 0-0 for a sure one, 0p0 for a possible one")
         link = (int(match[1]), int(match[3]))
         if reverse:
             link = link[::-1]
@@ -61,7 +59,7 @@ def parse_gold(line: str, *, reverse: bool = False) -> GoldLinks:
 
 
 def read_gold(path: str | os.PathLike[str], *, reverse: bool = False) -> list[GoldLinks]:
-    """Read a file of gold links, a sentence pair a line, as `parse_gold` does; errors name file and line."""
+    """Read a file of gold links with one sentence pair on each line (see `parse_gold`); errors name file and line."""
     gold = []
     for number, line in enumerate(read_lines(Path(path)), start=1):
         try:
@@ -72,7 +70,9 @@ def read_gold(path: str | os.PathLike[str], *, reverse: bool = False) -> list[Go
 
 
 def linked_sources(alignment: NDArray[np.floating]) -> NDArray[np.intp]:
-    """For each target word i, the source word j with the greatest share α_ij / (Σ_k α_kj + ε) of its total attention.
+    """Return for each target word i the source word j that maximises α_ij / (Σ_k α_kj + ε).
+
+    This is the source word that gives the greatest share of all the attention that it receives to target word i.
 
     `alignment` is target words × source words, with the end symbol of the source in the last column; the result is one
     source position for each target word. The source word with the greatest weight α_ij would be a poor choice: the article
@@ -88,19 +88,22 @@ def linked_sources(alignment: NDArray[np.floating]) -> NDArray[np.intp]:
 
 
 def hard_alignment(alignment: NDArray[np.floating]) -> Links:
-    """Turn attention into links: each target word with its source word (`linked_sources`); none where a side is empty."""
+    """Return the hard alignment: each target word is linked to its source word (`linked_sources`).
+
+    `alignment` has the shape described there; if a side is empty, there are no links.
+    """
     if alignment[:, :-1].size == 0:
         return frozenset()
     return frozenset((int(source), target) for target, source in enumerate(linked_sources(alignment)))
 
 
 def symmetrize(forward: Links, backward: Links, how: Symmetry) -> Links:
-    """Combine two sets of links: those of source to target, and those of target to source with their sides swapped.
+    """Combine the links of the source-to-target direction with those of the target-to-source direction.
 
-    `intersection` keeps what both have, `union` what either has. `grow-diag` (Koehn et al. 2005) goes on from the
-    intersection: a link that one of them has is added where it touches a link that is in, side by side or corner to corner,
-    and one of its words has no link yet. `grow-diag-final-and` then adds links of which neither word has one, those of
-    `forward` first.
+    All links are (source, target), in `backward` too. `intersection` keeps the links that are in both sets, `union` those in
+    either. `grow-diag` (Koehn et al. 2005) begins with the intersection and adds a link of the union if it is next to a link
+    of the result, horizontally, vertically or diagonally, and if one of its words has no link yet. `grow-diag-final-and`
+    then adds links between two words of which neither has a link, those of `forward` first.
     """
     if how == "union":
         return forward | backward
@@ -131,5 +134,5 @@ def symmetrize(forward: Links, backward: Links, how: Symmetry) -> Links:
 
 
 def to_pharaoh(links: Iterable[tuple[int, int]]) -> str:
-    """Write links as `0-0 1-2 …`, by source position, then target position."""
+    """Return links in the Pharaoh format (`0-0 1-2`), sorted by source position, then by target position."""
     return " ".join(f"{source}-{target}" for source, target in sorted(links))

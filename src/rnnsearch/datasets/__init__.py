@@ -1,4 +1,4 @@
-"""Parallel text as plain files of one sentence a line: public text, fetched and checked, and the built-in corpus."""
+"""Parallel text with one sentence per line: public data sets, which are downloaded and checked, and the built-in corpus."""
 
 from __future__ import annotations
 

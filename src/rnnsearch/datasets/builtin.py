@@ -1,11 +1,11 @@
 """The built-in corpus: English sentences, their French translations, and gold word alignments.
 
-A small bilingual grammar has generated it: one tree is drawn at random and expressed in both languages. Word order,
-agreement, elision, negation, clitics and tenses differ between the two as they do in life, so a translator has to learn
-them; the French is a function of the English sentence alone, so it can. Sentences run from 3 words to 60; words follow
-Zipf's law, and rare names lie beyond any shortlist. No English sentence occurs twice.
+The corpus was generated with a small bilingual grammar, which draws a tree at random and expresses it in both languages. The
+languages differ in word order, agreement, elision, negation, clitics and tenses as they do in real text, so a translator has
+to learn these; it can, because the French sentence depends only on the English one. Sentences have 3 to 60 words. Word
+frequencies follow Zipf's law, and rare names are outside any shortlist. No English sentence occurs twice.
 
-The package holds the sentences only, in `builtin.npz.xz`. The grammar, and a description of the file, are in
+The package contains only the sentences, in `builtin.npz.xz`. The grammar, and a description of the file, are in
 `tools/builtin_corpus` in the repository.
 """
 
@@ -26,29 +26,30 @@ from rnnsearch.atomic import write_text
 from rnnsearch.errors import RnnsearchError
 
 PAIRS = 62_000
-"""Sentence pairs in all."""
+"""The number of sentence pairs of the whole corpus."""
 TRAIN, VALID, TEST = 60_000, 500, 500
-"""Sentence pairs of each part, unless other sizes are asked for."""
+"""The default numbers of sentence pairs of the three parts."""
 
 _FILE = Path(__file__).with_name("builtin.npz.xz")
 _END = "\n"
 
 
 class Lines(NamedTuple):
-    """Line n of each belongs to the same pair."""
+    """The lines of some sentence pairs; line n of each field belongs to pair n."""
 
     english: list[str]
     french: list[str]
     gold: list[str]
-    """The word alignment, between the Moses tokens of the two lines: `0-0 1p2` links word 0 to word 0 surely, and word 1 to
-    word 2 possibly."""
+    """The gold links between the Moses tokens of the two lines: `0-0 1p2` has a sure link between words 0 and 0, and a
+    possible link between words 1 and 2."""
 
 
 def write_corpus(folder: str | os.PathLike[str], *, train: int = TRAIN, valid: int = VALID, test: int = TEST) -> None:
-    """Write the corpus into `folder`: for each part `part.en` and `part.fr`, and `part.gold` with the word alignments.
+    """Write the parts `train`, `valid` and `test` of the corpus into `folder`, each as `.en`, `.fr` and `.gold` (links).
 
-    The test set begins the corpus, the development set comes next, then the training set: a larger training set leaves the
-    other two as they are. Raises RnnsearchError for more pairs than there are.
+    `train`, `valid` and `test` are the numbers of sentence pairs. The corpus begins with the test set, followed by the
+    development set and the training set, so that a larger training set does not change the other two. Raises RnnsearchError
+    for more pairs than the corpus has.
     """
     ends = list(accumulate((test, valid, train)))
     if ends[-1] > PAIRS:
@@ -63,7 +64,7 @@ def write_corpus(folder: str | os.PathLike[str], *, train: int = TRAIN, valid: i
 
 
 def read_pairs(path: Path, pairs: int) -> Lines:
-    """The first `pairs` sentence pairs of a packed corpus; RnnsearchError where the file is damaged or missing."""
+    """Return the first `pairs` sentence pairs of a packed file. Raises RnnsearchError if the file is missing or damaged."""
     try:
         with np.load(io.BytesIO(lzma.decompress(path.read_bytes()))) as file:
             columns = dict(file)
@@ -75,9 +76,9 @@ def read_pairs(path: Path, pairs: int) -> Lines:
 
 
 def _unpack(columns: dict[str, NDArray[Any]], pairs: int) -> Lines:
-    """The inverse of `pack` in `tools/builtin_corpus/pack.py`, which describes the columns.
+    """Unpack the columns of the file; the inverse of `pack` in `tools/builtin_corpus/pack.py`, which describes them.
 
-    Until they are written, links are positions in the whole text; the ends of two sentences are linked too.
+    At first, links are between positions in the whole text, and the ends of the two sentences of a pair are linked too.
     """
     english, steps = columns["english"].astype(np.intp), columns["steps"].astype(np.intp)
     link_starts = _starts(columns["link_sizes"])
@@ -87,6 +88,7 @@ def _unpack(columns: dict[str, NDArray[Any]], pairs: int) -> Lines:
     english, french = english[: english_starts[pairs]], french[: french_starts[pairs]]
     steps, anchors = steps[: len(french)], anchors[: len(french)]
 
+    # The links, sorted by source position, then by target position.
     sizes = columns["link_sizes"][steps].astype(np.intp)
     targets = np.repeat(np.arange(len(french)), sizes)
     links = np.arange(len(targets)) + np.repeat(link_starts[steps] - _starts(sizes), sizes)
@@ -94,10 +96,11 @@ def _unpack(columns: dict[str, NDArray[Any]], pairs: int) -> Lines:
     order = np.lexsort((targets, sources))
     sources, targets, sure = sources[order], targets[order], columns["link_sure"][links][order]
     ends = english[sources] == 0
+    # From positions in the whole text to positions in the sentences, and from these to texts such as 0-0 and 1p2.
     sentences = np.searchsorted(english_starts, sources, side="right") - 1
     sources -= english_starts[sentences]
     targets -= french_starts[sentences]
-    positions = [range(one.max(initial=0) + 1) for one in (sources, targets)]
+    positions = [range(side.max(initial=0) + 1) for side in (sources, targets)]
     texts = [[[f"{source}{kind}{target}" for kind in "p-"] for target in positions[1]] for source in positions[0]]
     gold = np.array(texts, object)[sources, targets, sure.astype(np.intp)]
     gold[ends] = _END
@@ -109,16 +112,17 @@ def _unpack(columns: dict[str, NDArray[Any]], pairs: int) -> Lines:
 
 
 def _starts(sizes: NDArray[Any]) -> NDArray[np.intp]:
-    """The start of each of consecutive runs with these sizes."""
+    """Return the start of each of several consecutive runs with these sizes."""
     return np.append(0, np.cumsum(sizes, dtype=np.intp)[:-1])
 
 
 def _words(text: NDArray[np.uint8]) -> NDArray[np.object_]:
+    """Return the words of a vocabulary by their ids; id 0 is the end of a sentence."""
     return np.array([_END, *text.tobytes().decode().split("\n")], object)
 
 
 def _lines(words: NDArray[np.object_], attached_to_previous: str = "", attached_to_next: str = "") -> list[str]:
-    """The sentences as they are written: no space before words that begin, or after words that end, with certain marks."""
+    """Join words to sentences, without a space before or after words that begin or end with these marks, respectively."""
     text = " ".join([*words, ""]).replace(f" {_END} ", _END)
     for mark in attached_to_previous:
         text = text.replace(f" {mark}", mark)

@@ -1,8 +1,8 @@
-"""The data sets: what they are called, where their archives lie, and which files of them are wanted.
+"""The catalogue of data sets: their names, the addresses of their archives, and the files to extract.
 
-Checksums are those that others publish for the same addresses: TensorFlow Datasets (SHA-256 of Europarl, Common Crawl and
+The checksums were published by others for the same addresses: TensorFlow Datasets (SHA-256 of Europarl, Common Crawl and
 News Commentary), Sockeye (MD5 of the UN corpus, 10⁹ and the development sets), sacreBLEU (MD5 of the test sets) and
-torchtext (MD5 of Multi30k; where the SHA-256 stands here, it is of a file with that MD5).
+torchtext (MD5 of Multi30k; a SHA-256 here is that of a file with the published MD5).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ class Archive:
 
     url: str
     checksum: str | None = None
-    """`sha256:` or `md5:` and the digest in hexadecimal; None where none is known beforehand."""
+    """`sha256:` or `md5:`, followed by the digest in hexadecimal; None if it is not known beforehand."""
     size: int | None = None
-    """Bytes; None where not known beforehand."""
+    """The size in bytes; None if it is not known beforehand."""
     changing: bool = False
-    """Written anew at its source from time to time: no checksum holds for long."""
+    """Whether the server replaces the file from time to time, so that its checksum changes."""
 
     @property
     def name(self) -> str:
@@ -37,27 +37,27 @@ class Text:
 
     archive: Archive
     member: str | None = None
-    """The file's name, without folders. What it is is in its ending: `.gz` is decompressed, `.sgm` made plain text."""
+    """The name of the file without folders. Files `.gz` are decompressed, and files `.sgm` are converted to text."""
 
 
 @dataclass(frozen=True)
 class ParallelText:
-    """Two files, line n of one the translation of line n of the other."""
+    """Two text files; line n of one is the translation of line n of the other."""
 
     name: str
-    """The names of the plain files, without the language."""
+    """The name of the extracted files, without the language code."""
     source: Text
     target: Text
 
     @property
     def archives(self) -> tuple[Archive, ...]:
-        """The archives that have to be fetched."""
+        """The archives to download."""
         return (self.source.archive, self.target.archive)
 
 
 @dataclass(frozen=True)
 class LinkedSentences:
-    """Sentences of two languages (`number TAB language TAB sentence`), and which translates which (`number TAB number`)."""
+    """Tables of sentences in two languages (`number TAB language TAB sentence`), and of links (`number TAB number`)."""
 
     name: str
     source: Archive
@@ -66,35 +66,35 @@ class LinkedSentences:
 
     @property
     def archives(self) -> tuple[Archive, ...]:
-        """The archives that have to be fetched."""
+        """The archives to download."""
         return (self.source, self.target, self.links)
 
 
 @dataclass(frozen=True)
 class BuiltinText:
-    """A part of the built-in corpus, which comes with the package; it has gold word alignments, in `NAME.gold`."""
+    """A part of the built-in corpus, which is in the package and has gold word alignments, in `NAME.gold`."""
 
     name: str
 
     @property
     def archives(self) -> tuple[Archive, ...]:
-        """Nothing has to be fetched for it."""
+        """The archives to download: none."""
         return ()
 
 
 @dataclass(frozen=True)
 class Dictionary:
-    """A pronunciation dictionary, which is written as a table: word, tab, phones; of each word, the first pronunciation."""
+    """A pronunciation dictionary. The first pronunciation of each word is written to a table: word, tab, phones."""
 
     name: str
     archive: Archive
     comments: str | None = None
-    """What begins a comment. A word and its phones are separated by a space then, and not by a tab, and further
-    pronunciations of `word` are those of `word(2)` and so on: the format of CMUdict."""
+    """The character that begins a comment, in files in the format of CMUdict: a space separates a word from its phones, and
+    further pronunciations of `word` are entries `word(2)` and so on. None for files with a tab between word and phones."""
 
     @property
     def archives(self) -> tuple[Archive, ...]:
-        """The file that has to be fetched."""
+        """The archives to download: one file."""
         return (self.archive,)
 
 
@@ -103,23 +103,23 @@ AnyText = ParallelText | LinkedSentences | BuiltinText | Dictionary
 
 @dataclass(frozen=True)
 class Dataset:
-    """Parallel texts that belong together."""
+    """A data set: parallel texts that belong together."""
 
     name: str
     title: str
     licence: str
-    """The licence terms, in a sentence."""
+    """The licence terms, in one sentence."""
     languages: tuple[str, str]
-    """Codes of source and target language, which end the names of the plain files."""
+    """The codes of the source and the target language, which are the endings of the extracted files."""
     texts: tuple[AnyText, ...]
 
     @property
     def archives(self) -> tuple[Archive, ...]:
-        """Everything that has to be fetched, each once."""
+        """The archives to download, each of them once."""
         return tuple(dict.fromkeys(archive for text in self.texts for archive in text.archives))
 
     def files(self, text: AnyText) -> tuple[str, ...]:
-        """The names of the plain files of one of its texts; source and target come first."""
+        """Return the names of the extracted files of one of the texts; the source and the target come first."""
         if isinstance(text, Dictionary):
             return (f"{text.name}.tsv",)
         endings = (*self.languages, "gold") if isinstance(text, BuiltinText) else self.languages
@@ -202,12 +202,8 @@ MULTI30K = Dataset(
             "sha256:611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9",
             "sha256:6d326e188d259fb1d04ac19eae3af956559b3a0b93d7635e56c90987c40c8b90",
         ),
-        _captions(
-            "test_2017_flickr", "md5:005396bac545d880abe6f00bbb7dbbb4", "md5:cb09af7d2b501f9112f2d6a59fa1360d"
-        ),
-        _captions(
-            "test_2017_mscoco", "md5:a7b684e0edbef1d4a23660c8e8e743fd", "md5:4995d10954a804d3cdfd907b9fd093e8"
-        ),
+        _captions("test_2017_flickr", "md5:005396bac545d880abe6f00bbb7dbbb4", "md5:cb09af7d2b501f9112f2d6a59fa1360d"),
+        _captions("test_2017_mscoco", "md5:a7b684e0edbef1d4a23660c8e8e743fd", "md5:4995d10954a804d3cdfd907b9fd093e8"),
     ),
 )
 
@@ -260,9 +256,10 @@ _WIKIPRON = "https://raw.githubusercontent.com/CUNY-CL/wikipron/master/data/scra
 
 
 def wikipron(language: str) -> Dataset:
-    """The words of a language in Wiktionary and their pronunciations, in IPA, by the name of its file: `fra_latn_broad`.
+    """Return the WikiPron data set of a language: words of Wiktionary with their pronunciations in IPA.
 
-    Raises RnnsearchError for what is no such name.
+    `language` is the name of a dictionary of WikiPron, such as `fra_latn_broad`. Raises RnnsearchError for a name in another
+    format.
     """
     if not re.fullmatch("[a-z]{3}(_[a-z]+)+_(broad|narrow)(_filtered)?", language):
         raise RnnsearchError(

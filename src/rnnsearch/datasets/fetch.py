@@ -1,4 +1,4 @@
-"""Files from a server, over connections that break: resumed where they broke off, and checked when they are whole."""
+"""Downloads of files that are resumed after a broken connection, and checked when they are complete."""
 
 from __future__ import annotations
 
@@ -21,28 +21,30 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.version import __version__
 
 Progress = Callable[[str, int, int | None], None]
-"""Called with what is being done, the bytes done so far, and how many there are in all, where that is known."""
+"""A function that is called with the activity, the bytes done so far, and the total number of bytes if it is known."""
 
 _CHECKSUMS = "checksums"
 _TIMEOUT = 60.0
 _CHUNK = 1 << 18
 _PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
-"""Seconds before each further try, after which it is given up; a try that came further than any before starts them anew."""
-_FOR_GOOD = frozenset({400, 401, 403, 404, 405, 410, 451})
+"""The seconds to wait before each further attempt. After the last one the download fails; an attempt that gets further than
+all attempts before it starts the list again."""
+_PERMANENT = frozenset({400, 401, 403, 404, 405, 410, 451})
 
 
 def fetch(archive: Archive, folder: Path, progress: Progress, pauses: tuple[float, ...] = _PAUSES) -> Path:
-    """`archive` as a whole file in `folder`, its checksum right.
+    """Download `archive` into `folder` unless it is there already, check its checksum, and return the path of the file.
 
-    Until it is whole it is called `….partial`; a later call goes on from there (HTTP `Range`, and `If-Range`, lest the
-    halves of two editions be joined). A checksum that is not known beforehand is written to `folder/checksums`, a file for
-    `sha256sum -c`, and must be the same ever after.
+    An incomplete file has the name `….partial`; a later call continues it (with HTTP `Range`, and with `If-Range`, so that
+    parts of different versions of the file are not joined). A checksum that is not known beforehand is recorded in
+    `folder/checksums`, which `sha256sum -c` can read, and later downloads have to have the same. Raises RnnsearchError if
+    the download fails or the file is not the expected one.
     """
     path = folder / archive.name
     if path.exists():
         _check(path, archive, progress)
         return path
-    with _told(folder):
+    with _write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     partial = _Partial(archive, folder)
     partial.complete(progress, pauses)
@@ -53,7 +55,7 @@ def fetch(archive: Archive, folder: Path, progress: Progress, pauses: tuple[floa
 
 
 def discard(path: Path) -> None:
-    """Delete a fetched file, and forget its checksum: the next `fetch` begins anew."""
+    """Delete a downloaded file and its recorded checksum, so that the next `fetch` downloads it again."""
     path.unlink(missing_ok=True)
     recorded = recorded_checksums(path.parent)
     if recorded.pop(path.name, None):
@@ -61,7 +63,7 @@ def discard(path: Path) -> None:
 
 
 class _Partial:
-    """A file that is not whole yet, and beside it how the server names the edition that it is of."""
+    """An incomplete download: the file, and beside it the server's name for its version (`ETag` or `Last-Modified`)."""
 
     def __init__(self, archive: Archive, folder: Path) -> None:
         self.archive = archive
@@ -69,7 +71,7 @@ class _Partial:
         self.edition = folder / f"{archive.name}.partial.edition"
 
     def complete(self, progress: Progress, pauses: tuple[float, ...]) -> None:
-        """Fetch what is missing, trying again after each of `pauses`; RnnsearchError if it will not come."""
+        """Download the rest of the file, with further attempts after `pauses`. Raises RnnsearchError if all of them fail."""
         left = list(pauses)
         answered, furthest = False, self._size()
         while True:
@@ -78,7 +80,7 @@ class _Partial:
                     return
                 reason = "the connection broke off"
             except urllib.error.HTTPError as error:
-                if error.code in _FOR_GOOD:
+                if error.code in _PERMANENT:
                     raise RnnsearchError(
                         f"{self.archive.url}: the server answers {error.code} {error.reason}; has it moved?"
                     ) from None
@@ -89,7 +91,7 @@ class _Partial:
                 reason = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
                 unreachable = isinstance(cause, socket.gaierror) or getattr(cause, "errno", None) == errno.ENETUNREACH
                 if unreachable and not answered:
-                    left = []  # no network at all: waiting will not help
+                    left = []  # there is no network, so waiting will not help
             if self._size() > furthest:
                 left, answered, furthest = list(pauses), True, self._size()
             if not left:
@@ -100,7 +102,7 @@ class _Partial:
             time.sleep(left.pop(0))
 
     def _fetch_rest(self, progress: Progress) -> bool:
-        """Append the data of one connection to the file; returns whether the file is complete."""
+        """Append the data of one connection to the file, and return whether the file is complete."""
         start = self._size()
         headers = {"User-Agent": f"rnnsearch/{__version__}", "Accept-Encoding": "identity"}
         if start:
@@ -114,13 +116,13 @@ class _Partial:
             if error.code != 416:
                 raise
             if _total(error.headers.get("Content-Range")) == start:
-                return True  # the last time, everything came, and the program ended before it knew
+                return True  # an earlier run received the whole file, but ended before it could rename it
             self._start_over()
             return False
         with response:
             total = _total(response.headers.get("Content-Range"))
             if response.status != 206 or _first(response.headers.get("Content-Range")) != start:
-                # The server knows no ranges, or has another edition now.
+                # The server does not support ranges, or has another version of the file now.
                 self._start_over()
                 start = 0
                 if response.status == 206:
@@ -133,7 +135,8 @@ class _Partial:
             return self._append(response, start, total, progress)
 
     def _append(self, response: http.client.HTTPResponse, done: int, total: int | None, progress: Progress) -> bool:
-        with _told(self.path):
+        """Append the data of a response to the file, and return whether the file is complete."""
+        with _write_errors(self.path):
             file = self.path.open("ab")
         with file:
             while True:
@@ -141,7 +144,7 @@ class _Partial:
                 chunk = response.read(_CHUNK)
                 if not chunk:
                     return done == total if total is not None else True
-                with _told(self.path):
+                with _write_errors(self.path):
                     file.write(chunk)
                     file.flush()
                 done += len(chunk)
@@ -155,18 +158,20 @@ class _Partial:
 
 
 def _first(content_range: str | None) -> int | None:
+    """Return the first byte position of a `Content-Range` header."""
     match = re.match(r"bytes (\d+)-", content_range or "")
     return int(match[1]) if match else None
 
 
 def _total(content_range: str | None) -> int | None:
+    """Return the total size that a `Content-Range` header states."""
     match = re.fullmatch(r"bytes .*/(\d+)", content_range or "")
     return int(match[1]) if match else None
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """A file that cannot be written is no broken connection, to be tried again: both are an OSError."""
+def _write_errors(path: Path) -> Iterator[None]:
+    """A context that turns an OSError from writing into an RnnsearchError; `complete` retries after other OSErrors."""
     try:
         yield
     except OSError as error:
@@ -174,33 +179,33 @@ def _told(path: Path) -> Iterator[None]:
 
 
 def _check(path: Path, archive: Archive, progress: Progress) -> None:
-    """Compare size and checksum with what is known, or record the checksum; a wrong file is deleted."""
+    """Check the size and the checksum of a file, and record its SHA-256. A wrong file is deleted, with RnnsearchError."""
     recorded = recorded_checksums(path.parent)
-    known = archive.checksum or ("" if archive.changing else f"sha256:{recorded.get(archive.name, '')}")
-    kind, _, expected = known.partition(":")
+    checksum = archive.checksum or ("" if archive.changing else f"sha256:{recorded.get(archive.name, '')}")
+    kind, _, expected = checksum.partition(":")
     progress(f"checking {archive.name}", 0, None)
     with path.open("rb+") as file:
         os.fsync(file.fileno())
-        found = {"sha256": hashlib.file_digest(file, "sha256").hexdigest()}
-        if expected and kind not in found:
+        digests = {"sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+        if expected and kind not in digests:
             file.seek(0)
-            found[kind] = hashlib.file_digest(file, kind).hexdigest()
+            digests[kind] = hashlib.file_digest(file, kind).hexdigest()
     size = path.stat().st_size
     wrong = None
     if archive.size is not None and size != archive.size:
         wrong = f"it has {size:,} bytes and not {archive.size:,}"
-    elif expected and found[kind] != expected:
-        wrong = f"its checksum ({kind}) is {found[kind]} and not {expected}"
+    elif expected and digests[kind] != expected:
+        wrong = f"its checksum ({kind}) is {digests[kind]} and not {expected}"
     if wrong is not None:
         path.unlink()
         advice = "" if archive.checksum else f"; should it be another edition, delete its line in {path.parent / _CHECKSUMS}"
         raise RnnsearchError(f"{archive.url}: {wrong}: it was deleted, and the same command fetches it anew{advice}")
-    if recorded.get(archive.name) != found["sha256"]:
-        _record(path.parent, recorded | {archive.name: found["sha256"]})
+    if recorded.get(archive.name) != digests["sha256"]:
+        _record(path.parent, recorded | {archive.name: digests["sha256"]})
 
 
 def recorded_checksums(folder: Path) -> dict[str, str]:
-    """The SHA-256 of each file that was fetched into `folder`, by its name."""
+    """Return the recorded SHA-256 digests of the files that were downloaded into `folder`, by the names of the files."""
     path = folder / _CHECKSUMS
     if not path.exists():
         return {}

@@ -1,4 +1,4 @@
-"""Write a data set to a folder of plain parallel files, with a manifest that describes them."""
+"""The texts of a data set: written to a folder of parallel files, with a manifest that describes them."""
 
 from __future__ import annotations
 
@@ -28,66 +28,64 @@ from rnnsearch.datasets.unpack import DamagedArchive, unpack
 from rnnsearch.errors import RnnsearchError
 
 MANIFEST = "manifest.json"
-"""The file that is written when all texts of a data set are whole."""
+"""The file that is written last, when all texts of a data set are complete."""
 _ARCHIVES = "archives"
 _COUNT_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
 class Downloaded:
-    """The contents of the folder after a download."""
+    """The result of a download."""
 
     folder: Path
     texts: dict[str, int]
-    """The number of sentence pairs of each parallel text, by name."""
+    """The number of sentence pairs of each parallel text, by the name of the text."""
     fetched: bool
-    """False where everything was there already."""
+    """Whether anything was written; False if the folder was complete before."""
     left_out: dict[str, int] = field(default_factory=dict)
-    """The number of lines that were not valid UTF-8, and are empty now, of each file that had any."""
+    """The number of lines that were replaced by empty ones because they were not valid UTF-8, by the name of the file."""
 
 
-def download(
-    dataset: Dataset, folder: Path, progress: Progress | None = None, archives: Path | None = None
-) -> Downloaded:
-    """Write the texts of `dataset` to `folder`: `NAME.en` and `NAME.fr` for each, and `manifest.json` when all are whole.
+def download(dataset: Dataset, folder: Path, progress: Progress | None = None, archives: Path | None = None) -> Downloaded:
+    """Write the texts of `dataset` to `folder`: `NAME.en` and `NAME.fr` for each and, last, `manifest.json`.
 
-    The built-in corpus is not fetched, and has `NAME.gold` besides. Archives that are in the folder `archives` (by default
-    `folder/archives`) are not fetched again; they may be deleted afterwards. Stopped half way, the same call goes on. A
-    folder whose manifest says that everything is there is left alone.
+    The built-in corpus is not downloaded, and has `NAME.gold` as well. Archives that are already in the folder `archives`
+    (by default `folder/archives`) are not downloaded again; they may be deleted afterwards. If the call is interrupted, the
+    same call continues. A folder that is complete according to its manifest is not changed.
     """
     archives = archives or folder / _ARCHIVES
     report = progress or (lambda what, done, total: None)
-    there = _complete(dataset, folder)
-    if there is not None:
-        return there
+    complete = _complete(dataset, folder)
+    if complete is not None:
+        return complete
     left_out: dict[str, int] = {}
     try:
         paths = {archive: fetch(archive, archives, report) for archive in dataset.archives}
         for archive, path in paths.items():
-            wanted = _wanted(dataset, archive, folder)
-            if wanted:
-                left_out |= unpack(path, wanted, _Counter(f"unpacking {path.name}", report))
+            outputs = _outputs(dataset, archive, folder)
+            if outputs:
+                left_out |= unpack(path, outputs, _Counter(f"unpacking {path.name}", report))
         for text in dataset.texts:
             if isinstance(text, LinkedSentences):
-                outputs = [folder / name for name in dataset.files(text)]
-                _join([paths[archive] for archive in text.archives], outputs, _Counter(f"joining {text.name}", report))
+                files = [folder / name for name in dataset.files(text)]
+                _join([paths[archive] for archive in text.archives], files, _Counter(f"joining {text.name}", report))
             if isinstance(text, Dictionary):
                 _write_table(text, paths[text.archive], folder / dataset.files(text)[0])
         if any(isinstance(text, BuiltinText) for text in dataset.texts):
             write_corpus(folder)
         pairs = {text.name: _count(dataset, text, folder) for text in dataset.texts}
-        found = Downloaded(folder, pairs, True, left_out)
-        write_json(folder / MANIFEST, _manifest(dataset, found, archives))
+        downloaded = Downloaded(folder, pairs, True, left_out)
+        write_json(folder / MANIFEST, _manifest(dataset, downloaded, archives))
     except DamagedArchive as error:
         discard(error.archive)
         raise RnnsearchError(f"{error}; it was deleted, and the same command fetches it anew") from None
     except OSError as error:
         raise RnnsearchError(f"cannot write to {folder}: {error.strerror or error}") from None
-    return found
+    return downloaded
 
 
 class _Counter:
-    """Adds up the bytes that are written, for the progress report."""
+    """A function of numbers of bytes that adds them up and reports the sum as progress."""
 
     def __init__(self, what: str, report: Progress) -> None:
         self._what, self._report = what, report
@@ -98,8 +96,8 @@ class _Counter:
         self._report(self._what, self._done, None)
 
 
-def _wanted(dataset: Dataset, archive: Archive, folder: Path) -> dict[str, Path]:
-    """Which files of an archive are to be written, and where."""
+def _outputs(dataset: Dataset, archive: Archive, folder: Path) -> dict[str, Path]:
+    """Return the paths to which files of an archive are extracted, by the names of these files in the archive."""
     return {
         side.member or archive.name: folder / f"{text.name}.{language}"
         for text in dataset.texts
@@ -110,20 +108,20 @@ def _wanted(dataset: Dataset, archive: Archive, folder: Path) -> dict[str, Path]
 
 
 def _join(archives: Sequence[Path], outputs: Sequence[Path], step: Callable[[int], None]) -> None:
-    """Write every pair of linked sentences, in the order of their numbers: all translations of a sentence in a row.
+    """Write every pair of linked sentences, sorted by their numbers, so that all translations of a sentence are in a row.
 
-    `archives` are those of the source, of the target, and of the links. Takes memory for the linked sentences.
+    `archives` are those of the source, the target and the links. All linked sentences are held in memory.
     """
-    with TemporaryDirectory(prefix=".joining-", dir=outputs[0].parent) as place:
-        plain = {archive: Path(place) / archive.stem for archive in archives}
-        for archive, path in plain.items():
+    with TemporaryDirectory(prefix=".joining-", dir=outputs[0].parent) as temporary:
+        tables = {archive: Path(temporary) / archive.stem for archive in archives}
+        for archive, path in tables.items():
             unpack(archive, {archive.name: path}, lambda more: None)
         links = archives[2]
-        pairs = sorted({(_number(row[0], links), _number(row[1], links)) for row in _rows(links, plain[links], 2)})
+        pairs = sorted({(_number(row[0], links), _number(row[1], links)) for row in _rows(links, tables[links], 2)})
         sentences = []
         for side, archive in enumerate(archives[:2]):
             linked = {pair[side] for pair in pairs}
-            rows = ((_number(row[0], archive), row[2]) for row in _rows(archive, plain[archive], 3))
+            rows = ((_number(row[0], archive), row[2]) for row in _rows(archive, tables[archive], 3))
             sentences.append({number: " ".join(text.split()) for number, text in rows if number in linked})
     with ExitStack() as stack:
         files = [stack.enter_context(stack.enter_context(atomic_write(path)).open("wb")) for path in outputs]
@@ -134,9 +132,9 @@ def _join(archives: Sequence[Path], outputs: Sequence[Path], step: Callable[[int
                     step(file.write(line.encode() + b"\n"))
 
 
-def _rows(archive: Path, plain: Path, columns: int) -> Iterator[list[str]]:
-    """The rows of tab-separated values."""
-    for number, line in enumerate(read_lines(plain), 1):
+def _rows(archive: Path, table: Path, columns: int) -> Iterator[list[str]]:
+    """Yield the rows of a table of tab-separated values. Raises DamagedArchive if a row has fewer than `columns` columns."""
+    for number, line in enumerate(read_lines(table), 1):
         row = line.split("\t")
         if len(row) < columns:
             raise DamagedArchive(archive, f"line {number} has {len(row)} columns, and {columns} are needed")
@@ -151,7 +149,7 @@ def _number(text: str, archive: Path) -> int:
 
 
 def _write_table(dictionary: Dictionary, archive: Path, output: Path) -> None:
-    """Write the first pronunciation of every word: word, tab, phones."""
+    """Write a table with the first pronunciation of every word: word, tab, phones."""
     mark = dictionary.comments
     written = set()
     with atomic_write(output) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
@@ -170,7 +168,7 @@ def _write_table(dictionary: Dictionary, archive: Path, output: Path) -> None:
 
 
 def _count(dataset: Dataset, text: AnyText, folder: Path) -> int:
-    """The number of pairs of a text; RnnsearchError where its two files have different numbers of lines."""
+    """Return the number of pairs of a text. Raises RnnsearchError if its two files have different numbers of lines."""
     if isinstance(text, Dictionary):
         return _lines(folder / dataset.files(text)[0])
     source, target = (folder / name for name in dataset.files(text)[:2])
@@ -184,7 +182,7 @@ def _count(dataset: Dataset, text: AnyText, folder: Path) -> int:
 
 
 def _lines(path: Path) -> int:
-    """The number of lines of a file, in any encoding."""
+    """Return the number of lines of a file, whatever its encoding."""
     count, last = 0, b"\n"
     with path.open("rb") as file:
         while chunk := file.read(_COUNT_CHUNK):
@@ -193,7 +191,8 @@ def _lines(path: Path) -> int:
     return count + (last != b"\n")
 
 
-def _manifest(dataset: Dataset, found: Downloaded, archives: Path) -> dict[str, Any]:
+def _manifest(dataset: Dataset, downloaded: Downloaded, archives: Path) -> dict[str, Any]:
+    """Return the contents of the manifest of a complete folder."""
     checksums = recorded_checksums(archives)
     return {
         "dataset": dataset.name,
@@ -202,18 +201,22 @@ def _manifest(dataset: Dataset, found: Downloaded, archives: Path) -> dict[str, 
         "texts": [
             {
                 "name": text.name,
-                "pairs": found.texts[text.name],
-                "files": {name: (found.folder / name).stat().st_size for name in dataset.files(text)},
+                "pairs": downloaded.texts[text.name],
+                "files": {name: (downloaded.folder / name).stat().st_size for name in dataset.files(text)},
             }
             for text in dataset.texts
         ],
-        "invalid_lines_left_out": found.left_out,
+        "invalid_lines_left_out": downloaded.left_out,
         "archives": [{"url": archive.url, "sha256": checksums[archive.name]} for archive in dataset.archives],
     }
 
 
 def _complete(dataset: Dataset, folder: Path) -> Downloaded | None:
-    """What the manifest says, if it is of this data set and all files have the sizes that it states."""
+    """Return the result of an earlier download from the manifest, or None if the folder is not complete.
+
+    The folder is complete if all files have the sizes that the manifest states. Raises RnnsearchError if the manifest is
+    that of another data set.
+    """
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         if manifest["dataset"] != dataset.name:

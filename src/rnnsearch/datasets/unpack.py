@@ -1,8 +1,8 @@
-"""Extract plain text from untrusted archives.
+"""The extraction of text from untrusted archives.
 
-No name in an archive is ever used as a path: the wanted files are read out of it, and written under names of ours. An
-archive with a name that would lead out of its folder, or with a link or device where text should be, is refused, and so is
-one whose contents are out of all proportion to its size.
+Names in an archive are never used as paths: the requested files are read from it and written under names of ours. Links and
+devices are not extracted. An archive is refused if it has a name that would lead out of its folder, or if its contents are
+too large in proportion to its own size.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ _DECOMPRESSORS: dict[str, Callable[[IO[bytes]], Any]] = {
 _DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile)
 _TARS = (".tgz", ".tar", ".tar.gz", ".tar.bz2", ".tar.xz")
 _LARGEST_RATIO = 50
-"""Text is compressed to between a third and a tenth; a bomb to a thousandth."""
+"""The largest accepted ratio of contents to archive. That of text is 3 to 10, that of a decompression bomb about 1000."""
 _SMALL = 1 << 20
-"""Bytes that may come out of any archive, however small."""
+"""The number of bytes that may be extracted from any archive, however small."""
 _CHUNK = 1 << 20
 _INVALID = 1000
-"""One line in so many may be invalid UTF-8; a file of fewer lines may have one."""
+"""One in this many lines may be invalid UTF-8; a file with fewer lines may have one invalid line."""
 _SEGMENT = re.compile(r"<seg\b[^>]*>(.*?)</seg>", re.DOTALL | re.IGNORECASE)
 
 
 class DamagedArchive(RnnsearchError):
-    """The archive is cut short, or not what its name says."""
+    """The archive is cut short, damaged, or not of the kind or the contents that are expected."""
 
     def __init__(self, archive: Path, reason: str) -> None:
         super().__init__(f"{archive}: {reason}")
@@ -49,19 +49,20 @@ class DamagedArchive(RnnsearchError):
 
 
 def unpack(archive: Path, wanted: Mapping[str, Path], step: Callable[[int], None]) -> dict[str, int]:
-    """Write the files of `archive` that are called as the keys of `wanted` (whatever their folder) to its values.
+    """Extract files of `archive`: `wanted` maps their names, without folders, to the paths to which they are written.
 
-    A file that is no archive counts as one that holds only itself. Texts are written as they are, but `.gz`, `.bz2` and
-    `.xz` are decompressed, and of `.sgm` the segments are written, one a line. `step` is called with how many bytes more
-    were written. All files are written, whole, or none.
+    A file that is not an archive counts as an archive that contains only itself. Files with the endings `.gz`, `.bz2` and
+    `.xz` are decompressed; of a file `.sgm`, the segments are written, each on a line. `step` is called with the number of
+    bytes that were written since its last call. Either all files are written or none.
 
-    A line that is not valid UTF-8 is written as an empty line, so that its pair is left out of any training; returns how
-    many there were, by the names of the files that had any. Raises RnnsearchError for more than one in a thousand.
+    A line that is not valid UTF-8 is written as an empty line, so that its pair will not be trained on. Returns the numbers
+    of such lines by the names of the written files that have any. Raises RnnsearchError if there is more than one in a
+    thousand, and DamagedArchive if a file is missing.
     """
     left_out: dict[str, int] = {}
     bound = max(_SMALL, _LARGEST_RATIO * archive.stat().st_size)
     missing = dict(wanted)
-    with _damage_told(archive), ExitStack() as stack:
+    with _damage_errors(archive), ExitStack() as stack:
         for name, file in _files(archive):
             output = missing.pop(name, None)
             if output is not None:
@@ -74,7 +75,7 @@ def unpack(archive: Path, wanted: Mapping[str, Path], step: Callable[[int], None
 
 
 def _files(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """Name, without folders, and contents of each plain file, to be read before the next is asked for."""
+    """Yield the name, without folders, and the contents of each regular file; the contents must be read before the next."""
     if archive.name.endswith(_TARS):
         with tarfile.open(archive, "r|*") as tar:
             for member in tar:
@@ -86,7 +87,7 @@ def _files(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
         with zipfile.ZipFile(archive) as file:
             for entry in file.infolist():
                 name = _safe_name(entry.filename, archive)
-                linked = entry.external_attr >> 28 == 0o12  # as in st_mode: not a file but where another lies
+                linked = entry.external_attr >> 28 == 0o12  # S_IFLNK of st_mode: a symbolic link
                 if not entry.is_dir() and not linked:
                     with file.open(entry) as contents:
                         yield name, contents
@@ -96,6 +97,7 @@ def _files(archive: Path) -> Iterator[tuple[str, IO[bytes]]]:
 
 
 def _safe_name(name: str, archive: Path) -> str:
+    """Return a name in an archive without its folders. Raises RnnsearchError if it leads out of the archive's folder."""
     path = PurePosixPath(name.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or re.match("[A-Za-z]:", name):
         raise RnnsearchError(f"{archive}: holds a file called {name!r}, which leads out of its folder; do not trust it")
@@ -105,7 +107,7 @@ def _safe_name(name: str, archive: Path) -> str:
 def _write(
     name: str, file: IO[bytes], output: Path, archive: Path, bound: int, step: Callable[[int], None]
 ) -> tuple[int, int]:
-    """Write `file` as plain text; how many bytes that were, and how many lines were not valid UTF-8."""
+    """Write `file` as text, and return the number of bytes and the number of lines that were not valid UTF-8."""
     suffixes = PurePosixPath(name).suffixes
     if suffixes and suffixes[-1] in _DECOMPRESSORS:
         file = _DECOMPRESSORS[suffixes.pop()](file)
@@ -129,14 +131,14 @@ def _write(
 
 
 class ValidLines:
-    """Empties the lines that are not valid UTF-8, in a text that comes in chunks, and counts them."""
+    """Replaces lines that are not valid UTF-8 by empty ones, in a text that arrives in chunks, and counts them."""
 
     def __init__(self) -> None:
         self.count = self.invalid = self.first = 0
         self._rest = bytearray()
 
     def feed(self, chunk: bytes) -> bytes:
-        """The whole lines that there are now."""
+        """Add a chunk, and return the lines that it completes."""
         whole, end, rest = chunk.rpartition(b"\n")
         if not end:
             self._rest += rest
@@ -145,7 +147,7 @@ class ValidLines:
         return self._checked(text)
 
     def end(self) -> bytes:
-        """The last line, if it does not end."""
+        """Return the last line if the text does not end with a line feed."""
         return self._checked(bytes(self._rest))
 
     def _checked(self, text: bytes) -> bytes:
@@ -168,6 +170,7 @@ class ValidLines:
 
 
 def _bounded(file: IO[bytes], archive: Path, bound: int) -> Iterator[bytes]:
+    """Yield the contents of a file in chunks. Raises RnnsearchError if they have more than `bound` bytes."""
     while chunk := file.read(_CHUNK):
         bound -= len(chunk)
         if bound < 0:
@@ -178,7 +181,7 @@ def _bounded(file: IO[bytes], archive: Path, bound: int) -> Iterator[bytes]:
 
 
 def _segments(sgml: bytes, archive: Path) -> bytes:
-    """The text of a NIST SGML test set: a line a segment, its white space single, character entities resolved."""
+    """Return the text of a NIST SGML test set, with a segment on each line, single spaces, and entities resolved."""
     try:
         text = sgml.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -187,13 +190,14 @@ def _segments(sgml: bytes, archive: Path) -> bytes:
 
 
 @contextmanager
-def _damage_told(archive: Path) -> Iterator[None]:
+def _damage_errors(archive: Path) -> Iterator[None]:
+    """A context that turns the errors of decompression into DamagedArchive."""
     try:
         yield
     except _DAMAGED as error:
         reason = str(error).splitlines()[0].rstrip(".") if str(error) else "it ends early"
         raise DamagedArchive(archive, f"damaged or cut short ({reason})") from None
     except OSError as error:
-        if error.errno is None:  # as the decompressors say it: not the disk's fault
+        if error.errno is None:  # an error of a decompressor; errors of the disk have a number
             raise DamagedArchive(archive, f"damaged or cut short ({error})") from None
         raise

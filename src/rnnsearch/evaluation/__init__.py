@@ -1,1 +1,1 @@
-"""Scores of translations and of alignments."""
+"""The evaluation of translations and of word alignments."""

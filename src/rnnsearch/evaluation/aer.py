@@ -1,4 +1,4 @@
-"""The alignment error rate of Och and Ney (2003)."""
+"""The alignment error rate (AER) of Och and Ney (2003)."""
 
 from __future__ import annotations
 
@@ -11,25 +11,24 @@ from rnnsearch.errors import RnnsearchError
 
 @dataclass(frozen=True)
 class AlignmentScore:
-    """The alignments of one system on one test set; all three rates are between 0 and 1."""
+    """The scores of the predicted links A against the sure links S and the possible links P; rates are between 0 and 1."""
 
     aer: float
-    """1 − (|A∩S| + |A∩P|) / (|A| + |S|): lower is better; 0 where A and S are both empty."""
+    """1 − (|A∩S| + |A∩P|) / (|A| + |S|), where lower is better; 0 if A and S are both empty."""
     precision: float
-    """|A∩P| / |A|; 1 where A is empty."""
+    """|A∩P| / |A|; 1 if A is empty."""
     recall: float
-    """|A∩S| / |S|; 1 where S is empty."""
+    """|A∩S| / |S|; 1 if S is empty."""
     links: int
-    """|A|, the links predicted."""
+    """|A|, the number of predicted links."""
     sure: int
-    """|S|, the sure links of the gold alignment."""
+    """|S|, the number of sure gold links."""
 
 
 def alignment_error_rate(predicted: Sequence[Links], gold: Sequence[GoldLinks]) -> AlignmentScore:
-    """Score predicted links against gold links, counted over all sentences together.
+    """Score predicted links against gold links; the links of all sentences are counted together.
 
-    `predicted[n]` and `gold[n]` belong to sentence n. Raises RnnsearchError where the two differ in number of
-    sentences, or where there are none.
+    `predicted[n]` and `gold[n]` belong to sentence n. Raises RnnsearchError if the numbers of sentences differ or are zero.
     """
     if len(predicted) != len(gold):
         raise RnnsearchError(
@@ -39,14 +38,14 @@ def alignment_error_rate(predicted: Sequence[Links], gold: Sequence[GoldLinks]) 
     if not gold:
         raise RnnsearchError("there are 0 alignments to score; give at least one sentence pair and its gold links")
     pairs = list(zip(predicted, gold, strict=True))
-    links = sum(len(found) for found in predicted)
-    sure = sum(len(wanted.sure) for wanted in gold)
-    found_sure = sum(len(found & wanted.sure) for found, wanted in pairs)
-    found_possible = sum(len(found & wanted.possible) for found, wanted in pairs)
+    links = sum(len(A) for A in predicted)
+    sure = sum(len(sentence.sure) for sentence in gold)
+    correct_sure = sum(len(A & sentence.sure) for A, sentence in pairs)
+    correct_possible = sum(len(A & sentence.possible) for A, sentence in pairs)
     return AlignmentScore(
-        aer=1 - (found_sure + found_possible) / (links + sure) if links + sure else 0.0,
-        precision=found_possible / links if links else 1.0,
-        recall=found_sure / sure if sure else 1.0,
+        aer=1 - (correct_sure + correct_possible) / (links + sure) if links + sure else 0.0,
+        precision=correct_possible / links if links else 1.0,
+        recall=correct_sure / sure if sure else 1.0,
         links=links,
         sure=sure,
     )

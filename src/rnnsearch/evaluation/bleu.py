@@ -1,7 +1,7 @@
 """BLEU and chrF by sacreBLEU, on a whole test set, by sentence length, and on sentences without unknown words.
 
-Scores are of detokenised, cased text with sacreBLEU's own tokenisation (13a). They are kept with the signature that
-records this, because BLEU scores with different signatures cannot be compared.
+Scores are those of detokenised, cased text with sacreBLEU's own tokenisation (13a). sacreBLEU's signature, which records
+this, is part of each score, because BLEU scores with different signatures cannot be compared.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ class CorpusScore:
     """The scores of one system on one test set."""
 
     bleu: float
-    """0 to 100."""
+    """BLEU, from 0 to 100."""
     bleu_signature: str
     chrf: float
-    """chrF2, 0 to 100."""
+    """chrF2, from 0 to 100."""
     chrf_signature: str
     brevity_penalty: float
-    """The factor of BLEU that penalises translations shorter than the references; 1 if they are not."""
+    """The factor of BLEU that penalises translations for being shorter than the references; 1 if they are not."""
     length_ratio: float
-    """Words of the translations per word of the references."""
+    """The number of words of the translations divided by that of the references."""
     sentences: int
 
 
@@ -43,21 +43,21 @@ class LengthBin:
 
     low: int
     high: int | None
-    """None for no limit."""
+    """The upper edge; None for the last bin, which has none."""
     sentences: int
     bleu: float | None
-    """None where there is no such sentence."""
+    """The BLEU score of these sentences; None if the bin is empty."""
 
     @property
     def label(self) -> str:
-        """`11–20`, or `61+` for the last."""
+        """The range of lengths as text, such as `11–20`, or `61+` for the last bin."""
         return f"{self.low + 1}+" if self.high is None else f"{self.low + 1}–{self.high}"
 
 
 def corpus_score(hypotheses: Sequence[str], references: Sequence[str]) -> CorpusScore:
     """Score detokenised translations against one detokenised reference each.
 
-    Raises RnnsearchError where the two differ in number, or where there are none.
+    Raises RnnsearchError if the numbers of translations and references differ or are zero.
     """
     _check_pairs(hypotheses, references)
     bleu_metric, chrf_metric = BLEU(), CHRF()
@@ -75,17 +75,17 @@ def corpus_score(hypotheses: Sequence[str], references: Sequence[str]) -> Corpus
 
 
 def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> float:
-    """The `bleu` of `corpus_score` alone, for validation during training."""
+    """Return the `bleu` of `corpus_score` without its other scores, for validation during training."""
     _check_pairs(hypotheses, references)
     # force: sacreBLEU otherwise logs, at every validation, that the text looks tokenised.
     return float(BLEU(force=True).corpus_score(hypotheses, [references]).score)
 
 
 def tokenized_bleu(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> float:
-    """BLEU of tokens as they are, without smoothing: what the script `multi-bleu.perl` of Moses computes.
+    """Return BLEU of the given tokens without smoothing, as the script `multi-bleu.perl` of Moses computes it.
 
-    The paper does not name its script; with the tokens of the Moses tokeniser, cased, this is nearest to its numbers. It
-    depends on the tokenisation, which `corpus_score` does not.
+    The paper does not name its script; this BLEU of cased tokens of the Moses tokeniser comes closest to its numbers. Unlike
+    `corpus_score`, it depends on the tokenisation.
     """
     _check_pairs(hypotheses, references)
     metric = BLEU(tokenize="none", smooth_method="none", force=True)
@@ -99,13 +99,13 @@ def bleu_by_length(
     references: Sequence[str],
     edges: Sequence[int] = PAPER_EDGES,
 ) -> list[LengthBin]:
-    """BLEU by the length of the source: the paper's Figure 2.
+    """Return BLEU by the length of the source sentence, as in the paper's Figure 2.
 
-    The bins are (0, edges[0]], (edges[0], edges[1]], …, (edges[-1], ∞), in words without the end symbol. Every
-    sentence is in exactly one bin; an empty source is in the first.
+    The bins are (0, edges[0]], (edges[0], edges[1]], …, (edges[-1], ∞), in words without the end symbol. Every sentence is
+    in exactly one bin; an empty source is in the first.
 
-    Raises RnnsearchError where the numbers of lengths, hypotheses and references differ, where there are none, or where
-    `edges` are not positive and increasing.
+    Raises RnnsearchError if the numbers of lengths, hypotheses and references differ or are zero, or if `edges` are not
+    positive and increasing.
     """
     _check_pairs(hypotheses, references)
     if len(source_lengths) != len(hypotheses):
@@ -136,9 +136,9 @@ def no_unk_subset(
     source_vocabulary: Container[str],
     target_vocabulary: Container[str],
 ) -> list[int]:
-    """Indices of the pairs in which neither source nor reference has an unknown word: "No UNK" in Table 1.
+    """Return the indices of the pairs without unknown words in source and reference: *No UNK* in Table 1.
 
-    Raises RnnsearchError where sources and references differ in number.
+    Raises RnnsearchError if the numbers of sources and references differ.
     """
     if len(source_tokens) != len(reference_tokens):
         raise RnnsearchError(
@@ -148,8 +148,7 @@ def no_unk_subset(
     return [
         index
         for index, (source, reference) in enumerate(zip(source_tokens, reference_tokens, strict=True))
-        if all(word in source_vocabulary for word in source)
-        and all(word in target_vocabulary for word in reference)
+        if all(word in source_vocabulary for word in source) and all(word in target_vocabulary for word in reference)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Coverage: the source words that no target word attended to are those that a translation may have left out."""
+"""Coverage: finds the source words that no target word attends to, which the translation may have left out."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 THRESHOLD = 0.1
-"""A target word attends to the source words that have at least this weight α_ij in its context."""
+"""A target word i attends to those source words j that have at least this weight α_ij."""
 
 
 def unread_words(alignment: NDArray[np.floating]) -> list[int]:
-    """The positions of the source words that no target word attended to.
+    """Return the positions of the source words that no target word attends to.
 
-    `alignment` is target words × source words, with the source's end symbol, which is not a word, in the last column.
+    `alignment` is target words × source words, with the end symbol of the source, which is not a word, in the last column.
     """
     words = alignment[:, :-1]
     if len(words) == 0:

@@ -1,4 +1,4 @@
-"""The significance of differences in BLEU: paired bootstrap resampling (Koehn 2004) by sacreBLEU."""
+"""The statistical significance of differences in BLEU, by paired bootstrap resampling (Koehn 2004) with sacreBLEU."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from rnnsearch.errors import RnnsearchError
 
 RESAMPLES = 1000
 SIGNIFICANT = 0.05
-"""A difference is called significant if its p is below this."""
+"""A difference counts as significant if its p-value is below this."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All pairs of several systems, compared on one test set."""
+    """The comparison of all pairs of several systems on one test set."""
 
     names: list[str]
     bleu: list[float]
-    """0 to 100."""
+    """The BLEU score of each system, from 0 to 100."""
     interval: list[float]
-    """Half the width of each BLEU's 95% confidence interval."""
+    """Half the width of the 95% confidence interval of each BLEU score."""
     p: list[list[float | None]]
-    """p[i][j] is the probability of a difference this large if systems i and j are equally good; None where i = j."""
+    """p[i][j] is the probability of a difference this large if systems i and j are equally good; None if i = j."""
     signature: str
 
     def p_value(self, one: str, other: str) -> float | None:
-        """p of the difference between two systems, by their names."""
+        """Return the p-value of the difference between the systems with these names."""
         return self.p[self.names.index(one)][self.names.index(other)]
 
 
 def bootstrap_bleu(hypotheses: Sequence[str], references: Sequence[str]) -> NDArray[np.float64]:
-    """The BLEU of `RESAMPLES` test sets that are drawn, with replacement, from the sentences of this one.
+    """Return BLEU on `RESAMPLES` test sets that are drawn with replacement from these sentences.
 
-    A seed of its own makes the draws the same for every system.
+    The draws have a fixed seed, so they are the same for every system.
     """
-    # Sums over the sentences are all that BLEU is made of. Smoothing plays no part in them.
+    # BLEU depends only on sums over the sentences: matching n-grams, n-grams and lengths. Smoothing does not change these.
     metric = BLEU(effective_order=True, force=True)
     scores = [metric.sentence_score(line, [reference]) for line, reference in zip(hypotheses, references, strict=True)]
     sums = np.array([[*score.counts, *score.totals, score.sys_len, score.ref_len] for score in scores])
@@ -55,10 +55,10 @@ def bootstrap_bleu(hypotheses: Sequence[str], references: Sequence[str]) -> NDAr
 
 
 def compare(outputs: Mapping[str, Sequence[str]], references: Sequence[str]) -> Comparison:
-    """Compare the detokenised translations of several systems, given by name, with one another.
+    """Compare the detokenised translations of several systems, by the names of the systems, with each other.
 
-    Raises RnnsearchError where there are fewer than two systems, where a system does not have one line for every
-    reference, or where there are no references.
+    Raises RnnsearchError if there are fewer than two systems, if a system does not have one line for every reference, or if
+    there are no references.
     """
     if len(outputs) < 2:
         raise RnnsearchError("there is nothing to compare; give the translations of two systems or more")
@@ -79,15 +79,16 @@ def compare(outputs: Mapping[str, Sequence[str]], references: Sequence[str]) -> 
         # force: sacreBLEU otherwise logs that the text looks tokenised.
         metric = BLEU(force=True, references=[references])
         test = PairedTest(systems[first:], {"BLEU": metric}, None, test_type="bs", n_samples=RESAMPLES)
-        signatures, found = test()
-        for second, result in enumerate(found["BLEU"][1:], first + 1):
+        signatures, results = test()
+        for second, result in enumerate(results["BLEU"][1:], first + 1):
             assert not isinstance(result, str)
-            # sacreBLEU counts the resampled differences above the observed one: none, where all of them are zero.
-            same = result.score == found["BLEU"][0].score  # type: ignore[union-attr]
+            # sacreBLEU counts the resampled differences that are greater than the observed one. If all of them are zero,
+            # none is, and the p-value would be near 0.
+            same = result.score == results["BLEU"][0].score  # type: ignore[union-attr]
             p[first][second] = p[second][first] = 1.0 if same else result.p_value
         if first == 0:
             signature = str(signatures["BLEU"])
-            for result in found["BLEU"]:
+            for result in results["BLEU"]:
                 assert not isinstance(result, str)
                 scores.append(result.score)
                 interval.append(float(result.ci or 0.0))

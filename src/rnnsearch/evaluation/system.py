@@ -1,4 +1,4 @@
-"""Evaluation of a system on a test set: the scores that the paper reports, chrF, and the error rates of short sequences."""
+"""The evaluation of a system on a test set: the scores of the paper, chrF, and the error rates of short sequences."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from rnnsearch.evaluation.error_rates import ErrorRates, error_rates
 from rnnsearch.translation import Translation, Translator
 
 Translate = Callable[..., list[Translation]]
-"""As `Translator.translate` of a list of lines."""
+"""A function with the arguments and the result of `Translator.translate` for a list of lines."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Scores of one system on one test set."""
+    """The scores of one system on one test set."""
 
     all: CorpusScore
-    """On every sentence: the *All* column of Table 1."""
+    """The scores on all sentences: the column *All* of Table 1."""
     no_unk: CorpusScore | None
-    """On the sentences without unknown words in source or reference, with `[UNK]` forbidden: *No UNK°*. None where there is
-    no such sentence, or where the target does not consist of words."""
+    """The scores on the sentences without unknown words in source and reference, with `[UNK]` forbidden: *No UNK°*. None if
+    there is no such sentence, or if the target does not consist of words."""
     tokenized_bleu: float
-    """BLEU of the tokens of all sentences by the rules of `multi-bleu.perl` (`tokenized_bleu`)."""
+    """BLEU of the tokens of all sentences by the rules of `multi-bleu.perl` (see the function `tokenized_bleu`)."""
     by_length: list[LengthBin]
-    """BLEU by source length: Figure 2."""
+    """BLEU by source length, as in Figure 2."""
     errors: ErrorRates | None
-    """The error rates where the target consists of other units than words, such as phones; else None."""
+    """The error rates if the target consists of units other than words, such as phones; otherwise None."""
     seconds: float
-    """Time to translate all sentences."""
+    """The time in seconds to translate all sentences."""
     unfinished: int
     """The number of translations that reached the length limit without an end symbol."""
     translations: list[Translation]
 
     def to_dict(self) -> dict[str, Any]:
-        """All scores as plain values, without the translations."""
+        """Return all scores as values that JSON can represent, without the translations."""
         return {key: value for key, value in asdict(replace(self, translations=[])).items() if key != "translations"}
 
 
@@ -48,11 +48,11 @@ def evaluate(
     translate: Translate | None = None,
     **settings: Any,
 ) -> Evaluation:
-    """Translate `sources` and score the translations against `references`; both are raw lines.
+    """Translate `sources`, and score the translations against `references`; both are raw lines.
 
-    `settings` are those of `Translator.translate`, which `translate` may stand in for: one in many processes, say. Lines are
-    taken to be sentences, unless `split_sentences` is among them. Raises RnnsearchError where sources and references differ
-    in number, or where there are none.
+    `settings` are those of `Translator.translate`; every line counts as one sentence unless they contain `split_sentences`.
+    `translate` replaces `Translator.translate`, for example by a function that uses several processes. Raises RnnsearchError
+    if the numbers of sources and references differ or are zero.
     """
     settings = {"split_sentences": False, **settings}
     translate = translate or translator.translate
@@ -66,9 +66,9 @@ def evaluate(
     known = no_unk_subset(source_words, reference_words, *translator.system.vocabularies) if of_words else []
     no_unk = None
     if known:
-        forbidden = {**settings, "forbid_unk": True, "replace_unk": False}
-        free = translate([sources[i] for i in known], **forbidden)
-        no_unk = corpus_score([t.text for t in free], [references[i] for i in known])
+        without_unk = {**settings, "forbid_unk": True, "replace_unk": False}
+        known_translations = translate([sources[i] for i in known], **without_unk)
+        no_unk = corpus_score([t.text for t in known_translations], [references[i] for i in known])
     return Evaluation(
         all=corpus_score(hypotheses, references),
         no_unk=no_unk,

@@ -1,1 +1,1 @@
-"""Experiments: the demonstration, and the reproduction of the paper."""
+"""The demonstration, and the reproduction of the paper's experiments."""

@@ -1,4 +1,4 @@
-"""The demonstration: train on the built-in corpus, evaluate, and write a page of the results, in a few minutes."""
+"""The demonstration: train on the built-in corpus for a few minutes, evaluate, and write a page with the results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rnnsearch.translation import Translation, Translator, load
 
 
 def next_steps(folder: Path) -> tuple[str, ...]:
-    """Commands to try after the demonstration in `folder`; a line that begins with `#` explains the next one."""
+    """Return commands to try after the demonstration in `folder`; a line that begins with `#` explains the next line."""
     return (
         "# Translate a sentence of your own, with words that are in the corpus",
         f"echo 'The old woman shows the red book to the girl.' | rnnsearch translate --model {folder}/model",
@@ -37,20 +37,20 @@ def next_steps(folder: Path) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Demo:
-    """The results of the demonstration, and the files it wrote."""
+    """The results of the demonstration, and the files that it has written."""
 
     evaluation: Evaluation
     alignment: AlignmentScore | None
     shown: list[Sample]
-    """A few of the translations, of different lengths."""
+    """A few translations of different lengths."""
     page: Path
     heat_maps: list[Path]
 
 
 def run_demo(folder: Path, config: Config, pairs: int, console: Console) -> Demo:
-    """Write the corpus, train or resume a training that was stopped, evaluate, and write the page, all in `folder`.
+    """Write the corpus, train a model, evaluate it, and write the page, all in `folder`.
 
-    A training that is asked to stop raises `Interrupted`; call `run_demo` again to resume it.
+    A training that is stopped by a signal raises `Interrupted`; call `run_demo` again to resume it.
     """
     corpus = folder / "corpus"
     if not (corpus / "train.fr").exists():
@@ -87,9 +87,8 @@ def run_demo(folder: Path, config: Config, pairs: int, console: Console) -> Demo
     return demo
 
 
-def _alignment_score(
-    translator: Translator, sources: list[str], references: list[str], gold: Path
-) -> AlignmentScore | None:
+def _alignment_score(translator: Translator, sources: list[str], references: list[str], gold: Path) -> AlignmentScore | None:
+    """Return the AER of the model's hard alignments of the references; None for a model without an alignment."""
     if not translator.system.model.aligns:
         return None
     pairs = translator.score(sources, references)
@@ -98,7 +97,7 @@ def _alignment_score(
 
 
 def _choose(translations: list[Translation]) -> list[int]:
-    """One sentence from each of several ranges of lengths: the one with the most reordering."""
+    """Return one sentence from each of several ranges of lengths: the one with the most reordering."""
     chosen = []
     for low, high in ((5, 8), (9, 12), (13, 16), (17, 22), (23, 30), (31, 60)):
         candidates = [
@@ -123,7 +122,7 @@ def _sample(source: str, reference: str, translation: Translation) -> Sample:
 
 
 def _crossings(translation: Translation) -> int:
-    """The number of neighbouring target words whose aligned source words are in the opposite order."""
+    """Return the number of pairs of neighbouring target words whose linked source words are in the opposite order."""
     sources = [j for _, j in sorted((i, j) for j, i in translation.links or [])]
     return sum(after < before for before, after in itertools.pairwise(sources))
 

@@ -1,4 +1,4 @@
-"""The paper's experiment as data: which systems are trained, on which text, for how long, and how they are tested."""
+"""The paper's experiment as data: the systems, the text, the training times, and the test set."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from rnnsearch.text import language_of
 Scale = Literal["builtin", "multi30k", "files", "wmt14"]
 
 LEAST_PATIENCE = 5
-"""RNNsearch-50* never stops after fewer validations in a row without improvement."""
+"""RNNsearch-50* stops early only after at least this many consecutive validations without improvement."""
 
 
 @dataclass(frozen=True)
 class TrainedSystem:
-    """A system of Table 1 that is trained here."""
+    """A system of the paper's Table 1 that is trained here."""
 
     kind: Literal["RNNencdec", "RNNsearch"]
     limit: int
@@ -30,11 +30,11 @@ class TrainedSystem:
     paper: str
     """The name of its counterpart in the paper's tables."""
     continues: TrainedSystem | None = None
-    """The system whose training it continues."""
+    """The system whose training it continues; None if it begins with random weights."""
 
     @property
     def name(self) -> str:
-        """The name in the paper's style, with this experiment's length limit."""
+        """The name in the style of the paper, with the length limit of this experiment."""
         return f"{self.kind}-{self.limit}{'*' if self.continues else ''}"
 
     @property
@@ -54,25 +54,25 @@ class Text:
     test_source: Path
     test_target: Path
     test_gold: Path | None = None
-    """Gold word alignments of the test set."""
+    """The gold word alignments of the test set; None if there are none."""
 
 
 @dataclass(frozen=True)
 class DataSelection:
-    """Data selection (section 4.1): the pairs of a general corpus that are most like in-domain text are trained on."""
+    """The data selection of section 4.1: training uses the pairs of a general corpus that are most like in-domain text."""
 
     source: tuple[Path, ...]
-    """The general corpus, source side."""
+    """The source side of the general corpus."""
     target: tuple[Path, ...]
     in_domain_source: Path
     in_domain_target: Path
     words: int
-    """Target words to keep."""
+    """The number of target words to select."""
 
 
 @dataclass(frozen=True)
 class CorpusSizes:
-    """The numbers of sentence pairs of each part, where the text is the built-in corpus."""
+    """The numbers of sentence pairs of the parts of the built-in corpus."""
 
     train: int
     valid: int
@@ -81,22 +81,22 @@ class CorpusSizes:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Four systems, and a fifth that continues the training of the fourth, all tested on the same sentences."""
+    """An experiment with four systems, and a fifth that continues the training of the fourth, on the same test set."""
 
     scale: Scale
     text: Text
     config: Config
-    """The settings that all systems share: all but the length limit, the alignment model and the training time."""
+    """The settings that all systems share: all except the length limit, the alignment model and the training time."""
     limits: tuple[int, int]
     """The two length limits of training sentences, in words: 30 and 50 in the paper."""
     minutes: float
-    """Training time of each system but the last, which has `paper.MORE_UPDATES` times the updates of the one before."""
+    """The training time of each system except the last, which has `paper.MORE_UPDATES` times the updates of the fourth."""
     builtin: CorpusSizes | None = None
-    """None where the text is given."""
+    """The sizes of the built-in corpus; None for other text."""
     selection: DataSelection | None = None
-    """Where the training text is selected from a larger one."""
+    """The selection of the training text from a larger corpus; None if all of the text is used."""
     archives: Path | None = None
-    """Where WMT 2014 is downloaded: the folder of its archives. None where the text is given."""
+    """The folder of the archives of WMT 2014 if this text is downloaded; None for other text."""
 
     @property
     def systems(self) -> list[TrainedSystem]:
@@ -113,23 +113,23 @@ class Experiment:
 
     @property
     def edges(self) -> tuple[int, ...]:
-        """The edges of Figure 2's bins in words: the paper's, scaled like the length limits."""
+        """The edges of the bins of Figure 2 in words: those of the paper, scaled like the length limits."""
         return tuple(self._scaled(edge) for edge in PAPER_EDGES)
 
     @property
     def long(self) -> int:
-        """The fewest words of a long sentence: 30 for the paper's Table 3, scaled likewise."""
+        """The smallest number of words of a long sentence: 30 in the paper's Table 3, scaled like the length limits."""
         return self._scaled(paper.LONG)
 
     def _scaled(self, words: int) -> int:
         return max(1, round(words * self.limits[1] / paper.LIMITS[1]))
 
     def training_minutes(self, system: TrainedSystem) -> float:
-        """The time that a system's training is expected to take, including that of the training it continues."""
+        """Return the expected training time of a system in minutes, including that of the training that it continues."""
         return self.minutes * paper.LONGER if system.continues else self.minutes
 
     def config_of(self, system: TrainedSystem) -> Config:
-        """The settings of one system; how long the last one is trained is said by `config_of_longer`."""
+        """Return the settings of one system. For the last one, `config_of_longer` sets the length of the training."""
         own: dict[str, dict[str, Any]] = {
             "data": {"max_length": system.limit},
             "model": {"alignment": "mlp" if system.kind == "RNNsearch" else "none"},
@@ -138,9 +138,9 @@ class Experiment:
         return from_dict(merge(to_dict(self.config), own))
 
     def config_of_longer(self, system: TrainedSystem, updates: int, validations: int) -> Config:
-        """The settings of the system that continues a training of so many updates and validations.
+        """Return the settings of the system that continues a training with these numbers of updates and validations.
 
-        It has as many updates for each of that training as in the paper, unless its score does not rise for half as many
+        It has `paper.MORE_UPDATES` times as many updates, but stops early if its score does not improve for half as many
         validations as that training had.
         """
         own = {
@@ -151,14 +151,14 @@ class Experiment:
         return from_dict(merge(to_dict(self.config_of(system)), {"training": own}))
 
     def describe(self) -> dict[str, Any]:
-        """Everything that identifies the experiment, as plain values."""
+        """Return everything that identifies the experiment, as values that JSON can represent."""
         text: dict[str, Any]
         if self.builtin:
             text = asdict(self.builtin)
         elif self.archives:
             text = {"dataset": WMT14.name}
         else:
-            # The selected text is described by what it is selected from.
+            # Selected text is described by the files that it is selected from.
             files = {**vars(self.text), **(vars(self.selection) if self.selection else {})}
             text = {key: _names(value) for key, value in files.items() if key != "words"}
             for key in ("valid_source", "valid_target"):  # version 0.1 took one file for each side
@@ -182,11 +182,11 @@ BUDGET_HOURS: Mapping[Scale, float] = {
     # The paper trained each system for about 110 hours, and RNNsearch-50* for 252.
     "wmt14": round(111 * (3 + paper.LONGER)),
 }
-"""Hours of training for all systems together."""
+"""The default hours of training of all systems together, for each scale."""
 
-# Adam learns in minutes what takes Adadelta hours. The learning rate is constant: after a decay to zero, as in the presets,
-# RNNsearch-50* could not continue. The average of the weights, which is what is tested, replaces the decay. The rate of
-# `_SMALL` is the mean of its preset's linear decay.
+# Adam learns in minutes what takes Adadelta hours. The learning rate is constant, because RNNsearch-50* could not continue
+# after a decay to zero, as the presets have it. Instead, the weights are averaged, and the averages are tested. The learning
+# rate of `_SMALL` is the mean of the linear decay of its preset.
 CONSTANT_RATE: dict[str, Any] = {"decay": "none", "max_epochs": 0, "max_updates": 100_000_000}
 
 # As in the paper, *All* allows [UNK] in translations; only *No UNK* forbids it.
@@ -212,11 +212,11 @@ _BUILTIN: dict[str, dict[str, Any]] = {
 _PAPER: dict[str, dict[str, Any]] = {"training": CONSTANT_RATE}
 
 _HALF = (15, 25)
-"""The length limits for captions and generated sentences, which are about half as long as news."""
+"""The length limits for image captions and generated sentences, which are about half as long as news."""
 
 
 _VARIED = ("data.max_length", "model.alignment", "training.max_minutes", "training.patience")
-"""What `Experiment.config_of` sets for each system: the experiment compares systems that differ in these."""
+"""The settings that `Experiment.config_of` sets for each system, because the systems differ in them."""
 
 
 def make_experiment(
@@ -231,17 +231,19 @@ def make_experiment(
     seed: int | None = None,
     overrides: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Experiment:
-    """The experiment at one of the scales; files that it makes are in `folder`.
+    """Return the experiment at one of the scales, with the files that it writes in `folder`.
 
-    `builtin` has its own text; `wmt14` downloads the paper's where there is no `text`, from or to the folder `archives`; the
-    others need `text`. With `words`, so many target words of the training text are selected, by their similarity to the text
-    `in_domain` (source and target side); of the downloaded text, 348 million by default, by News Commentary.
+    The scale `builtin` has its own text. `wmt14` without `text` downloads that of the paper, with its archives in the folder
+    `archives`. The other scales need `text`. With `words`, this number of target words is selected from the training text by
+    similarity to the text `in_domain` (source and target side); from the downloaded text, by default 348 million words are
+    selected by similarity to News Commentary.
 
-    `budget_hours` is the training time of all systems together; None stands for the default of the scale. `seed` is that of
-    the weights, of dropout and of the order of the text. `overrides` (section → key → value) are settings of all systems.
+    `budget_hours` is the training time of all systems together; None stands for the default of the scale. `seed` is the seed
+    for the weights, for dropout and for the order of the text. `overrides` (section → key → value) are settings of all
+    systems.
 
-    Raises RnnsearchError where `text` is given but not used, or needed but not given, likewise for `words`, `in_domain` and
-    `archives`, and for `overrides` of settings in which the systems differ.
+    Raises RnnsearchError if `text`, `words`, `in_domain` or `archives` is given and not used, or needed and not given, and
+    for `overrides` of settings in which the systems differ.
     """
     overrides = overrides or {}
     for section, values in overrides.items():
@@ -304,9 +306,9 @@ def make_experiment(
 
 
 def downloaded_text(folder: Path) -> tuple[Text, tuple[Path, Path]]:
-    """The files of WMT 2014 in `folder`, and its news text, which data selection takes for the domain.
+    """Return the files of WMT 2014 in `folder`, and those of its news text, the in-domain text for data selection.
 
-    As in the paper, the development set is newstest2012 and newstest2013, and the test set newstest2014.
+    As in the paper, the development set is newstest2012 and newstest2013, and the test set is newstest2014.
     """
     files = {}
     for text in WMT14.texts:
@@ -326,7 +328,7 @@ def downloaded_text(folder: Path) -> tuple[Text, tuple[Path, Path]]:
 
 
 def builtin_text(folder: Path) -> Text:
-    """The files of the built-in corpus in `folder`."""
+    """Return the files of the built-in corpus in `folder`."""
     return Text(
         (folder / "train.en",),
         (folder / "train.fr",),
@@ -339,7 +341,10 @@ def builtin_text(folder: Path) -> Text:
 
 
 def _language(files: Sequence[Path]) -> str:
-    """The language that all files have in their names, as the name of a file that is made of them is to have it."""
+    """Return the language code in the names of all these files, for the name of the file that is selected from them.
+
+    Raises RnnsearchError if the names have no language or several.
+    """
     languages = {language_of(path) for path in files}
     language = languages.pop() if len(languages) == 1 else None
     if language is None:
@@ -351,7 +356,7 @@ def _language(files: Sequence[Path]) -> str:
 
 
 def _names(value: Path | tuple[Path, ...] | None) -> Any:
-    """Files by name and size, so that an experiment can continue after its text was moved to another folder."""
+    """Return the names and sizes of files without their folders, so that an experiment can continue if its text is moved."""
     if isinstance(value, tuple):
         return [_names(path) for path in value]
     return value and [value.name, value.stat().st_size if value.is_file() else None]

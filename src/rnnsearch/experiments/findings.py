@@ -1,4 +1,4 @@
-"""Collect the results of a reproduction from the files in its folder."""
+"""Collection of the results of a reproduction from the files in its folder."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ MOSES_ABSENT = "not run: --system Moses=FILE shows its translations"
 
 
 def collect_results(experiment: Experiment, layout: Layout, outside: Mapping[str, Path], command: str) -> Results:
-    """Score and compare all systems; `outside` are other systems' translations of the test set, by name."""
+    """Score and compare all systems; `outside` are translations of the test set by other systems, by their names."""
     test = open_test_set(experiment.text, layout.test)
     measured = {system.name: open_measured(layout.translations(system)) for system in experiment.systems}
-    texts = {name: found.texts for name, found in measured.items()}
+    texts = {name: measurements.texts for name, measurements in measured.items()}
     texts |= {name: list(read_lines(path)) for name, path in outside.items()}
     comparison = compare(texts, test.references)
     systems = [_trained(experiment, layout, system, measured[system.name], test) for system in experiment.systems]
     systems += [_outside(experiment, test, name, path, texts[name]) for name, path in outside.items()]
     by_paper_name = {system.paper: system for system in systems if system.paper}
     aligned_by = next(system for system in experiment.systems if system.paper == "RNNsearch-50").name
-    looked_at = [measured[aligned_by].shown[number] for number in test.choice.figure_3]
+    figure_3 = [measured[aligned_by].shown[number] for number in test.choice.figure_3]
     files = [layout.translations(system) / "all.target" for system in experiment.systems] + list(outside.values())
     return Results(
         scale=experiment.scale,
@@ -62,7 +62,7 @@ def collect_results(experiment: Experiment, layout: Layout, outside: Mapping[str
             *further_claims(_evidence(experiment, test, measured, texts)),
         ],
         alignments=[
-            pair for pair in looked_at if pair.alignment is not None and pair.tokens
+            pair for pair in figure_3 if pair.alignment is not None and pair.tokens
         ],
         aligned_by=aligned_by,
         long_sentences=[_long_sentence(number, test, measured, texts, outside) for number in test.choice.table_3],
@@ -77,6 +77,7 @@ def collect_results(experiment: Experiment, layout: Layout, outside: Mapping[str
 def _evidence(
     experiment: Experiment, test: TestSet, measured: Mapping[str, Measured], texts: Mapping[str, Sequence[str]]
 ) -> Evidence:
+    """Return the evidence for the further claims, with RNNsearch-50 and RNNsearch-50* as the last two systems."""
     *_, search, longer = (system.name for system in experiment.systems)
     edges = experiment.edges
     middle = (len(edges) - 1) // 2
@@ -98,15 +99,16 @@ def _evidence(
 
 
 def as_dict(results: Results) -> dict[str, Any]:
-    """All numbers as plain values; the weights of the alignments are in the systems' `measurements.json`."""
-    found = asdict(replace(results, alignments=[]))
-    del found["alignments"]
-    return found
+    """Return all numbers as values that JSON can represent, without the alignments, which are in `measurements.json`."""
+    values = asdict(replace(results, alignments=[]))
+    del values["alignments"]
+    return values
 
 
 def _trained(
     experiment: Experiment, layout: Layout, system: TrainedSystem, measured: Measured, test: TestSet
 ) -> SystemResult:
+    """Return the results of a system that was trained here."""
     model, text = layout.model(system), experiment.text
     record = json.loads((model / "training.json").read_text(encoding="utf-8"))
     evaluate = ("rnnsearch", "evaluate", "--model", model)
@@ -134,14 +136,15 @@ def _trained(
 
 
 def _number(value: Any) -> Any:
-    """A value of a JSON file, which has `null` for what is not a number."""
+    """Return a number of a JSON file, in which `null` stands for NaN."""
     return math.nan if value is None else value
 
 
-def _changes(
-    test: TestSet, systems: Sequence[SystemResult], texts: Mapping[str, Sequence[str]]
-) -> Changes:
-    """How the BLEU of each system changes from the middle bin to the longest one; nothing where they cannot be compared."""
+def _changes(test: TestSet, systems: Sequence[SystemResult], texts: Mapping[str, Sequence[str]]) -> Changes:
+    """Return the relative change of each system's BLEU from the middle bin to the longest one, in resampled test sets.
+
+    The result is empty if there are no two bins to compare.
+    """
     bins = compared_bins(systems[0].by_length)
     if bins is None:
         return {}
@@ -156,12 +159,13 @@ def _changes(
     return changes
 
 
-def _members(one: LengthBin, lengths: Sequence[int]) -> list[int]:
-    """The sentences whose source length lies in the bin."""
-    return [i for i, words in enumerate(lengths) if one.low < words <= (one.high or words)]
+def _members(length_bin: LengthBin, lengths: Sequence[int]) -> list[int]:
+    """Return the numbers of the sentences whose source length is in the bin."""
+    return [i for i, words in enumerate(lengths) if length_bin.low < words <= (length_bin.high or words)]
 
 
 def _outside(experiment: Experiment, test: TestSet, name: str, path: Path, lines: list[str]) -> SystemResult:
+    """Return the results of a system whose translations come from a file."""
     return SystemResult(
         name=name,
         paper=name if name in paper.ROWS else None,
@@ -186,10 +190,10 @@ def _by_length(experiment: Experiment, test: TestSet, lines: Sequence[str]) -> l
 
 
 def _unread_shares(bins: Sequence[LengthBin], lengths: Sequence[int], unread: Sequence[int]) -> list[float | None]:
-    """For each bin, the unread source words of its sentences by all their words."""
+    """Return for each bin the share of the source words of its sentences that no target word attends to."""
     shares: list[float | None] = []
-    for one in bins:
-        members = _members(one, lengths)
+    for length_bin in bins:
+        members = _members(length_bin, lengths)
         words = sum(lengths[i] for i in members)
         shares.append(sum(unread[i] for i in members) / words if words else None)
     return shares
@@ -203,12 +207,12 @@ def _long_sentence(
     outside: Mapping[str, Path],
 ) -> LongSentence:
     attempts = []
-    for name, found in measured.items():
-        pair = found.shown[number]
+    for name, measurements in measured.items():
+        pair = measurements.shown[number]
         unread = None
         if pair.alignment is not None:
             unread = [pair.source_tokens[position] for position in unread_words(pair.alignment)]
-        attempts.append(Attempt(name, found.texts[number], pair.tokens, unsure(pair), unread))
+        attempts.append(Attempt(name, measurements.texts[number], pair.tokens, unsure(pair), unread))
     attempts += [Attempt(name, texts[name][number], texts[name][number].split(), [], None) for name in outside]
     return LongSentence(test.sources[number], test.references[number], attempts)
 

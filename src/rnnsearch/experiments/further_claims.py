@@ -1,7 +1,7 @@
-"""Further claims of the paper: those of sections 3.2, 5.1 and 5.2 that are more than an order of scores.
+"""Tests of further claims of the paper: those of sections 3.2, 5.1 and 5.2 that are not comparisons of two scores.
 
-Each has an interval of 95% by bootstrap resampling of the test sentences. A claim holds where the whole interval says so,
-and does not hold where the whole interval says the opposite.
+Each statistic has a 95% confidence interval by bootstrap resampling of the test sentences. A claim holds if the whole
+interval supports it, does not hold if the whole interval contradicts it, and is undecided otherwise.
 """
 
 from __future__ import annotations
@@ -18,41 +18,41 @@ from rnnsearch.experiments.inspection import AFTER, FAR, NEAR, Inspection
 from rnnsearch.report.results import Claim
 
 ALIKE = 1.0
-"""A system is as good as another if it has at most so much less BLEU."""
+"""A system counts as being as good as another if its BLEU is lower by at most this much."""
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the further claims are tested on; texts are detokenised, line n of all is sentence n."""
+    """The data for the tests of the further claims. Texts are detokenised, and line n of each belongs to sentence n."""
 
     search: str
-    """The name of the system that is RNNsearch-50 here."""
+    """The name of the system that corresponds to RNNsearch-50."""
     longer: str
-    """The name of the one that is RNNsearch-50* here."""
+    """The name of the system that corresponds to RNNsearch-50*."""
     sources: Sequence[str]
     references: Sequence[str]
     translations: Sequence[str]
-    """By RNNsearch-50."""
+    """The translations by RNNsearch-50."""
     lengths: Sequence[int]
-    """The words of each source sentence."""
+    """The number of words of each source sentence."""
     middle: tuple[int, int]
-    """Sentences of middle length: more words than the first number, and at most the second."""
+    """The bounds of middle length: such sentences have more words than the first number, and at most the second."""
     long: int
-    """The words of a sentence of "length 50 or more"."""
+    """The smallest number of words of a long sentence, which is 50 in the paper."""
     known_references: Sequence[str]
-    """Of the sentences without unknown words."""
+    """The references of the sentences without unknown words."""
     known_translations: Sequence[str]
-    """By RNNsearch-50*."""
+    """The translations of these sentences by RNNsearch-50*."""
     known_moses: Sequence[str] | None
-    """By Moses, if there is one."""
+    """The translations of these sentences by Moses; None if there are none."""
     inspection: Inspection | None
-    """Of RNNsearch-50; None where its translations were measured by a version that did not inspect it."""
+    """The inspection of RNNsearch-50; None if an earlier version, which had no inspection, measured its translations."""
 
 
 def further_claims(evidence: Evidence) -> list[Claim]:
-    """The claims, in the order of the paper."""
+    """Test the claims, in the order of the paper."""
     return [
         _annotations(evidence),
         _phrase_based(evidence),
@@ -64,6 +64,7 @@ def further_claims(evidence: Evidence) -> list[Claim]:
 
 
 def _annotations(evidence: Evidence) -> Claim:
+    """Test whether the annotations near a replaced word change more than those far from it (section 3.2)."""
     claim = (
         f"The annotations of {evidence.search} focus on the words around",
         "3.2",
@@ -79,6 +80,7 @@ def _annotations(evidence: Evidence) -> Claim:
 
 
 def _phrase_based(evidence: Evidence) -> Claim:
+    """Test whether RNNsearch-50* is as good as Moses on sentences without unknown words (section 5.1)."""
     claim = (
         f"Without unknown words, {evidence.longer} is as good as the phrase-based Moses",
         "5.1, Table 1",
@@ -96,6 +98,7 @@ def _phrase_based(evidence: Evidence) -> Claim:
 
 
 def _long_sentences(evidence: Evidence) -> Claim:
+    """Test whether the BLEU of RNNsearch-50 on long sentences is about that on sentences of middle length (section 5.1)."""
     low, high = evidence.middle
     claim = (
         f"{evidence.search} does not deteriorate even with sentences of {evidence.long} words and more",
@@ -116,6 +119,7 @@ def _long_sentences(evidence: Evidence) -> Claim:
 
 
 def _reversed_order(evidence: Evidence) -> Claim:
+    """Test whether attention follows the gold links of neighbouring words in reversed order (section 5.2.1)."""
     claim = (
         f"{evidence.search} aligns adjectives and nouns in reversed order",
         "5.2.1, Figure 3",
@@ -133,6 +137,7 @@ def _reversed_order(evidence: Evidence) -> Claim:
 
 
 def _articles(evidence: Evidence) -> Claim:
+    """Test whether articles attend more to the words after their own source word than other words do (section 5.2.1)."""
     claim = (
         f"The soft alignment of {evidence.search} lets an article look at its noun",
         "5.2.1",
@@ -152,6 +157,7 @@ def _articles(evidence: Evidence) -> Claim:
 
 
 def _lengths(evidence: Evidence) -> Claim:
+    """Test whether the length ratios of translations and of references are correlated (section 5.2.1)."""
     claim = (
         f"{evidence.search} deals with source and target of different lengths",
         "5.2.1",
@@ -175,26 +181,27 @@ def _lengths(evidence: Evidence) -> Claim:
 
 
 def _correlation(pairs: Floats) -> float:
-    spreads = pairs.std(0)
-    if not spreads.all():  # of one length all
+    """Return Pearson's correlation coefficient of the two columns; 0 if a column is constant."""
+    deviations = pairs.std(0)
+    if not deviations.all():
         return 0.0
-    return float(((pairs - pairs.mean(0)) / spreads).prod(1).mean())
+    return float(((pairs - pairs.mean(0)) / deviations).prod(1).mean())
 
 
 def resample(rows: Floats, statistic: Callable[[Floats], float]) -> Floats:
-    """The statistic of `RESAMPLES` samples that are drawn, with replacement, from the rows."""
+    """Return the values of a statistic for `RESAMPLES` samples that are drawn with replacement from the rows."""
     random = np.random.default_rng(12345)
     return np.array([statistic(rows[random.integers(len(rows), size=len(rows))]) for _ in range(RESAMPLES)])
 
 
 def above(resampled: Floats, bound: float) -> bool | None:
-    """Whether the statistic is above the bound: None where its interval has the bound in it."""
+    """Return whether the 95% interval of a resampled statistic is above the bound; None if it contains the bound."""
     low, high = _ends(resampled)
     return True if low > bound else False if high < bound else None
 
 
 def interval(resampled: Floats, places: int) -> str:
-    """The median and the interval of 95%."""
+    """Return the median and the 95% interval of a resampled statistic as text, with this number of decimal places."""
     low, high = _ends(resampled)
     return f"{np.median(resampled):.{places}f} (95%: {low:.{places}f} to {high:.{places}f})"
 

@@ -1,4 +1,4 @@
-"""What the annotations and the soft alignment of a system do: the evidence for the claims of sections 3.2 and 5.2."""
+"""Measurements of the annotations and the soft alignment of a system: evidence for the claims of sections 3.2 and 5.2."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from rnnsearch.text.vocabulary import UNK
 from rnnsearch.translation import ScoredPair
 
 NEAR, FAR = 2, 5
-"""An annotation is near to a replaced word at most so many positions from it, and far from so many positions on."""
+"""An annotation is near a replaced word at a distance of at most `NEAR` positions, and far at `FAR` positions or more."""
 SENTENCES = 200
-"""The most sentences whose annotations are compared."""
+"""The largest number of sentences whose annotations are compared."""
 AFTER = 3
-"""An article's noun is sought among so many source words after the one that the article attends to most."""
+"""The number of source words, after the one to which an article attends most, among which its noun is expected."""
 ARTICLES = frozenset(("le", "la", "l'", "les", "un", "une", "des", "du", "au", "aux", "ce", "cet", "cette", "ces"))
 """French determiners whose form depends on the noun."""
 
 _BATCH = 50
 _REPLACEMENT = 2
-"""The most frequent word, which replaces `[UNK]`."""
+"""The id of the most frequent word, which replaces a word that is `[UNK]` already."""
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """Pairs of numbers, one pair for each sentence that has something to count."""
+    """The measurements of a system: lists of pairs of numbers, one pair for each sentence that could be measured."""
 
     annotations: list[tuple[float, float]]
-    """The relative change of the annotations near to a replaced word, and of those far from it."""
+    """The mean relative changes of the annotations near a replaced word, and of those far from it."""
     reversals: list[tuple[int, int]] | None
-    """Of the neighbouring target words whose gold links are those of neighbouring source words in reversed order: those that
-    attend to just these words, and all. None where there are no gold links."""
+    """Counts of pairs of neighbouring target words that are linked, by gold links, to neighbouring source words in reversed
+    order: the pairs that attend most to these source words, and all pairs. None without gold links."""
     articles: list[tuple[float, float]] | None
-    """The weight that articles give to the words after the one that they attend to most, and the weight that the other words
-    of the translation give to those; means over the words. None where the target language is not French."""
+    """The mean weights that articles, and that other target words, give to the `AFTER` source words after the one to which
+    they attend most. None if the target language is not French."""
 
 
 def inspect(system: System, pairs: Sequence[ScoredPair], gold: Sequence[GoldLinks] | None) -> Inspection:
-    """Inspect a system with an alignment, on given pairs that it has scored, which `gold` has links of."""
+    """Measure a system with an alignment on pairs that it has scored; `gold` are the gold links of these pairs."""
     alignments = [(pair, pair.alignment) for pair in pairs]
     french = system.config.data.target_language == "fr"
     return Inspection(
@@ -69,14 +69,15 @@ def inspect(system: System, pairs: Sequence[ScoredPair], gold: Sequence[GoldLink
 
 @torch.inference_mode()
 def annotation_changes(system: System, sentences: Sequence[list[str]]) -> list[tuple[float, float]]:
-    """How the annotations change, relative to their norms, when the word in the middle of a sentence is replaced by `[UNK]`.
+    """Return the mean relative changes of near and far annotations if the middle word of a sentence is replaced by `[UNK]`.
 
-    Sentences that are too short to have far annotations on both sides are left out.
+    The change of an annotation h_j is ‖h'_j − h_j‖ / ‖h_j‖. Sentences that are too short to have far annotations on both
+    sides are left out.
     """
     ids = [system.vocabularies.encode(words, [])[0] for words in sentences]
     chosen = [x for x in ids if len(x) > 2 * FAR][:SENTENCES]
     device = device_of(system.model)
-    found = []
+    changes = []
     for start in range(0, len(chosen), _BATCH):
         group = chosen[start : start + _BATCH]
         changed = [list(x) for x in group]
@@ -92,26 +93,31 @@ def annotation_changes(system: System, sentences: Sequence[list[str]]) -> list[t
         for x, change_S in zip(group, change_BS, strict=True):
             distance_S = np.abs(np.arange(len(x)) - len(x) // 2)
             near_S, far_S = (distance_S > 0) & (distance_S <= NEAR), distance_S >= FAR
-            found.append((float(change_S[: len(x)][near_S].mean()), float(change_S[: len(x)][far_S].mean())))
-    return found
+            changes.append((float(change_S[: len(x)][near_S].mean()), float(change_S[: len(x)][far_S].mean())))
+    return changes
 
 
 def reversals(alpha_TS: NDArray[np.floating], gold: GoldLinks) -> tuple[int, int]:
-    """How many neighbours that are in reversed order by the gold links are attended to so, and how many there are."""
-    read_from_T = alpha_TS.argmax(1)
+    """Count the pairs of neighbouring target words whose sure links are to neighbouring source words in reversed order.
+
+    Returns the number of pairs whose words attend most to their linked source words, and the number of all pairs. Only
+    target words with exactly one sure link are considered.
+    """
+    attended_T = alpha_TS.argmax(1)
     sources: dict[int, list[int]] = {}
     for source, target in gold.sure:
         sources.setdefault(target, []).append(source)
     only = {target: linked[0] for target, linked in sources.items() if len(linked) == 1 and target < len(alpha_TS)}
     reversed_pairs = [(i, i + 1) for i in only if i + 1 in only and only[i] == only[i + 1] + 1]
-    read = sum(all(read_from_T[i] == only[i] for i in pair) for pair in reversed_pairs)
-    return read, len(reversed_pairs)
+    attended = sum(all(attended_T[i] == only[i] for i in pair) for pair in reversed_pairs)
+    return attended, len(reversed_pairs)
 
 
 def article_weights(tokens: Sequence[str], alpha_TS: NDArray[np.floating]) -> tuple[float, float] | None:
-    """The mean weight of articles, and of other words, on the `AFTER` source words after the one they attend to most.
+    """Return the mean weights of articles and of other words on the source words after the one to which they attend most.
 
-    None where the translation lacks one of the two kinds.
+    The weight of a word is summed over `AFTER` source words. The result is None if the translation has no articles, or no
+    other words.
     """
     after: dict[bool, list[float]] = {True: [], False: []}
     for token, weights_S in zip(tokens, alpha_TS, strict=True):

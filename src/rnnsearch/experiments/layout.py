@@ -1,4 +1,4 @@
-"""The files in the folder of a reproduction."""
+"""The layout of the folder of a reproduction."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ class Layout:
 
     @property
     def experiment(self) -> Path:
-        """The description of the experiment."""
+        """The file with the description of the experiment."""
         return self.folder / "experiment.json"
 
     @property
     def lock(self) -> Path:
-        """The lock of the process that prepares the text."""
+        """The lock file of the process that prepares the text."""
         return self.folder / ".lock"
 
     def prepared(self, limit: int) -> Path:
-        """The training text with sentences up to this length limit, which all systems of that limit share."""
+        """Return the prepared folder of the training text up to this length limit, which all systems of the limit share."""
         return self.folder / "prepared" / str(limit)
 
     @property
     def test(self) -> Path:
-        """The sentences that were chosen from the test set."""
+        """The folder with the sentences that were chosen from the test set."""
         return self.folder / "test"
 
     def model(self, system: TrainedSystem) -> Path:
-        """A system's model folder."""
+        """Return the model folder of a system."""
         return self.folder / "models" / system.folder
 
     def translations(self, system: TrainedSystem) -> Path:
-        """A system's translations and the measurements of them."""
+        """Return the folder with the translations of a system and their measurements."""
         return self.folder / "translations" / system.folder
 
     @property
     def figures(self) -> Path:
-        """Figures 2 and 3."""
+        """The folder with Figures 2 and 3."""
         return self.folder / "figures"
 
     @property
     def results(self) -> Path:
-        """All results as JSON."""
+        """The JSON file with all results."""
         return self.folder / "results.json"
 
     @property
     def report(self) -> Path:
-        """The report as an HTML page."""
+        """The HTML page of the report."""
         return self.folder / "index.html"

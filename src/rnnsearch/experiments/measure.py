@@ -1,4 +1,4 @@
-"""Measurements of a trained system on the test set: its translations, its alignments, and the words it is unsure of."""
+"""Measurements of a trained system on the test set: translations, alignments, and the words of which it is unsure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rnnsearch.text import UNK_SYMBOL
 from rnnsearch.translation import ScoredPair, load, score_pairs
 
 UNSURE = math.log(0.1)
-"""A system is unsure of the target words with a lower log-probability than this."""
+"""A system counts as unsure of a target word if its log-probability is lower than this."""
 
 
 @dataclass(frozen=True)
@@ -27,21 +27,21 @@ class Measured:
     """The measurements of one system."""
 
     texts: list[str]
-    """Translations of the whole test set."""
+    """The translations of the whole test set."""
     known_texts: list[str]
-    """Translations of the sentences without unknown words, with `[UNK]` forbidden."""
+    """The translations of the sentences without unknown words, with `[UNK]` forbidden."""
     unfinished: int
     """The number of translations that reached the length limit without an end symbol."""
     aer: AlignmentScore | None
-    """The score against gold alignments; None where there are none, or the system has no alignment."""
+    """The scores against gold alignments; None if there are none, or if the system has no alignment."""
     unread: list[int] | None
-    """For each sentence, the number of source words that no target word attended to; None for a system without an
+    """The number of source words of each sentence that no target word attends to; None for a system without an
     alignment."""
     shown: Mapping[int, ScoredPair]
-    """The translations that are shown word by word, with the system's own scores and alignment, by the number of the
-    sentence."""
+    """The translations that are shown word by word, with the system's own scores and alignment, by the numbers of the
+    sentences."""
     inspection: Inspection | None = None
-    """What its annotations and its alignment do; None for a system without an alignment."""
+    """The measurements of its annotations and its alignment; None for a system without an alignment."""
 
 
 def measure(model: Path, test: TestSet, gold: Path | None, folder: Path) -> None:
@@ -73,21 +73,20 @@ def measure(model: Path, test: TestSet, gold: Path | None, folder: Path) -> None
 
 
 def open_measured(folder: Path) -> Measured:
-    """Read the measurements that `measure` wrote to `folder`."""
-    found = json.loads((folder / "measurements.json").read_text(encoding="utf-8"))
+    """Read the measurements that `measure` has written to `folder`."""
+    record = json.loads((folder / "measurements.json").read_text(encoding="utf-8"))
     return Measured(
         texts=list(read_lines(folder / "all.target")),
         known_texts=list(read_lines(folder / "no-unk.target")),
-        unfinished=found["unfinished"],
-        aer=found["aer"] and AlignmentScore(**found["aer"]),
-        unread=found["unread"],
-        shown={int(number): ScoredPair.from_plain(pair) for number, pair in found["shown"].items()},
-        inspection=Inspection(**found["inspection"]) if found.get("inspection") else None,
+        unfinished=record["unfinished"],
+        aer=record["aer"] and AlignmentScore(**record["aer"]),
+        unread=record["unread"],
+        shown={int(number): ScoredPair.from_plain(pair) for number, pair in record["shown"].items()},
+        inspection=Inspection(**record["inspection"]) if record.get("inspection") else None,
     )
 
 
 def unsure(pair: ScoredPair) -> list[int]:
-    """Positions of the target words that the system gave a probability below 0.1, or that are unknown."""
     # The last score belongs to the end symbol.
     return [
         position

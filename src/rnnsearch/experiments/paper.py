@@ -1,7 +1,7 @@
-"""The paper's own results: Tables 1 and 2 of Bahdanau, Cho & Bengio (2015), English–French, newstest2014.
+"""The results in the paper: Tables 1 and 2 of Bahdanau, Cho & Bengio (2015), English–French, newstest2014.
 
-They are shown beside ours and never compared with them: the paper does not name the script of its BLEU, whose scores are
-taken to be those of tokenised text, and ours is sacreBLEU's of detokenised text.
+They are shown beside our results, but not compared with them: the paper does not name its script for BLEU, which probably
+scores tokenised text, while ours is sacreBLEU on detokenised text.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from rnnsearch.report.results import PaperRow, Training
 LIMITS = (30, 50)
 """The length limits of training sentences, in words."""
 WORDS = 348_000_000
-"""The words of the training text after data selection (section 4.1); here they are those of the target side."""
+"""The number of words of the training text after data selection (section 4.1), here counted on the target side."""
 LONG = 30
-"""The fewest words of a long sentence: Table 3."""
+"""The smallest number of words of a long sentence in Table 3."""
 
 ROWS = {
     row.name: row
@@ -26,7 +26,7 @@ ROWS = {
         PaperRow("Moses", 33.30, 35.63, None),
     )
 }
-"""The rows of both tables by the name of the system; Table 2 calls the first and the third RNNenc."""
+"""The rows of both tables by the names of the systems; in Table 2, the first and the third are called RNNenc."""
 
 LONGER = 252 / 111
 """The training time of RNNsearch-50* divided by that of RNNsearch-50."""

@@ -1,4 +1,4 @@
-"""How far the settings of a training are those of the paper: the label of a row in a table of scores."""
+"""The comparison of a training's settings with those of the paper, for the labels in tables of scores."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _RECIPE = {
     "data": ("subwords", "minimum_count", "remove_duplicates", "max_length_ratio", "right_to_left"),
     "search": ("beam", "length_normalization", "minimum_length_ratio"),
 }
-"""The settings that make a recipe; length limits, times and seeds are not among them."""
+"""The settings that belong to a recipe; length limits, times and seeds do not."""
 
 Settings = Mapping[str, Mapping[str, Any]]
 
 
 def recipe(settings: Settings) -> str:
-    """A sentence: whether these settings (section → key → value) are the preset `paper`, and where they differ from it."""
+    """Return a sentence that lists the differences of these settings (section → key → value) from the preset `paper`."""
     sizes = _differences(settings, _SIZES)
     others = _differences(settings, _RECIPE)
     if not others:
@@ -37,15 +37,16 @@ def recipe(settings: Settings) -> str:
 
 
 def _differences(settings: Settings, keys: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """The settings among `keys` that are there and differ from the preset `paper`."""
+    """Return those settings among `keys` that differ from the preset `paper`, as text; absent settings are ignored."""
     of_paper = to_dict(from_preset("paper"))
     return [
-        f"{section}.{key} = {_plain(settings[section][key])} ({_plain(of_paper[section][key])})"
+        f"{section}.{key} = {_as_text(settings[section][key])} ({_as_text(of_paper[section][key])})"
         for section, names in keys.items()
         for key in names
         if key in settings.get(section, {}) and settings[section][key] != of_paper[section][key]
     ]
 
 
-def _plain(value: Any) -> str:
+def _as_text(value: Any) -> str:
+    """Return a setting as it is written on the command line."""
     return str(value).lower() if isinstance(value, bool) else str(value)

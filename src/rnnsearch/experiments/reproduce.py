@@ -1,4 +1,4 @@
-"""The paper's experiment from the text to the report, in parts; finished parts are not run again."""
+"""The reproduction of the paper's experiment, from the text to the report, in parts; finished parts are not run again."""
 
 from __future__ import annotations
 
@@ -41,47 +41,48 @@ class Part:
 
     title: str
     minutes: float
-    """An estimate of its time."""
+    """The estimated time in minutes."""
     result: Path
-    """The file that exists once the part is finished."""
+    """The file that exists when the part is finished."""
     run: Callable[[], None]
 
     @property
     def finished(self) -> bool:
-        """Whether the part need not run."""
+        """Whether the part has been run before."""
         return self.result.exists()
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """An experiment, and the folder in which it is run."""
+    """An experiment with the folder in which it is run."""
 
     experiment: Experiment
     layout: Layout
     console: Console
     command: str
-    """The command line that the report gives for its results."""
+    """The command line that is shown in the report."""
     outside: Mapping[str, Path] = field(default_factory=dict)
-    """Translations of the test set by other systems, by the systems' names."""
+    """Files with translations of the test set by other systems, by the names of the systems."""
     only: Sequence[str] = ()
-    """The names of the systems to train and test here, where others are left to other machines; empty for all."""
+    """The names of the systems to train and test on this machine, if other machines do the rest; empty for all systems."""
 
     def run(self) -> Results | None:
-        """Run the parts that are not finished, and write the report; None where systems are left to other machines.
+        """Run the parts that are not finished, write the report, and return the results.
 
-        A training that is asked to stop raises `Interrupted`; call `run` again to resume it. Raises RnnsearchError where the
-        folder belongs to another experiment, or where a translation from outside does not fit the test set.
+        The result is None, without a report, if systems are left to other machines. A training that is stopped by a signal
+        raises `Interrupted`; call `run` again to resume it. Raises RnnsearchError if the folder belongs to another
+        experiment, or if the translations of another system do not fit the test set.
         """
         systems = self._chosen()
         self._check_names()
         self._claim_folder()
         self._check_lines()
-        self._tell_hours(systems)
-        of_text = list(self._text_parts())
-        parts = [*of_text, *self._system_parts(systems)]
+        self._announce_hours(systems)
+        text_parts = list(self._text_parts())
+        parts = [*text_parts, *self._system_parts(systems)]
         for number, part in enumerate(parts, 1):
-            # The text is shared by all processes in the folder, and each system belongs to one: its training sees to that.
-            with self._alone() if number <= len(of_text) and not part.finished else contextlib.nullcontext():
+            # Several processes may work in the folder. They share the text; a training locks its own model folder.
+            with self._locked() if number <= len(text_parts) and not part.finished else contextlib.nullcontext():
                 if not part.finished:
                     left = sum(later.minutes for later in parts[number - 1 :] if not later.finished)
                     title = f"Part {number} of {len(parts)}: {part.title}"
@@ -101,7 +102,7 @@ class Reproduction:
         return results
 
     def _chosen(self) -> list[TrainedSystem]:
-        """The systems to train and test here; RnnsearchError for a name that none of them has."""
+        """Return the systems to train and test on this machine. Raises RnnsearchError for a name of no system."""
         systems = self.experiment.systems
         for name in self.only:
             if not any(name in (system.name, system.folder) for system in systems):
@@ -109,8 +110,8 @@ class Reproduction:
                 raise RnnsearchError(f"--only {name}: no system of this experiment; its systems are {names}")
         return [system for system in systems if not self.only or {system.name, system.folder} & set(self.only)]
 
-    def _tell_hours(self, systems: Sequence[TrainedSystem]) -> None:
-        """Say, before anything is started, how long each training will be."""
+    def _announce_hours(self, systems: Sequence[TrainedSystem]) -> None:
+        """Print how long each training will take, before anything is started."""
         minutes = {
             system.name: self._training_minutes(system)
             for system in systems
@@ -124,13 +125,13 @@ class Reproduction:
             )
 
     def _training_minutes(self, system: TrainedSystem) -> float:
-        """The time of a training, without that of the training it continues."""
+        """Return the time of a training in minutes, without that of the training that it continues."""
         minutes = self.experiment.training_minutes(system)
         return minutes - self.experiment.training_minutes(system.continues) if system.continues else minutes
 
     @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Wait until no other process prepares the text in this folder."""
+    def _locked(self) -> Iterator[None]:
+        """A context in which no other process prepares the text in this folder; waits until this is so."""
         path = self.layout.lock
         try:
             lock = acquire_lock(path)
@@ -146,10 +147,11 @@ class Reproduction:
         self.console.print(text, soft_wrap=True)
 
     def _measured(self, system: TrainedSystem) -> Path:
-        """The file that exists once the system has been tested."""
+        """Return the file that exists when the system has been tested."""
         return self.layout.translations(system) / "measurements.json"
 
     def _text_parts(self) -> Iterator[Part]:
+        """Yield the parts that prepare the text."""
         experiment, layout = self.experiment, self.layout
         if experiment.builtin:
             result = experiment.text.target[-1]
@@ -167,6 +169,7 @@ class Reproduction:
         yield Part("choosing the sentences to show", 0.1, layout.test / "choice.json", self._choose)
 
     def _system_parts(self, systems: Sequence[TrainedSystem]) -> Iterator[Part]:
+        """Yield the parts that train these systems, and then those that test them."""
         for system in systems:
             title, result = f"training {system.name}", self.layout.model(system) / "training.json"
             yield Part(title, self._training_minutes(system), result, partial(self._train, system))
@@ -179,18 +182,18 @@ class Reproduction:
 
     def _download(self, archives: Path) -> None:
         with self.console.status("downloading WMT 2014") as status:
-            found = download(
+            downloaded = download(
                 WMT14,
                 self.experiment.text.test_source.parent,
                 lambda what, done, total: status.update(f"{what}: {done / 1e6:,.0f} MB" + _of(total and total / 1e6)),
                 archives,
             )
-        for name, lines in found.left_out.items():
+        for name, lines in downloaded.left_out.items():
             self._print(f"{name}: {lines:,} lines are not valid UTF-8, and are left out with their translations")
 
     def _select(self, selection: DataSelection, record: Path) -> None:
         with self.console.status("selecting") as status:
-            found = select(
+            selected = select(
                 selection.source,
                 selection.target,
                 (self.experiment.text.source[0], self.experiment.text.target[0]),
@@ -199,7 +202,7 @@ class Reproduction:
                 seed=self.experiment.config.data.seed,
                 progress=lambda stage, done, total: status.update(f"{stage}: {done:,} pairs" + _of(total)),
             )
-        write_json(record, asdict(found))
+        write_json(record, asdict(selected))
 
     def _prepare(self, limit: int) -> None:
         text = self.experiment.text
@@ -215,7 +218,7 @@ class Reproduction:
             )
 
     def _choose(self) -> None:
-        self._check_lines()  # now also of a test set that has just been downloaded
+        self._check_lines()  # again, because the test set may have just been downloaded
         prepared = [open_prepared(self.layout.prepared(limit)) for limit in self.experiment.limits]
         choose(self.experiment.text, prepared, self.experiment.long, self.layout.test)
 
@@ -252,23 +255,23 @@ class Reproduction:
             )
 
     def _check_names(self) -> None:
-        """Raise RnnsearchError if a system from outside has the name of one that is trained here."""
+        """Raise RnnsearchError if a system in `outside` has the name of one that is trained here."""
         trained = {system.name for system in self.experiment.systems}
         for name in self.outside:
             if name in trained:
                 raise RnnsearchError(f"--system {name}=…: a system of that name is trained here; give it another name")
 
     def _claim_folder(self) -> None:
-        """Record the experiment in the folder; raise RnnsearchError if the folder belongs to another one."""
-        here = json.loads(json.dumps(self.experiment.describe()))
-        place = self.layout.experiment
-        if not place.exists():
-            write_json(place, here)
+        """Record the experiment in the folder. Raises RnnsearchError if the folder belongs to another experiment."""
+        description = json.loads(json.dumps(self.experiment.describe()))
+        path = self.layout.experiment
+        if not path.exists():
+            write_json(path, description)
             return
-        there = json.loads(place.read_text(encoding="utf-8"))
-        # Settings that did not exist when the folder was made get their default values.
-        there["config"] = to_dict(from_dict(there["config"], str(place)))
-        different = [key for key in here if there.get(key) != here[key]]
+        recorded = json.loads(path.read_text(encoding="utf-8"))
+        # Settings that did not exist when the folder was created get their default values.
+        recorded["config"] = to_dict(from_dict(recorded["config"], str(path)))
+        different = [key for key in description if recorded.get(key) != description[key]]
         if different:
             raise RnnsearchError(
                 f"{self.layout.folder}: another experiment is there ({', '.join(different)} differ); give the options of "
@@ -276,22 +279,25 @@ class Reproduction:
             )
 
     def _check_lines(self) -> None:
-        """Raise RnnsearchError, before any training, if a translation from outside lacks or adds lines."""
+        """Raise RnnsearchError if a file of `outside` has not one line for each line of the test set.
+
+        Nothing is checked while the test set is not yet written or downloaded.
+        """
         test = self.experiment.text.test_target
-        made_here = self.experiment.builtin or self.experiment.archives
-        if self.outside and not (made_here and not test.exists()):
+        created_here = self.experiment.builtin or self.experiment.archives
+        if self.outside and not (created_here and not test.exists()):
             expected = sum(1 for _ in read_lines(test))
             for name, path in self.outside.items():
-                found = sum(1 for _ in read_lines(path))
-                if found != expected:
+                lines = sum(1 for _ in read_lines(path))
+                if lines != expected:
                     raise RnnsearchError(
-                        f"{path}: {found:,} lines, but the test set has {expected:,}; line n must be the translation of "
+                        f"{path}: {lines:,} lines, but the test set has {expected:,}; line n must be the translation of "
                         f"sentence n by {name}"
                     )
 
 
 def _continue_run(run: Path, to: Path) -> None:
-    """Copy the files that a training resumes from, the checkpoint last, so that an incomplete copy is not resumed."""
+    """Copy the files from which a training resumes; the checkpoint comes last, so that an incomplete copy is not resumed."""
     for name in (CONFIG, WEIGHTS):
         with atomic_write(to / name) as temporary:
             temporary.write_bytes((run / name).read_bytes())
@@ -303,6 +309,7 @@ def _of(total: float | None) -> str:
 
 
 def _duration(minutes: float) -> str:
+    """Format a duration for people, in minutes, hours or days."""
     if minutes >= 2 * 24 * 60:
         return f"{minutes / 60 / 24:.0f} days"
     if minutes >= 2 * 60:

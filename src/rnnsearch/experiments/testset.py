@@ -1,4 +1,4 @@
-"""The test set, and the sentences of it that figures and tables show, which are chosen before anything is translated."""
+"""The test set, and the choice of its sentences for figures and tables, which is made before anything is translated."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ _SEED = 1
 
 @dataclass(frozen=True)
 class Choice:
-    """Sentences chosen from the test set, by their numbers from 0."""
+    """The numbers, counted from 0, of sentences that are chosen from the test set."""
 
     lengths: list[int]
-    """The number of words of every source sentence."""
+    """The number of words of every source sentence of the test set."""
     known: list[int]
-    """The sentences in which no word of source or reference is unknown to any of the systems: *No UNK*."""
+    """The sentences whose source and reference have no words that are unknown to any of the systems: *No UNK*."""
     figure_3: list[int]
-    """The first sentence of 10 to 20 words, and three drawn at random from those of `known` with 10 to 20 words."""
+    """The first sentence with 10 to 20 words, and three that are drawn at random from `known`, with 10 to 20 words too."""
     table_3: list[int]
-    """Long sentences, drawn at random."""
+    """Long sentences that are drawn at random."""
 
 
 @dataclass(frozen=True)
 class TestSet:
-    """The test set as raw lines, and the sentences chosen from it."""
+    """The raw lines of the test set, and the sentences that are chosen from it."""
 
-    __test__ = False  # pytest would take the class for a test by its name
+    __test__ = False  # otherwise pytest takes the class for a test because of its name
 
     sources: list[str]
     references: list[str]
@@ -50,19 +50,16 @@ class TestSet:
 
 
 def choose(text: Text, prepared: Sequence[PreparedData], long: int, folder: Path) -> None:
-    """Write `choice.json`, and the known sentences as `no-unk.source` and `no-unk.target`, into `folder`.
+    """Choose sentences, and write `choice.json`, `no-unk.source` and `no-unk.target` (those of `known`) into `folder`.
 
-    A sentence is long if it has `long` words or more. Raises RnnsearchError where the test set is empty.
+    A sentence is long if it has at least `long` words. Raises RnnsearchError if the test set is empty.
     """
     sources, references = _read(text)
     data = prepared[0]
     source_units, target_units = units_of(from_dict({"data": data.info["data"]}).data)
     source_words = [source_units.tokenize(line) for line in sources]
     reference_words = [target_units.tokenize(line) for line in references]
-    subsets = [
-        set(no_unk_subset(source_words, reference_words, *data.vocabularies))
-        for data in prepared
-    ]
+    subsets = [set(no_unk_subset(source_words, reference_words, *data.vocabularies)) for data in prepared]
     known = sorted(set.intersection(*subsets))
     lengths = [len(words) for words in source_words]
     candidates = [i for i in known if lengths[i] in _FIGURE_3_WORDS]
@@ -81,7 +78,7 @@ def choose(text: Text, prepared: Sequence[PreparedData], long: int, folder: Path
 
 
 def open_test_set(text: Text, folder: Path) -> TestSet:
-    """The test set, with the choice that `choose` wrote to `folder`."""
+    """Return the test set with the choice that `choose` has written to `folder`."""
     sources, references = _read(text)
     choice = Choice(**json.loads((folder / "choice.json").read_text(encoding="utf-8")))
     return TestSet(sources, references, choice)

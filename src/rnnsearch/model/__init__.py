@@ -1,7 +1,7 @@
 """The paper's model, with one concept per file; read `rnnsearch.py` alongside Appendix A.
 
-Each recurrence is written in plain code next to its equation. Where `rnnsearch.ops` implements a recurrence as a function of
-tensors, the model dispatches to it; with `training.engine = reference` the model always runs its own plain code.
+Each recurrence is written as a step-by-step loop next to its equation. Where `rnnsearch.ops` implements a recurrence as a
+function of tensors, the model dispatches to it; with `training.engine = reference`, the model always runs its own loop.
 
 The suffix of a tensor's name gives its shape, one letter per axis; a digit is an axis of that size:
 
@@ -27,15 +27,15 @@ The suffix of a tensor's name gives its shape, one letter per axis; a digit is a
 | M      | all projections of a state, concatenated                      |        |
 | Y      | projections of a context or a word; outputs of `ops.packed`   |        |
 | O      | pairs of predictions of one word (`training.consistency`)     |        |
-| X      | any other size, which the function explains                   |        |
+| X      | any other size, which the function's docstring explains       |        |
 
 A lower-case letter denotes a subset: `sentences_b` are some of the B sentences. Recurrences run over the first axis, so
 sequences inside the model are time-major: `states_SBN`.
 """
 
 from rnnsearch.model.alignment_layer import AlignmentLayer
-from rnnsearch.model.names import PAPER_NAMES, present_name
 from rnnsearch.model.rnnsearch import RNNsearch, TeacherForcedOutput
 from rnnsearch.model.source import Source
+from rnnsearch.weight_names import PAPER_NAMES, present_name
 
 __all__ = ["PAPER_NAMES", "AlignmentLayer", "RNNsearch", "Source", "TeacherForcedOutput", "present_name"]

@@ -1,4 +1,4 @@
-"""The alignment model a, which decides what the decoder attends to at each step (section 3.1, appendix A.1.2).
+"""The alignment model a, which weights the source positions at each step of the decoder (section 3.1, appendix A.1.2).
 
 The paper allows any choice of a. To add an alignment model, add a class here; its name becomes a value of `model.alignment`.
 """
@@ -14,7 +14,7 @@ from rnnsearch.model.source import Source
 
 
 class Attended(NamedTuple):
-    """The result of one attention step, for K hypotheses of each of B sentences."""
+    """The result of a step of attention, for K hypotheses of each of B sentences."""
 
     context_BKC: Tensor
     """c_i = Σ_j α_ij h_j."""
@@ -39,16 +39,16 @@ class Attention(nn.Module):
     """Whether the model computes weights α."""
 
     def __init__(self, hidden_size: int, context_size: int, alignment_size: int) -> None:
-        """The sizes are N for a state, C for an annotation and A for the hidden layer, if the alignment model has one."""
+        """Create parameters for states of size N, annotations of size C, and a hidden layer of size A, if there is one."""
         super().__init__()
         self.hidden_size = hidden_size
 
     def keys(self, annotations_BSC: Tensor) -> Tensor | None:
-        """The terms that depend on the annotations alone, (B, S, A) or None; they are computed once per sentence."""
+        """Return the terms that depend on the annotations alone, (B, S, A) or None; they are computed once per sentence."""
         return None
 
     def first_memory(self, source: Source) -> Tensor | None:
-        """The memory (B, 1, X) that the first step receives, or None."""
+        """Return the memory (B, 1, X) that the first step receives, or None."""
         return None
 
     def forward(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None = None) -> Attended:
@@ -66,7 +66,7 @@ class AdditiveAttention(Attention, name="mlp"):
         self.v_a = nn.Parameter(torch.zeros(alignment_size))
 
     def keys(self, annotations_BSC: Tensor) -> Tensor:
-        """U_a h_j."""
+        """Return U_a h_j, (B, S, A)."""
         return nn.functional.linear(annotations_BSC, self.U_a)
 
     def forward(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None = None) -> Attended:
@@ -82,7 +82,7 @@ class LocationAttention(AdditiveAttention, name="location"):
     """
 
     FILTERS, WIDTH = 8, 11
-    """Number and width of the filters F, which are convolved with α over source positions."""
+    """The number and the width of the filters F, which are convolved with α over source positions."""
 
     def __init__(self, hidden_size: int, context_size: int, alignment_size: int) -> None:
         super().__init__(hidden_size, context_size, alignment_size)
@@ -90,7 +90,7 @@ class LocationAttention(AdditiveAttention, name="location"):
         self.U_f = nn.Parameter(torch.zeros(alignment_size, self.FILTERS))
 
     def first_memory(self, source: Source) -> Tensor:
-        """α_0."""
+        """Return α_0 = 0, (B, 1, S)."""
         return source.annotations_BSC.new_zeros(len(source.mask_BS), 1, source.mask_BS.shape[1])
 
     def forward(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None = None) -> Attended:
@@ -106,7 +106,7 @@ class LocationAttention(AdditiveAttention, name="location"):
 
 
 class FixedContext(Attention, name="none"):
-    """RNNencdec, which has no alignment model: every context is the encoder's last state, c_i = h→_Tx (section 2.1)."""
+    """No alignment model, as in RNNencdec: every context is the encoder's last state, c_i = h→_Tx (section 2.1)."""
 
     aligns = False
 
@@ -115,13 +115,13 @@ class FixedContext(Attention, name="none"):
 
 
 class DotAttention(Attention, name="dot"):
-    """e_ij = s_{i−1}ᵀ (h→_j + h←_j), without parameters (Luong et al. 2015).
+    """Dot-product attention without parameters (Luong et al. 2015): e_ij = s_{i−1}ᵀ (h→_j + h←_j).
 
-    Luong et al. have states and annotations of the same size; here, the sum of both directions has the size of a state.
+    In Luong et al., states and annotations have the same size; here, the sum of both directions has the size of a state.
     """
 
     def keys(self, annotations_BSC: Tensor) -> Tensor:
-        """h→_j + h←_j."""
+        """Return h→_j + h←_j, (B, S, N)."""
         halves_BSXN: Tensor = annotations_BSC.unflatten(-1, (-1, self.hidden_size))
         return halves_BSXN.sum(-2)
 
@@ -131,26 +131,26 @@ class DotAttention(Attention, name="dot"):
 
 
 class BilinearAttention(DotAttention, name="bilinear"):
-    """e_ij = s_{i−1}ᵀ W_a h_j (`general` in Luong et al. 2015)."""
+    """Bilinear attention (`general` in Luong et al. 2015): e_ij = s_{i−1}ᵀ W_a h_j."""
 
     def __init__(self, hidden_size: int, context_size: int, alignment_size: int) -> None:
         super().__init__(hidden_size, context_size, alignment_size)
         self.W_a = nn.Parameter(torch.zeros(hidden_size, context_size))
 
     def keys(self, annotations_BSC: Tensor) -> Tensor:
-        """W_a h_j."""
+        """Return W_a h_j, (B, S, N)."""
         return nn.functional.linear(annotations_BSC, self.W_a)
 
 
 class GaussianMixtureAttention(Attention, name="monotonic"):
-    """The mixture of Gaussians of Graves (2013), whose location only moves forward; the paper discusses it in section 6.1.
+    """The mixture of Gaussians of Graves (2013), whose means only move forward; the paper discusses it in section 6.1.
 
     (a^, b^, κ^) = W_g s_{i−1} + b_g, for each of X components;  κ_i = κ_{i−1} + exp κ^;
     φ_ij = Σ_x exp(a^_x − exp(b^_x) (κ_ix − j)²);  α_ij = φ_ij / Σ_k φ_ik, so the weights of a step sum to 1.
     """
 
     COMPONENTS = 5
-    """X."""
+    """The number X of Gaussians."""
 
     def __init__(self, hidden_size: int, context_size: int, alignment_size: int) -> None:
         super().__init__(hidden_size, context_size, alignment_size)
@@ -158,7 +158,7 @@ class GaussianMixtureAttention(Attention, name="monotonic"):
         self.b_g = nn.Parameter(torch.zeros(3 * self.COMPONENTS))
 
     def first_memory(self, source: Source) -> Tensor:
-        """κ_0 = −1; while all parameters are zero, the first step then attends to the first word."""
+        """Return κ_0 = −1, (B, 1, X), so that with parameters of zero the first step attends to the first word."""
         return source.summary_BN.new_full((len(source.summary_BN), 1, self.COMPONENTS), -1.0)
 
     def forward(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None = None) -> Attended:
@@ -169,7 +169,7 @@ class GaussianMixtureAttention(Attention, name="monotonic"):
 
 
 def additive_energy(query_BKA: Tensor, keys_BSA: Tensor, v_a: Tensor, location_BKSA: Tensor | None = None) -> Tensor:
-    """e_ij = v_aᵀ tanh(query_i + keys_j + location_ij), (B, K, S), with the query W_a s_{i−1} and the keys U_a h_j."""
+    """Return e_ij = v_aᵀ tanh(query_i + keys_j + location_ij), (B, K, S), for queries W_a s_{i−1} and keys U_a h_j."""
     total_BKSA = query_BKA.unsqueeze(2) + keys_BSA.unsqueeze(1)
     if location_BKSA is not None:
         total_BKSA = total_BKSA + location_BKSA
@@ -177,18 +177,21 @@ def additive_energy(query_BKA: Tensor, keys_BSA: Tensor, v_a: Tensor, location_B
 
 
 def location_terms(alpha_BKS: Tensor, F: Tensor, U_f: Tensor) -> Tensor:
-    """U_f f_ij (B, K, S, A), with f_i = F ∗ α_{i−1}, for filters F (X, 1, width) and U_f (A, X)."""
+    """Return U_f f_ij (B, K, S, A), with f_i = F ∗ α_{i−1}, for filters F (X, 1, width) and U_f (A, X)."""
     f = nn.functional.conv1d(alpha_BKS.flatten(0, 1).unsqueeze(1), F, padding="same")  # (B K, X, S)
     location_BKSA: Tensor = nn.functional.linear(f.transpose(1, 2), U_f).unflatten(0, alpha_BKS.shape[:2])
     return location_BKSA
 
 
 LARGEST_EXPONENT = 5.0
-"""Upper bound of the exponents of a mixture: a step of e⁵ positions, or a Gaussian much narrower than one position."""
+"""The upper bound of a mixture's exponents: a step of e⁵ positions, or a Gaussian much narrower than one position."""
 
 
 def mixture_energy(hats: Tensor, kappa_BKX: Tensor, S: int) -> tuple[Tensor, Tensor]:
-    """log φ_i (B, K, S) and κ_i (B, K, X), from [a^ ; b^ ; κ^] (B, K, 3X) and κ_{i−1}; see `GaussianMixtureAttention`."""
+    """Return log φ_i (B, K, S) and κ_i (B, K, X) for `GaussianMixtureAttention`.
+
+    They follow from `hats` = [a^ ; b^ ; κ^] (B, K, 3X) and `kappa` = κ_{i−1}.
+    """
     hats = hats.clamp(max=LARGEST_EXPONENT)
     hats = hats.to(torch.promote_types(hats.dtype, torch.float32))  # bfloat16 cannot distinguish position 300 from 301
     a_BKX, b_BKX, step_BKX = hats.chunk(3, -1)
@@ -199,9 +202,10 @@ def mixture_energy(hats: Tensor, kappa_BKX: Tensor, S: int) -> tuple[Tensor, Ten
 
 
 def masked_softmax(energy_BKS: Tensor, mask_BXS: Tensor) -> Tensor:
-    """α_i = softmax_j(e_ij) over the positions where the mask is True, (B, K, S); X is K, or 1 for the same mask everywhere.
+    """Return α_i = softmax_j(e_ij) over the positions where the mask is True, (B, K, S).
 
-    α is zero at all other positions. If a mask is False everywhere, all weights of that step are zero.
+    α is zero at all other positions; if the mask is False everywhere, all weights of that step are zero. X is K, or 1 if
+    all K share a mask.
     """
     outside_BXS = ~mask_BXS
     # The lowest finite number instead of −∞: the softmax of a row of −∞ would be NaN.
@@ -210,6 +214,6 @@ def masked_softmax(energy_BKS: Tensor, mask_BXS: Tensor) -> Tensor:
 
 
 def attend(energy_BKS: Tensor, source: Source) -> Attended:
-    """α_i = softmax_j(e_ij) over the sentence's own positions, and c_i = Σ_j α_ij h_j."""
+    """Compute α_i = softmax_j(e_ij) over the sentence's own positions, and c_i = Σ_j α_ij h_j."""
     alpha_BKS = masked_softmax(energy_BKS, source.mask_BS.unsqueeze(1))
     return Attended(torch.bmm(alpha_BKS, source.annotations_BSC), alpha_BKS)

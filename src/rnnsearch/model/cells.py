@@ -20,10 +20,10 @@ CELLS: dict[str, type[Cell]] = {}
 
 
 class Cell(nn.Module):
-    """s_i = f(s_{i−1}, x_i, c_i).
+    """A recurrent function: s_i = f(s_{i−1}, x_i, c_i).
 
-    A subclass names its gates. Every gate `k` has `W_k` (N, E) and `U_k` (N, N), if there is a context `C_k` (N, C), and,
-    if the gate is in `biased`, `b_k` (N). The candidate is the gate with the empty name: `W`, `U`, `C`, `b`.
+    A subclass names its gates. Every gate `k` has matrices `W_k` (N, E) and `U_k` (N, N), with a context also `C_k` (N, C),
+    and, if it is in `biased`, a vector `b_k` (N). The candidate is the gate with the empty name: `W`, `U`, `C`, `b`.
     """
 
     def __init_subclass__(cls, name: str, **more: Any) -> None:
@@ -52,11 +52,11 @@ class Cell(nn.Module):
         self.register_parameter(_name(matrix, gate), nn.Parameter(torch.zeros(*shape)))
 
     def stacked(self, matrix: str, *gates: str) -> Tensor:
-        """The matrices of the given gates (default: all), concatenated by rows for a single matrix product."""
+        """Return the matrices of these gates (default: all), concatenated by rows for a single matrix product."""
         return torch.cat([getattr(self, _name(matrix, gate)) for gate in gates or self.gates])
 
     def project_input(self, x: Tensor) -> Tensor:
-        """W x + b for all gates, from (…, E) to (…, G)."""
+        """Return W x + b for all gates, from (…, E) to (…, G)."""
         bias = torch.cat(
             [
                 getattr(self, _name("b", gate)) if gate in self.biased else x.new_zeros(self.hidden_size)
@@ -66,11 +66,11 @@ class Cell(nn.Module):
         return nn.functional.linear(x, self.stacked("W"), bias)
 
     def project_context(self, c: Tensor) -> Tensor:
-        """C c for all gates, from (…, C) to (…, G)."""
+        """Return C c for all gates, from (…, C) to (…, G)."""
         return nn.functional.linear(c, self.stacked("C"))
 
     def recurrent_weights(self) -> tuple[Tensor, ...]:
-        """The matrices that `step` needs, after dropout; they are stacked once per sequence."""
+        """Return the matrices that `step` needs, after dropout; they are stacked once per sequence."""
         return (self._dropped(self.stacked("U")),)
 
     def _dropped(self, U: Tensor) -> Tensor:
@@ -79,10 +79,10 @@ class Cell(nn.Module):
     def unroll(
         self, inputs_SBG: Tensor, mask_SB: Tensor, recurrences: Recurrences | None = None, reverse: bool = False
     ) -> Tensor:
-        """The hidden states s_j = f(s_{j−1}, inputs_j), (S, B, N), from s_0 = 0; with `reverse`, the last step comes first.
+        """Return the states s_j = f(s_{j−1}, inputs_j), (S, B, N), from s_0 = 0; `reverse` starts at the last step.
 
         `inputs` are projected (`project_input`). Where the mask is False, outside a sentence, the state is zero.
-        `recurrences` compute the states of the cells that they implement.
+        `recurrences` compute the cells that they implement; the loop here computes all other cells.
         """
         weights = self.recurrent_weights()
         _, B, _ = inputs_SBG.shape
@@ -96,20 +96,20 @@ class Cell(nn.Module):
         return torch.stack(states[::-1] if reverse else states)
 
     def step(self, weights: tuple[Tensor, ...], state: Tensor, inputs: Tensor) -> Tensor:
-        """The next states (…, D), from states (…, D) and the sum of the projections of input and context (…, G)."""
+        """Return the next states (…, D), from states (…, D) and the sum of the projections of input and context (…, G)."""
         (U,) = weights
         return self.activate(state, inputs + nn.functional.linear(self.hidden(state), U))
 
     def activate(self, state: Tensor, total: Tensor) -> Tensor:
-        """The next states (…, D) from `total` = W x + U s + C c + b (…, G), if gates depend on s by U s alone."""
+        """Return the next states (…, D) from `total` = W x + U s + C c + b (…, G), if gates depend on s by U s alone."""
         raise NotImplementedError
 
     def first_state(self, hidden: Tensor) -> Tensor:
-        """The state (…, D) whose hidden part is `hidden` (…, N); memory cells start at zero."""
+        """Return the state (…, D) whose hidden part is `hidden` (…, N); memory cells start at zero."""
         return nn.functional.pad(hidden, (0, (self.state_width - 1) * self.hidden_size))
 
     def hidden(self, state: Tensor) -> Tensor:
-        """The hidden part (…, N) of a state (…, D), which alignment model, readout and annotations use."""
+        """Return the hidden part (…, N) of a state (…, D), which the alignment model, readout and annotations use."""
         return state[..., : self.hidden_size]
 
 
@@ -138,6 +138,7 @@ class GatedCell(Cell, name="gated"):
         return recurrences.gated(inputs_SBG, zero_BN, mask_SB, U, U_zr, reverse)
 
     def step(self, weights: tuple[Tensor, ...], state: Tensor, inputs: Tensor) -> Tensor:
+        # z and r, then the candidate s~ from the reset state, then (1 − z) ∘ s + z ∘ s~.
         U, U_zr = weights
         N = self.hidden_size
         z, r = torch.sigmoid(inputs[..., N:] + nn.functional.linear(state, U_zr)).chunk(2, -1)

@@ -47,13 +47,13 @@ class Decoder(nn.Module):
         """The layers above the first, lowest first."""
 
     def first_state(self, source: Source) -> Tensor:
-        """s_0 = tanh(W_s h←_1 + b_s), as a state (B, D); RNNencdec uses its context c instead of h←_1."""
+        """Return s_0 = tanh(W_s h←_1 + b_s), as a state (B, D); RNNencdec uses its context c instead of h←_1."""
         return self.cell.first_state(torch.tanh(nn.functional.linear(source.summary_BN, self.W_s, self.b_s)))
 
     def unroll(
         self, inputs_TBG: Tensor, source: Source, mask_TB: Tensor | None = None, recurrences: Recurrences | None = None
     ) -> DecoderOutput:
-        """(α_i, c_i) = a(s_{i−1}, h), then s_i = f(s_{i−1}, inputs_i, c_i), for i = 1 … Ty.
+        """Run all steps i = 1 … Ty: (α_i, c_i) = a(s_{i−1}, h), then s_i = f(s_{i−1}, inputs_i, c_i).
 
         `inputs` are projected words, (T, B, G). The results of steps where the mask is False, past a sentence's end, are
         undefined, and nothing may depend on them. `recurrences` compute the cells and alignment models that they implement.
@@ -79,7 +79,7 @@ class Decoder(nn.Module):
     def _attentive(
         self, inputs_TBG: Tensor, source: Source, mask_TB: Tensor | None, recurrences: Recurrences
     ) -> DecoderOutput:
-        """`unroll` for the gated cell with additive attention, by `Recurrences.attentive`."""
+        """Do the same as `unroll` for the gated cell with additive attention, by `Recurrences.attentive`."""
         assert isinstance(self.alignment, AdditiveAttention)
         assert source.keys_BSA is not None
         with ops.full_precision(inputs_TBG):
@@ -92,16 +92,15 @@ class Decoder(nn.Module):
             )
         )
 
-    def _fixed(
-        self, inputs_TBG: Tensor, source: Source, mask_TB: Tensor | None, recurrences: Recurrences
-    ) -> DecoderOutput:
-        """`unroll` for the gated cell with a fixed context, whose projection is added to the input of every step."""
+    def _fixed(self, inputs_TBG: Tensor, source: Source, mask_TB: Tensor | None, recurrences: Recurrences) -> DecoderOutput:
+        """Do the same as `unroll` for the gated cell with a fixed context, by `Recurrences.gated`.
+
+        The projection of the context is added to the input of every step.
+        """
         c_BC = source.summary_BN
         with ops.full_precision(inputs_TBG):
             U, U_zr = self.cell.recurrent_weights()
             s0_BN = self.first_state(source)
             inputs_TBG = inputs_TBG.to(U.dtype) + self.cell.project_context(c_BC)
         states_TBN = recurrences.gated(inputs_TBG, s0_BN, mask_TB, U, U_zr)
-        return DecoderOutput(
-            torch.cat([s0_BN.unsqueeze(0), states_TBN]), c_BC.expand(len(inputs_TBG), *c_BC.shape), None
-        )
+        return DecoderOutput(torch.cat([s0_BN.unsqueeze(0), states_TBN]), c_BC.expand(len(inputs_TBG), *c_BC.shape), None)

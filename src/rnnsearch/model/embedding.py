@@ -11,7 +11,7 @@ from rnnsearch import ops
 def read_words(
     ids: Tensor, E: Tensor, sparse_gradient: bool = False, dropout: float = 0.0, word_dropout: float = 0.0
 ) -> Tensor:
-    """The embeddings (…, E) of word ids (…). `word_dropout` zeroes whole vectors, `dropout` single elements of the others.
+    """Return the embeddings (…, E) of word ids (…); `word_dropout` zeroes whole vectors, `dropout` single elements.
 
     With `sparse_gradient`, the gradient of E holds only the rows of the words that occur.
     """

@@ -17,7 +17,7 @@ from rnnsearch.ops import Recurrences
 
 
 class Encoder(nn.Module):
-    """The annotations h_j = [h→_j ; h←_j]; a forward-only encoder, such as that of RNNencdec, has h_j = h→_j."""
+    """Computes the annotations h_j = [h→_j ; h←_j]; a forward-only encoder, such as that of RNNencdec, has h_j = h→_j."""
 
     def __init__(self, config: ModelConfig, vocabulary_size: int) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Encoder(nn.Module):
         dropout: float = 0.0,
         word_dropout: float = 0.0,
     ) -> Source:
-        """Encode word ids (B, S); each sentence ends with the end symbol, is padded after it, and has a length (B)."""
+        """Encode word ids (B, S); each sentence is padded after its end symbol, which its length (B) includes."""
         B, S = x_BS.shape
         # Longest sentences first: recurrences compute fewer sentences as they end. The original order is restored below.
         order_B = torch.argsort(lengths_B, descending=True, stable=True)

@@ -1,4 +1,4 @@
-"""Recurrent layers: the bidirectional layer of the paper, and further layers and layer normalisation, which it lacks."""
+"""Recurrent layers: the paper's bidirectional layer, and the further layers and layer normalisation of deeper models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from rnnsearch.ops import Recurrences
 def bidirectional(
     forward: Cell, backward: Cell | None, x_SBE: Tensor, mask_SB: Tensor, recurrences: Recurrences | None
 ) -> Tensor:
-    """[h→_j ; h←_j] (S, B, C), with h→_j = f(h→_{j−1}, x_j) and h←_j = f(h←_{j+1}, x_j); h→_j if `backward` is None."""
+    """Return h_j = [h→_j ; h←_j], (S, B, C), or h→_j if `backward` is None.
+
+    h→_j = f(h→_{j−1}, x_j), and h←_j = f(h←_{j+1}, x_j).
+    """
     forward_SBN = forward.unroll(forward.project_input(x_SBE), mask_SB, recurrences)
     if backward is None:
         return forward_SBN
@@ -23,7 +26,7 @@ def bidirectional(
 
 
 def layer_norm(config: ModelConfig, size: int) -> nn.Module:
-    """Layer normalisation (Ba et al. 2016) if the configuration asks for it, otherwise the identity."""
+    """Return a layer normalisation (Ba et al. 2016) if the configuration has one, otherwise the identity."""
     return nn.LayerNorm(size) if config.layer_norm else nn.Identity()
 
 
@@ -38,7 +41,7 @@ class EncoderLayer(nn.Module):
         self.backward_cell = cell(context_size, config.hidden_size) if config.bidirectional else None
 
     def forward(self, below_SBC: Tensor, mask_SB: Tensor, recurrences: Recurrences | None, dropout: float) -> Tensor:
-        """h + [f→ ; f←], (S, B, C), where both recurrences read the annotations h of the layer below."""
+        """Return h + [f→ ; f←], (S, B, C), where both recurrences read the annotations h of the layer below."""
         x_SBC = ops.dropout(self.norm(below_SBC), dropout)
         return below_SBC + bidirectional(self.forward_cell, self.backward_cell, x_SBC, mask_SB, recurrences)
 
@@ -55,17 +58,17 @@ class DecoderLayer(nn.Module):
     def forward(
         self, s_TBN: Tensor, contexts_TBC: Tensor, mask_TB: Tensor, recurrences: Recurrences | None, dropout: float
     ) -> Tensor:
-        """s + u (T, B, N), for all steps."""
+        """Return s_i + u_i for all steps, (T, B, N)."""
         x_TBN = ops.dropout(self.norm(s_TBN), dropout)
         inputs_TBG = self.cell.project_input(x_TBN) + self.cell.project_context(contexts_TBC)
         return s_TBN + self.cell.unroll(inputs_TBG, mask_TB, recurrences)
 
     def first_state(self, like_XN: Tensor) -> Tensor:
-        """u_0, as states (X, D), of the type and device of `like`."""
+        """Return u_0 = 0, as states (X, D), of the type and device of `like`."""
         return self.cell.first_state(torch.zeros_like(like_XN))
 
     def step(self, state: Tensor, s: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
-        """Compute one step: the next state (…, D) and s + u (…, N)."""
+        """Compute a step: return the next state (…, D) and s + u (…, N)."""
         inputs = self.cell.project_input(self.norm(s)) + self.cell.project_context(context)
         state = self.cell.step(self.cell.recurrent_weights(), state, inputs)
         return state, s + self.cell.hidden(state)

@@ -11,8 +11,10 @@ from rnnsearch.model.layers import layer_norm
 
 
 class Readout(nn.Module):
-    """p(y_i) = softmax(W_o t_i + b_w), with t_ij = max(t~_{i,2j−1}, t~_{i,2j})
-    and t~_i = U_o s + V_o E y_{i−1} + C_o c_i + b_o."""
+    """The distribution of the next word: p(y_i) = softmax(W_o t_i + b_w), from a maxout layer t_i.
+
+    t_ij = max(t~_{i,2j−1}, t~_{i,2j}), with t~_i = U_o s + V_o E y_{i−1} + C_o c_i + b_o.
+    """
 
     def __init__(self, config: ModelConfig, vocabulary_size: int, context_size: int) -> None:
         super().__init__()
@@ -26,15 +28,15 @@ class Readout(nn.Module):
         self.norm = layer_norm(config, config.maxout_size)
 
     def hidden(self, s: Tensor, y: Tensor, c: Tensor, dropout: float = 0.0) -> Tensor:
-        """t (…, L) from a state (…, N), the embedding of the previous word (…, E) and a context (…, C)."""
+        """Return t (…, L) from a state (…, N), the embedding of the previous word (…, E) and a context (…, C)."""
         linear = nn.functional.linear
         t = linear(s, self.U_o, self.b_o) + linear(y, self.V_o) + linear(c, self.C_o)
         return ops.dropout(self.norm(t.unflatten(-1, (-1, 2)).amax(-1)), dropout)
 
     def logits(self, t: Tensor) -> Tensor:
-        """W_o t + b_w, from (…, L) to (…, V)."""
+        """Return W_o t + b_w, from (…, L) to (…, V)."""
         return nn.functional.linear(t, self.W_o, self.b_w)
 
     def forward(self, s: Tensor, y: Tensor, c: Tensor) -> Tensor:
-        """The logits (…, V); see `hidden` for the arguments."""
+        """Return the logits (…, V); the arguments are those of `hidden`."""
         return self.logits(self.hidden(s, y, c))

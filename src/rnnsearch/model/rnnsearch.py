@@ -1,7 +1,7 @@
 """The complete models RNNsearch and RNNencdec: encoder, decoder, readout, and the order of a decoder step.
 
-The same equations serve two purposes: `forward` reads given translations (training, scoring, aligning); `predict` and
-`advance` generate new ones, one word at a time (search).
+The same equations serve two purposes: `forward` processes existing translations (training, scoring, aligning); `predict` and
+`advance` generate new translations, one word at a time (search).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ ROWS_MULTIPLE = 64
 
 @dataclass
 class TeacherForcedOutput:
-    """The output of the model for given translations (teacher forcing)."""
+    """The output of the model for existing translations, whose words it receives as input (teacher forcing)."""
 
     readout: Readout
     readout_RL: Tensor
-    """The maxout layer at the P target positions that belong to a sentence: first the first word of every sentence, then the
-    second words, and so on. Rows P … R are padding, so that the largest matrix products have few different shapes."""
+    """The maxout layer at the P target positions that belong to a sentence: the first words of all sentences, the second
+    words, and so on. Rows P … R are padding, so that the largest matrix products have few different shapes."""
     words_P: Tensor
     """The target words at these positions."""
     sentences_P: Tensor
@@ -44,7 +44,7 @@ class TeacherForcedOutput:
 
     @property
     def logits_PV(self) -> Tensor:
-        """The logits at these positions. They are the largest tensor by far, so they are computed on demand only."""
+        """The logits at these positions. As by far the largest tensor, they are computed on demand only."""
         return self.readout.logits(self.readout_RL[: len(self.words_P)])
 
 
@@ -61,7 +61,7 @@ class Hypotheses:
     """The states of the decoder's extra layers."""
 
     def select(self, sentences_b: Tensor, parents_bk: Tensor) -> Hypotheses:
-        """The hypotheses with the given indices, for each of the given sentences."""
+        """Return the hypotheses `parents_bk` of the sentences `sentences_b`."""
         rows = sentences_b.unsqueeze(1)
         return Hypotheses(
             self.state_BKD[rows, parents_bk],
@@ -71,7 +71,7 @@ class Hypotheses:
         )
 
     def concat(self, other: Hypotheses) -> Hypotheses:
-        """These hypotheses, followed by those of further sentences."""
+        """Return these hypotheses, followed by those of further sentences."""
         first, second = self.memory_BKX, other.memory_BKX
         return Hypotheses(
             torch.cat([self.state_BKD, other.state_BKD]),
@@ -83,7 +83,7 @@ class Hypotheses:
 
 @dataclass
 class StepOutput:
-    """The result of one decoder step: the distribution over the next word, and the input of `advance`."""
+    """The result of a decoder step: the distribution over the next word, and the input of `advance`."""
 
     log_p_BKV: Tensor
     alpha_BKS: Tensor | None
@@ -103,11 +103,11 @@ class RNNsearch(nn.Module):
         if config.tied_embedding:
             self.readout.W_o = self.decoder.E
         self.recurrences: Recurrences | None = CpuRecurrences()
-        """Computes the recurrences that it implements; with None, the model runs its own plain code for all of them."""
+        """The implementation of the recurrences; for those that it lacks, or with None, the model runs its own loops."""
 
     @property
     def generates_first(self) -> bool:
-        """True if a word is predicted from s_{i−1}, before the state update; False if from s_i, after it."""
+        """Whether a word is predicted from s_{i−1}, before the state update, and not from s_i, after it."""
         return self.config.decoder_order == "look-generate-update"
 
     @property
@@ -115,10 +115,10 @@ class RNNsearch(nn.Module):
         """Whether the model has an alignment: RNNsearch has one, RNNencdec has none."""
         return self.decoder.alignment.aligns
 
-    def sparse_gradients(self, wanted: bool) -> None:
+    def sparse_gradients(self, enabled: bool) -> None:
         """Set whether the gradients of the word embeddings hold only the rows of words that occur."""
-        self.encoder.sparse_gradient = wanted
-        self.decoder.sparse_gradient = wanted and not self.config.tied_embedding
+        self.encoder.sparse_gradient = enabled
+        self.decoder.sparse_gradient = enabled and not self.config.tied_embedding
 
     @property
     def embeddings_with_sparse_gradients(self) -> list[nn.Parameter]:
@@ -132,7 +132,7 @@ class RNNsearch(nn.Module):
                 module.recurrent_dropout = probability
 
     def encode(self, x_BS: Tensor, lengths_B: Tensor, dropout: float = 0.0, word_dropout: float = 0.0) -> Source:
-        """Encode source sentences: word ids (B, S), with the end symbol and padding after it, and lengths (B)."""
+        """Encode source sentences: word ids (B, S), each with its end symbol and padding after it, and lengths (B)."""
         source: Source = self.encoder(x_BS, lengths_B, self.recurrences, dropout, word_dropout)
         source.keys_BSA = self.decoder.alignment.keys(source.annotations_BSC)
         return source
@@ -146,7 +146,7 @@ class RNNsearch(nn.Module):
         dropout: float = 0.0,
         word_dropout: float = 0.0,
     ) -> TeacherForcedOutput:
-        """Run the model on sources `x` and their translations `y`, word ids with the end symbol, which the lengths count."""
+        """Run the model on sources `x` and their translations `y`: word ids, and lengths that include the end symbol."""
         source = self.encode(x_BS, x_lengths_B, dropout, word_dropout)
 
         y_TB = y_BT.T
@@ -154,6 +154,7 @@ class RNNsearch(nn.Module):
         written_TBE = read_words(y_TB, self.decoder.E, self.decoder.sparse_gradient, dropout, word_dropout)
         previous_TBE = nn.functional.pad(written_TBE[:-1], (0, 0, 0, 0, 1, 0))  # zero before the first word
 
+        # The word that the update to s_i reads: y_i if it was predicted from s_{i−1}, y_{i−1} if it will be from s_i.
         read_TBE = written_TBE if self.generates_first else previous_TBE
         mask_TB = torch.arange(T, device=y_BT.device).unsqueeze(1) < y_lengths_B
         inputs_TBG = self.decoder.cell.project_input(read_TBE)
@@ -162,6 +163,7 @@ class RNNsearch(nn.Module):
         for layer in self.decoder.extra_layers:
             states_TBN = layer(states_TBN, decoded.contexts_TBC, mask_TB, self.recurrences, dropout)
 
+        # The readout at the P positions that are no padding, which `gather_distinct` selects from all T × B.
         positions_P = mask_TB.flatten().nonzero().squeeze(1)
         positions_R = nn.functional.pad(positions_P, (0, -len(positions_P) % ROWS_MULTIPLE))
         s_RN, y_RE, c_RC = (
@@ -172,7 +174,7 @@ class RNNsearch(nn.Module):
         return TeacherForcedOutput(self.readout, readout_RL, y_TB.flatten()[positions_P], positions_P % B, decoded, source)
 
     def start(self, source: Source) -> Hypotheses:
-        """The empty translation of each sentence, as B × 1 hypotheses."""
+        """Return the empty translation of each sentence, as B × 1 hypotheses."""
         decoder = self.decoder
         state_B1D = decoder.first_state(source).unsqueeze(1)
         return Hypotheses(
@@ -198,7 +200,7 @@ class RNNsearch(nn.Module):
         return StepOutput(torch.log_softmax(logits_BKV, -1), alpha_BKS, hypotheses, context_BKC)
 
     def advance(self, step: StepOutput, sentences_b: Tensor, parents_bk: Tensor, words_bk: Tensor) -> Hypotheses:
-        """Extend the hypotheses with the given indices of the given sentences by the given words."""
+        """Extend the hypotheses `parents_bk` of the sentences `sentences_b` by the words `words_bk`."""
         hypotheses = step.hypotheses.select(sentences_b, parents_bk)
         state_bkD = hypotheses.state_BKD
         written_bkE = nn.functional.embedding(words_bk, self.decoder.E)

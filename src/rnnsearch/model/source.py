@@ -22,7 +22,7 @@ class Source:
     """The terms of the alignment model that do not depend on the decoder's state: U_a h_j in the paper's model."""
 
     def select(self, sentences_b: Tensor) -> Source:
-        """The sentences with the given indices, in that order, truncated to the longest of them."""
+        """Return the sentences with these indices, in this order, truncated to the longest of them."""
         mask_bS = self.mask_BS[sentences_b]
         S = int(mask_bS.sum(1).max())
         return Source(
@@ -33,7 +33,7 @@ class Source:
         )
 
     def concat(self, other: Source) -> Source:
-        """These sentences followed by the others, padded to the longest."""
+        """Return these sentences followed by those of `other`, padded to the longest."""
         return Source(
             concat_padded(self.annotations_BSC, other.annotations_BSC),
             concat_padded(self.mask_BS, other.mask_BS),
@@ -43,7 +43,7 @@ class Source:
 
 
 def concat_padded(first: Tensor, second: Tensor, axis: int = 1) -> Tensor:
-    """Concatenate two tensors along the first axis, after padding both with zeros to the same size of the given axis."""
+    """Concatenate two tensors along the first axis, after padding both with zeros to the same size along `axis`."""
     size = max(first.shape[axis], second.shape[axis])
     padded = [nn.functional.pad(x, (0, 0) * (x.dim() - 1 - axis) + (0, size - x.shape[axis])) for x in (first, second)]
     return torch.cat(padded)

@@ -15,21 +15,21 @@ from rnnsearch.nn.shapes import Lengths, expect, padded, read_mask
 
 
 class Attended(NamedTuple):
-    """The result of one step of attention."""
+    """The result of a step of attention."""
 
     context: Tensor
-    """The mean of the values by the weights, (B, value_size)."""
+    """The mean of the values, weighted by α, (B, value_size)."""
     weights: Tensor
-    """α, (B, S)."""
+    """The weights α, (B, S)."""
     state: Tensor | None
-    """What the next step receives, (B, X); None if the steps of this attention do not depend on each other."""
+    """The state that the next step receives, (B, X); None if the steps of this attention do not depend on each other."""
 
 
 class Attention(nn.Module):
     """A layer that attends to a memory. Subclasses define `align` and, if they need them, `keys` and `first_state`.
 
-    There are two ways to use it. Called, it takes a memory and all queries. Step by step, as in a decoder whose next query
-    depends on this context, the memory is prepared once, and the state is passed from each step to the next:
+    There are two ways to use the layer. Called as a module, it takes a memory and all queries. In a loop, as in a decoder in
+    which each context influences the next query, the memory is prepared once, and each step passes its state to the next:
 
         memory = attention.prepare(annotations, lengths=lengths)
         state = attention.first_state(memory)
@@ -40,24 +40,24 @@ class Attention(nn.Module):
     """
 
     units: int | None = None
-    """The size of a key; None if any will do, or if there are no keys."""
+    """The size of a key; None if keys may have any size, or if there are none."""
 
     def __init__(self, query_size: int, memory_size: int | None) -> None:
-        """The sizes of a query and of a vector of the memory, None if any will do."""
+        """Take the sizes of a query and of a vector of the memory; None stands for any size."""
         super().__init__()
         self.query_size = query_size
         self.memory_size = memory_size
 
     def keys(self, memory: Tensor) -> Tensor | None:
-        """The terms of the energies that depend on a memory (B, S, memory_size) alone, (B, S, units)."""
+        """Return the terms of the energies that depend on a memory (B, S, memory_size) alone, (B, S, units)."""
         return None
 
     def first_state(self, memory: Memory) -> Tensor | None:
-        """What the first step receives, (B, X); None if the steps do not depend on each other."""
+        """Return the state that the first step receives, (B, X); None if the steps do not depend on each other."""
         return None
 
     def align(self, query_BKQ: Tensor, memory: Memory, state_BX: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """The weights (B, K, S) of queries (B, K, query_size), and the next state. K is 1 where there is a state."""
+        """Return the weights (B, K, S) of queries (B, K, query_size), and the next state. K is 1 if there is a state."""
         raise NotImplementedError
 
     def prepare(
@@ -69,7 +69,7 @@ class Attention(nn.Module):
         lengths: Lengths | None = None,
         values: Tensor | PackedSequence | None = None,
     ) -> Memory:
-        """A memory (B, S, memory_size), or a packed one, for `step`; the parameters are those of `forward`."""
+        """Prepare a memory (B, S, memory_size), or a packed one, for `step`; the parameters are those of `forward`."""
         memory, lengths = padded(memory, "memory", lengths)
         B, S, _ = expect(memory, "memory", (None, None, self.memory_size))
         if values is None:
@@ -86,7 +86,7 @@ class Attention(nn.Module):
     def step(self, query: Tensor, memory: Memory, state: Tensor | None = None) -> Attended:
         """Attend to a prepared memory with a query of each sequence (B, query_size).
 
-        `state` is that of the last step; without it, this is the first. Raises RnnsearchError if shapes do not match.
+        `state` is that of the last step; without it, this is the first step. Raises RnnsearchError if shapes do not match.
         """
         B = memory.values.shape[0]
         expect(query, "query", (B, self.query_size))
@@ -111,14 +111,14 @@ class Attention(nn.Module):
         Returns the context (B, value_size) and the weights (B, S), or (B, K, value_size) and (B, K, S). If steps depend on
         each other, the K queries are K steps.
 
-        `mask` tells what a query may attend to, (B, S), or (B, K, S) if that is another thing for each query: where it is
-        True or, if its type is an integer, not zero. A mask of floating-point numbers is added to the energies, as by
-        `torch.nn.functional.scaled_dot_product_attention`; −∞ (or the lowest number of its type) excludes a position.
-        `lengths` (B) exclude the positions from there on, with a mask or instead of one. An excluded position has the
-        weight zero, and its vector has no effect as long as it is finite; if all are excluded, the weights and the context
-        are zero. Otherwise the weights of a query sum to 1, except in `MonotonicAttention`.
+        `mask` (B, S), or (B, K, S) if it differs between queries, selects the positions that a query may attend to: those
+        where it is True or, if its type is an integer, not zero. A mask of floating-point numbers is added to the energies,
+        as by `torch.nn.functional.scaled_dot_product_attention`; −∞ (or the lowest number of its type) excludes a position.
+        `lengths` (B) exclude all positions from these numbers on, with a mask or instead of one. An excluded position has
+        the weight zero, and its vector has no effect as long as it is finite; if all are excluded, the weights and the
+        context are zero. Otherwise the weights of a query sum to 1, except in `MonotonicAttention`.
 
-        `values` (B, S, value_size) are what the context is made of, by default the memory. Pass `keys` =
+        The context is the weighted mean of `values` (B, S, value_size), by default the memory. Pass `keys` =
         `layer.keys(memory)` if you attend to the same memory several times. Raises RnnsearchError if shapes do not match.
         """
         prepared = self.prepare(memory, mask, keys, lengths=lengths, values=values)
@@ -165,7 +165,7 @@ class BahdanauAttention(Attention):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        """The sizes of a query and of a vector of the memory, and the number of hidden units of the alignment model."""
+        """Take the sizes of a query and of a vector of the memory, and the number of hidden units of the alignment model."""
         super().__init__(query_size, memory_size)
         self.units = units
         self.normalize = normalize
@@ -180,7 +180,7 @@ class BahdanauAttention(Attention):
     def reset_parameters(self) -> None:
         """Draw matrices and filters uniformly as Glorot and Bengio (2010) do, and v_a uniformly with variance 1 / units.
 
-        A scale g_a becomes 1 / √units, and a bias b_a zero.
+        The scale g_a and the bias b_a of `normalize` become 1 / √units and zero.
         """
         for name, parameter in self.named_parameters():
             self._reset(name, parameter)
@@ -197,7 +197,7 @@ class BahdanauAttention(Attention):
             nn.init.xavier_uniform_(parameter)
 
     def keys(self, memory: Tensor) -> Tensor:
-        """U_a m_j for a memory (B, S, memory_size): (B, S, units), to be computed once for all queries."""
+        """Return U_a m_j for a memory (B, S, memory_size), (B, S, units); compute it once for all queries."""
         return nn.functional.linear(memory, self.U_a)
 
     def align(self, query_BKQ: Tensor, memory: Memory, state_BX: Tensor | None) -> tuple[Tensor, Tensor | None]:
@@ -208,6 +208,7 @@ class BahdanauAttention(Attention):
             raise RnnsearchError("the memory has no keys; prepare it with the `prepare` of this layer")
         if not self.normalize:
             return additive_energy(nn.functional.linear(query_BKQ, self.W_a), memory.keys, self.v_a, location_BKSA)
+        # Weight normalisation: g_a v_a / ‖v_a‖; the smallest normal number prevents a division by zero.
         v_a = self.g_a * nn.functional.normalize(self.v_a, dim=0, eps=torch.finfo(self.v_a.dtype).tiny)
         return additive_energy(nn.functional.linear(query_BKQ, self.W_a, self.b_a), memory.keys, v_a, location_BKSA)
 
@@ -216,12 +217,12 @@ class BahdanauAttention(Attention):
 
 
 class LocationAttention(BahdanauAttention):
-    """Location-sensitive attention (Chorowski et al. 2015): it also sees where it attended before.
+    """Location-sensitive attention (Chorowski et al. 2015), which also depends on the weights of earlier steps.
 
     α_ij = softmax_j(v_aᵀ tanh(W_a q_i + U_a m_j + U_f f_ij)),  f_i = F ∗ α_{i−1},  α_0 = 0.
 
-    With `cumulative`, the filters F see Σ_{k<i} α_k in the place of α_{i−1} (Tacotron 2, Shen et al. 2018). `normalize` is
-    that of `BahdanauAttention`. The state (B, S) is what F sees.
+    With `cumulative`, the filters F are applied to Σ_{k<i} α_k instead of α_{i−1} (Tacotron 2, Shen et al. 2018).
+    `normalize` is that of `BahdanauAttention`. The state (B, S) is the input of F.
     """
 
     def __init__(
@@ -237,9 +238,9 @@ class LocationAttention(BahdanauAttention):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        """The sizes of `BahdanauAttention`, and the number of the filters and of the positions that a filter spans.
+        """Take the sizes of `BahdanauAttention`, the number of filters, and the number of positions that a filter spans.
 
-        Raises RnnsearchError if the width is not odd, for then a filter has no centre.
+        Raises RnnsearchError if the width is not odd, because a filter then has no centre.
         """
         if width % 2 != 1:
             raise RnnsearchError(f"width is {width}; expected an odd number, so that a filter has a centre")
@@ -250,14 +251,14 @@ class LocationAttention(BahdanauAttention):
         self.reset_parameters()
 
     def first_state(self, memory: Memory) -> Tensor:
-        """α_0 = 0 (B, S)."""
+        """Return α_0 = 0, (B, S)."""
         return memory.values.new_zeros(memory.values.shape[:2])
 
     def align(self, query_BKQ: Tensor, memory: Memory, state_BX: Tensor | None) -> tuple[Tensor, Tensor]:
         B, S, _ = memory.values.shape
         assert state_BX is not None
         expect(state_BX, "state", (B, S))
-        if S == 0:  # there is nothing that the filters could see
+        if S == 0:  # a convolution needs at least one position
             return query_BKQ.new_zeros(B, 1, 0), state_BX
         location_B1SA = location_terms(state_BX.unsqueeze(1).to(self.F.dtype), self.F, self.U_f)
         weights_B1S = memory.softmax(self._energy(query_BKQ, memory, location_B1SA))
@@ -271,17 +272,17 @@ class LocationAttention(BahdanauAttention):
 
 
 class MonotonicAttention(BahdanauAttention):
-    """Monotonic attention, trained in expectation (Raffel et al. 2017): it reads from left to right, and skips or stays.
+    """Monotonic attention, trained in expectation (Raffel et al. 2017), which moves over the memory from left to right only.
 
     Step i begins where step i − 1 stopped. At each position j, it stops with the probability p_ij, or goes on to j + 1:
 
         e_ij = g_a v_aᵀ / ‖v_a‖ tanh(W_a q_i + U_a m_j + b_a) + r        p_ij = σ(e_ij)
         α_ij = p_ij Σ_{k≤j} α_{i−1,k} Π_{k≤l<j} (1 − p_il)               α_0 = (1, 0, 0, …)
 
-    α_ij is the probability to stop at j, and 1 − Σ_j α_ij that to pass the end; so the weights may sum to less than 1.
-    With `hard`, a step stops at the first position where e_ij > 0, as the authors do after training; this is not
-    differentiable. Noise that is added to the energies in training makes p_ij come near to 0 or 1, where both agree.
-    The state (B, S) is α, in float32 or better.
+    α_ij is the probability that step i stops at j, and 1 − Σ_j α_ij that it passes the end, so the weights may sum to less
+    than 1. With `hard`, a step stops at the first position where e_ij > 0, as the authors do after training; this is not
+    differentiable. Noise that is added to the energies in training drives p_ij towards 0 or 1, where expected and hard
+    attention agree. The state (B, S) is α, in float32 or better.
     """
 
     def __init__(
@@ -297,9 +298,9 @@ class MonotonicAttention(BahdanauAttention):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        """The sizes of `BahdanauAttention`, the initial value of r, and the standard deviation of the noise in training.
+        """Take the sizes of `BahdanauAttention`, the initial value of r, and the standard deviation of the training noise.
 
-        A lower r makes the first steps longer; the authors use values down to −4, and the noise 1.
+        A lower r makes the first steps longer; the authors use values down to −4, and a noise of 1.
         """
         self.score_bias, self.noise, self.hard = score_bias, noise, hard
         super().__init__(query_size, memory_size, units, normalize=normalize, device=device, dtype=dtype)
@@ -313,7 +314,7 @@ class MonotonicAttention(BahdanauAttention):
             super()._reset(name, parameter)
 
     def first_state(self, memory: Memory) -> Tensor:
-        """α_0 = (1, 0, 0, …), (B, S)."""
+        """Return α_0 = (1, 0, 0, …), (B, S)."""
         B, S, _ = memory.values.shape
         first_S = torch.arange(S, device=memory.values.device) == 0
         return first_S.to(torch.promote_types(memory.values.dtype, torch.float32)).expand(B, S)
@@ -325,7 +326,7 @@ class MonotonicAttention(BahdanauAttention):
         energy_BS = self._energy(query_BKQ, memory).squeeze(1).to(state_BX.dtype) + self.r
         if memory.bias is not None:
             energy_BS = energy_BS + memory.bias.squeeze(1).to(energy_BS.dtype)
-        if memory.mask is not None:  # sigmoid(e) is zero there, and log(1 − sigmoid(e)) too
+        if memory.mask is not None:  # sigmoid(e) and log(1 − sigmoid(e)) of an excluded position are zero
             energy_BS = energy_BS.masked_fill(~memory.mask.squeeze(1), torch.finfo(energy_BS.dtype).min)
         if self.training and self.noise:
             energy_BS = energy_BS + self.noise * torch.randn_like(energy_BS)
@@ -337,7 +338,7 @@ class MonotonicAttention(BahdanauAttention):
 
 
 class GaussianMixtureAttention(Attention):
-    """Attention by location alone (Graves 2013): a mixture of X Gaussians over the positions, which only move forward.
+    """Attention by location alone (Graves 2013): a mixture of X Gaussians over the positions, whose means only move forward.
 
     (a^, b^, κ^) = W_g q_i + b_g, for each of the X components;  κ_i = κ_{i−1} + exp κ^,  κ_0 = −1;
     φ_ij = Σ_x exp(a^_x − exp(b^_x) (κ_ix − j)²);  α_ij = φ_ij / Σ_k φ_ik, where Graves does not normalise.
@@ -354,7 +355,7 @@ class GaussianMixtureAttention(Attention):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        """The size of a query, and X."""
+        """Take the size of a query, and the number X of Gaussians."""
         super().__init__(query_size, None)
         self.components = components
         self.W_g = nn.Parameter(torch.empty(3 * components, query_size, device=device, dtype=dtype))
@@ -367,7 +368,7 @@ class GaussianMixtureAttention(Attention):
         nn.init.zeros_(self.b_g)
 
     def first_state(self, memory: Memory) -> Tensor:
-        """κ_0 (B, X)."""
+        """Return κ_0 = −1, (B, X)."""
         dtype = torch.promote_types(memory.values.dtype, torch.float32)
         return memory.values.new_full((memory.values.shape[0], self.components), -1.0, dtype=dtype)
 
@@ -384,7 +385,7 @@ class GaussianMixtureAttention(Attention):
 
 
 def expected_stops(energy_BS: Tensor, alpha_BS: Tensor) -> Tensor:
-    """α_i (B, S) of `MonotonicAttention` from e_i and α_{i−1}, for all positions at once, in logarithms.
+    """Return α_i (B, S) of `MonotonicAttention` from e_i and α_{i−1}, computed for all positions at once, in logarithms.
 
     With C_j = Σ_{l<j} log(1 − p_il), the sum over k is exp(C_j) Σ_{k≤j} exp(log α_{i−1,k} − C_k).
     """
@@ -395,11 +396,11 @@ def expected_stops(energy_BS: Tensor, alpha_BS: Tensor) -> Tensor:
 
 
 def first_stop(energy_BS: Tensor, alpha_BS: Tensor) -> Tensor:
-    """α_i (B, S), 1 at the first position that is not before the last stop, and whose e_ij > 0; zero if there is none."""
+    """Return α_i (B, S) of hard attention: 1 at the first position from the last stop on with e_ij > 0, 0 elsewhere."""
     stops_BS = (energy_BS > 0) & (alpha_BS.cumsum(-1) > 0.5)
     return (stops_BS & (stops_BS.cumsum(-1) == 1)).to(alpha_BS.dtype)
 
 
 def _contexts(weights_BKS: Tensor, values_BSX: Tensor) -> Tensor:
-    """Σ_j α_ij m_j, (B, K, X)."""
+    """Return Σ_j α_ij m_j, (B, K, X)."""
     return torch.bmm(weights_BKS.to(values_BSX.dtype), values_BSX)

@@ -1,4 +1,4 @@
-"""A recurrent network that attends: a loop around a cell and an attention layer."""
+"""A recurrent network with attention: a loop around a cell and an attention layer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rnnsearch.nn.recurrent import RecurrentCell
 from rnnsearch.nn.shapes import Lengths, expect, padded, sequence_mask
 
 CellState = Tensor | tuple[Tensor, Tensor]
-"""What a cell takes and returns: a tensor, or (h, c) of `torch.nn.LSTMCell`."""
+"""The state of a cell: a tensor, or (h, c) of `torch.nn.LSTMCell`."""
 
 ORDERS = ("look-update-generate", "look-generate-update", "update-look-generate")
 
@@ -26,7 +26,7 @@ class AttentiveState(NamedTuple):
     cell: CellState
     """The state of the cell."""
     read: Tensor
-    """What the next update reads beside its input: the last context, or the last output of the attention layer, (B, R)."""
+    """The second input of the next update, beside x: the last context or output of the attention layer, (B, R)."""
     attention: Tensor | None
     """The state of the attention, (B, X)."""
 
@@ -38,12 +38,12 @@ class AttentiveRNN(nn.Module):
 
         look        c = Σ_j α_ij m_j, with the weights α_i = attention(s, m)
         update      s = cell([x_i ; c], s)
-        generate    o_i = [s ; c], or, with an attention layer, o_i = layer([s ; c]), which the next update reads, not c
+        generate    o_i = [s ; c], or, with an attention layer, o_i = layer([s ; c]), which replaces c in the next update
 
-    `order` is that of the actions. The paper (section 3.1) has *look-update-generate*, its authors' code has
-    *look-generate-update*, where an output does not depend on the input of its own step, and AttentionWrapper and Luong et
-    al. (2015), who call the attention layer's way back *input feeding*, have *update-look-generate*. In
-    *look-update-generate* an update always reads c, since looking comes right before it.
+    `order` is the order of these actions. The paper (section 3.1) has *look-update-generate*. Its authors' code has
+    *look-generate-update*, where an output does not depend on the input of its own step. AttentionWrapper and Luong et al.
+    (2015) have *update-look-generate*, and Luong et al. call it *input feeding* that an update receives the output of the
+    attention layer. In *look-update-generate*, an update always receives c, since it follows right after the attention.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class AttentiveRNN(nn.Module):
         order: str = "look-update-generate",
         attention_layer: nn.Module | None = None,
     ) -> None:
-        """The size of an input, the cell, the attention, the order, and a layer that computes outputs, if they need one.
+        """Take the size of an input, a cell, an attention, the order, and optionally a layer that computes the outputs.
 
         The cell is a `RecurrentCell`, a GRUCell, LSTMCell or RNNCell of `torch.nn`, or another module with an `input_size`,
         a `hidden_size` and the call `state = cell(x, state)`, whose state is a tensor or a tuple that begins with the hidden
-        part. Its `input_size` is that of the input and of what an update reads beside it. The attention layer is any module
+        part. Its `input_size` is the sum of the sizes of x_i and of the context or output. The attention layer is any module
         from hidden_size + value_size to its size, such as `nn.Linear(…, bias=False)` (AttentionWrapper's
         `attention_layer_size`), followed by `nn.Tanh()` in Luong et al. Raises RnnsearchError if sizes do not match.
         """
@@ -69,7 +69,7 @@ class AttentiveRNN(nn.Module):
         self.input_size = input_size
         self.hidden_size = _size(cell, "hidden_size")
         self.read_size = _size(cell, "input_size") - input_size
-        """R, the size of what an update reads beside its input."""
+        """The size R of the second input of an update, beside x."""
         if self.read_size < 0:
             raise RnnsearchError(f"the cell has the input_size {cell.input_size}, less than the {input_size} of an input")
         if attention.query_size != self.hidden_size:
@@ -83,9 +83,10 @@ class AttentiveRNN(nn.Module):
         self.order = order
 
     def first_state(self, memory: Memory, cell_state: CellState | None = None) -> AttentiveState:
-        """The state before the first step.
+        """Return the state before the first step.
 
-        That of the cell is `cell_state`, by default zero. The hidden part (B, hidden_size) is enough; see `InitialState`.
+        The state of the cell is `cell_state`, by default zero; its hidden part (B, hidden_size) is enough, as `InitialState`
+        computes it.
         """
         if cell_state is None:
             cell_state = memory.values.new_zeros(memory.values.shape[0], self.hidden_size)
@@ -98,25 +99,25 @@ class AttentiveRNN(nn.Module):
         return AttentiveState(cell_state, read_BR, self.attention.first_state(memory))
 
     def hidden(self, state: AttentiveState) -> Tensor:
-        """The hidden part of the cell's state, (B, hidden_size)."""
+        """Return the hidden part of the cell's state, (B, hidden_size)."""
         if isinstance(state.cell, tuple):
             return state.cell[0]
         return self.cell.hidden(state.cell) if isinstance(self.cell, RecurrentCell) else state.cell
 
     def look(self, memory: Memory, state: AttentiveState) -> tuple[Tensor, AttentiveState]:
-        """The weights (B, S), and the state with the context."""
+        """Attend to the memory: return the weights (B, S), and the state with the new context."""
         context, weights, attention = self.attention.step(self.hidden(state), memory, state.attention)
         return weights, state._replace(read=context, attention=attention)
 
     def update(self, x: Tensor, state: AttentiveState) -> AttentiveState:
-        """The state after an input (B, input_size)."""
+        """Return the state after the cell has read an input (B, input_size)."""
         B = state.read.shape[0]
         expect(x, "x", (B, self.input_size))
         expect(state.read, "what an update reads beside x", (B, self.read_size))
         return state._replace(cell=self.cell(torch.cat([x, state.read], -1), state.cell))
 
     def generate(self, state: AttentiveState) -> tuple[Tensor, AttentiveState]:
-        """The output (B, O), from a state that has looked."""
+        """Return the output (B, O) from a state with a context, and the state."""
         output = torch.cat([self.hidden(state), state.read], -1)
         if self.attention_layer is None:
             return output, state
@@ -124,7 +125,7 @@ class AttentiveRNN(nn.Module):
         return output, state if self.order == "look-update-generate" else state._replace(read=output)
 
     def step(self, x: Tensor, memory: Memory, state: AttentiveState) -> tuple[Tensor, Tensor, AttentiveState]:
-        """The output (B, O), the weights (B, S) and the next state, from an input (B, input_size)."""
+        """Run a step: return the output (B, O), the weights (B, S) and the next state, from an input (B, input_size)."""
         if self.order == "update-look-generate":
             state = self.update(x, state)
         weights, state = self.look(memory, state)
@@ -138,9 +139,9 @@ class AttentiveRNN(nn.Module):
     def forward(
         self, x: Tensor, memory: Memory, state: AttentiveState | None = None
     ) -> tuple[Tensor, Tensor, AttentiveState]:
-        """T ≥ 1 steps: outputs (B, T, O), weights (B, T, S), and the last state, from inputs (B, T, input_size).
+        """Run T ≥ 1 steps: return outputs (B, T, O), weights (B, T, S) and the last state, from inputs (B, T, input_size).
 
-        The memory is what `attention.prepare` returns. Where its mask is of T queries, each step has its own.
+        The memory comes from `attention.prepare`. If its mask is for T queries, each step uses its own part.
         """
         if isinstance(x, PackedSequence):
             raise RnnsearchError("x is a PackedSequence; pad it with `pad_packed_sequence(x, batch_first=True)`")
@@ -163,7 +164,7 @@ class AttentiveRNN(nn.Module):
 
 
 class InitialState(nn.Module):
-    """The first state of a decoder, from the memory: s_0 = tanh(W_s m + b_s).
+    """Computes the first state of a decoder from the memory: s_0 = tanh(W_s m + b_s).
 
     m is the first vector of the memory (*first*) or the mean of all (*mean*). In the paper (appendix A.2.2), it is h←_1, the
     backward half of the first annotation: `initial(annotations[..., hidden_size:])`.
@@ -178,7 +179,10 @@ class InitialState(nn.Module):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        """The sizes of a vector of the memory and of a hidden state; RnnsearchError unless `summary` is first or mean."""
+        """Take the sizes of a vector of the memory and of a hidden state.
+
+        Raises RnnsearchError unless `summary` is first or mean.
+        """
         super().__init__()
         if summary not in ("first", "mean"):
             raise RnnsearchError(f"there is no summary {summary!r}; use first or mean")
@@ -195,9 +199,10 @@ class InitialState(nn.Module):
     def forward(
         self, memory: Tensor | PackedSequence, mask: Tensor | None = None, *, lengths: Lengths | None = None
     ) -> Tensor:
-        """s_0 (B, hidden_size) of a memory (B, S, memory_size), whose padding a boolean or integer mask or `lengths` tell.
+        """Return s_0 (B, hidden_size) for a memory (B, S, memory_size).
 
-        m is zero where there is nothing but padding. Raises RnnsearchError if shapes do not match.
+        A boolean or integer mask or `lengths` tell the padding of the memory. m is zero for a sequence that is all padding.
+        Raises RnnsearchError if shapes do not match.
         """
         memory, lengths = padded(memory, "memory", lengths)
         expect(memory, "memory", (None, None, self.memory_size))

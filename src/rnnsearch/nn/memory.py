@@ -1,4 +1,4 @@
-"""A memory, as the steps of an attention read it."""
+"""A memory that is prepared for the steps of an attention."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from rnnsearch.model.attention import masked_softmax
 
 
 class Memory(NamedTuple):
-    """A memory that was prepared once for all steps (`Attention.prepare`). X is 1, or the number of queries."""
+    """A memory that `Attention.prepare` has prepared, once for all steps. X is 1, or the number of queries."""
 
     values: Tensor
-    """The vectors whose weighted mean a context is, (B, S, value_size)."""
+    """The vectors whose weighted mean is the context, (B, S, value_size)."""
     keys: Tensor | None = None
     """The terms of the energies that depend on the memory alone, (B, S, units); None if an attention has none."""
     mask: Tensor | None = None
-    """True where there is something to attend to, (B, X, S); None where there is something everywhere."""
+    """True at the positions that may be attended to, (B, X, S); None if these are all positions."""
     bias: Tensor | None = None
-    """What is added to the energies, (B, X, S)."""
+    """A term that is added to the energies, (B, X, S)."""
 
     def softmax(self, energy_BKS: Tensor) -> Tensor:
-        """Weights from energies, both (B, K, S), with the bias, and zero where the mask is False."""
+        """Return the softmax of energies plus bias, (B, K, S), over the positions where the mask is True; zero elsewhere."""
         if self.bias is not None:
             energy_BKS = energy_BKS + self.bias.to(energy_BKS.dtype)
         return torch.softmax(energy_BKS, -1) if self.mask is None else masked_softmax(energy_BKS, self.mask)
 
     def of_query(self, k: int) -> Memory:
-        """The memory with the mask and the bias of query k alone."""
+        """Return the memory with the mask and the bias of query k alone."""
         return self._replace(mask=_of_query(self.mask, k), bias=_of_query(self.bias, k))
 
     def expect_queries(self, K: int) -> None:

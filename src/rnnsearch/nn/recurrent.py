@@ -16,7 +16,7 @@ from rnnsearch.ops import CpuRecurrences, Recurrences
 
 
 class RecurrentCell(nn.Module):
-    """One step of a recurrence: the paper's gated hidden unit (appendix A.1.1), an LSTM, or a plain tanh unit.
+    """A step of a recurrence: the paper's gated hidden unit (appendix A.1.1), an LSTM, or a tanh unit.
 
     The gated hidden unit differs from `torch.nn.GRUCell`: its reset gate is applied to the state before the product with U.
     """
@@ -30,13 +30,13 @@ class RecurrentCell(nn.Module):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        """The sizes of an input and of a hidden state; `cell` is gated, lstm or tanh. Raises RnnsearchError otherwise."""
+        """Take the sizes of an input and of a hidden state. Raises RnnsearchError unless `cell` is gated, lstm or tanh."""
         super().__init__()
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.cell = _cell(cell, input_size, hidden_size).to(device, dtype)
         self.state_size = self.cell.state_width * hidden_size
-        """The size of a state: hidden_size, or, for an LSTM, twice as much."""
+        """The size of a state: hidden_size, or twice that for an LSTM."""
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -47,18 +47,18 @@ class RecurrentCell(nn.Module):
         _initialise(self.cell)
 
     def forward(self, x: Tensor, state: Tensor | None = None) -> Tensor:
-        """The next state (…, state_size) from inputs (…, input_size) and the states before them, by default zero."""
+        """Return the next states (…, state_size) from inputs (…, input_size) and the states before, by default zero."""
         expect(x, "x", (*x.shape[:-1], self.input_size))
         if state is None:
             state = x.new_zeros(*x.shape[:-1], self.state_size)
         return self.cell.step(self.cell.recurrent_weights(), state, self.cell.project_input(x))
 
     def first_state(self, hidden: Tensor) -> Tensor:
-        """The states (…, state_size) whose hidden part is given, (…, hidden_size); the memory of an LSTM is zero."""
+        """Return states (…, state_size) with the hidden part `hidden` (…, hidden_size); the memory of an LSTM is zero."""
         return self.cell.first_state(hidden)
 
     def hidden(self, state: Tensor) -> Tensor:
-        """The part of states (…, state_size) that other layers read: (…, hidden_size)."""
+        """Return the part of states (…, state_size) that other layers use, (…, hidden_size)."""
         return self.cell.hidden(state)
 
     def extra_repr(self) -> str:
@@ -66,7 +66,7 @@ class RecurrentCell(nn.Module):
 
 
 class BidirectionalRNN(nn.Module):
-    """Sequences read from both ends (Bahdanau et al. 2015, appendix A.2.1).
+    """A bidirectional RNN, which annotates every position of a sequence (Bahdanau et al. 2015, appendix A.2.1).
 
     The annotation of a position is [h→_j ; h←_j], the states of a forward and of a backward recurrence, both from zero.
     """
@@ -80,15 +80,15 @@ class BidirectionalRNN(nn.Module):
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        """The sizes of an input and of half an annotation; `cell` is gated, lstm or tanh, or RnnsearchError is raised."""
+        """Take the sizes of an input and half an annotation. Raises RnnsearchError unless `cell` is gated, lstm or tanh."""
         super().__init__()
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.forward_cell = _cell(cell, input_size, hidden_size).to(device, dtype)
         self.backward_cell = _cell(cell, input_size, hidden_size).to(device, dtype)
         self.recurrences: Recurrences | None = CpuRecurrences()
-        """What computes the recurrence of gated hidden units, on any device. With None, a plain loop does; it is slower, but
-        can be differentiated more than once, and by `torch.func`."""
+        """The implementation of the recurrence of gated hidden units, on any device. With None, a step-by-step loop runs: it
+        is slower, but can be differentiated more than once, and by `torch.func`."""
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -103,11 +103,11 @@ class BidirectionalRNN(nn.Module):
     def forward(
         self, x: Tensor | PackedSequence, mask: Tensor | None = None, *, lengths: Lengths | None = None
     ) -> Tensor | PackedSequence:
-        """Annotations (B, S, 2 hidden_size) of inputs (B, S, input_size); packed ones of packed inputs.
+        """Return annotations (B, S, 2 hidden_size) of inputs (B, S, input_size), or packed annotations of packed inputs.
 
-        Where the boolean or integer mask (B, S) is False or zero, and from the `lengths` (B) on, the input is ignored,
-        whatever it is, the state is reset and the annotation is zero. With a mask, padding may thus be on either side.
-        Raises RnnsearchError if shapes do not match.
+        At padding, where the boolean or integer mask (B, S) is False or zero, and from the `lengths` (B) on, the input is
+        ignored, the state is reset and the annotation is zero. With a mask, padding may thus be on either side. Raises
+        RnnsearchError if shapes do not match.
         """
         if isinstance(x, PackedSequence):
             return self._packed(x, mask, lengths)
@@ -116,7 +116,7 @@ class BidirectionalRNN(nn.Module):
         if B == 0 or S == 0:
             return x.new_zeros(B, S, 2 * self.hidden_size)
         x_BSE = x.masked_fill(~mask.unsqueeze(2), 0.0)
-        # Compilers can follow the plain loop only, and half precision is not for derivatives derived by hand.
+        # Compilers can only trace the step-by-step loop, and the derivatives derived by hand need float32 or float64.
         followed = torch.compiler.is_compiling() or torch.jit.is_tracing()  # type: ignore[attr-defined]
         full = next(self.forward_cell.parameters()).dtype in (torch.float32, torch.float64)
         recurrences = self.recurrences if full and not followed else None

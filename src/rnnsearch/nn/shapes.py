@@ -1,4 +1,4 @@
-"""What the layers accept: shapes, the sorts of masks, lengths, and packed sequences."""
+"""Checks of the inputs of the layers: shapes, the kinds of masks, lengths, and packed sequences."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Lengths = Tensor | Sequence[int]
 
 
 def expect(tensor: Tensor, name: str, shape: tuple[int | None, ...]) -> torch.Size:
-    """The shape of a tensor; RnnsearchError if it is not as expected, where None stands for any size."""
+    """Return the shape of a tensor. Raises RnnsearchError if it is not `shape`, in which None stands for any size."""
     fits = tensor.dim() == len(shape)
-    for size, found in zip(shape, tensor.shape, strict=False):
-        fits = fits and (size is None or size == found)
+    for size, actual in zip(shape, tensor.shape, strict=False):
+        fits = fits and (size is None or size == actual)
     if not fits:
-        wanted = ", ".join("any" if size is None else str(size) for size in shape)
-        raise RnnsearchError(f"{name} has the shape ({', '.join(map(str, tensor.shape))}); expected ({wanted})")
+        expected = ", ".join("any" if size is None else str(size) for size in shape)
+        raise RnnsearchError(f"{name} has the shape ({', '.join(map(str, tensor.shape))}); expected ({expected})")
     return tensor.shape
 
 
 def padded(sequences: Tensor | PackedSequence, name: str, lengths: Lengths | None) -> tuple[Tensor, Lengths | None]:
-    """A tensor (B, S, …), and the lengths of its sequences, if they are known."""
+    """Return sequences as a tensor (B, S, …), and their lengths, if they are known."""
     if not isinstance(sequences, PackedSequence):
         return sequences, lengths
     if lengths is not None:
@@ -35,10 +35,10 @@ def padded(sequences: Tensor | PackedSequence, name: str, lengths: Lengths | Non
 
 
 def read_mask(mask: Tensor | None, lengths: Lengths | None, like_BSX: Tensor) -> tuple[Tensor | None, Tensor | None]:
-    """What there is to read (B, X, S), boolean, and what is added to energies (B, X, S); X is 1, or the number of queries.
+    """Return a boolean mask of the readable positions, and a bias of the energies, both (B, X, S) or None.
 
-    A boolean mask is True, and an integer mask other than zero, where there is something to read. A floating-point mask
-    is added to the energies, and there is nothing to read where it is −∞ or the lowest number of its type.
+    A position is readable where a boolean mask is True or an integer mask is not zero. A floating-point mask is the bias;
+    positions are not readable where it is −∞ or the lowest number of its type. X is 1, or the number of queries.
     """
     B, S = like_BSX.shape[:2]
     readable = bias = None
@@ -65,7 +65,7 @@ def read_mask(mask: Tensor | None, lengths: Lengths | None, like_BSX: Tensor) ->
 
 
 def sequence_mask(mask: Tensor | None, lengths: Lengths | None, like_BSX: Tensor) -> Tensor:
-    """Where there is something to read in sequences (B, S, …): boolean (B, S)."""
+    """Return a boolean mask (B, S) of the positions of sequences (B, S, …) that are no padding."""
     if mask is not None:
         expect(mask, "mask", tuple(like_BSX.shape[:2]))
         if mask.is_floating_point():

@@ -1,17 +1,18 @@
-"""Optimised functions of tensors for the operations that take most of the time.
+"""Optimised tensor functions for the operations that take most of the time in training and search.
 
-This package does not depend on modules, settings or files. Each function takes and returns tensors; derivatives are derived
-by hand. The model uses these functions where they apply, and its own step-by-step code is their reference. The letters in
-the names of tensors are those of `rnnsearch.model`.
+This package does not depend on modules, settings or files. Each function takes and returns tensors, and has a derivative
+that was derived by hand. The model uses these functions where they apply; its own step-by-step code is their reference. The
+letters in the names of tensors are those of `rnnsearch.model`.
 
 | module | content |
 |---|---|
-| `recurrences` | the interface of the recurrences; `recurrence_cpu` and `recurrence_cuda` implement it |
+| `recurrences` | the interface of the recurrences, which two modules implement: |
+| `recurrence_cpu`, `recurrence_cuda` | the fused recurrences, for any device, and those for NVIDIA GPUs |
 | `pointwise`, `pointwise_compiled`, `triton_kernels` | the pointwise operations and the attention of a recurrence step |
 | `cross_entropy`, `cross_entropy_compiled` | a linear layer, softmax and cross-entropy as one function |
-| `decoder_step`, `packed` | a step of the decoder in search; its packed weights, as float32 or int8 |
-| `optimizer`, `hash_dropout`, `gather` | the steps of the optimizers, dropout, the selection of rows |
-| `matmul`, `memory`, `loops`, `cuda_graphs` | the layer below: matrix products, malloc, compiled loops, CUDA graphs |
+| `decoder_step`, `packed` | the decoder step in search; its packed weights, as float32 or int8 |
+| `optimizer`, `hash_dropout`, `gather` | optimizer steps, dropout, selection of rows |
+| `matmul`, `memory`, `loops`, `cuda_graphs` | what these build on: matrix products, malloc, compiled loops, CUDA graphs |
 """
 
 from rnnsearch.ops.cross_entropy import linear_cross_entropy

@@ -1,4 +1,4 @@
-"""Linear layer, softmax and cross-entropy as one function, which never holds all logits in memory."""
+"""A linear layer, softmax and cross-entropy as one function, which never holds all logits in memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rnnsearch.ops import loops
 from rnnsearch.ops.matmul import Precision
 
 ROWS: dict[Precision, int] = {"fp32": 256, "bf16": 1024}
-"""Rows per block of logits. Every block adds to the whole gradient of W_o, and in bf16 rounds what it adds."""
+"""Rows per block of logits. Every block adds a whole matrix to the gradient of W_o, which in bf16 is rounded first."""
 
 
 def linear_cross_entropy(
@@ -27,25 +27,23 @@ def linear_cross_entropy(
     consistency: float = 0.0,
     precision: Precision = "fp32",
 ) -> tuple[Tensor, Tensor]:
-    """The cost of the words under softmax(W_o t + b_w), and their NLL, both scalars in nats summed over the P words.
+    """Return the cost of the words under softmax(W_o t + b_w), and their NLL, both scalars in nats summed over the P words.
 
     With ε = `label_smoothing`, the cost is `scale` · Σ [(1 − ε) NLL + ε · mean over the vocabulary of −log p] (Szegedy et
     al. 2016). With λ = `consistency`, rows 2i and 2i + 1 are two predictions p and q of the same word, and each pair adds
     λ · ½ [KL(p | q) + KL(q | p)] to the sum (Liang et al. 2021). Only the first P rows of `readout` are used; further rows
     are padding.
     """
-    cost, nll = _LinearCrossEntropy.apply(
-        readout_RL, W_o, b_w, words_P, label_smoothing, scale, precision, consistency
-    )
+    cost, nll = _LinearCrossEntropy.apply(readout_RL, W_o, b_w, words_P, label_smoothing, scale, precision, consistency)
     return cost, nll
 
 
 class _LinearCrossEntropy(torch.autograd.Function):
-    """See `linear_cross_entropy`.
+    """The function behind `linear_cross_entropy`, whose forward pass also computes the gradients.
 
     The logits of a minibatch and their gradient would be by far the largest tensors of training. This function computes them
-    for one block of rows at a time. Within a block, the gradient overwrites the logits and is multiplied at once into the
-    gradients of the layer below and of the weights. The forward pass therefore does the work of the backward pass as well.
+    for one block of rows at a time. Within a block, the gradient overwrites the logits, and the gradients of the readout and
+    of the weights are computed from it at once. The backward pass only scales them.
     """
 
     @staticmethod
@@ -64,11 +62,13 @@ class _LinearCrossEntropy(torch.autograd.Function):
         W = W_o.bfloat16() if precision == "bf16" else W_o
         d_readout_RL = torch.empty_like(readout_RL)
         d_W_o = torch.zeros_like(W_o)
+        # One row of bias gradients per thread; buffers for the NLL of each word and for a block of logits.
         d_bias_XV = b_w.new_zeros(torch.get_num_threads(), len(W))
         nll_P, smoothed_P = readout_RL.new_empty(P), readout_RL.new_empty(P)
         divergence_O = readout_RL.new_zeros(P // 2)
         block = W.new_empty(min(ROWS[precision], R), len(W))
         for first in range(0, R, len(block)):
+            # The logits W_o t + b_w of a block of rows; in bf16, the bias is added in the compiled loop, in float32.
             t_RL = readout_RL[first : first + len(block)].to(W.dtype)
             logits_RV = block[: len(t_RL)]
             block_P = slice(first, min(first + len(block), P))
@@ -77,12 +77,14 @@ class _LinearCrossEntropy(torch.autograd.Function):
                 torch.mm(t_RL, W.T, out=logits_RV)
             else:
                 torch.addmm(b_w, t_RL, W.T, out=logits_RV)
+            # The logits become their gradient, (p − target distribution) · scale; padding rows have the gradient zero.
             pairs = slice(block_P.start // 2, block_P.stop // 2)
             _softmax_backward(
                 *(logits_RV[:rows], b_w, words_P[block_P], nll_P[block_P], smoothed_P[block_P]),
                 *(divergence_O[pairs], d_bias_XV, epsilon, scale, consistency),
             )
             logits_RV[rows:] = 0
+            # The gradients of t and of W_o from that of the logits W_o t + b_w.
             d_readout_RL[first : first + len(block)] = logits_RV @ W
             if precision == "bf16":
                 d_W_o += (logits_RV.T @ t_RL).float()  # adding the bfloat16 tensor directly takes nine times as long
@@ -100,6 +102,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         d_cost = gradients[0]
+        # The usual gradient of the cost is 1; the gradients were computed in the forward pass.
         if d_cost.device.type == "cpu" and d_cost == 1:
             return *ctx.saved_tensors, None, None, None, None, None
         return *(d * d_cost for d in ctx.saved_tensors), None, None, None, None, None
@@ -117,10 +120,10 @@ def _softmax_backward(
     scale: float,
     consistency: float,
 ) -> None:
-    """Overwrite the logits with the gradient of the cost with respect to them.
+    """Overwrite the logits with the gradient of the cost with respect to them, fill `nll` and `smoothed`, add to `d_bias`.
 
-    Fills `nll` and `smoothed`, and adds to `d_bias`. Logits in bfloat16 do not include the bias yet; the computation
-    is in float32. `divergence` is filled only if `consistency` is not zero.
+    Logits in bfloat16 do not include the bias yet; the computation is in float32. `divergence` is filled only if
+    `consistency` is not zero.
     """
     rounded = logits_RV.dtype == torch.bfloat16
     if loops.run_on(logits_RV, torch.float32, torch.bfloat16):
@@ -132,6 +135,7 @@ def _softmax_backward(
         else:
             compiled.softmax_backward(scalars, *tensors)
         return
+    # log p, the NLL of the words, and the mean of −log p over the vocabulary; then p overwrites the logits.
     gradient_RV = logits_RV + b_w if rounded else logits_RV
     log_p_RV = torch.log_softmax(gradient_RV, 1)
     words_R1 = words_R.unsqueeze(1)
@@ -139,12 +143,14 @@ def _softmax_backward(
     torch.neg(log_p_RV.mean(1), out=smoothed_R)
     torch.exp(log_p_RV, out=gradient_RV)
     if consistency:
+        # KL(p | q) + KL(q | p) of each pair of rows, and its gradient with respect to the logits of both rows.
         p_O2V, log_p_O2V = (x_RV.unflatten(0, (-1, 2)) for x_RV in (gradient_RV, log_p_RV))
         difference_O2V = log_p_O2V - log_p_O2V.flip(1)
         divergence_O21 = (p_O2V * difference_O2V).sum(2, keepdim=True)
         divergence_O.copy_(divergence_O21.sum((1, 2)))
         pull_O2V = p_O2V * (difference_O2V - divergence_O21) + p_O2V - p_O2V.flip(1)
         gradient_RV.add_(pull_O2V.flatten(0, 1), alpha=consistency / 2)
+    # The gradient of the label-smoothed NLL: p − ε / V − (1 − ε) at the word.
     gradient_RV.sub_(epsilon / gradient_RV.shape[1])
     gradient_RV.scatter_add_(1, words_R1, gradient_RV.new_full(words_R1.shape, epsilon - 1)).mul_(scale)
     d_bias_XV[0] += gradient_RV.sum(0)

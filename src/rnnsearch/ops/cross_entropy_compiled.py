@@ -1,4 +1,4 @@
-"""The softmax and the gradient of its cross-entropy, as compiled loops; see `cross_entropy`."""
+"""The softmax and the gradient of its cross-entropy for `cross_entropy`, as compiled loops."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ def softmax_backward(p: Any) -> None:
         if rounded:
             for k in range(V):
                 row[k] = from_bfloat16(row_16[k]) + bias[k]
+        # One pass over the row: exp(logit − highest), its total, and the sum of the shifted logits for label smoothing.
         highest = highest_of(row)
         total, linear, chosen = f32(0), f32(0), row[word]
         for k in range(V):
@@ -44,13 +45,15 @@ def softmax_backward(p: Any) -> None:
             linear += shifted
             row[k] = exp(shifted)
             total += row[k]
+        # NLL = log Σ exp(logit) − logit of the word; the mean of −log p over the vocabulary, for label smoothing.
         log_total = np.log(total)
         nll[i] = log_total + highest - chosen
         smoothed[i] = log_total - linear / f32(V)
-        factor, even = scale / total, scale * epsilon / f32(V)
+        # The gradient, scale · (p − ε / V − (1 − ε) at the word); the row holds p · total.
+        factor, smoothing = scale / total, scale * epsilon / f32(V)
         row[word] -= (f32(1) - epsilon) * total
         for k in range(V):
-            d = factor * row[k] - even
+            d = factor * row[k] - smoothing
             row[k] = d
             d_bias[k] += d
         if rounded:
@@ -60,14 +63,14 @@ def softmax_backward(p: Any) -> None:
 
 @kernel
 def paired_softmax_backward(p: Any) -> None:
-    """As `softmax_backward`, where rows 2i and 2i + 1 are two predictions of one word, whose divergence adds to the cost.
+    """Do the same as `softmax_backward` for rows 2i and 2i + 1 that predict the same word; add their divergence to the cost.
 
     Scalars: R, V, epsilon, scale, rounded, weight. The cost includes weight times the mean of KL(p | q) and KL(q | p). The
     last tensor, divergence (R / 2), receives the sum of both. scratch is (threads, 2, V).
     """
     scalars = carray(p[0], (6,), f64)
     R, V, epsilon, scale, rounded = int(scalars[0]), int(scalars[1]), f32(scalars[2]), f32(scalars[3]), scalars[4] != 0
-    half, even = f32(scalars[5]) / f32(2), scale * epsilon / f32(V)
+    half, smoothing = f32(scalars[5]) / f32(2), scale * epsilon / f32(V)
     logits, logits_16, words = carray(p[1], (R, V), f32), carray(p[1], (R, V), np.uint16), carray(p[2], (R,), np.int64)
     nll, smoothed = carray(p[3], (R,), f32), carray(p[4], (R,), f32)
     d_bias = carray(p[5], (this_thread() + 1, V), f32)[this_thread()]
@@ -93,20 +96,23 @@ def paired_softmax_backward(p: Any) -> None:
                 row[k] -= highest + log_total
             nll[i + j] = -row[word]
             smoothed[i + j] = log_total - linear / f32(V)
+        # KL(p | q) and KL(q | p), whose sum is the divergence of the pair.
         log_p, log_q = rows[0], rows[1]
-        p_q, q_p = f32(0), f32(0)
+        kl_pq, kl_qp = f32(0), f32(0)
         for k in range(V):
             difference = log_p[k] - log_q[k]
-            p_q += exp(log_p[k]) * difference
-            q_p -= exp(log_q[k]) * difference
-        divergence[pair] = p_q + q_p
+            kl_pq += exp(log_p[k]) * difference
+            kl_qp -= exp(log_q[k]) * difference
+        divergence[pair] = kl_pq + kl_qp
+        # The gradients with respect to both rows of logits, of the label-smoothed NLL and of the divergence; they overwrite
+        # log p and log q. The loop below subtracts 1 − ε at the word.
         for k in range(V):
-            one, other, difference = exp(log_p[k]), exp(log_q[k]), log_p[k] - log_q[k]
-            d_one = scale * (one + half * (one * (difference - p_q) + one - other)) - even
-            d_other = scale * (other - half * (other * (difference + q_p) + one - other)) - even
-            log_p[k] = d_one
-            log_q[k] = d_other
-            d_bias[k] += d_one + d_other
+            p_k, q_k, difference = exp(log_p[k]), exp(log_q[k]), log_p[k] - log_q[k]
+            d_p = scale * (p_k + half * (p_k * (difference - kl_pq) + p_k - q_k)) - smoothing
+            d_q = scale * (q_k - half * (q_k * (difference + kl_qp) + p_k - q_k)) - smoothing
+            log_p[k] = d_p
+            log_q[k] = d_q
+            d_bias[k] += d_p + d_q
         for j in range(2):
             rows[j, word] -= scale * (f32(1) - epsilon)
             d_bias[word] -= scale * (f32(1) - epsilon)

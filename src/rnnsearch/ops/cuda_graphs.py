@@ -1,4 +1,4 @@
-"""CUDA graphs: a loop of kernels is captured once and then launched as a whole.
+"""CUDA graphs, which capture a loop of kernels once and then launch it as a whole.
 
 A step of a recurrence consists of a few kernels that run for some microseconds each, which is about as long as their launch
 takes. A graph launches all steps at once. It repeats the same operations on the same memory, so every combination of loop
@@ -26,7 +26,7 @@ def at_once(loop: Loop, settings: Hashable, *arguments: Tensor) -> Tensors:
 
 
 class Graphs:
-    """Runs loops as CUDA graphs, one per loop and shapes of its arguments; the `most` most recently used graphs are kept.
+    """Runs loops as CUDA graphs: one graph per loop and shapes of its arguments, of which the last `most` used remain.
 
     All graphs share one buffer: arguments are copied into it before a replay, and results are copied out of it afterwards.
     The buffer holds nothing between calls, so forward and backward passes may follow each other in any order.
@@ -38,6 +38,7 @@ class Graphs:
         self._forget()
 
     def __call__(self, loop: Loop, settings: Hashable, *arguments: Tensor) -> Tensors:
+        # A graph repeats the same operations on the same memory, so that another shape or setting needs another graph.
         key = (loop, settings, tuple((tensor.shape, tensor.dtype) for tensor in arguments))
         if key not in self._captured:
             return self._capture(key, loop, settings, arguments)
@@ -49,11 +50,12 @@ class Graphs:
         return tuple(output.clone() for output in outputs)
 
     def _capture(self, key: Hashable, loop: Loop, settings: Hashable, arguments: Tensors) -> Tensors:
-        """Run the loop directly, to compile its kernels for the alignment of the buffer; then capture it."""
+        """Run the loop directly, which compiles its kernels for the buffer's alignment; then capture it."""
         inputs = self._place(arguments)
         for buffer, argument in zip(inputs, arguments, strict=True):
             buffer.copy_(argument)
         results = loop(settings, *inputs)
+        # Buffers for arguments and results together, which may move the arguments; the captured loop reads and writes them.
         placed = self._place([*arguments, *results])
         inputs, outputs = placed[: len(arguments)], placed[len(arguments) :]
         graph = torch.cuda.CUDAGraph()
@@ -66,7 +68,11 @@ class Graphs:
         return results
 
     def _place(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """Consecutive parts of the buffer for such tensors. If the buffer is too small, replace it and drop all graphs."""
+        """Return consecutive views of the buffer with the shapes and types of these tensors.
+
+        If the buffer is too small, a larger one replaces it, and all graphs are dropped.
+        """
+        # Each view starts at a multiple of ALIGNMENT bytes.
         sizes = [tensor.numel() * tensor.element_size() for tensor in tensors]
         starts = [0]
         for size in sizes:
@@ -86,4 +92,4 @@ class Graphs:
 
 
 ALIGNMENT = 512
-"""In bytes; the alignment of PyTorch's own allocations."""
+"""The alignment of PyTorch's own allocations, in bytes."""

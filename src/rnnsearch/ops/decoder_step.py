@@ -1,9 +1,9 @@
-"""The operations of a decoder step in search other than its matrix products: compiled loops, and the same in PyTorch.
+"""The operations of a decoder step in search other than its matrix products, as compiled loops and in PyTorch.
 
 The letters of tensor names are those of `rnnsearch.model`: the R rows are the hypotheses of many sentences, adjacent for
-each sentence, and each of the Q slots holds one source. The functions accept any device and precision; float32 on a CPU runs
-in compiled loops where they are available. Each row is computed independently of the others. A kernel takes the tensors of
-the function that it belongs to, in its order, and then its results.
+each sentence, and each of the Q slots holds one source sentence. The functions accept any device and precision; float32 on a
+CPU runs in compiled loops where they are available. Each row is computed independently of the other rows. The arguments of a
+kernel are the tensors of the function that calls it, in the same order, and then its results.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ if loops.AVAILABLE:
 f32, f64, i64 = np.float32, np.float64, np.int64
 
 LANES = 512
-"""The highest logit is found per lane, of words that are LANES apart; lanes without one of the best words are skipped."""
+"""The number of lanes in the search for the best words. A lane consists of words that are LANES apart; lanes whose highest
+logit is too low are skipped."""
 
 
 def reset(
     states_XN: Tensor, projected_XM: Tensor, context_XY: Tensor | None, parents_R: Tensor, words_VY: Tensor, words_R: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The gated unit up to its second matrix product: s, z, r ∘ s and W x + C c + b, all (R, N).
+    """Compute the gated unit up to its second matrix product: return s, z, r ∘ s and W x + C c + b, all (R, N).
 
     Row i continues row `parents[i]` of the states s, of their projections (the first 2N columns are [U_z; U_r] s) and of the
     projected contexts; its projected word is row `words[i]` of `words_VY`. The first 3N columns of contexts and words belong
@@ -45,6 +46,7 @@ def reset(
         into = (s_RN, z_RN, reset_RN, inputs_RN)
         _reset(scalars, states_XN, projected_XM, context, parents_R, words_VY, words_R, *into)
         return into
+    # W x + C c + b of all gates; z and r with the projected state; then r ∘ s.
     s_RN = states_XN[parents_R]
     inputs_RG = words_VY[words_R, : 3 * N]
     if context_XY is not None:
@@ -55,7 +57,10 @@ def reset(
 
 @kernel
 def _reset(p: Any) -> None:
-    """Scalars: R, N, X, M, V, Y, contextual. Tensors: those of `reset`; results: s, z, r ∘ s, inputs, each (R, N)."""
+    """Compute s, z, r ∘ s and the candidate's inputs, each (R, N).
+
+    Scalars: R, N, X, M, V, Y, contextual. Tensors: those of `reset`; results: in the order above.
+    """
     n = carray(p[0], (7,), f64)
     R, N, X, M, V, Y, contextual = int(n[0]), int(n[1]), int(n[2]), int(n[3]), int(n[4]), int(n[5]), n[6] != 0
     states, projected, contexts = carray(p[1], (X, N), f32), carray(p[2], (X, M), f32), carray(p[3], (X, Y), f32)
@@ -63,6 +68,7 @@ def _reset(p: Any) -> None:
     s_out, z_out = carray(p[7], (R, N), f32), carray(p[8], (R, N), f32)
     reset_out, inputs_out = carray(p[9], (R, N), f32), carray(p[10], (R, N), f32)
     first, last = share(R)
+    # z = σ(W_z x + C_z c + U_z s) and r likewise; the first N columns of word and context are the candidate's.
     for i in range(first, last):
         parent = parents[i]
         state, from_state, word = states[parent], projected[parent], table[words[i]]
@@ -83,7 +89,7 @@ def _reset(p: Any) -> None:
 
 
 def update(s_RN: Tensor, z_RN: Tensor, inputs_RN: Tensor, from_reset_RN: Tensor) -> Tensor:
-    """s' = s + z ∘ (tanh(inputs + U [r ∘ s]) − s), the last part of the gated unit, (R, N)."""
+    """Return s' = s + z ∘ (tanh(inputs + U [r ∘ s]) − s), the last part of the gated unit, (R, N)."""
     if loops.run_on(s_RN):
         next_RN = torch.empty_like(s_RN)
         _update(s_RN.shape, s_RN, z_RN, inputs_RN, from_reset_RN, next_RN)
@@ -93,7 +99,7 @@ def update(s_RN: Tensor, z_RN: Tensor, inputs_RN: Tensor, from_reset_RN: Tensor)
 
 @kernel
 def _update(p: Any) -> None:
-    """Scalars: R, N. Tensors: those of `update`; result: s' (R, N)."""
+    """Compute the next state. Scalars: R, N. Tensors: those of `update`; result: s' (R, N)."""
     n = carray(p[0], (2,), f64)
     R, N = int(n[0]), int(n[1])
     s_in, z_in, inputs_in = carray(p[1], (R, N), f32), carray(p[2], (R, N), f32), carray(p[3], (R, N), f32)
@@ -108,7 +114,7 @@ def _update(p: Any) -> None:
 def attend(
     query_RA: Tensor, keys_QSA: Tensor, v_a: Tensor, values_QSY: Tensor, lengths_Q: Tensor, slots_R: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """α = softmax_j(v_aᵀ tanh(query + key_j)) over the sentence's own positions, (R, S), and Σ_j α_j value_j, (R, Y).
+    """Return α = softmax_j(v_aᵀ tanh(query + key_j)) over the sentence's own positions, (R, S), and Σ_j α_j value_j, (R, Y).
 
     `query` may be a slice of columns of a wider tensor; `lengths` and `slots` are int64.
     """
@@ -118,6 +124,7 @@ def attend(
         scalars = (R, S, A, Y, query_RA.stride(0), len(keys_QSA))
         _attend(scalars, query_RA, keys_QSA, v_a, values_QSY, lengths_Q, slots_R, alpha_RS, context_RY)
         return alpha_RS, context_RY
+    # The energies, −∞ past the end of the sentence in the row's slot, and their softmax.
     energy_RS = torch.tanh(keys_QSA[slots_R] + query_RA.unsqueeze(1)) @ v_a
     outside_RS = torch.arange(S, device=energy_RS.device) >= lengths_Q[slots_R].unsqueeze(1)
     alpha_RS = torch.softmax(energy_RS.masked_fill(outside_RS, -torch.inf), 1)
@@ -128,7 +135,10 @@ def attend(
 
 @kernel
 def _attend(p: Any) -> None:
-    """Scalars: R, S, A, Y, M (row stride of the query), Q. Tensors: those of `attend`; results: alpha, contexts."""
+    """Compute weights and contexts.
+
+    Scalars: R, S, A, Y, M (row stride of the query), Q. Tensors: those of `attend`; results: alpha, contexts.
+    """
     n = carray(p[0], (6,), f64)
     R, S, A, Y, M, Q = int(n[0]), int(n[1]), int(n[2]), int(n[3]), int(n[4]), int(n[5])
     queries, keys, v = carray(p[1], (R * M,), f32), carray(p[2], (Q, S, A), f32), carray(p[3], (A,), f32)
@@ -138,6 +148,7 @@ def _attend(p: Any) -> None:
     for i in range(first, last):
         slot = slots[i]
         query, weights, context, length = queries[i * M : i * M + A], alpha[i], contexts[i], lengths[slot]
+        # The energies e_j = v_aᵀ tanh(query + key_j), their softmax, and zero past the sentence's end.
         highest = f32(-np.inf)
         for j in range(length):
             key, energy = keys[slot, j], f32(0)
@@ -151,10 +162,11 @@ def _attend(p: Any) -> None:
             total += weights[j]
         for j in range(S):
             weights[j] = weights[j] / total if j < length else f32(0)
+        # The context Σ_j α_j value_j, four positions per pass over `context`, to save memory accesses.
         for y in range(Y):
             context[y] = f32(0)
         j = 0
-        while j + 4 <= length:  # four positions per pass over `context`, to save memory accesses
+        while j + 4 <= length:
             w0, w1, w2, w3 = weights[j], weights[j + 1], weights[j + 2], weights[j + 3]
             v0, v1, v2, v3 = values[slot, j], values[slot, j + 1], values[slot, j + 2], values[slot, j + 3]
             for y in range(Y):
@@ -167,14 +179,12 @@ def _attend(p: Any) -> None:
             j += 1
 
 
-def best_words(
-    product_RV: Tensor, factor_R: Tensor, bias_V: Tensor, count: int, banned_RX: Tensor
-) -> tuple[Tensor, Tensor]:
-    """The `count` most probable words of each row: log p (R, W), the highest first, and the words (R, W) int64.
+def best_words(product_RV: Tensor, factor_R: Tensor, bias_V: Tensor, count: int, banned_RX: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the `count` most probable words of each row: log p (R, W), the highest first, and the words (R, W) int64.
 
-    The logits are factor ∘ product + bias; they overwrite `product`, but for those of banned words. `banned` excludes some
-    of the first X words, without giving their probability to others. If fewer than `count` words remain, the other log p
-    are −inf.
+    The logits are factor ∘ product + bias. They overwrite `product`, except those of banned words. `banned` excludes some of
+    the first X words; the probabilities of the remaining words do not change. If fewer than `count` words remain, the
+    missing log p are −inf.
     """
     R, V = product_RV.shape
     if loops.run_on(product_RV):
@@ -183,18 +193,20 @@ def best_words(
         scalars = (R, V, count, banned_RX.shape[1])
         _best_words(scalars, product_RV, factor_R, bias_V, banned_RX, log_p_RW, words_RW, scratch_RX)
         return log_p_RW, words_RW
+    # log p over the whole vocabulary; banned words only lose their own probability, then the best words are selected.
     log_p_RV = torch.log_softmax(torch.addcmul(bias_V, product_RV, factor_R.unsqueeze(1), out=product_RV), 1)
     log_p_RV[:, : banned_RX.shape[1]].masked_fill_(banned_RX, -torch.inf)
     log_p_RW, words_RW = log_p_RV.topk(min(count, V), 1)
+    # A vocabulary of fewer than `count` words.
     missing = count - log_p_RW.shape[1]
     return torch.nn.functional.pad(log_p_RW, (0, missing), value=-torch.inf), torch.nn.functional.pad(words_RW, (0, missing))
 
 
 @kernel
 def _best_words(p: Any) -> None:
-    """Scalars: R, V, W, X. Tensors: those of `best_words`; results: log p, words; then scratch (R, lanes).
+    """Find the W most probable words of each row; the logits overwrite `product`.
 
-    The logits overwrite `product`.
+    Scalars: R, V, W, X. Tensors: those of `best_words`; results: log p, words; then scratch (R, lanes).
     """
     n = carray(p[0], (4,), f64)
     R, V, W, X = int(n[0]), int(n[1]), int(n[2]), int(n[3])
@@ -205,8 +217,10 @@ def _best_words(p: Any) -> None:
     first, last = share(R)
     for i in range(first, last):
         row, tops, best, chosen, factor = product[i], scratch[i], log_p[i], words[i], factors[i]
+        # The logits W_o t + b_w, from the unscaled product.
         for k in range(V):
             row[k] = factor * row[k] + bias[k]
+        # The highest logit of every lane, and of all; the total of the softmax, which includes the banned words.
         highest_apart(row, tops)
         highest = f32(-np.inf)
         for lane in range(lanes):
@@ -214,9 +228,11 @@ def _best_words(p: Any) -> None:
         total = f32(0)
         for k in range(V):
             total += exp(row[k] - highest)
+        # Banned words cannot be chosen; their share of the total stays.
         for k in range(X):
             if banned[i, k]:
                 row[k] = f32(-np.inf)
+        # Insertion into the sorted list of the W best words, from those lanes that may contain one.
         for k in range(W):
             best[k] = f32(-np.inf)
             chosen[k] = 0
@@ -232,19 +248,24 @@ def _best_words(p: Any) -> None:
                         best[place], chosen[place] = best[place - 1], chosen[place - 1]
                         place -= 1
                     best[place], chosen[place] = logit, k
+        # log p = logit − log Σ exp(logit).
         shift = highest + np.log(total)
         for k in range(W):
             best[k] -= shift
 
 
 def quantize(x_RX: Tensor, rows: int) -> tuple[Tensor, Tensor]:
-    """Integers q from 1 to 255, uint8 (H, X) with H = `rows` ≥ R, and a factor (R), such that x ≈ factor ∘ (q − 128)."""
+    """Round each row to integers: return q and a factor (R) such that x ≈ factor ∘ (q − 128).
+
+    q is uint8 from 1 to 255, (H, X) with H = `rows` ≥ R; the rows past R are padding.
+    """
     R, X = x_RX.shape
     whole_HX = torch.empty(rows, X, dtype=torch.uint8)
     if loops.run_on(x_RX):
         factor_R = x_RX.new_empty(R)
         _quantize((R, X, rows), x_RX, whole_HX, factor_R)
         return whole_HX, factor_R
+    # The largest magnitude of a row becomes 127; the shift by 128 makes the integers unsigned, as oneDNN requires.
     factor_R = x_RX.abs().amax(1).clamp(min=torch.finfo(torch.float32).tiny) / 127
     whole_HX[:R] = (x_RX / factor_R.unsqueeze(1)).round() + 128
     whole_HX[R:] = 128
@@ -253,17 +274,19 @@ def quantize(x_RX: Tensor, rows: int) -> tuple[Tensor, Tensor]:
 
 @kernel
 def _quantize(p: Any) -> None:
-    """Scalars: R, X, H. Tensors: x (R, X); results: integers (H, X) uint8 and factors (R)."""
+    """Round rows to integers. Scalars: R, X, H. Tensors: x (R, X); results: integers (H, X) uint8 and factors (R)."""
     n = carray(p[0], (3,), f64)
     R, X, H = int(n[0]), int(n[1]), int(n[2])
     x, whole, factors = carray(p[1], (R, X), f32), carray(p[2], (H, X), np.uint8), carray(p[3], (R,), f32)
     first, last = share(H)
     for i in range(first, last):
+        # Rows of padding are 128, which stands for zero.
         into = whole[i]
         if i >= R:
             for k in range(X):
                 into[k] = np.uint8(128)
             continue
+        # The factor, from the largest magnitude of the row; at least the smallest normal number, for rows of zeros.
         row, highest = x[i], f32(1.2e-38)
         for k in range(X):
             highest = max(highest, abs(row[k]))
@@ -275,9 +298,10 @@ def _quantize(p: Any) -> None:
 
 
 def maxout(from_state_RM: Tensor, from_context_RY: Tensor, from_word_VY: Tensor, words_R: Tensor, width: int) -> Tensor:
-    """t (R, L), the maximum of each pair of t~; t~ is the sum of the last `width` = 2L columns of the three projections.
+    """Return t (R, L), the maximum of each pair of elements of t~ (appendix A.2.2).
 
-    Row i uses row `words[i]`, int64, of `from_word_VY`.
+    t~ is the sum of the last `width` = 2L columns of the three projections; row i uses row `words[i]`, int64, of
+    `from_word_VY`.
     """
     R, L = len(words_R), width // 2
     if loops.run_on(from_state_RM):
@@ -285,13 +309,14 @@ def maxout(from_state_RM: Tensor, from_context_RY: Tensor, from_word_VY: Tensor,
         scalars = (R, L, from_state_RM.shape[1], from_context_RY.shape[1], len(from_word_VY))
         _maxout(scalars, from_state_RM, from_context_RY, from_word_VY, words_R, t_RL)
         return t_RL
+    # t~ = U_o s + C_o c + (V_o E y + b_o), as L pairs, of which the maximum is t.
     t_RL2 = (from_state_RM[:, -width:] + from_context_RY[:, -width:] + from_word_VY[words_R, -width:]).view(R, L, 2)
     return t_RL2.amax(2)
 
 
 @kernel
 def _maxout(p: Any) -> None:
-    """Scalars: R, L, M, Y, V. Tensors: those of `maxout`; result: t (R, L)."""
+    """Compute the maxout layer. Scalars: R, L, M, Y, V. Tensors: those of `maxout`; result: t (R, L)."""
     n = carray(p[0], (5,), f64)
     R, L, M, Y, V = int(n[0]), int(n[1]), int(n[2]), int(n[3]), int(n[4])
     from_state, from_context = carray(p[1], (R, M), f32), carray(p[2], (R, Y), f32)
@@ -300,6 +325,7 @@ def _maxout(p: Any) -> None:
     for i in range(first, last):
         state, context = from_state[i, M - 2 * L :], from_context[i, Y - 2 * L :]
         word, out = from_word[words[i], Y - 2 * L :], t[i]
+        # t_k = max(t~_2k, t~_2k+1), with t~ = U_o s + C_o c + (V_o E y + b_o).
         for k in range(L):
             even = state[2 * k] + context[2 * k] + word[2 * k]
             odd = state[2 * k + 1] + context[2 * k + 1] + word[2 * k + 1]

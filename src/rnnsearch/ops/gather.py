@@ -1,4 +1,4 @@
-"""The selection of rows of a matrix."""
+"""The selection of rows of a matrix, with a derivative that does not sort."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from torch.autograd.function import once_differentiable
 
 
 def gather_distinct(matrix: Tensor, index_R: Tensor, distinct: int) -> Tensor:
-    """The rows (R, N) of a matrix (X, N) with the indices `index_R`.
+    """Return the rows (R, N) of a matrix (X, N) with the indices `index_R`.
 
     The first `distinct` indices must differ from each other. Later rows are padding, and nothing may depend on them.
-    PyTorch's derivative of indexing sorts the indices to sum the gradients of equal ones; this derivative copies rows.
+    PyTorch's derivative of indexing sorts the indices to sum the gradients of equal indices; this derivative copies rows.
     """
     rows_RN: Tensor = _GatherDistinct.apply(matrix, index_R, distinct)
     return rows_RN

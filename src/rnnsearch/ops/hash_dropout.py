@@ -1,4 +1,4 @@
-"""Dropout (Srivastava et al. 2014).
+"""Dropout (Srivastava et al. 2014) with masks that every core computes by hashing.
 
 PyTorch generates masks sequentially on one core, which takes a tenth of a training step. Here, a mask is a hash of a seed
 and of the position in the tensor: every core computes its part of the mask, and the backward pass needs only the seed.
@@ -24,7 +24,7 @@ f32, f64, u32 = np.float32, np.float64, np.uint32
 
 
 def dropout(x: Tensor, probability: float) -> Tensor:
-    """Zero each element of x with this probability, and scale the others so that the mean is preserved.
+    """Zero each element of x with this probability, and scale the other elements so that the mean is preserved.
 
     The seed of the mask comes from PyTorch's default generator.
     """
@@ -56,11 +56,13 @@ def _masked(x: Tensor, probability: float, seed: int) -> Tensor:
 
 @kernel
 def _mask(p: Any) -> None:
-    """Scalars: the number of elements n, probability, seed. Tensors: x (n); result: y (n)."""
+    """Apply the mask. Scalars: the number of elements n, probability, seed. Tensors: x (n); result: y (n)."""
     scalars = carray(p[0], (3,), f64)
     n, seed = int(scalars[0]), u32(int(scalars[2]))
+    # The scale 1 / (1 − probability) preserves the mean.
     limit, scale = u32(int(scalars[1] * 4294967295.0)), f32(1 / (1 - scalars[1]))
     x, y = carray(p[1], (n,), f32), carray(p[2], (n,), f32)
+    # An element is zeroed if its hash, a uniform 32-bit integer, is below probability · (2³² − 1).
     first, last = share(n)
     part, out, start = x[first:last], y[first:last], u32(first)
     for i in range(len(part)):

@@ -1,6 +1,6 @@
 """Small compiled loops that run on PyTorch's own threads.
 
-PyTorch needs one pass over memory for every pointwise operation; a kernel of this package combines several of them in one
+PyTorch needs one pass over memory for every pointwise operation; a kernel of this package combines several operations in one
 pass. Numba compiles a kernel for the present CPU when it is first called, and caches it on disk. Kernels run on PyTorch's
 OpenMP threads, because a second pool would compete with them for the cores. If Numba or OpenMP is missing, `AVAILABLE` is
 False, and the callers use PyTorch's operations instead.
@@ -34,7 +34,7 @@ except ImportError:  # AVAILABLE is then False
 
 
 def _openmp() -> ctypes.CDLL | None:
-    """The GNU OpenMP library that PyTorch has loaded, made available to compiled code; None if there is none."""
+    """Return the GNU OpenMP library that PyTorch has loaded, and make it available to compiled code; None without it."""
     if numba is None or not torch.backends.openmp.is_available():
         return None
     try:
@@ -55,12 +55,11 @@ os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 
 def run_on(tensor: Tensor, *types: torch.dtype) -> bool:
-    """Whether compiled loops accept this tensor: it is on the CPU, and of one of these types (default: float32).
+    """Whether compiled loops accept this tensor: one on the CPU whose type is among `types` (default: float32).
 
     Every function that has both a compiled loop and a PyTorch version calls this. Loops require contiguous tensors.
     """
     return AVAILABLE and tensor.device.type == "cpu" and tensor.dtype in (types or (torch.float32,))
-
 
 
 SCALARS, TENSORS = 12, 16
@@ -80,6 +79,7 @@ class Kernel:
             self._compiled = _compile(self._function)
             self._code = ctypes.c_void_p(self._compiled.address)
         assert _OPENMP is not None
+        # The argument of the compiled function: the address of the scalars, then those of the tensors.
         values = (ctypes.c_double * SCALARS)(*scalars)
         addresses = (ctypes.c_void_p * TENSORS)(ctypes.addressof(values), *(t.data_ptr() for t in tensors))
         count = threads or torch.get_num_threads()
@@ -87,7 +87,7 @@ class Kernel:
 
 
 def kernel(function: Callable[[Any], None]) -> Kernel:
-    """Make a kernel of a function; see the docstring of this module."""
+    """Make a function a kernel, as the docstring of this module describes."""
     return Kernel(function)
 
 
@@ -110,7 +110,7 @@ if numba is not None:
 
     @intrinsic
     def _power_of_two(context: Any, k: Any) -> Any:
-        """2ᵏ for an integral float32 k from −126 to 127, computed from its exponent bits."""
+        """Return 2ᵏ for an integral float32 k from −126 to 127, by setting the exponent bits to k + 127."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             integer = ir.IntType(32)
@@ -121,7 +121,7 @@ if numba is not None:
 
     @intrinsic
     def from_bfloat16(context: Any, bits: Any) -> Any:
-        """The float32 value of a bfloat16 that is given as uint16."""
+        """Return the float32 value of a bfloat16 whose bits are a uint16: they are the upper half of the float32."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             integer = ir.IntType(32)
@@ -133,10 +133,11 @@ if numba is not None:
 
     @intrinsic
     def to_bfloat16(context: Any, x: Any) -> Any:
-        """The bfloat16 nearest to a float32, as uint16; ties round to even. The default NaN stays NaN."""
+        """Round a float32 to the nearest bfloat16, as uint16; ties round to even. The default NaN stays NaN."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             integer = ir.IntType(32)
+            # Adding 0x7FFF, and one more if the result would be odd, before truncation rounds to nearest even.
             bits, sixteen = builder.bitcast(arguments[0], integer), ir.Constant(integer, 16)
             odd = builder.and_(builder.lshr(bits, sixteen), ir.Constant(integer, 1))
             rounded = builder.add(bits, builder.add(odd, ir.Constant(integer, 0x7FFF)))
@@ -146,13 +147,13 @@ if numba is not None:
 
     @numba.njit(inline="always", error_model="numpy")
     def share(count: int) -> Any:
-        """The part of `range(count)` that this thread computes, as start and stop."""
+        """Return the start and stop of the part of `range(count)` that this thread computes."""
         thread, threads = _thread(), _threads()
         return count * thread // threads, count * (thread + 1) // threads
 
     @numba.njit(inline="always", error_model="numpy")
     def this_thread() -> Any:
-        """The number of this thread."""
+        """Return the number of this thread, from 0."""
         return _thread()
 
     @numba.njit(inline="always", error_model="numpy")
@@ -160,7 +161,7 @@ if numba is not None:
         """Set `tops[i]` to the maximum of `row[i]`, `row[i + len(tops)]`, `row[i + 2 len(tops)]` and so on.
 
         Compilers do not vectorise the maximum of a row, since the order matters for NaN; they do vectorise this loop.
-        NaN is ignored; the maximum of no other elements is −inf.
+        NaN is ignored; the maximum is −inf where all elements are NaN.
         """
         for k in range(len(tops)):
             tops[k] = np.float32(-np.inf)
@@ -171,7 +172,7 @@ if numba is not None:
 
     @numba.njit(inline="always", error_model="numpy")
     def highest_of(row: Any) -> Any:
-        """The maximum of a row; see `highest_apart`."""
+        """Return the maximum of a row, without NaN, by `highest_apart`."""
         tops = np.empty(256, np.float32)
         highest_apart(row, tops)
         highest = np.float32(-np.inf)
@@ -181,10 +182,14 @@ if numba is not None:
 
     @numba.njit(inline="always", error_model="numpy", fastmath=FASTMATH)
     def tanh(x: Any) -> Any:
-        """tanh of a float32, accurate to a few units in the last place, by a ratio of two polynomials. NaN stays NaN."""
+        """Return tanh of a float32, accurate to a few units in the last place. NaN stays NaN.
+
+        tanh x ≈ x P(x²) / Q(x²) with two polynomials; beyond ±7.9, it is ±1 up to rounding, so x is clipped there.
+        """
         limit = np.float32(7.9)
         x = limit if x > limit else x
         x = -limit if x < -limit else x
+        # P(x²) by Horner's scheme, and then Q(x²).
         y = x * x
         p = np.float32(-2.76076847742355e-16)
         p = p * y + np.float32(2.00018790482477e-13)
@@ -201,18 +206,24 @@ if numba is not None:
 
     @numba.njit(inline="always", error_model="numpy", fastmath=FASTMATH)
     def sigmoid(x: Any) -> Any:
-        """1 / (1 + e⁻ˣ) of a float32."""
+        """Return σ(x) = 1 / (1 + e⁻ˣ) = ½ + ½ tanh(x / 2) of a float32."""
         half = np.float32(0.5)
         return half + half * tanh(half * x)
 
     @numba.njit(inline="always", error_model="numpy", fastmath=FASTMATH)
     def exp(x: Any) -> Any:
-        """eˣ of a float32 x ≤ 0, accurate to a few units in the last place; 0 below −87. NaN stays NaN."""
+        """Return eˣ of a float32 x ≤ 0, accurate to a few units in the last place; 0 below −87. NaN stays NaN.
+
+        eˣ = 2ᵏ eʳ with k = round(x / ln 2) and r = x − k ln 2, where ln 2 is the sum of two constants, for an exact r, and a
+        polynomial approximates eʳ.
+        """
         low = np.float32(-87.0)
         tiny = x < low
         x = low if tiny else x
+        # k = round(x / ln 2), and the remainder r.
         k = np.floor(x * np.float32(1.4426950408889634) + np.float32(0.5))
         r = x - k * np.float32(0.693359375) + k * np.float32(2.12194440e-4)
+        # A polynomial for eʳ by Horner's scheme, then the product with 2ᵏ.
         p = np.float32(1.9875691500e-4)
         p = p * r + np.float32(1.3981999507e-3)
         p = p * r + np.float32(8.3334519073e-3)

@@ -45,7 +45,7 @@ def fast_products() -> Iterator[None]:
 
 @functools.cache
 def _stays_float32() -> bool:
-    """Whether this PyTorch has the switch, and products of several shapes have float32 precision with it."""
+    """Whether this version of PyTorch has the switch, and products of several shapes keep float32 precision with it."""
     settings = _settings()
     if not hasattr(settings, "fp32_precision") or not torch.backends.mkldnn.is_available():
         return False
@@ -53,11 +53,12 @@ def _stays_float32() -> bool:
     before = settings.fp32_precision
     settings.fp32_precision = "bf16"
     try:
+        # Products of several shapes, by all three ways in which PyTorch calls the library.
         for rows, inner, columns in ((1, 64, 256), (80, 512, 512), (300, 256, 1000), (1000, 100, 64)):
             a, b = torch.randn(rows, inner, generator=generator), torch.randn(inner, columns, generator=generator)
             exact = a.double() @ b.double()
-            for found in (a @ b, (b.T.contiguous() @ a.T.contiguous()).T, torch.bmm(a[None], b[None])[0]):
-                if (found.double() - exact).norm() > LARGEST_ERROR * exact.norm():
+            for computed in (a @ b, (b.T.contiguous() @ a.T.contiguous()).T, torch.bmm(a[None], b[None])[0]):
+                if (computed.double() - exact).norm() > LARGEST_ERROR * exact.norm():
                     return False
         return True
     except RuntimeError:
@@ -67,7 +68,7 @@ def _stays_float32() -> bool:
 
 
 def product(W: Tensor, precision: Precision = "fp32", add: bool = False) -> Callable[[Tensor, Tensor], None]:
-    """A function of x and y that stores x W in y, or adds it to y; for loops, in which W is constant."""
+    """Return a function of x and y that stores x W in y, or adds it to y. It is meant for loops in which W is constant."""
     if precision == "bf16":
         W_16 = W.bfloat16()  # a transposed view is not copied: the copy would take longer than it saves
         if add:
@@ -80,7 +81,7 @@ def product(W: Tensor, precision: Precision = "fp32", add: bool = False) -> Call
 
 
 def usable_precision(precision: Precision, device: torch.device) -> Precision:
-    """The given precision, but fp32 instead of bf16 on a CPU that is slower in bfloat16."""
+    """Return `precision`, but fp32 instead of bf16 for a CPU that is slower in bfloat16."""
     return "fp32" if precision == "bf16" and device.type == "cpu" and bf16_is_slower() else precision
 
 
@@ -93,14 +94,17 @@ def bf16_is_slower() -> bool:
 
 def _has_bf16_instructions() -> bool | None:
     """Whether the CPU has instructions for bfloat16 products (AVX512-BF16, AMX); None if unknown, as on ARM."""
-    questions = [getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported")]
-    if platform.machine() not in ("x86_64", "AMD64") or None in questions:
+    checks = [getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported")]
+    if platform.machine() not in ("x86_64", "AMD64") or None in checks:
         return None
-    return any(question() for question in questions if question is not None)
+    return any(check() for check in checks if check is not None)
 
 
 def _bf16_is_slower_by_the_clock() -> bool:
-    """Compare the fastest of several alternating products in each precision, which tolerates other busy programs."""
+    """Whether the fastest bfloat16 product of several is slower than the fastest float32 product.
+
+    The products alternate, and only the fastest counts, so that other busy programs matter little.
+    """
     dtypes = (torch.float32, torch.bfloat16)
     factors = {dtype: (torch.ones(256, 512, dtype=dtype), torch.ones(512, 512, dtype=dtype)) for dtype in dtypes}
     fastest = dict.fromkeys(dtypes, math.inf)

@@ -1,4 +1,4 @@
-"""Settings of malloc that keep freed memory in the process between updates.
+"""Settings of malloc by which the process keeps freed memory between updates.
 
 The C library returns the memory of large tensors to the system when they are freed. The next update requests the same amount
 again, and the system clears and maps it page by page: tens of thousands of pages per update at the paper's size.
@@ -15,11 +15,11 @@ from collections.abc import Iterator
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 """glibc's constants for the free memory kept at the end of the heap, and for the size of blocks outside the heap."""
 
-_USUAL = 32 * 2**20
-"""In bytes: the value that glibc's second threshold reaches by itself as large blocks are freed; the first is twice that."""
+_DEFAULT_MMAP_THRESHOLD = 32 * 2**20
+"""The second threshold, in bytes, that glibc reaches by itself as large blocks are freed; the first is then twice that."""
 
-_KEPT = 64 * 2**20
-"""In bytes. Larger blocks stay outside the heap: they are few, and would fragment it."""
+_LARGEST_HEAP_BLOCK = 64 * 2**20
+"""The size, in bytes, above which blocks stay outside the heap: they are few, and would fragment it."""
 
 
 @contextlib.contextmanager
@@ -32,14 +32,15 @@ def kept_memory() -> Iterator[None]:
     if libc is None:
         yield
         return
-    libc.mallopt(_MMAP_THRESHOLD, _USUAL)
-    libc.mallopt(_MMAP_THRESHOLD, _KEPT)  # some versions reject this value
+    # Blocks up to the threshold come from the heap, which is never trimmed; setting thresholds stops glibc's own adaptation.
+    libc.mallopt(_MMAP_THRESHOLD, _DEFAULT_MMAP_THRESHOLD)
+    libc.mallopt(_MMAP_THRESHOLD, _LARGEST_HEAP_BLOCK)  # some versions reject this value
     libc.mallopt(_TRIM_THRESHOLD, 2**31 - 1)
     try:
         yield
     finally:
-        libc.mallopt(_MMAP_THRESHOLD, _USUAL)
-        libc.mallopt(_TRIM_THRESHOLD, 2 * _USUAL)
+        libc.mallopt(_MMAP_THRESHOLD, _DEFAULT_MMAP_THRESHOLD)
+        libc.mallopt(_TRIM_THRESHOLD, 2 * _DEFAULT_MMAP_THRESHOLD)
         libc.malloc_trim(0)
 
 

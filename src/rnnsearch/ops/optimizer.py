@@ -1,4 +1,4 @@
-"""Optimizer steps as compiled loops (float32), with one pass over weights, gradients and averages."""
+"""Optimizer steps as compiled loops (float32), each with a single pass over weights, gradients and averages."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ f32, f64 = np.float32, np.float64
 
 @kernel
 def adadelta(p: Any) -> None:
-    """Algorithm 1 of Zeiler (2012), on the given rows only, which may be all rows.
+    """Update some rows of a matrix, or all, by Adadelta (Zeiler 2012, Algorithm 1).
 
     Scalars: V, E, R, ρ, ε, learning rate, scale of the gradient, step. Tensors: w (V, E), g (R, E), rows (R) int64, mean
-    square gradients (V, E), mean square updates (V, E), row_step (V), the step of a row's last update. A step without a
-    gradient multiplies both means by ρ and leaves the weights unchanged; these steps are made up for here.
+    square gradients (V, E), mean square updates (V, E), row_step (V), the step of a row's last update. A step in which the
+    gradient of a row is zero multiplies both means of the row by ρ and leaves its weights unchanged; the kernel applies all
+    such steps since the row's last update at once.
     """
     scalars = carray(p[0], (8,), f64)
     V, E, R = int(scalars[0]), int(scalars[1]), int(scalars[2])
@@ -35,9 +36,11 @@ def adadelta(p: Any) -> None:
     rest = f32(1) - rho
     for i in range(first, last):
         row = rows[i]
+        # The skipped steps, as one factor ρⁿ.
         decay = f32(scalars[3] ** (step - 1 - row_step[row]))
         row_step[row] = f32(step)
         w, g, square, update = weights[row], gradients[i], squares[row], updates[row]
+        # E[g²] is accumulated first; then Δx = −RMS[Δx] / RMS[g] · g; E[Δx²] is accumulated last.
         for k in range(E):
             d = scale * g[k]
             s = rho * (decay * square[k]) + rest * d * d
@@ -50,7 +53,7 @@ def adadelta(p: Any) -> None:
 
 @kernel
 def adam(p: Any) -> None:
-    """Adam (Kingma & Ba 2015), on all rows: momentum changes a weight even without a gradient.
+    """Update all rows of a matrix by Adam (Kingma & Ba 2015); momentum changes a weight even if its gradient is zero.
 
     Scalars: V, E, β1, β2, ε, the step size times the first bias correction, √ of the second, scale of the gradient. Tensors:
     w (V, E), g (R, E), gradient_rows (V) int64, the row of g for each row of w, or a negative number for none, momentum
@@ -67,6 +70,7 @@ def adam(p: Any) -> None:
     first, last = share(V)
     rest1, rest2 = f32(1) - beta1, f32(1) - beta2
     for row in range(first, last):
+        # m = β1 m + (1 − β1) g and v = β2 v + (1 − β2) g², bias-corrected in the last line; g is zero in the second branch.
         gradient_row = gradient_rows[row]
         w, momentum, square = weights[row], momenta[row], squares[row]
         if gradient_row >= 0:

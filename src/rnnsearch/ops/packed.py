@@ -1,4 +1,4 @@
-"""Matrix products with constant weights, which are packed once in the layout that the processor multiplies fastest.
+"""Matrix products with constant weights, packed once in the layout that the processor multiplies fastest.
 
 Search multiplies few rows by the same large matrices at every step, so it spends most of its time on reading weights. oneDNN
 reads float32 weights that it has packed itself up to four times as fast as others; int8 weights take a quarter of their
@@ -18,7 +18,7 @@ from rnnsearch.ops import decoder_step
 WeightPrecision = Literal["fp32", "int8"]
 
 MOST_ROWS = 256
-"""Maximum number of float32 rows per product. More are multiplied in parts, which is no slower and limits the shapes."""
+"""Maximum number of float32 rows per product. More rows are multiplied in parts: no slower, and fewer different shapes."""
 
 
 class Product(Protocol):
@@ -34,7 +34,7 @@ class Product(Protocol):
 
 
 def packed(weight_YX: Tensor, bias_Y: Tensor | None = None, precision: WeightPrecision = "fp32") -> Product:
-    """The product with a matrix, with or without a bias. Matrices that are not float32 keep their own precision."""
+    """Pack a matrix, with or without a bias, for products. Matrices that are not float32 keep their own precision."""
     if weight_YX.dtype == torch.float32 and weight_YX.device.type == "cpu":
         if precision == "int8":
             return _Int8Product(weight_YX, bias_Y)
@@ -44,6 +44,8 @@ def packed(weight_YX: Tensor, bias_Y: Tensor | None = None, precision: WeightPre
 
 
 class _PlainProduct:
+    """A product by PyTorch's linear function, for GPUs and for types other than float32."""
+
     def __init__(self, weight_YX: Tensor, bias_Y: Tensor | None) -> None:
         self._weight_YX, self._bias_Y = weight_YX.detach(), bias_Y
 
@@ -81,7 +83,7 @@ class _Float32Product:
 
 
 def quantize(weight_YX: Tensor) -> tuple[Tensor, Tensor]:
-    """int8 integers from −127 to 127 (Y, X), and a scale for each row (Y) by which they are to be multiplied.
+    """Round a matrix to int8 integers from −127 to 127 (Y, X), which are to be multiplied by the scale of their row (Y).
 
     Each weight is rounded by at most half of its row's scale, which is the largest magnitude in the row divided by 127.
     Integers that are multiplied by their scales are quantized to the same integers again.
@@ -108,6 +110,7 @@ class _Int8Product:
         return torch.addcmul(self._bias_Y, product_RY, factor_R.unsqueeze(1))
 
     def unscaled(self, x_RX: Tensor) -> tuple[Tensor, Tensor]:
+        # Each row of x has its own factor, and the product includes the scales of W.
         R = len(x_RX)
         whole_HX, factor_R = decoder_step.quantize(x_RX, rows(R))
         product_HY = _multiply_int8(whole_HX, self._packed, self._scale_Y, self._zero_Y)
@@ -115,16 +118,17 @@ class _Int8Product:
 
 
 def rows(count: int) -> int:
-    """`count` rounded up to one of few numbers, by less than a quarter, but to at least 4.
+    """Round `count` up to one of few numbers, by less than a quarter, but to at least 4.
 
     oneDNN sums a single row in a different order, so 1 must not occur.
     """
+    # Three significant bits: multiples of an eighth of the next power of two.
     step = 1 << max(0, (count - 1).bit_length() - 3)
     return max(4, -(-count // step) * step)
 
 
 def _multiply_int8(x_RX: Tensor, packed: Tensor, scale_Y: Tensor, zero_Y: Tensor) -> Tensor:
-    """(x − 128) Wᵀ times `scale`, as float32, for an unsigned x."""
+    """Return (x − 128) Wᵀ times `scale`, as float32, for an unsigned x."""
     product: Tensor = torch.ops.onednn.qlinear_pointwise(
         x_RX, 1.0, 128, packed, scale_Y, zero_Y, None, 1.0, 0, torch.float32, "none", [], ""
     )
@@ -133,16 +137,17 @@ def _multiply_int8(x_RX: Tensor, packed: Tensor, scale_Y: Tensor, zero_Y: Tensor
 
 @functools.cache
 def int8_works() -> bool:
-    """Whether this PyTorch multiplies int8 on this CPU without overflow; older instructions accumulate in 16 bits."""
+    """Whether PyTorch multiplies int8 without overflow on this CPU; older instructions accumulate in 16 bits."""
     generator = torch.Generator().manual_seed(0)
     try:
         for R, X, Y in ((8, 64, 48), (64, 1000, 256)):
             x = torch.randint(1, 256, (R, X), generator=generator, dtype=torch.uint8)
             W = torch.randint(-127, 128, (Y, X), generator=generator, dtype=torch.int8)
+            # The largest factors, whose sums overflow in 16 bits.
             x[0], W[0] = 255, 127
             packed = torch.ops.onednn.qlinear_prepack(W, [64, X])
-            found = _multiply_int8(x, packed, torch.ones(Y), torch.zeros(Y, dtype=torch.long))
-            if not torch.equal(found, (x.float() - 128) @ W.float().T):
+            product = _multiply_int8(x, packed, torch.ones(Y), torch.zeros(Y, dtype=torch.long))
+            if not torch.equal(product, (x.float() - 128) @ W.float().T):
                 return False
     except (RuntimeError, AttributeError):
         return False

@@ -1,4 +1,4 @@
-"""The pointwise operations of a recurrence step: gates and additive attention, forward and backward.
+"""The pointwise operations of a recurrence step: gates and additive attention, forward and backward passes.
 
 float32 on a CPU runs in compiled loops (`pointwise_compiled`), everything else in PyTorch's operations.
 
@@ -25,13 +25,14 @@ def gates_forward(
     zr: Tensor,
     reset: Tensor,
 ) -> None:
-    """z, r = σ(inputs + context + [U_z; U_r] s) into `zr`, and r ∘ s into `reset`."""
+    """Compute z, r = σ(inputs + context + [U_z; U_r] s) in `zr`, and r ∘ s in `reset`."""
     if loops.run_on(s_BN):
         context = inputs_BG if context_BG is None else context_BG
         scalars = (*s_BN.shape, projected_BM.shape[1], context_BG is not None)
         compiled.gates_forward(scalars, inputs_BG, context, projected_BM, s_BN, zr, reset)
         return
     N = s_BN.shape[1]
+    # [z ; r] = σ(W x + C c + U s) of both gates at once, then r ∘ s.
     torch.add(inputs_BG[:, N:], projected_BM[:, : 2 * N], out=zr)
     if context_BG is not None:
         zr.add_(context_BG[:, N:])
@@ -47,13 +48,17 @@ def candidate_forward(
     candidate_BN: Tensor,
     next_s_BN: Tensor,
 ) -> None:
-    """s' = (1 − z) ∘ s + z ∘ s~, zero where `mask` is zero. `candidate` holds U [r ∘ s] on entry and s~ on return."""
+    """Compute s' = (1 − z) ∘ s + z ∘ s~, zero where `mask` is zero.
+
+    `candidate` holds U [r ∘ s] on entry and s~ on return.
+    """
     if loops.run_on(s_BN):
         context, mask = inputs_BG if context_BG is None else context_BG, s_BN if mask_B is None else mask_B
         scalars = (*s_BN.shape, context_BG is not None, mask_B is not None)
         compiled.candidate_forward(scalars, inputs_BG, context, zr, s_BN, mask, candidate_BN, next_s_BN)
         return
     N = s_BN.shape[1]
+    # s~ = tanh(W x + C c + b + U [r ∘ s]); linear interpolation from s to s~ by z is the next state.
     candidate_BN.add_(inputs_BG[:, :N])
     if context_BG is not None:
         candidate_BN.add_(context_BG[:, :N])
@@ -71,7 +76,7 @@ def candidate_backward(
     s_BN: Tensor,
     d_row: Tensor,
 ) -> None:
-    """From ∂cost/∂s' = `d_s` + `added`, compute the gradients of the projections of s~ and z, in `d_row`.
+    """Compute the gradients of the projections of s~ and z, in `d_row`, from ∂cost/∂s' = `d_s` + `added`.
 
     On return, `d_s` holds the part of ∂cost/∂s that comes from (1 − z) ∘ s.
     """
@@ -85,6 +90,7 @@ def candidate_backward(
         d_s_BN.add_(added_BN)
     if mask_B is not None:
         d_s_BN.mul_(mask_B.unsqueeze(1))
+    # Through s~: d_s ∘ z ∘ (1 − s~²); through z: d_s ∘ (s~ − s) ∘ (z − z²); the rest, d_s ∘ (1 − z), stays in `d_s`.
     z_BN, d_candidate_BN = zr[:, :N], d_row[:, :N]
     torch.mul(d_s_BN, z_BN, out=d_candidate_BN)
     d_candidate_BN.addcmul_(d_candidate_BN * candidate_BN, candidate_BN, value=-1)
@@ -99,11 +105,12 @@ def reset_backward(
     d_row: Tensor,
     d_s_BN: Tensor,
 ) -> None:
-    """From ∂cost/∂(r ∘ s), compute the gradient of the projection of r, in `d_row`, and add to `d_s`."""
+    """Compute the gradient of the projection of r, in `d_row`, from ∂cost/∂(r ∘ s), and add that of s to `d_s`."""
     if loops.run_on(s_BN):
         compiled.reset_backward((*s_BN.shape, d_row.shape[1]), d_reset_BN, zr, s_BN, d_row, d_s_BN)
         return
     N = s_BN.shape[1]
+    # σ' = r − r²; the gradient of s is r ∘ ∂cost/∂(r ∘ s).
     r_BN = zr[:, N:]
     torch.mul(d_reset_BN * s_BN, r_BN - r_BN * r_BN, out=d_row[:, 2 * N : 3 * N])
     d_s_BN.addcmul_(d_reset_BN, r_BN)
@@ -119,15 +126,14 @@ def attention_forward(
     alpha_BS: Tensor,
     contexts_BC: Tensor,
 ) -> None:
-    """α and c of every sentence; the query, the last A columns of `projected`, is copied to `queries`."""
+    """Compute α and c of every sentence, and copy the query, the last A columns of `projected`, to `queries`."""
     if loops.run_on(keys_BSA):
         scalars = (*keys_BSA.shape, h_BSC.shape[2], projected_BM.shape[1])
-        compiled.attention_forward(
-            scalars, keys_BSA, projected_BM, v_a, h_BSC, lengths_B, queries_BA, alpha_BS, contexts_BC
-        )
+        compiled.attention_forward(scalars, keys_BSA, projected_BM, v_a, h_BSC, lengths_B, queries_BA, alpha_BS, contexts_BC)
         return
     B, S, A = keys_BSA.shape
     queries_BA.copy_(projected_BM[:, -A:])
+    # e_j = v_aᵀ tanh(U_a h_j + W_a s), −∞ past the sentence's end; α = softmax(e); c = Σ_j α_j h_j.
     hidden_BSA = (keys_BSA + queries_BA.unsqueeze(1)).tanh_()
     energy_BS = (hidden_BSA.flatten(0, 1) @ v_a).view(B, S).masked_fill_(~_mask(lengths_B, S), -torch.inf)
     torch.softmax(energy_BS, 1, out=alpha_BS)
@@ -147,9 +153,10 @@ def attention_backward(
     d_keys_BSA: Tensor,
     d_v_XA: Tensor,
 ) -> None:
-    """From ∂cost/∂c and ∂cost/∂α, compute the gradient of the query, in `d_row`, and add to `d_keys` and the rows of `d_v`.
+    """Compute the gradient of the query, in `d_row`, from ∂cost/∂c and ∂cost/∂α, and add to `d_keys` and the rows of `d_v`.
 
-    The factor v_a of `d_keys` does not depend on the step, so it is omitted here; the caller multiplies by it at the end.
+    The factor v_a of `d_keys` does not depend on the step, so it is omitted here; the caller multiplies by it after the
+    last step.
     """
     if loops.run_on(keys_BSA):
         d_alpha = alpha_BS if d_alpha_BS is None else d_alpha_BS
@@ -160,11 +167,14 @@ def attention_backward(
             *(d_row, d_keys_BSA, d_v_XA, scratch_BS),
         )
         return
+    # ∂cost/∂α_j = h_j · ∂cost/∂c, plus the gradient of α from outside.
     d_weights_BS = torch.bmm(h_BSC, d_contexts_BC.unsqueeze(2)).squeeze(2)
     if d_alpha_BS is not None:
         d_weights_BS += d_alpha_BS
+    # The derivative of the softmax, and that of the tanh, which is recomputed to save memory.
     d_energy_BS = alpha_BS * (d_weights_BS - (alpha_BS * d_weights_BS).sum(1, keepdim=True))
     hidden_BSA = (keys_BSA + queries_BA.unsqueeze(1)).tanh_()
+    # ∂cost/∂v_a = Σ_bj ∂cost/∂e_bj tanh; for key and query, the slope is ∂cost/∂e (1 − tanh²).
     d_v_XA[0].addmv_(hidden_BSA.flatten(0, 1).T, d_energy_BS.flatten())
     slope_BSA = hidden_BSA.square_().neg_().add_(1).mul_(d_energy_BS.unsqueeze(2))
     d_keys_BSA += slope_BSA
@@ -172,5 +182,5 @@ def attention_backward(
 
 
 def _mask(lengths_B: Tensor, S: int) -> Tensor:
-    """True (B, S) at the positions that belong to a sentence."""
+    """Return a mask (B, S) that is True at the positions that belong to a sentence."""
     return torch.arange(S, device=lengths_B.device) < lengths_B.unsqueeze(1)

@@ -1,9 +1,9 @@
-"""The recurrences of the gated hidden unit, with a backward pass derived by hand.
+"""The fused recurrences of the gated hidden unit, with a backward pass derived by hand, for any device.
 
 Autograd keeps every intermediate result of every step, and adds a matrix to the gradient of each weight at every step. Here,
 the backward loop computes only what is recurrent, the gradient of the state. The gradient of each weight is one matrix
-product over all steps after the loop, and tanh(W_a s + U_a h) is recomputed instead of kept. The results equal those of the
-model's plain loops up to rounding.
+product over all steps after the loop, and tanh(W_a s + U_a h) is recomputed instead of stored. The results equal those of
+the model's step-by-step loops up to rounding.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rnnsearch.ops.matmul import Precision, full_precision, product
 
 
 class CpuRecurrences:
-    """See `Recurrences`. Runs on any device, with compiled loops for float32 on a CPU."""
+    """The fused implementation of `Recurrences`. It runs on any device, with compiled loops for float32 on a CPU."""
 
     def __init__(self, precision: Precision = "fp32") -> None:
         self.precision = precision
@@ -56,17 +56,17 @@ class CpuRecurrences:
     ) -> tuple[Tensor, Tensor, Tensor]:
         inputs_TBG = inputs_TBG.to(U.dtype)
         with full_precision(inputs_TBG):
-            found: tuple[Tensor, Tensor, Tensor] = _AttentiveRecurrence.apply(
+            outputs: tuple[Tensor, Tensor, Tensor] = _AttentiveRecurrence.apply(
                 *(inputs_TBG, s0_BN, annotations_BSC, keys_BSA.to(U.dtype), mask_BS.sum(1)),
                 *(W_a, v_a, U, U_zr, C, _rows(mask_TB, inputs_TBG), self.precision),
             )
-            return found
+            return outputs
 
 
 class _GatedStep:
-    """One step of the gated unit and its derivative, for the first `rows` sentences.
+    """A step of the gated unit and its derivative, for the first `rows` sentences.
 
-    It keeps [z ; r] (T, B, 2N) and s~ (T, B, N) of every step for the backward pass.
+    The object stores [z ; r] (T, B, 2N) and s~ (T, B, N) of every step for the backward pass.
     """
 
     def __init__(self, T: int, like_BN: Tensor, U: Tensor, precision: Precision) -> None:
@@ -74,7 +74,7 @@ class _GatedStep:
         self.zr_TBX = like_BN.new_empty(T, B, 2 * N)
         self.candidate_TBN = like_BN.new_empty(T, B, N)
         self.reset_BN = torch.empty_like(like_BN)
-        """r ∘ s of the current step, or, in the backward pass, its gradient."""
+        """A buffer for r ∘ s of the current step, or, in the backward pass, for its gradient."""
         self.from_reset = product(U.T, precision)
         self.to_reset = product(U, precision)
 
@@ -90,12 +90,12 @@ class _GatedStep:
         next_s_BN: Tensor,
     ) -> None:
         """Compute s' in `next_s_BN` from s and the projections of input, context and state; it is zero past `rows`."""
+        # Gates z and r, and r ∘ s; then U [r ∘ s]; then the candidate s~ and s' = (1 − z) ∘ s + z ∘ s~.
         zr_RX, candidate_RN, reset_RN = self.zr_TBX[t, :rows], self.candidate_TBN[t, :rows], self.reset_BN[:rows]
         pointwise.gates_forward(inputs_RG, context_RG, projected_RM, s_BN[:rows], zr_RX, reset_RN)
         self.from_reset(reset_RN, candidate_RN)
-        pointwise.candidate_forward(
-            inputs_RG, context_RG, zr_RX, s_BN[:rows], mask_R, candidate_RN, next_s_BN[:rows]
-        )
+        pointwise.candidate_forward(inputs_RG, context_RG, zr_RX, s_BN[:rows], mask_R, candidate_RN, next_s_BN[:rows])
+        # The weight gradients sum over all rows, so those past `rows` must be zero.
         self.zr_TBX[t, rows:] = 0
         next_s_BN[rows:] = 0
 
@@ -109,26 +109,25 @@ class _GatedStep:
         s_BN: Tensor,
         d_row: Tensor,
     ) -> None:
-        """From ∂cost/∂s' = `d_s` + `added`, compute the gradients of the projections, in `d_row`, and of s, in `d_s`.
+        """Compute the gradients of the projections, in `d_row`, and of s, in `d_s`, from ∂cost/∂s' = `d_s` + `added`.
 
         On return, `d_s` lacks the part of the gradient that passes through U_z and U_r.
         """
         zr_RX, s_RN, d_row_R, d_s_RN = self.zr_TBX[t, :rows], s_BN[:rows], d_row[:rows], d_s_BN[:rows]
+        # Through s' to s~ and z; through U to r ∘ s; and from there to r and s.
         d_reset_RN = self.reset_BN[:rows]
-        pointwise.candidate_backward(
-            d_s_RN, added_RN, mask_R, zr_RX, self.candidate_TBN[t, :rows], s_RN, d_row_R
-        )
+        pointwise.candidate_backward(d_s_RN, added_RN, mask_R, zr_RX, self.candidate_TBN[t, :rows], s_RN, d_row_R)
         self.to_reset(d_row_R[:, : s_BN.shape[1]], d_reset_RN)
         pointwise.reset_backward(d_reset_RN, zr_RX, s_RN, d_row_R, d_s_RN)
         d_row[rows:] = 0
 
     def resets(self, before_TBN: Tensor) -> Tensor:
-        """r ∘ s (T, B, N) of all steps, from the states s before each step."""
+        """Return r ∘ s (T, B, N) of all steps, from the states s before each step."""
         return self.zr_TBX[..., before_TBN.shape[2] :] * before_TBN
 
 
 class _GatedRecurrence(torch.autograd.Function):
-    """s_t = f(s_{t−1}, inputs_t) from s_0, forward or in reverse; the state is zero outside a sentence."""
+    """The gated recurrence: s_t = f(s_{t−1}, inputs_t) from s_0, forward or in reverse, zero outside a sentence."""
 
     @staticmethod
     def forward(
@@ -150,6 +149,7 @@ class _GatedRecurrence(torch.autograd.Function):
         projected_BM = s0_BN.new_empty(len(s0_BN), len(U_zr))
         states_TBN = s0_BN.new_empty(T, *s0_BN.shape)
         s_BN = s0_BN
+        # Each step computes the first `rows` sentences only, which include all unfinished ones.
         for t in reversed(range(T)) if reverse else range(T):
             rows = rows_T[t]
             from_state(s_BN[:rows], projected_BM[:rows])
@@ -172,6 +172,8 @@ class _GatedRecurrence(torch.autograd.Function):
             before_TBN = torch.cat([states_TBN[1:], s0_BN.unsqueeze(0)])
         else:
             before_TBN = torch.cat([s0_BN.unsqueeze(0), states_TBN[:-1]])
+        # Backpropagation through time: the loop computes ∂cost/∂s_{t−1} from ∂cost/∂s_t, and stores the gradients of the
+        # projections [s~ ; z ; r], from which the gradients of the weights follow after the loop.
         d_rows_TBX = s0_BN.new_empty(T, len(s0_BN), 3 * N)
         d_s_BN = torch.zeros_like(s0_BN)
         for t in range(T) if ctx.reverse else reversed(range(T)):
@@ -179,11 +181,11 @@ class _GatedRecurrence(torch.autograd.Function):
             mask_R = None if mask_TB is None else mask_TB[t, :rows]
             step.backward(t, rows, d_s_BN, d_states_TBN[t, :rows], mask_R, before_TBN[t], d_rows_TBX[t])
             to_state(d_rows_TBX[t, :rows, N:], d_s_BN[:rows])
-            if ctx.reverse:
+            if ctx.reverse:  # past the end of a sentence, the state is constantly zero, so that no gradient passes
                 d_s_BN[rows:] = 0
-        weights = _weight_gradient(ctx.precision)
-        d_U = weights(d_rows_TBX[..., :N], step.resets(before_TBN))
-        d_U_zr = weights(d_rows_TBX[..., N:], before_TBN)
+        weight_gradient = _weight_gradient(ctx.precision)
+        d_U = weight_gradient(d_rows_TBX[..., :N], step.resets(before_TBN))
+        d_U_zr = weight_gradient(d_rows_TBX[..., N:], before_TBN)
         return d_rows_TBX, d_s_BN, None, d_U, d_U_zr, None, None
 
 
@@ -218,6 +220,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
         from_context = product(C.T, precision)
         projected_BM = s0_BN.new_empty(B, 2 * N + A)
         context_BG = s0_BN.new_empty(B, 3 * N)
+        # Each step: [U_z s ; U_r s ; W_a s]; then α and c; then C c; then the gated unit, which computes the next state.
         for t, rows in enumerate(rows_T):
             s_BN, contexts_RC, alpha_RS = states_TBN[t], contexts_TBC[t, :rows], alpha_TBS[t, :rows]
             from_state(s_BN[:rows], projected_BM[:rows])
@@ -241,9 +244,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, ...]:
-        h_BSC, keys_BSA, lengths_B, W_a, v_a, U_zr, C, states_TBN, contexts_TBC, alpha_TBS, queries_TBA = (
-            ctx.saved_tensors
-        )
+        h_BSC, keys_BSA, lengths_B, W_a, v_a, U_zr, C, states_TBN, contexts_TBC, alpha_TBS, queries_TBA = ctx.saved_tensors
         d_states_TBN, d_contexts_TBC, d_alpha_TBS = (None if d is None else d.contiguous() for d in gradients)
         step: _GatedStep = ctx.step
         (T, B, _), N, A = alpha_TBS.shape, states_TBN.shape[2], len(v_a)
@@ -256,10 +257,13 @@ class _AttentiveRecurrence(torch.autograd.Function):
         d_v_XA = v_a.new_zeros(torch.get_num_threads(), A)
         d_keys_BSA = torch.zeros_like(keys_BSA)
         d_s_BN = torch.zeros_like(states_TBN[0])
+        # As many rows of d_v as threads, so that threads do not write to the same memory.
         for t in reversed(range(T)):
             rows = ctx.rows_T[t]
             added_RN = None if d_states_TBN is None else d_states_TBN[t + 1, :rows]
             d_row, d_c_RC = d_rows_TBX[t], d_c_TBC[t, :rows]
+            # Through the gated unit to its projections; through C to c, whose gradient the readout adds to; through the
+            # attention to the query and the keys; and through U_z, U_r and W_a to the state before.
             step.backward(t, rows, d_s_BN, added_RN, None, states_TBN[t], d_row)
             to_context(d_row[:rows, : 3 * N], d_c_RC)
             if d_contexts_TBC is not None:
@@ -273,13 +277,15 @@ class _AttentiveRecurrence(torch.autograd.Function):
             d_c_TBC[t, rows:] = 0
         if d_states_TBN is not None:
             d_s_BN += d_states_TBN[0]
+        # The factor v_a, which all steps have in common; then the weights, as sums over all steps and sentences.
         d_keys_BSA *= v_a
-        weights = _weight_gradient(ctx.precision)
-        d_U = weights(d_rows_TBX[..., :N], step.resets(states_TBN[:-1]))
+        weight_gradient = _weight_gradient(ctx.precision)
+        d_U = weight_gradient(d_rows_TBX[..., :N], step.resets(states_TBN[:-1]))
+        # c_i = Σ_j α_ij h_j, so ∂cost/∂h_j = Σ_i α_ij ∂cost/∂c_i.
         d_h_BSC = torch.bmm(alpha_TBS.permute(1, 2, 0), d_c_TBC.transpose(0, 1))
         del d_c_TBC, d_c_RC  # the peak of memory use
-        d_from_state = weights(d_rows_TBX[..., N:], states_TBN[:-1])
-        d_C = weights(d_rows_TBX[..., : 3 * N], contexts_TBC)
+        d_from_state = weight_gradient(d_rows_TBX[..., N:], states_TBN[:-1])
+        d_C = weight_gradient(d_rows_TBX[..., : 3 * N], contexts_TBC)
         d_inputs_TBG = d_rows_TBX[..., : 3 * N]
         return (
             *(d_inputs_TBG, d_s_BN, d_h_BSC, d_keys_BSA, None),
@@ -292,9 +298,9 @@ ROWS_MULTIPLE = 16
 
 
 def _rows(mask_TB: Tensor | None, inputs_TBG: Tensor) -> list[int]:
-    """The number of sentences, counted from the first, that each step must compute to include all that have not ended.
+    """Return the number of sentences, from the first, that each step must compute to include all that have not ended.
 
-    It is smallest if the longest sentences come first.
+    The numbers are smallest if the longest sentences come first.
     """
     T, B, _ = inputs_TBG.shape
     if mask_TB is None:
@@ -304,7 +310,7 @@ def _rows(mask_TB: Tensor | None, inputs_TBG: Tensor) -> list[int]:
 
 
 def _weight_gradient(precision: Precision) -> Callable[[Tensor, Tensor], Tensor]:
-    """A function that sums d_projection ⊗ operand over all steps and sentences, as one matrix product."""
+    """Return a function that sums d_projection ⊗ operand over all steps and sentences, as one matrix product."""
 
     def gradient(d_projections: Tensor, operands: Tensor) -> Tensor:
         d_projections, operands = d_projections.flatten(0, 1), operands.flatten(0, 1)

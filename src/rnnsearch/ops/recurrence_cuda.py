@@ -1,6 +1,6 @@
 """The recurrences on an NVIDIA GPU.
 
-The backward pass is derived by hand, as in `CpuRecurrences`. Further optimisations for a GPU:
+The backward pass is derived by hand, as in the fused recurrences (`recurrence_cpu`). Further optimisations for a GPU:
 
 - A step consists of two matrix products (cuBLAS) and a few kernels (`triton_kernels`); the (B, S, A) intermediate results of
   its attention are never written to memory.
@@ -31,7 +31,7 @@ Settings = tuple[bool, torch.dtype]
 
 
 class CudaRecurrences:
-    """See `Recurrences`. Tensors on other devices are passed to `CpuRecurrences`.
+    """The recurrences on a GPU, with the interface of `Recurrences`; tensors on other devices go to `CpuRecurrences`.
 
     With the precision `bf16`, the factors of matrix products are rounded; sums, pointwise functions, states and gradients
     remain float32. With `graphs`, the loops of a training step run as CUDA graphs. Steps past a sentence's end are computed
@@ -41,7 +41,7 @@ class CudaRecurrences:
     def __init__(self, precision: Precision = "fp32", graphs: bool = True) -> None:
         self.precision = precision
         self._graphs = Graphs() if graphs and torch.cuda.is_available() else None
-        self._elsewhere = CpuRecurrences(precision)
+        self._fused = CpuRecurrences(precision)
 
     def gated(
         self,
@@ -53,11 +53,11 @@ class CudaRecurrences:
         reverse: bool = False,
     ) -> Tensor:
         if not _runs_here(inputs_TBG):
-            return self._elsewhere.gated(inputs_TBG, s0_BN, mask_TB, U, U_zr, reverse)
+            return self._fused.gated(inputs_TBG, s0_BN, mask_TB, U, U_zr, reverse)
         mask_TB = inputs_TBG.new_ones(inputs_TBG.shape[:2]) if mask_TB is None else mask_TB
-        read = (_like(U, tensor) for tensor in (inputs_TBG, s0_BN, mask_TB))
+        tensors = (_like(U, tensor) for tensor in (inputs_TBG, s0_BN, mask_TB))
         with full_precision(U):
-            states_TBN: Tensor = _GatedRecurrence.apply(*self._how(U), *read, U, U_zr, reverse)
+            states_TBN: Tensor = _GatedRecurrence.apply(*self._loop_settings(U), *tensors, U, U_zr, reverse)
         return states_TBN[:-1] if reverse else states_TBN[1:]
 
     def attentive(
@@ -75,16 +75,18 @@ class CudaRecurrences:
         C: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor]:
         if not _runs_here(inputs_TBG):
-            return self._elsewhere.attentive(
+            return self._fused.attentive(
                 inputs_TBG, s0_BN, annotations_BSC, keys_BSA, mask_BS, mask_TB, W_a, v_a, U, U_zr, C
             )
-        read = (_like(U, tensor) for tensor in (inputs_TBG, s0_BN, annotations_BSC, keys_BSA, mask_BS))
+        tensors = (_like(U, tensor) for tensor in (inputs_TBG, s0_BN, annotations_BSC, keys_BSA, mask_BS))
         with full_precision(U):
-            found: tuple[Tensor, Tensor, Tensor] = _AttentiveRecurrence.apply(*self._how(U), *read, W_a, v_a, U, U_zr, C)
-        return found
+            outputs: tuple[Tensor, Tensor, Tensor] = _AttentiveRecurrence.apply(
+                *self._loop_settings(U), *tensors, W_a, v_a, U, U_zr, C
+            )
+        return outputs
 
-    def _how(self, weight: Tensor) -> tuple[Run, torch.dtype]:
-        """The function that runs loops, and the type of the factors of matrix products."""
+    def _loop_settings(self, weight: Tensor) -> tuple[Run, torch.dtype]:
+        """Return the function that runs loops, and the type to which the factors of matrix products are rounded."""
         # Graphs are for training only: in search, which has no gradient, the shapes vary too much.
         run = self._graphs if self._graphs and weight.is_cuda and torch.is_grad_enabled() else at_once
         rounded = self.precision == "bf16" and weight.dtype == torch.float32
@@ -96,24 +98,24 @@ def _runs_here(tensor: Tensor) -> bool:
 
 
 def _like(weight: Tensor, tensor: Tensor) -> Tensor:
-    """The tensor, contiguous and in the type of the weights, which may differ under autocast."""
+    """Return the tensor as a contiguous one of the weights' type, from which its own may differ under autocast."""
     return tensor.to(weight.dtype).contiguous()
 
 
 def product(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
-    """a b, for matrices or batches of matrices; the product of bfloat16 factors is float32."""
+    """Return a b, for matrices or batches of matrices; the product of bfloat16 factors is float32."""
     multiply: Any = torch.mm if a.dim() == 2 else torch.bmm
     if a.dtype != torch.bfloat16:
-        found: Tensor = multiply(a, b, out=out)
+        result: Tensor = multiply(a, b, out=out)
     elif a.is_cuda:
-        found = multiply(a, b, out_dtype=torch.float32, out=out)
+        result = multiply(a, b, out_dtype=torch.float32, out=out)
     else:
-        found = multiply(a.float(), b.float(), out=out)
-    return found
+        result = multiply(a.float(), b.float(), out=out)
+    return result
 
 
 def _steps(T: int, reverse: bool) -> Sequence[tuple[int, int, int]]:
-    """For each step, in order: its index, and the indices of the states before and after it among the T + 1 states."""
+    """Return, for each step in order, its index and the indices of the states before and after it among the T + 1 states."""
     return [(t, t + 1, t) for t in reversed(range(T))] if reverse else [(t, t, t + 1) for t in range(T)]
 
 
@@ -126,7 +128,7 @@ def _forward_loop(
     from_state: Tensor,
     *attention: Tensor,
 ) -> Tensors:
-    """All states (T + 1, B, N), and the results of every step that the backward pass needs.
+    """Compute all states (T + 1, B, N), and the intermediate results of every step that the backward pass needs.
 
     These are `projected_TBM` = [z ; r ; W_a s], s~ and r ∘ s (T, B, N), and α (T, B, S) if there is `attention`, which
     consists of keys U_a h_j (B, S, A), values C h_j (B, S, G), mask (B, S) and v_a. `from_state` is [U_z ; U_r ; W_a].
@@ -138,6 +140,7 @@ def _forward_loop(
     projected_TBM = s0_BN.new_empty(T, B, len(from_state))
     candidate_TBN = s0_BN.new_empty(T, B, N)
     reset_TBN = s0_BN.new_empty(T, B, N, dtype=factor)
+    # Weights are rounded once per loop; sums and states stay float32.
     U, from_state = U.to(factor), from_state.to(factor)
     alpha: Tensors = ()
     if attention:
@@ -146,11 +149,14 @@ def _forward_loop(
         energy_BS, attended_BG = torch.empty_like(mask_BS), torch.empty_like(inputs_TBG[0])
     for t, before, after in _steps(T, reverse):
         s_BN, inputs_BG = states_TBN[before], inputs_TBG[t]
+        # [U_z s ; U_r s ; W_a s].
         projected_BM = product(s_BN.to(factor), from_state.T, out=projected_TBM[t])
         if attention:
+            # e_ij = v_aᵀ tanh(W_a s + U_a h_j); then α_i, and inputs + C c_i = inputs + Σ_j α_ij (C h_j).
             kernels.energies(projected_BM[:, 2 * N :], keys_BSA, v_A, mask_BS, energy_BS)
             kernels.attend(energy_BS, values_BSG, inputs_BG, alpha[0][t], attended_BG)
             inputs_BG = attended_BG
+        # z and r overwrite their projections; then r ∘ s, U [r ∘ s], s~ and s'.
         kernels.gates(projected_BM, inputs_BG, s_BN, reset_TBN[t])
         candidate_BN = product(reset_TBN[t], U.T, out=candidate_TBN[t])
         kernels.update(projected_BM, inputs_BG, s_BN, mask_TB[t], candidate_BN, states_TBN[after])
@@ -168,13 +174,14 @@ def _backward_loop(
     candidate_TBN: Tensor,
     *attention: Tensor,
 ) -> Tensors:
-    """∂cost/∂s_0, and `d_step_TBX`, the gradients of every step's projections [candidate ; z ; r ; W_a s].
+    """Compute ∂cost/∂s_0, and `d_step_TBX`, the gradients of every step's projections [candidate ; z ; r ; W_a s].
 
-    With `attention` (keys, values, v_a, α and the gradient of α from outside the loop), also ∂cost/∂e (T, B, S).
+    With `attention` (keys, values, v_a, α and the gradient of α from outside the loop), it also computes ∂cost/∂e (T, B, S).
     """
     reverse, factor = settings
     T, B, N = candidate_TBN.shape
     d_step_TBX = candidate_TBN.new_empty(T, B, N + len(from_state))
+    # The gradient of a state has a direct part, from (1 − z) ∘ s and r ∘ s, and one through the projections U_z, U_r, W_a.
     direct_BN, through_BN = d_states_TBN.new_zeros(2, B, N)
     U, from_state = U.to(factor), from_state.to(factor)
     d_energy: Tensors = ()
@@ -183,6 +190,7 @@ def _backward_loop(
         d_energy = (torch.empty_like(alpha_TBS),)
         d_alpha_BS = torch.empty_like(alpha_TBS[0])
     for t, before, after in reversed(_steps(T, reverse)):
+        # ∂cost/∂s' reaches the candidate and z; through U, it reaches r ∘ s, and from there r and s.
         s_BN, projected_BM, d_step_BX = states_TBN[before], projected_TBM[t], d_step_TBX[t]
         kernels.update_backward(
             direct_BN, through_BN, d_states_TBN[after], mask_TB[t], projected_BM, candidate_TBN[t], s_BN, d_step_BX
@@ -190,15 +198,17 @@ def _backward_loop(
         d_reset_BN = product(d_step_BX[:, :N].to(factor), U)
         kernels.gates_backward(d_reset_BN, projected_BM, s_BN, d_step_BX, direct_BN)
         if attention:
+            # C c_i was added to the inputs, so its gradient is that of the projections, from which α, e and W_a s follow.
             query_BA, d_query_BA = projected_BM[:, 2 * N :], d_step_BX[:, 3 * N :]
             kernels.alpha_backward(d_step_BX, values_BSG, d_alpha_TBS[t], d_alpha_BS)
             kernels.query_backward(alpha_TBS[t], d_alpha_BS, query_BA, keys_BSA, v_A, d_energy[0][t], d_query_BA)
+        # Through U_z, U_r and W_a to the state before.
         product(d_step_BX[:, N:].to(factor), from_state, out=through_BN)
     return direct_BN + through_BN + d_states_TBN[T if reverse else 0], d_step_TBX, *d_energy
 
 
 def _weight_gradients(d_step_TBX: Tensor, reset_TBN: Tensor, before_TBN: Tensor) -> tuple[Tensor, Tensor]:
-    """The gradients of U and of `from_state`, each as one matrix product over all steps."""
+    """Return the gradients of U and of `from_state`, each computed as one matrix product over all steps."""
     N = reset_TBN.shape[2]
     factor = reset_TBN.dtype
     d_step_XR = d_step_TBX.flatten(0, 1).to(factor).T
@@ -207,7 +217,7 @@ def _weight_gradients(d_step_TBX: Tensor, reset_TBN: Tensor, before_TBN: Tensor)
 
 
 class _GatedRecurrence(torch.autograd.Function):
-    """s_t = f(s_{t−1}, inputs_t) from s_0, forward or in reverse; the state is zero outside a sentence."""
+    """The gated recurrence: s_t = f(s_{t−1}, inputs_t) from s_0, forward or in reverse, zero outside a sentence."""
 
     @staticmethod
     def forward(
@@ -222,8 +232,8 @@ class _GatedRecurrence(torch.autograd.Function):
         reverse: bool,
     ) -> Tensor:
         ctx.run, ctx.settings = run, (reverse, factor)
-        states_TBN, *kept = run(_forward_loop, ctx.settings, inputs_TBG, s0_BN, mask_TB, U, U_zr)
-        ctx.save_for_backward(mask_TB, U, U_zr, states_TBN, *kept)
+        states_TBN, *intermediate = run(_forward_loop, ctx.settings, inputs_TBG, s0_BN, mask_TB, U, U_zr)
+        ctx.save_for_backward(mask_TB, U, U_zr, states_TBN, *intermediate)
         return states_TBN
 
     @staticmethod
@@ -268,6 +278,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor, Tensor]:
         (B, S, _), G = h_BSC.shape, len(C)
         h_BSC = h_BSC.to(factor)
+        # C c_i = Σ_j α_ij (C h_j): all values C h_j are one product before the loop, all contexts c_i one after it.
         values_BSG = product(h_BSC.flatten(0, 1), C.to(factor).T).view(B, S, G).to(factor)
         mask_TB = s0_BN.new_ones(inputs_TBG.shape[:2])
         from_state = torch.cat([U_zr, W_a])
@@ -285,6 +296,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
             mask_BS,
             v_a,
         )
+        # c_i = Σ_j α_ij h_j for all steps at once.
         contexts_TBC = product(alpha_TBS.transpose(0, 1).to(factor), h_BSC).transpose(0, 1)
         ctx.save_for_backward(
             h_BSC,
@@ -307,10 +319,11 @@ class _AttentiveRecurrence(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         d_states_TBN, d_contexts_TBC, d_alpha_TBS = gradients
-        h_BSC, keys_BSA, values_BSG, mask_TB, v_a, U, from_state, C, states_TBN, *kept, alpha_TBS = ctx.saved_tensors
-        projected_TBM, candidate_TBN, reset_TBN = kept
+        h_BSC, keys_BSA, values_BSG, mask_TB, v_a, U, from_state, C, states_TBN, *intermediate, alpha_TBS = ctx.saved_tensors
+        projected_TBM, candidate_TBN, reset_TBN = intermediate
         _, factor = ctx.settings
         G, N = values_BSG.shape[2], states_TBN.shape[2]
+        # The contexts that the readout uses: ∂cost/∂α_ij += ∂cost/∂c_i · h_j, for all steps at once.
         d_contexts_BTC = d_contexts_TBC.transpose(0, 1).to(factor)
         d_alpha_TBS = d_alpha_TBS + product(d_contexts_BTC, h_BSC.transpose(1, 2)).transpose(0, 1)
         d_s0_BN, d_step_TBX, d_energy_TBS = ctx.run(
@@ -329,7 +342,9 @@ class _AttentiveRecurrence(torch.autograd.Function):
             alpha_TBS,
             d_alpha_TBS.contiguous(),
         )
+        # Σ over the steps of the gradients of the keys U_a h_j and of v_a, with a recomputed tanh.
         d_keys_BSA, d_v_A = kernels.keys_backward(d_energy_TBS, projected_TBM[:, :, 2 * N :], keys_BSA, v_a)
+        # The gradients of the annotations (through the values and through c_i) and of the weights, summed over all steps.
         d_inputs_TBG = d_step_TBX[:, :, :G]
         alpha_BST = alpha_TBS.permute(1, 2, 0).to(factor)
         d_values_BSG = product(alpha_BST, d_inputs_TBG.transpose(0, 1).to(factor)).to(factor)

@@ -1,7 +1,7 @@
-"""The interface of the recurrences with derivatives derived by hand, and the choice of their implementation.
+"""The interface of the recurrences whose derivatives were derived by hand, and the choice of their implementation.
 
-They take and return tensors only. Their reference is the plain PyTorch code of `Cell.unroll` and `Decoder.unroll` in
-`rnnsearch.model`, which also defines the letters of tensor names.
+The recurrences take and return tensors only. Their reference is the step-by-step PyTorch code of `Cell.unroll` and
+`Decoder.unroll` in `rnnsearch.model`, which also defines the letters of tensor names.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Recurrences(Protocol):
         U_zr: Tensor,
         reverse: bool = False,
     ) -> Tensor:
-        """The states s_t = f(s_{t−1}, inputs_t), (T, B, N), from s_0; `reverse` runs from the last step to the first.
+        """Return the states s_t = f(s_{t−1}, inputs_t), (T, B, N), from s_0; `reverse` runs from the last step to the first.
 
         Where the mask is False, outside a sentence, the state is zero.
         """
@@ -54,7 +54,7 @@ class Recurrences(Protocol):
         U_zr: Tensor,
         C: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """α_t, c_t = additive attention with s_{t−1}; then s_t = f(s_{t−1}, inputs_t + C c_t), for t = 1 … T.
+        """For t = 1 … T, compute α_t and c_t by additive attention with s_{t−1}, then s_t = f(s_{t−1}, inputs_t + C c_t).
 
         Returns s_0 … s_T (T + 1, B, N), c_1 … c_T (T, B, C) and α_1 … α_T (T, B, S). `keys` are U_a h_j. Results of steps
         where `mask_TB` is False, past a sentence's end, are undefined, and nothing may depend on them.
@@ -63,7 +63,7 @@ class Recurrences(Protocol):
 
 
 def choose_recurrences(name: str, device: torch.device, precision: Precision = "fp32") -> Recurrences | None:
-    """The implementation that `training.engine` names; None for `reference`, which is the model's own plain code.
+    """Return the implementation that `training.engine` names; None for `reference`, the model's own step-by-step code.
 
     `auto` selects `cuda` on an NVIDIA GPU if Triton is installed, and `fused` otherwise. Raises RnnsearchError if `cuda` is
     requested but not available.

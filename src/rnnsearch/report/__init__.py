@@ -5,11 +5,11 @@ import os
 import sys
 
 if "matplotlib" not in sys.modules:
-    # It refuses to be imported where MPLBACKEND names none that it knows, and nothing here opens a window.
+    # Importing matplotlib fails if MPLBACKEND names an unknown backend. Nothing in this package opens a window.
     backend = os.environ.pop("MPLBACKEND", None)
     import matplotlib
 
     if backend is not None:
         os.environ["MPLBACKEND"] = backend
         with contextlib.suppress(ValueError):
-            matplotlib.rcParams["backend"] = backend  # for others in this process, such as a notebook
+            matplotlib.rcParams["backend"] = backend  # for other users of matplotlib in this process, such as a notebook

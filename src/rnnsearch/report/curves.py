@@ -1,7 +1,7 @@
 """Training curves: negative log-likelihood (NLL) and BLEU against the number of updates.
 
-A row is one validation of the training log: `update`, and any of `train_nll`, `valid_nll` (both in nats per word) and
-`valid_bleu`, as in `{"update": 500, "train_nll": 3.2, "valid_nll": 2.9, "valid_bleu": 12.3}`.
+A row is one validation of the training log. It has `update`, and any of `train_nll`, `valid_nll` (both in nats per word) and
+`valid_bleu`, for example `{"update": 500, "train_nll": 3.2, "valid_nll": 2.9, "valid_bleu": 12.3}`.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ def plot_valid_bleu(rows: Rows) -> Figure:
 
 
 def _panel(rows: Rows) -> tuple[Figure, Axes]:
+    """Return a new figure and its only panel. Raises RnnsearchError if there are no rows to draw."""
     if not rows:
         raise RnnsearchError(
             "training curves: there is no validation to draw; train for at least `training.validate_every` updates"
@@ -59,6 +60,7 @@ def _draw_bleu(axes: Axes, rows: Rows) -> None:
 
 
 def _draw(axes: Axes, rows: Rows, key: str, label: str, colour: str, line: str) -> None:
+    """Draw the values of `key` against the updates, unless no row has a finite value."""
     points = [(row["update"], value) for row in rows if (value := row.get(key)) is not None]
     if any(math.isfinite(value) for _, value in points):
         updates, values = zip(*points, strict=True)

@@ -1,6 +1,6 @@
-"""HTML pages from the templates beside this module: one self-contained file each, which opens from a disk.
+"""HTML pages, rendered from the templates of this package; each is one self-contained file that opens without a server.
 
-The text of a page comes from corpora and models, so every value is escaped, and a page runs no script but its own.
+The text of a page comes from corpora and models, so every value is escaped, and a page can run only its own script.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rnnsearch.text.spans import pieces
 
 
 def write_document(path: str | os.PathLike[str], template: str, **values: Any) -> None:
-    """Render the template of this name with `values`, and write the page to `path`, whole or not at all."""
+    """Render the template with the name `template` and these values, and write the page to `path`, atomically."""
     write_text(path, _environment().get_template(template).render(values))
 
 
@@ -48,33 +48,33 @@ def _environment() -> Environment:
 
 
 def _finalize(value: Any) -> Any:
-    """Text for the page: what no HTML file can hold is replaced; what is markup already stays as it is."""
+    """Replace characters that HTML does not allow in a text; markup and other values stay as they are."""
     return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _asset(name: str) -> Markup:
-    """A style sheet or a script of the package, to be inlined as it is."""
+    """Return a style sheet or a script of the package as markup, to be inlined without escaping."""
     return Markup((files("rnnsearch.report") / "templates" / name).read_text(encoding="utf-8"))
 
 
 def _csp_hash(script: str) -> str:
-    """The source expression by which a Content-Security-Policy allows this script."""
+    """Return the source expression with which a Content-Security-Policy allows this script."""
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     return f"'sha256-{digest}'"
 
 
 def _paragraphs(text: str) -> list[str]:
-    """Plain text as its paragraphs; a blank line separates two."""
+    """Split a text into its paragraphs, which are separated by blank lines."""
     return [paragraph for paragraph in text.split("\n\n") if paragraph.strip()]
 
 
 def _number(value: float | None, spec: str) -> str:
-    """The value in Python's format `spec`, or a dash where it is None."""
+    """Format a value with Python's format specification `spec`; None becomes a dash."""
     return "–" if value is None else format(value, spec)
 
 
 def _duration(hours: float) -> str:
-    """Hours as a person says them: minutes below one hour."""
+    """Format a duration for people: in minutes below one hour, otherwise in hours."""
     if hours < 1:
         return f"{60 * hours:.1f} min"
     return f"{hours:.0f} h" if hours >= 10 else f"{hours:.1f} h"

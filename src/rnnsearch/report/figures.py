@@ -1,6 +1,6 @@
-"""What all figures share: fonts, colours, files, and SVG for pages.
+"""The functions that all figures share: for fonts, colours, files, and SVG in pages.
 
-Figures are matplotlib `Figure` objects with a canvas of their own; pyplot, which keeps every figure open, is not used.
+Figures are matplotlib `Figure` objects, each with its own canvas; pyplot, which keeps every figure open, is not used.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from rnnsearch.errors import RnnsearchError
 FORMATS = ("png", "pdf", "svg")
 
 INK = "#010101"
-"""Text and lines. On a page this becomes `currentColor`, so that a figure follows the page's light or dark scheme."""
+"""The colour of text and lines. On a page it becomes `currentColor`, so that figures follow the light or dark scheme."""
 
 SERIES = ("#3567a8", "#c2570c", "#3d8a5f", "#8b5fb0", "#b03a5b", "#77702b")
-"""Colours of lines. On a page they become `var(--series-1)` and so on, with these values as fallbacks."""
+"""The colours of curves. On a page they become `var(--series-1)` and so on, with these values as fallbacks."""
 
 DOTS_PER_INCH = 150
 
-# DejaVu Sans comes with matplotlib and lacks Chinese, Japanese, Korean and Indic characters. They are taken from
-# those of these fonts that are installed.
+# DejaVu Sans comes with matplotlib and lacks Chinese, Japanese, Korean and Indic characters. For them, those of the
+# following fonts that are installed are used.
 _OTHER_SCRIPTS = (
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
@@ -60,20 +60,20 @@ _OTHER_SCRIPTS = (
 
 @cache
 def font_families() -> tuple[str, ...]:
-    """DejaVu Sans, then the installed fonts for the scripts it lacks."""
+    """Return DejaVu Sans, followed by the installed fonts for the scripts that it lacks."""
     installed = set(font_manager.get_font_names())
     return ("DejaVu Sans", *(name for name in _OTHER_SCRIPTS if name in installed))
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of this many inches, with a canvas of its own."""
+    """Return an empty figure of this size in inches, with its own canvas."""
     figure = Figure(figsize=(width, height), dpi=DOTS_PER_INCH)
     FigureCanvasAgg(figure)
     return figure
 
 
 def plain_axes(axes: Axes, x_label: str, y_label: str) -> None:
-    """Label the axes, and leave only two spines and a faint grid."""
+    """Label the axes, and show only two spines and a faint grid."""
     style: dict[str, Any] = {"parse_math": False, "fontfamily": font_families(), "color": INK}
     axes.set_xlabel(x_label, **style)
     axes.set_ylabel(y_label, **style)
@@ -86,28 +86,28 @@ def plain_axes(axes: Axes, x_label: str, y_label: str) -> None:
 
 
 def start_at_zero(axes: Axes) -> None:
-    """Let the y axis begin at zero, and leave some space above the highest point."""
+    """Make the y axis begin at zero and end some way above the highest point."""
     axes.set_ylim(0, max(1.0, 1.1 * axes.dataLim.y1))
 
 
 def add_legend(axes: Axes, above: bool = False) -> None:
-    """Add a legend without a frame, where it covers least, or `above` the axes."""
+    """Add a legend without a frame: above the axes with `above`, otherwise where it covers least of them."""
     style: dict[str, Any] = {"frameon": False, "labelcolor": INK, "handlelength": 2.4}
-    place = {"loc": "outside upper center", "ncols": 3} if above else {}
-    legend = (axes.figure if above else axes).legend(**place, **style)
+    location = {"loc": "outside upper center", "ncols": 3} if above else {}
+    legend = (axes.figure if above else axes).legend(**location, **style)
     for text in legend.get_texts():
         text.set(parse_math=False, fontfamily=font_families())
 
 
 def printable(text: str) -> str:
-    """`text` on one line, with � for the characters that XML forbids: control codes and lone surrogates."""
+    """Return `text` on one line, with � in place of characters that XML forbids: control codes and lone surrogates."""
     return "".join(" " if c.isspace() else "�" if _unprintable(c) else c for c in text)
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Write the figure as PNG, PDF or SVG, by the suffix of `path`; the same figure gives the same bytes.
+    """Write the figure as PNG, PDF or SVG, according to the suffix of `path`; the same figure gives the same bytes.
 
-    Raises RnnsearchError where the suffix is another one.
+    Raises RnnsearchError for any other suffix.
     """
     path = Path(path)
     kind = path.suffix.lower().removeprefix(".")
@@ -118,14 +118,14 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
 
 
 def inline_svg(figure: Figure, description: str) -> Markup:
-    """The figure as an `<svg>` element for a page: text stays text, and colours are the page's.
+    """Return the figure as an `<svg>` element for a page, in which text stays text and colours follow the page.
 
-    `description` is what a screen reader reads aloud.
+    `description` is the text for screen readers.
     """
     with matplotlib.rc_context({"svg.fonttype": "none"}):
         svg = _rendered(figure, "svg", transparent=True).decode("utf-8")
     svg = svg[svg.index("<svg ") :]
-    # Styles and ids of an inline SVG belong to the whole page, where they would collide with those of other figures.
+    # The styles and ids of an inline SVG apply to the whole page, where they would collide with those of other figures.
     svg = re.sub(r"<style.*?</style>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'<g id="[^"]*_\d+"', "<g", svg)
     svg = svg.replace(f": {INK}", ": currentColor")
@@ -136,7 +136,7 @@ def inline_svg(figure: Figure, description: str) -> Markup:
 
 @contextmanager
 def quiet_about_glyphs() -> Iterator[None]:
-    """Suppress matplotlib's warnings about characters that no font has; they are drawn as boxes."""
+    """A context without matplotlib's warnings about characters that no font has, which are drawn as boxes."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r"Glyph \d+|Matplotlib currently does not support")
         yield
@@ -147,7 +147,7 @@ def _unprintable(character: str) -> bool:
 
 
 def _rendered(figure: Figure, kind: str, *, transparent: bool = False) -> bytes:
-    """The bytes of the file, without dates, program versions or random ids."""
+    """Return the bytes of the file, without dates, program versions or random ids."""
     metadata = {
         "png": {"Software": None},
         "pdf": {"CreationDate": None, "Producer": None, "Creator": None},

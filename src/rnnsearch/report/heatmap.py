@@ -22,19 +22,17 @@ from rnnsearch.report.figures import (
 )
 
 MAX_WORDS = 150
-"""The most words that a heat map shows on either side; with more, they would be too small or the picture too large."""
+"""The largest number of words on either side of a heat map; with more, it would be too large, or its words too small."""
 
 _CELL = 0.24
-"""The side of a cell in inches; it just holds a line of text."""
+"""The width and height of a square of the heat map in inches, which is just enough for a line of text."""
 _MARGIN = 0.08
 _FONT_SIZE = 10
 _LONGEST_LABEL = 32
 
 
-def check_alignment(
-    alignment: NDArray[np.floating], source_tokens: Sequence[str], target_tokens: Sequence[str]
-) -> None:
-    """Raise RnnsearchError unless there is one finite weight for every target word and source word."""
+def check_alignment(alignment: NDArray[np.floating], source_tokens: Sequence[str], target_tokens: Sequence[str]) -> None:
+    """Raise RnnsearchError unless `alignment` has one finite weight for every pair of target word and source word."""
     expected = (len(target_tokens), len(source_tokens))
     if alignment.shape != expected:
         raise RnnsearchError(
@@ -57,12 +55,11 @@ def plot_alignment(
 ) -> Figure:
     """Draw the weights α_ij of a translation: a row for each target word, a column for each source word.
 
-    Black is 0 and white is 1. `alignment` is target words × source words; the source words normally end with
-    `</s>`, which is attended to like any other word. With `path`, the figure is also written there, as .png,
-    .pdf or .svg.
+    Black is 0 and white is 1. `alignment` is target words × source words; the source words normally end with `</s>`, which
+    receives attention like any other word. With `path`, the figure is also written to this file (.png, .pdf or .svg).
 
-    Raises RnnsearchError where `alignment` does not have one finite weight for every target and source word, where it
-    is empty, and where it has more than `MAX_WORDS` words on a side.
+    Raises RnnsearchError if `alignment` does not have one finite weight for every pair of target word and source word, if it
+    is empty, or if it has more than `MAX_WORDS` words on a side.
     """
     check_alignment(alignment, source_tokens, target_tokens)
     if alignment.size == 0:
@@ -76,7 +73,7 @@ def plot_alignment(
     figure = new_figure(columns * _CELL, rows * _CELL)
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.imshow(alignment, cmap="gray", vmin=0.0, vmax=1.0, aspect="auto", interpolation="nearest")
-    # parse_math: dollar signs in words do not enclose formulas.
+    # Without parse_math, dollar signs in words would enclose formulas.
     style: dict[str, Any] = {
         "parse_math": False,
         "fontfamily": font_families(),
@@ -102,7 +99,7 @@ def _label(word: str) -> str:
 
 
 def _fit_around(figure: Figure) -> None:
-    """Grow the figure until it contains its words; the axes keep their size, so the cells stay square."""
+    """Enlarge the figure so that it contains its words; the axes keep their size, so that the squares stay square."""
     (axes,) = figure.axes
     cells_width, cells_height = figure.get_size_inches()
     with quiet_about_glyphs():

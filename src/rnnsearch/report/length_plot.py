@@ -23,7 +23,7 @@ from rnnsearch.report.figures import (
     start_at_zero,
 )
 
-# Lines differ in style too, so that they can be told apart in black and white.
+# Lines also differ in style, so that they can be distinguished in black and white.
 _LINES = ("-", "--", "-.", ":")
 _MARKERS = ("o", "s", "^", "D", "v", "P")
 
@@ -34,12 +34,12 @@ def plot_bleu_by_length(
     *,
     title: str | None = None,
 ) -> Figure:
-    """Draw a line for each system, given by its name and bins; under each bin stands its number of sentences.
+    """Draw BLEU against the length of the source sentence, with a line for each system.
 
-    A bin without sentences is a gap. With `path`, the figure is also written there (.png, .pdf or .svg).
+    `systems` maps the names of systems to their bins. The axis shows the number of sentences of each bin; a bin without
+    sentences is a gap in the line. With `path`, the figure is also written to this file (.png, .pdf or .svg).
 
-    Raises RnnsearchError where there is no system, or where systems were not scored on the same test set with the same
-    edges.
+    Raises RnnsearchError if there is no system, or if the systems were not scored on the same test set with the same edges.
     """
     if not systems:
         raise RnnsearchError("BLEU by length: there is no system to draw; give at least one")
@@ -54,16 +54,14 @@ def plot_bleu_by_length(
     figure = new_figure(5.4, 3.6)
     figure.set_layout_engine("constrained")
     axes = figure.add_subplot()
-    places = range(len(layout))
+    positions = range(len(layout))
     for (name, bins), colour, line, marker in zip(
         systems.items(), cycle(SERIES), cycle(_LINES), cycle(_MARKERS), strict=False
     ):
         scores = [math.nan if b.bleu is None else b.bleu for b in bins]
-        axes.plot(
-            places, scores, color=colour, linestyle=line, marker=marker, markersize=5, label=printable(name)
-        )
+        axes.plot(positions, scores, color=colour, linestyle=line, marker=marker, markersize=5, label=printable(name))
     plain_axes(axes, "words in the source sentence (and sentences scored)", "BLEU")
-    axes.set_xticks(places, [f"{b.label}\n({b.sentences:,})" for b in shared])
+    axes.set_xticks(positions, [f"{b.label}\n({b.sentences:,})" for b in shared])
     start_at_zero(axes)
     if title is not None:
         axes.set_title(printable(title), parse_math=False, fontfamily=font_families(), color=INK)

@@ -1,4 +1,4 @@
-"""One HTML file that shows what a model has learnt: its scores, its training curves, and translations with alignments."""
+"""The HTML page of a model, one file with its scores, its training curves, and translations with alignments."""
 
 from __future__ import annotations
 
@@ -24,43 +24,46 @@ from rnnsearch.translation.translation import Aligned
 
 _END_SYMBOL = "</s>"
 MOST_SAMPLES = 1000
-"""The most sentences that a `SentencePage` shows."""
+"""The largest number of sentences that a `SentencePage` shows."""
 _LONGEST = 400
-"""With more words on a side, a `SentencePage` shows a sentence without its alignment."""
+"""The largest number of words on a side of a sentence that a `SentencePage` shows with its alignment."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One translation to show."""
+    """A translation that is shown on the page."""
 
     source_tokens: Sequence[str]
-    """With the end symbol `</s>` where the alignment has a column for it."""
+    """The source words, with the end symbol `</s>` if the alignment has a column for it."""
     target_tokens: Sequence[str]
     alignment: NDArray[np.floating] | None
-    """Target words × source words; None for a model without an alignment."""
+    """The weights α_ij, target words × source words; None for a model without an alignment."""
     source_text: str
     translation_text: str
     others: Mapping[str, str] = field(default_factory=dict)
-    """Other translations of the source, such as the reference, by name."""
+    """Other translations of the source, such as the reference, by their names."""
 
 
 @dataclass(frozen=True)
 class _Aligned:
-    """The words of a sample as they stand in its texts, each target word with its weights."""
+    """The words of a sample in the spelling of its texts, with the attention weights of each target word."""
 
     source: list[tuple[str, str]]
-    """For each source word, the space before it and the word; without the end symbol."""
+    """For each source word except the end symbol, the white space before it, and the word."""
     has_end_symbol: bool
+    """Whether the rows of the alignment end with the weight of the end symbol."""
     target: list[tuple[str, str, list[int]]]
-    """Likewise for each target word, and its row of the alignment in thousandths."""
+    """For each target word, the white space before it, the word, and its row of the alignment in thousandths."""
     is_in_place: bool
-    """Whether the target words, joined, are the translation's text."""
+    """Whether the target words and the white space between them make up the text of the translation."""
     is_drawable: bool
-    """Whether the whole alignment is small enough to be shown."""
+    """Whether the alignment is small enough for a heat map."""
 
 
 @dataclass(frozen=True)
 class _Card:
+    """The data with which the template renders one sample."""
+
     sample: Sample
     aligned: _Aligned | None
 
@@ -76,13 +79,13 @@ def write_page(
     length_bins: Sequence[LengthBin] = (),
     next_steps: Sequence[str] = (),
 ) -> None:
-    """Write the page to `path`, whole or not at all. A part without content is left out.
+    """Write the page to `path`, atomically. Sections without content are left out.
 
-    `introduction` is plain text; a blank line separates paragraphs. `figures` maps a name to its value, as in
-    `{"BLEU": "34.2"}`; further lines of a value, such as a signature, are printed small beneath it. `curves` has
-    rows as in `report.curves`. `next_steps` are commands to try; a line that begins with `# ` explains them.
+    `introduction` is text whose paragraphs are separated by blank lines. `figures` maps names to values, for example
+    `{"BLEU": "34.2"}`; the second and further lines of a value, such as a signature, are printed small below it. `curves`
+    has rows as in `report.curves`. `next_steps` are commands to try; lines that begin with `# ` explain them.
 
-    Raises RnnsearchError where an alignment does not have one finite weight for every target and source word.
+    Raises RnnsearchError if an alignment does not have one finite weight for every pair of target word and source word.
     """
     write_document(
         path,
@@ -98,7 +101,7 @@ def write_page(
 
 
 class SentencePage:
-    """A page of translations or given pairs, which are added as they come; it shows the first `MOST_SAMPLES` of them."""
+    """A page of translations or scored pairs, which are added one by one; it shows the first `MOST_SAMPLES` of them."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -106,14 +109,14 @@ class SentencePage:
         self._count = 0
 
     def reading(self, lines: Iterable[str]) -> Iterator[str]:
-        """The lines of the source, which the page then shows as they were written; it otherwise shows their words."""
+        """Yield the source lines unchanged, and remember them: the page then shows these lines instead of their words."""
         for line in lines:
             if len(self._lines) < MOST_SAMPLES:
                 self._lines.append(line)
             yield line
 
     def add(self, pair: Aligned, others: Sequence[Translation] = ()) -> None:
-        """The next sentence, and further translations of it."""
+        """Add the next sentence, with further translations of it."""
         number, self._count = self._count, self._count + 1
         if number >= MOST_SAMPLES:
             return
@@ -131,11 +134,11 @@ class SentencePage:
         )
 
     def pass_over(self, count: int) -> None:
-        """Count so many further sentences, beyond the first `MOST_SAMPLES`."""
+        """Count `count` further sentences that are not shown, because they come after the first `MOST_SAMPLES`."""
         self._count += count
 
     def write(self, path: str | os.PathLike[str], title: str, translator: Translator) -> None:
-        """Write the page to `path`, whole or not at all; says on standard error where there were too many sentences."""
+        """Write the page to `path`, atomically. If there were too many sentences, print this on standard error."""
         data = translator.system.config.data
         introduction = f"{translator.kind}, {data.source_name} → {data.target_name}."
         if self._count > MOST_SAMPLES:
@@ -151,6 +154,7 @@ def _first_line(value: str) -> tuple[str, list[str]]:
 
 
 def _aligned(sample: Sample) -> _Aligned | None:
+    """Return the aligned words of a sample, or None without an alignment or target words."""
     alignment = sample.alignment
     if alignment is None or not sample.target_tokens:
         return None
@@ -171,7 +175,7 @@ def _aligned(sample: Sample) -> _Aligned | None:
 
 
 def _curves(rows: Sequence[Mapping[str, float | None]]) -> list[Markup]:
-    """One picture for each curve, so that a phone can show one below the other."""
+    """Return a separate picture for each curve, so that a narrow screen can show one below the other."""
     if not rows:
         return []
     pictures = [inline_svg(plot_nll(rows), f"NLL per word against updates: {_course(rows, 'valid_nll', '.2f')}.")]
@@ -182,7 +186,7 @@ def _curves(rows: Sequence[Mapping[str, float | None]]) -> list[Markup]:
 
 
 def _course(rows: Sequence[Mapping[str, float | None]], key: str, digits: str) -> str:
-    """A curve in words, for a screen reader."""
+    """Describe a curve in words, for screen readers."""
     values = [value for row in rows if (value := row.get(key)) is not None]
     if not values:
         return "not measured on the development set"
@@ -197,7 +201,7 @@ def _bleu_by_length(bins: Sequence[LengthBin]) -> Markup | None:
 
 
 def _step(step: str) -> tuple[list[str], list[str]]:
-    """The explanations of a step, and its commands."""
+    """Split a step into the lines of its explanation and its commands."""
     lines = step.strip().split("\n")
     explanations = [line[2:] for line in lines if line.startswith("# ")]
     return explanations, [line for line in lines if not line.startswith("# ")]

@@ -1,4 +1,4 @@
-"""The report of a reproduction: the paper's tables and figures with our numbers, its own numbers beside them."""
+"""The report of a reproduction: the paper's tables and figures with our numbers, beside the numbers of the paper."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def draw_figures(results: Results, folder: Path) -> list[Path]:
 
 
 def write_report(path: str | os.PathLike[str], results: Results) -> None:
-    """Write the report to `path`, whole or not at all: one HTML file that fetches nothing.
+    """Write the report to `path`, atomically, as one HTML file that loads no other files.
 
-    Raises RnnsearchError where an alignment does not have one finite weight for every target and source word.
+    Raises RnnsearchError if an alignment does not have one finite weight for every pair of target word and source word.
     """
     for _, source_tokens, tokens, alignment in _panels(results):
         check_alignment(alignment, source_tokens, tokens)
@@ -51,7 +51,7 @@ def write_report(path: str | os.PathLike[str], results: Results) -> None:
 
 
 def _panels(results: Results) -> Iterator[tuple[str, list[str], list[str], Alignment]]:
-    """The panels of Figure 3: their letters, source words, target words with the end symbol, and weights."""
+    """Yield the panels of Figure 3: the letter, the source words, the target words with the end symbol, and the weights."""
     for letter, pair in zip(_PANELS, results.alignments, strict=False):
         tokens, alignment = pair.with_end()
         assert alignment is not None

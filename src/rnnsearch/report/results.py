@@ -1,4 +1,4 @@
-"""The results of a reproduction of the paper: everything that its tables and figures show."""
+"""The results of a reproduction of the paper: the data of its tables and figures."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Training:
     hours: float
     device: str
     train_nll: float
-    """On training sentences, in nats per sentence."""
+    """The NLL of training sentences, in nats per sentence."""
     dev_nll: float
-    """On development sentences, likewise."""
+    """The NLL of development sentences, in nats per sentence."""
 
 
 @dataclass(frozen=True)
@@ -32,26 +32,27 @@ class SystemResult:
 
     name: str
     paper: str | None
-    """The name of its counterpart in the paper's tables; None where it has none."""
+    """The name of its counterpart in the paper's tables; None if it has none."""
     all: CorpusScore
+    """The scores on all sentences of the test set."""
     no_unk: CorpusScore | None
-    """None where every sentence has an unknown word."""
+    """The scores on the sentences without unknown words; None if there are none."""
     by_length: list[LengthBin]
     training: Training | None
-    """None for a system that was not trained here."""
+    """The row of Table 2; None for a system that was not trained here."""
     aer: AlignmentScore | None
     unread: list[float | None] | None
-    """For each bin of `by_length`, the share of its source words that no target word attended to, or None where it has no
-    sentence; None for a system without an alignment."""
+    """For each bin of `by_length`, the share of its source words that no target word attends to, or None for an empty bin;
+    None for a system without an alignment."""
     unfinished: int
     """The number of translations that reached the length limit without an end symbol."""
     commands: tuple[str, ...]
-    """Commands that give these numbers again."""
+    """The commands that reproduce these numbers."""
 
 
 @dataclass(frozen=True)
 class PaperRow:
-    """The paper's own numbers for a system."""
+    """The numbers that the paper reports for a system."""
 
     name: str
     all: float
@@ -67,10 +68,11 @@ class Claim:
     place: str
     """The section, table or figure of the paper."""
     test: str
-    """What is tested, in a sentence."""
+    """A sentence that describes the test."""
     held: bool | None
-    """None where the results do not tell."""
+    """Whether the claim holds; None if the results do not decide it."""
     figures: list[str]
+    """The numbers on which the verdict is based, as text."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,9 @@ class Attempt:
     text: str
     tokens: Sequence[str]
     unsure: Sequence[int]
-    """Positions of the tokens that are underlined."""
+    """The positions of the tokens of which the system is unsure; the report underlines them."""
     unread: Sequence[str] | None
-    """Source words that no target word attended to; None for a system without an alignment."""
+    """The source words that no target word attends to; None for a system without an alignment."""
 
 
 @dataclass(frozen=True)
@@ -97,25 +99,25 @@ class LongSentence:
 
 @dataclass(frozen=True)
 class Results:
-    """One reproduction."""
+    """The results of one reproduction."""
 
     scale: str
     introduction: str
-    """What was trained on what, for how long, in plain text; a blank line separates paragraphs."""
+    """A text about the systems, their training text and their training time, with blank lines between paragraphs."""
     settings: dict[str, Any]
     systems: list[SystemResult]
     absent: dict[str, str]
-    """Systems of the paper's Table 1 that were not run: the reason, by name."""
+    """The systems of the paper's Table 1 that were not run, with the reasons."""
     paper: dict[str, PaperRow]
-    """The paper's rows, by name."""
+    """The rows of the paper's tables by the names of the systems."""
     comparison: Comparison
     claims: list[Claim]
     alignments: list[ScoredPair]
     """Those of Figure 3."""
     aligned_by: str
-    """The system that `alignments` are of."""
+    """The name of the system that computed `alignments`."""
     long_sentences: list[LongSentence]
     long: int
-    """The fewest words of a long sentence."""
+    """The smallest number of words of a long sentence."""
     commands: tuple[str, ...]
-    """Commands that give all these results again."""
+    """The commands that reproduce all these results."""

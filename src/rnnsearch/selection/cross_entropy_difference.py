@@ -1,23 +1,23 @@
-"""Data selection: the pairs of a general corpus that are most like a text of the wanted kind.
+"""Data selection: finds the pairs of a general corpus that are most similar to in-domain text.
 
 Axelrod, He and Gao (2011) rank sentence pairs (s, t) by the bilingual cross-entropy difference, the lowest first:
 
     [H_I(s) − H_O(s)] + [H_I(t) − H_O(t)]
 
-H is the cross-entropy of a sentence in bits a word. I is a language model of in-domain text, O one of as much text from the
-general corpus, drawn at random; both have the same vocabulary, the words that occur at least twice in the in-domain text.
-Moore and Lewis (2010) take the difference on one side only. Subtracting H_O keeps sentences from being chosen just because
-they are short, or made of frequent words.
+H is the cross-entropy of a sentence in bits per word. I is a language model of in-domain text, and O is one of a random
+sample of the general corpus with as many words; both have the same vocabulary, the words that occur at least twice in the
+in-domain text. Moore and Lewis (2010) use the difference on one side only. Subtracting H_O prevents sentences from being
+selected only because they are short or have frequent words.
 
 One detail differs from the paper. A model assigns far too low a cross-entropy H_O to the sentences that it was trained on,
 so these sentences would never be selected. There are therefore two samples and two models O: the sentences of the first
 sample are scored by the model of the second, and all others by the model of the first.
 
-The corpus is scored in shards of some thousand pairs, in one process or in many (`rnnsearch.shards`).
+The corpus is scored in shards of some thousand pairs, in one process or in several (`rnnsearch.jobs`).
 
-For these models words are lowercased runs of letters and digits, or single other characters; elsewhere in this module a word
-is what stands between spaces. The corpus is read from its files, a block at a time, and never held: besides the models,
-memory is taken for some forty bytes a pair.
+For the language models, words are lowercased sequences of letters and digits, or single other characters; elsewhere in this
+module, words are separated by spaces. The corpus is read from its files block by block. In addition to the models, this
+takes about forty bytes of memory per pair.
 """
 
 from __future__ import annotations
@@ -48,64 +48,65 @@ from rnnsearch.text import Vocabulary
 Method = Literal["axelrod", "moore-lewis", "random"]
 Side = Literal["source", "target"]
 Progress = Callable[[str, int, int | None], None]
-"""Called now and then with the stage, the pairs done so far, and how many there are, where that is known."""
+"""A function that is called with the stage, the number of pairs done so far, and the total number if it is known."""
 
 SIDES: tuple[Side, Side] = ("source", "target")
 _BLOCK = 4096
-"""Pairs; so that the arrays of a block fit into a processor's cache."""
+"""The number of pairs of a block; it is so small that the arrays of a block fit into a processor's cache."""
 _MINIMUM_COUNT = 2
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The size of a selection."""
+    """The sizes of the general corpus and of the selection from it."""
 
     read: int
-    """Pairs in the general corpus."""
+    """The number of pairs in the general corpus."""
     kept: int
+    """The number of selected pairs."""
     source_words: int
-    """Words that stand between spaces, in the kept pairs."""
+    """The number of words, separated by spaces, on the source side of the selected pairs."""
     target_words: int
     worst: float | None
-    """The score of the last pair that was kept; None where they were drawn at random."""
+    """The highest score of a selected pair; None if pairs were drawn at random."""
 
 
 @dataclass(frozen=True)
 class GeneralCorpus(ABC):
-    """The pairs to select from, wherever they are."""
+    """The general corpus to select from; subclasses read its pairs."""
 
     words: Mapping[Side, Ids]
-    """How many stand on each side of each pair."""
+    """The number of words on each side of each pair."""
 
     def __len__(self) -> int:
-        """The number of pairs."""
+        """Return the number of pairs."""
         return len(self.words["source"])
 
     @property
     def whole(self) -> NDArray[np.bool_]:
-        """For each pair, whether neither side is empty."""
+        """For each pair, whether both sides have words."""
         return (self.words["source"] > 0) & (self.words["target"] > 0)
 
     @abstractmethod
     def some(
         self, wanted: NDArray[np.bool_], progress: Progress, block: int = _BLOCK
     ) -> Iterator[tuple[NDArray[np.int64], Mapping[Side, Sequence[str]]]]:
-        """The numbers and the lines of the pairs that are `wanted`, in order, at most `block` at a time."""
+        """Yield the numbers and the lines of the pairs for which `wanted` is true, in order, at most `block` at a time."""
 
 
 @dataclass(frozen=True)
 class CorpusFiles(GeneralCorpus):
-    """Files to select from."""
+    """A general corpus in files of parallel text."""
 
     sources: Sequence[Path]
     targets: Sequence[Path]
     digest: str
-    """Of all lines."""
+    """A hash of all lines."""
 
     @classmethod
     def measure(cls, sources: Sequence[Path], targets: Sequence[Path], progress: Progress) -> CorpusFiles:
-        """Read the files once."""
+        """Read the files once to count and hash their words. Raises RnnsearchError if a file can be read only once."""
         check_repeatable(*sources, *targets)
         lengths, digest = [array("i"), array("i")], blake2b(digest_size=16)
         for done, pair in enumerate(read_pairs(sources, targets)):
@@ -118,7 +119,7 @@ class CorpusFiles(GeneralCorpus):
         return cls(dict(zip(SIDES, words, strict=True)), sources, targets, digest.hexdigest())
 
     def blocks(self, stage: str, progress: Progress, block: int = _BLOCK) -> Iterator[tuple[int, dict[Side, list[str]]]]:
-        """The lines of both sides, `block` pairs at a time, with the number of the first."""
+        """Yield the lines of both sides, `block` pairs at a time, with the number of the first of these pairs."""
         pairs = read_pairs(self.sources, self.targets)
         for start in range(0, len(self), block):
             progress(stage, start, len(self))
@@ -129,10 +130,10 @@ class CorpusFiles(GeneralCorpus):
     def some(
         self, wanted: NDArray[np.bool_], progress: Progress, block: int = _BLOCK
     ) -> Iterator[tuple[NDArray[np.int64], Mapping[Side, Sequence[str]]]]:
-        """By reading all of them."""
+        """See `GeneralCorpus`; this reads the whole corpus."""
         for start, lines in self.blocks("sampling", progress, block):
             chosen = np.flatnonzero(wanted[start : start + block])
-            yield start + chosen, {side: [lines[side][place] for place in chosen] for side in SIDES}
+            yield start + chosen, {side: [lines[side][i] for i in chosen] for side in SIDES}
 
 
 def select(
@@ -150,34 +151,38 @@ def select(
     progress: Progress | None = None,
     jobs: int = 1,
 ) -> Selection:
-    """Write the best pairs of `sources` and `targets`, one or more files each, to the files of `output`, in their order.
+    """Select the pairs of `sources` and `targets` with the lowest scores, and write them to `output` in their order.
 
-    As many as `pairs` says, or as have no more than `words` words on the target side. `in_domain` has text of the wanted
-    kind, which need not be parallel: for both sides, or for the `side` that `moore-lewis` looks at. Of pairs with equal
-    scores the first is the better one; a pair with an empty side is never chosen. `scores` gets a line a pair: its score,
-    the lower the better. `seed` draws the sample that the general models are trained on, or, by `random`, the pairs.
-    So many `jobs` are processes that score. Until the output is written, finished scores are kept beside its source side, in
-    `OUTPUT.parts`: after this process was killed, the same call reads and learns again, and goes on scoring where it was.
+    The number of pairs is `pairs`, or as many as have at most `words` words on the target side. `in_domain` holds the files
+    of in-domain text, which need not be parallel, for both sides, or for the one `side` that `moore-lewis` uses. Of pairs
+    with equal scores, the first is preferred; a pair with an empty side is never selected. The scores of all pairs, one on
+    each line, are written to the file `scores`. `seed` is the seed for the samples that the general models are trained on,
+    or for the selection itself with the method `random`.
+
+    `jobs` is the number of processes that score. Until the output is written, finished scores are kept in `OUTPUT.parts`,
+    where OUTPUT is the source file of the output: if the process is killed, the same call reads the text and trains the
+    models again, but continues to score where it was. Raises RnnsearchError for impossible combinations of arguments and for
+    more pairs or words than there are.
     """
     report = progress or (lambda stage, done, total: None)
     if (pairs is None) == (words is None):
-        raise RnnsearchError("how much is to be kept? Give a number of pairs (--pairs) or of words (--words), not both")
+        raise RnnsearchError("give the size of the selection: a number of pairs (--pairs) or of words (--words), not both")
     if method == "random" and scores is not None:
         raise RnnsearchError(f"{scores}: random selection has no scores to write; leave --scores out")
-    wanted = _wanted_sides(method, side, in_domain or {})
-    check_outputs([*output, scores], [*sources, *targets, *wanted.values()])
-    check_repeatable(*wanted.values())
-    check_readable(*wanted.values())
+    domain_files = _domain_files(method, side, in_domain or {})
+    check_outputs([*output, scores], [*sources, *targets, *domain_files.values()])
+    check_repeatable(*domain_files.values())
+    check_readable(*domain_files.values())
     corpus = CorpusFiles.measure(sources, targets, report)
-    _must_have(corpus, pairs, words)
+    _check_size(corpus, pairs, words)
     with ExitStack() as stack:
         if method == "random":
             values = random_scores(corpus, seed)
         else:
-            texts = {name: digest_of(path) for name, path in wanted.items()}
+            texts = {name: digest_of(path) for name, path in domain_files.items()}
             run = {"command": "select", "corpus": corpus.digest, "in_domain": texts, "seed": seed}
             finished = stack.enter_context(Kept(output[0], run))
-            values = cross_entropy_differences(corpus, wanted, seed, report, _BLOCK, jobs, finished)
+            values = cross_entropy_differences(corpus, domain_files, seed, report, _BLOCK, jobs, finished)
             if scores is not None:
                 with atomic_write(scores) as temporary, temporary.open("w", encoding="utf-8") as file:
                     file.writelines(f"{value:.6f}\n" for value in values)
@@ -201,25 +206,25 @@ def cross_entropy_differences(
     jobs: int = 1,
     finished: Kept | None = None,
 ) -> Floats:
-    """The score of each pair: H_I − H_O, summed over the sides that there is in-domain text for; ∞ where a side is empty.
+    """Return the score of each pair: H_I − H_O, summed over the sides with in-domain text; ∞ if a side is empty.
 
-    `block` pairs are scored at a time, by so many processes (`jobs`); that does not change the scores. Those that have been
-    `finished` before are not computed again.
+    `jobs` processes score `block` pairs at a time, which does not change the scores. Scores that are `finished` from an
+    earlier run are not computed again.
     """
     scoring = learn(corpus, in_domain, seed, progress, block)
     scores = np.where(corpus.whole, 0.0, np.inf)
     with Workers(scoring, jobs) as processes:
         blocks = corpus.blocks("scoring", progress, block)
         groups = ([*zip(*(lines[side] for side in SIDES), strict=True)] for _, lines in blocks)
-        for number, found in enumerate(processes.results(numbered(groups), finished)):
-            scores[number * block : (number + 1) * block] += found
+        for number, differences in enumerate(processes.results(numbered(groups), finished)):
+            scores[number * block : (number + 1) * block] += differences
     return scores
 
 
 def learn(
     corpus: GeneralCorpus, in_domain: Mapping[Side, Path], seed: int, progress: Progress, block: int = _BLOCK
 ) -> Scoring:
-    """The models of the in-domain text and of both samples of the general corpus, on each side."""
+    """Train the language models of the in-domain text and of both samples of the general corpus, for each side."""
     order = np.random.default_rng(seed).permutation(len(corpus))
     specific = {side: _in_domain_model(path, block, progress) for side, path in in_domain.items()}
     samples = {side: _samples(corpus.words[side], order, specific[side].words) for side in in_domain}
@@ -227,16 +232,18 @@ def learn(
 
 
 def random_scores(corpus: GeneralCorpus, seed: int) -> Floats:
-    """The place of each pair in a random order; ∞ where a side is empty."""
-    places = np.random.default_rng(seed).permutation(len(corpus)).astype(float)
-    return np.where(corpus.whole, places, np.inf)
+    """Return as scores the positions of the pairs in a random order; ∞ if a side is empty."""
+    positions = np.random.default_rng(seed).permutation(len(corpus)).astype(float)
+    return np.where(corpus.whole, positions, np.inf)
 
 
-def best(
-    corpus: GeneralCorpus, scores: Floats, *, pairs: int | None = None, words: int | None = None
-) -> NDArray[np.bool_]:
-    """For each pair, whether it is kept: the `pairs` with the lowest scores, or as many as have `words` words at most."""
-    _must_have(corpus, pairs, words)
+def best(corpus: GeneralCorpus, scores: Floats, *, pairs: int | None = None, words: int | None = None) -> NDArray[np.bool_]:
+    """Return for each pair whether it is among the `pairs` with the lowest scores, or among those with `words` words.
+
+    With `words`, the selection has at most so many target words. Raises RnnsearchError if the corpus has too few pairs or
+    words, or if the best pair has more words.
+    """
+    _check_size(corpus, pairs, words)
     order = np.argsort(scores, kind="stable")[: np.isfinite(scores).sum()]
     if words is None:
         count = pairs or 0
@@ -250,17 +257,17 @@ def best(
     return kept
 
 
-def _must_have(corpus: GeneralCorpus, pairs: int | None, words: int | None) -> None:
-    """Raise RnnsearchError where more is to be kept than there is."""
+def _check_size(corpus: GeneralCorpus, pairs: int | None, words: int | None) -> None:
+    """Raise RnnsearchError if more pairs or words are to be selected than the corpus has."""
     if words is None:
-        _must_be_there(pairs or 0, int(corpus.whole.sum()), "pairs")
+        _check_count(pairs or 0, int(corpus.whole.sum()), "pairs")
     else:
-        _must_be_there(words, int(corpus.words["target"][corpus.whole].sum(dtype=np.int64)), "words")
+        _check_count(words, int(corpus.words["target"][corpus.whole].sum(dtype=np.int64)), "words")
 
 
-def _must_be_there(asked: int, there: int, unit: str) -> None:
-    if not 0 < asked <= there:
-        raise RnnsearchError(f"{asked:,} {unit} cannot be selected: there are {there:,}; ask for that many at most")
+def _check_count(requested: int, available: int, unit: str) -> None:
+    if not 0 < requested <= available:
+        raise RnnsearchError(f"{requested:,} {unit} cannot be selected: there are {available:,}; ask for that many at most")
 
 
 # Models ---------------------------------------------------------------------------------------------------------------
@@ -268,7 +275,7 @@ def _must_be_there(asked: int, there: int, unit: str) -> None:
 
 @dataclass(frozen=True)
 class _InDomain:
-    """A model of in-domain text, its vocabulary, and how many words the text has."""
+    """A language model of in-domain text, its vocabulary, and the number of words of the text."""
 
     model: LanguageModel
     vocabulary: Vocabulary
@@ -285,16 +292,17 @@ class Scoring(Stage[tuple[str, str], list[float]]):
 
     def __call__(self, shard: Shard[tuple[str, str]]) -> list[float]:
         numbers = np.arange(shard.first, shard.first + len(shard.rows))
-        found: list[float] = self.scores(numbers, dict(zip(SIDES, zip(*shard.rows, strict=True), strict=True))).tolist()
-        return found
+        scores: list[float] = self.scores(numbers, dict(zip(SIDES, zip(*shard.rows, strict=True), strict=True))).tolist()
+        return scores
 
     def scores(self, numbers: NDArray[np.int64], lines: Mapping[Side, Sequence[str]]) -> Floats:
-        """The cross-entropy differences of the pairs of these numbers, each of which does not depend on the others."""
+        """Return the cross-entropy differences of the pairs with these numbers; each is independent of the other pairs."""
         scores = np.zeros(len(numbers))
         for side, model in self.specific.items():
             sentences = _encode(lines[side], model.vocabulary)
             first, second = self.general[side]
             entropies = first.cross_entropies(sentences)
+            # The sentences that the first general model was trained on are scored by the second.
             seen = np.flatnonzero(self.samples[side][numbers] == 0)
             again = _encode([lines[side][number] for number in seen.tolist()], model.vocabulary)
             entropies[seen] = second.cross_entropies(again)
@@ -303,12 +311,12 @@ class Scoring(Stage[tuple[str, str], list[float]]):
 
 
 def model_words(line: str) -> list[str]:
-    """The words of a line as the language models see them."""
+    """Return the words of a line for the language models: lowercased sequences of letters, and other single characters."""
     return _WORD.findall(line.lower())
 
 
 def model_vocabulary(lines: Iterable[str]) -> Vocabulary:
-    """All words that occur at least twice in these lines."""
+    """Return the vocabulary of all words that occur at least twice in these lines."""
     counts = Counter[str]()
     for line in lines:
         counts.update(model_words(line))
@@ -316,7 +324,7 @@ def model_vocabulary(lines: Iterable[str]) -> Vocabulary:
 
 
 def encoded_blocks(lines: Iterable[str], vocabulary: Vocabulary, block: int = _BLOCK) -> Iterator[Sentences]:
-    """The ids of these lines, `block` lines at a time."""
+    """Yield the ids of the words of these lines, `block` lines at a time."""
     lines = iter(lines)
     while chunk := list(islice(lines, block)):
         yield _encode(chunk, vocabulary)
@@ -332,6 +340,7 @@ def _encode(lines: Sequence[str], vocabulary: Vocabulary) -> Sentences:
 
 
 def _in_domain_model(path: Path, block: int, progress: Progress) -> _InDomain:
+    """Train the language model of a text. Raises RnnsearchError if the text has no words."""
     check_repeatable(path)
     progress(f"learning {path.name}", 0, None)
     words = sum(len(line.split()) for line in read_lines(path))
@@ -343,9 +352,10 @@ def _in_domain_model(path: Path, block: int, progress: Progress) -> _InDomain:
 
 
 def _samples(lengths: Ids, order: NDArray[np.int64], words: int) -> NDArray[np.int8]:
-    """For each sentence, 0 if it is in the first sample, 1 if in the second, −1 if in neither.
+    """Return for each sentence 0 if it is in the first sample, 1 if it is in the second, and −1 if it is in neither.
 
-    Each sample has `words` words, or half the corpus, of the sentences that come first in a random order.
+    The samples are taken from the sentences in the random order `order`. Each has `words` words, or half the words of the
+    corpus if that has fewer than twice as many.
     """
     totals = np.cumsum(lengths[order], dtype=np.int64)
     words = min(words, int(totals[-1:].sum()) // 2)
@@ -362,14 +372,14 @@ def _general_models(
     block: int,
     progress: Progress,
 ) -> dict[Side, tuple[LanguageModel, LanguageModel]]:
-    """Models of both samples of each side, with the vocabularies of the in-domain models."""
+    """Train the language models of both samples of each side, with the vocabularies of the in-domain models."""
     texts: dict[Side, tuple[list[Sentences], list[Sentences]]] = {side: ([], []) for side in specific}
     sampled = np.any([side >= 0 for side in samples.values()], axis=0)
     for numbers, lines in corpus.some(sampled, progress, block):
         for side, model in specific.items():
             for number, text in enumerate(texts[side]):
                 chosen = np.flatnonzero(samples[side][numbers] == number).tolist()
-                text.append(_encode([lines[side][place] for place in chosen], model.vocabulary))
+                text.append(_encode([lines[side][i] for i in chosen], model.vocabulary))
     models: dict[Side, tuple[LanguageModel, LanguageModel]] = {}
     for side, model in specific.items():
         progress(f"learning samples of the {side} side", 0, None)
@@ -382,6 +392,7 @@ def _general_models(
 
 
 def _write(corpus: CorpusFiles, kept: NDArray[np.bool_], output: tuple[Path, Path], progress: Progress) -> None:
+    """Write the lines of the selected pairs to the two files of `output`, atomically."""
     with ExitStack() as stack:
         files = [stack.enter_context(stack.enter_context(atomic_write(path)).open("wb")) for path in output]
         for start, lines in corpus.blocks("writing", progress, _BLOCK):
@@ -390,16 +401,16 @@ def _write(corpus: CorpusFiles, kept: NDArray[np.bool_], output: tuple[Path, Pat
                 file.writelines(lines[side][number].encode() + b"\n" for number in chosen)
 
 
-def _wanted_sides(method: Method, side: Side | None, in_domain: Mapping[Side, Path]) -> dict[Side, Path]:
-    """The in-domain text of the sides that the method looks at."""
+def _domain_files(method: Method, side: Side | None, in_domain: Mapping[Side, Path]) -> dict[Side, Path]:
+    """Return the files of in-domain text for the sides that the method uses. Raises RnnsearchError if one is missing."""
     if method == "random":
         return {}
     if method == "moore-lewis" and side is None:
         raise RnnsearchError("moore-lewis looks at one side: say which, --side source or --side target")
-    wanted = SIDES if side is None else (side,)
+    sides = SIDES if side is None else (side,)
     if method == "axelrod" and side is not None:
         raise RnnsearchError(f"axelrod looks at both sides; with --side {side}, say --method moore-lewis")
-    for name in wanted:
+    for name in sides:
         if name not in in_domain:
-            raise RnnsearchError(f"{method} needs text of the wanted kind for the {name} side: give --in-domain-{name} FILE")
-    return {name: in_domain[name] for name in wanted}
+            raise RnnsearchError(f"{method} needs in-domain text for the {name} side: give --in-domain-{name} FILE")
+    return {name: in_domain[name] for name in sides}

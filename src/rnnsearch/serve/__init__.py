@@ -1,1 +1,1 @@
-"""The translation server: one search for all who ask, and HTTP around it."""
+"""The translation server: one search for the requests of all clients, and an HTTP interface."""

@@ -1,4 +1,4 @@
-"""Answers to `POST /translate`: made of the translations of the sentences, at once or as a stream of events."""
+"""Answers to `POST /translate`, composed of translated sentences, as one JSON object or as a stream of events."""
 
 from __future__ import annotations
 
@@ -34,49 +34,49 @@ T = TypeVar("T")
 _WORDS = regex.compile(r"[\p{L}\p{M}\p{N}]+|[?!]")
 
 
-def wanted(asked: TranslateRequest, beam: int) -> int:
-    """How many translations of each sentence a request needs, by a model whose beam has this width by itself.
+def wanted(params: TranslateRequest, beam: int) -> int:
+    """Return how many translations of each sentence the search has to return for a request; `beam` is the model's own width.
 
-    For alternatives, these are all that the beam has: some differ in nothing that a reader would notice.
+    A request for alternatives needs the whole beam, because some hypotheses differ in nothing that a reader would notice.
     """
-    alternatives = max(asked.alternatives + 1, min(asked.beam or beam, MOST_TRANSLATIONS)) if asked.alternatives else 1
-    return max(asked.n_best, alternatives)
+    alternatives = max(params.alternatives + 1, min(params.beam or beam, MOST_TRANSLATIONS)) if params.alternatives else 1
+    return max(params.n_best, alternatives)
 
 
 def answer(
-    asked: TranslateRequest,
+    params: TranslateRequest,
     passages: Sequence[Passage | Markup],
-    found: Sequence[list[Translation]],
+    translations: Sequence[list[Translation]],
     sources: Sequence[Detected],
 ) -> TranslateResponse:
-    """The answer to a request, of the translations of all its sentences."""
-    rest = iter(found)
+    """Compose the answer to a request from the n-best lists of all its sentences, in order."""
+    rest = iter(translations)
     texts, alternatives, sentences = [], [], []
     for passage in passages:
         n_best_lists = [next(rest) for _ in passage.sentences]
-        best, *others = _different(passage, n_best_lists, asked.alternatives + 1)
+        best, *others = _different(passage, n_best_lists, params.alternatives + 1)
         texts.append(best)
         alternatives.append(others)
-        if asked.alignment:
+        if params.alignment:
             pairs = zip(passage.sentences, n_best_lists, strict=True)
-            sentences.append([aligned(sentence, n_best[: asked.n_best]) for sentence, n_best in pairs])
-    many = not isinstance(asked.q, str)
+            sentences.append([aligned(sentence, n_best[: params.n_best]) for sentence, n_best in pairs])
+    many = not isinstance(params.q, str)
 
-    def one(values: list[T]) -> T | list[T]:
+    def single_or_list(values: list[T]) -> T | list[T]:
         return values if many else values[0]
 
     return TranslateResponse(
-        translatedText=one(texts),
-        alternatives=one(alternatives) if asked.alternatives else None,
-        detectedLanguage=one(list(sources)) if asked.source == "auto" else None,
-        sentences=one(sentences) if asked.alignment else None,
+        translatedText=single_or_list(texts),
+        alternatives=single_or_list(alternatives) if params.alternatives else None,
+        detectedLanguage=single_or_list(list(sources)) if params.source == "auto" else None,
+        sentences=single_or_list(sentences) if params.alignment else None,
     )
 
 
 def _different(passage: Passage | Markup, n_best_lists: Sequence[list[Translation]], count: int) -> list[str]:
-    """The first `count` translations of a text that differ, the best one first; fewer where there are no more.
+    """Return up to `count` different translations of a text, the best one first.
 
-    A sentence that has fewer translations than others stays at its last one.
+    Translation k of a text joins translation k of each sentence, or the last one of sentences that have fewer.
     """
     ranks = max((len(n_best) for n_best in n_best_lists), default=1)
     each = (
@@ -90,7 +90,7 @@ def _different(passage: Passage | Markup, n_best_lists: Sequence[list[Translatio
 
 
 def _as_read(text: str) -> tuple[str, ...]:
-    """What a reader notices of a text: its words, whatever their case, and whether it asks or exclaims."""
+    """Return what a reader notices of a text: its words without their case, question marks and exclamation marks."""
     text = normalize("NFKC", text).casefold().strip()
     return tuple(_WORDS.findall(text)) or (text,)
 
@@ -99,13 +99,13 @@ async def events(
     request: Request,
     work: AsyncGenerator[list[Translation], None],
     sentences: Sequence[tuple[int, str]],
-    asked: TranslateRequest,
+    params: TranslateRequest,
 ) -> AsyncIterator[str]:
-    """Server-sent events: `sentence` for each as it is translated, in order, then `done`; `error` if it breaks off."""
+    """Yield server-sent events: `sentence` for each translated sentence, in order, then `done`, or `error` on a failure."""
     try:
         number = 0
         async for translations in while_connected(request, work):
-            sentence: AlignedSentence = aligned(sentences[number][1], translations[: asked.n_best])
+            sentence: AlignedSentence = aligned(sentences[number][1], translations[: params.n_best])
             yield f"event: sentence\ndata: {sentence.model_dump_json()}\n\n"
             number += 1
         yield "event: done\ndata: {}\n\n"
@@ -114,5 +114,5 @@ async def events(
 
 
 def as_json(answer: BaseModel) -> Response:
-    """An answer; what is None is left out."""
+    """Return an answer as JSON, without fields that are None."""
     return Response(answer.model_dump_json(exclude_none=True), media_type="application/json")

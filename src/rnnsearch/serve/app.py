@@ -1,4 +1,4 @@
-"""The HTTP server: what it answers, and the limits within which it does."""
+"""The HTTP server: its endpoints, and the limits that requests have to observe."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ from rnnsearch.translation.sentences import Passage, as_passage
 log = logging.getLogger("rnnsearch.serve")
 
 AT_ONCE = 256
-"""So many sentences of a request are given to the search at once."""
+"""The number of sentences of a request that are passed to the search at once."""
 SURER = 5.0
-"""A text is taken for one in the target language, and given back, where this is more probable by so many percent: one that
-tells nothing of its language, as `OK`, is translated."""
+"""A text is returned untranslated only if the target language is more probable than all other languages by this many
+percentage points. A text that does not reveal its language, such as `OK`, is therefore translated."""
 
 
 class Server:
-    """Answers requests by the models of its language pairs."""
+    """Answers requests with the models of its language pairs."""
 
     def __init__(self, search: SearchProcesses, limits: Limits, keys: Sequence[str] = (), log_text: bool = False) -> None:
-        """With `keys`, every request that costs time has to give one. `log_text` writes texts into the log."""
+        """With `keys`, every request that needs computing time has to contain one of them. `log_text` logs all texts."""
         self.search, self.limits = search, limits
         self.models: dict[tuple[str, str], int] = {}
         for number, model in enumerate(search.models):
@@ -70,10 +70,10 @@ class Server:
                 raise RnnsearchError(f"two models translate {pair[0]} into {pair[1]}; give one for each pair of languages")
             self.models[pair] = number
         self.served = list(dict.fromkeys([*(source for source, _ in self.models), *(target for _, target in self.models)]))
-        """The languages of all models, those that are translated first."""
+        """The languages of all models, source languages first."""
         self.detector = Detector(self.served)
         self._waiting = 0
-        """Sentences that a request has been accepted for, and that the search does not have yet."""
+        """The number of sentences of accepted requests that the search has not received yet."""
         self._reader, self._keys = Reader(limits, keys), bool(keys)
         self._log_text = log_text
 
@@ -84,7 +84,9 @@ class Server:
         self._requests = Counter("rnnsearch_requests", "Requests answered.", ["path", "status"], registry=self.registry)
         self._seconds = Histogram("rnnsearch_request_seconds", "Time to the answer.", ["path"], registry=self.registry)
         self._sentences = Counter("rnnsearch_sentences", "Sentences translated.", registry=self.registry)
-        under_way = Gauge("rnnsearch_sentences_under_way", "Sentences asked for and not answered.", registry=self.registry)
+        under_way = Gauge(
+            "rnnsearch_sentences_under_way", "Sentences requested and not answered yet.", registry=self.registry
+        )
         under_way.set_function(lambda: search.under_way + self._waiting)
 
     def record(self, path: str, status: int, seconds: float) -> None:
@@ -92,85 +94,85 @@ class Server:
         self._requests.labels(path, status).inc()
         self._seconds.labels(path).observe(seconds)
 
-    # What is answered
+    # Endpoints
 
     async def translate(self, request: Request) -> Response:
-        """`POST /translate`."""
-        asked = await self._reader.read(request, TranslateRequest)
-        texts = [asked.q] if isinstance(asked.q, str) else asked.q
-        self._check_length([*texts, asked.prefix])
+        """`POST /translate`: translations of texts, or a stream of translated sentences."""
+        params = await self._reader.read(request, TranslateRequest)
+        texts = [params.q] if isinstance(params.q, str) else params.q
+        self._check_length([*texts, params.prefix])
         streams = prefers_events(",".join(request.headers.getlist("accept")))
-        if streams and asked.format == "html":
+        if streams and params.format == "html":
             raise HTTPException(400, "format: a stream of sentences has no markup; ask for JSON, or for the format text")
         if self._log_text:
             log.info("text %r", texts)
-        detected, passages = await asyncio.to_thread(self._read, asked, texts)
-        models = [self.models.get((one.language, asked.target), 0) for one in detected]
+        detected, passages = await asyncio.to_thread(self._read, params, texts)
+        models = [self.models.get((source.language, params.target), 0) for source in detected]
         sentences = [
             (model, sentence) for model, passage in zip(models, passages, strict=True) for sentence in passage.sentences
         ]
-        if asked.prefix and len(sentences) != 1:
+        if params.prefix and len(sentences) != 1:
             raise HTTPException(400, f"prefix: the text has {len(sentences)} sentences; a prefix needs a text of one")
-        self._check_sentences(len(sentences), max(asked.n_best, asked.alternatives + 1))
-        work = self._translations(sentences, asked)
+        self._check_sentences(len(sentences), max(params.n_best, params.alternatives + 1))
+        work = self._translations(sentences, params)
         if streams:
-            return StreamingResponse(events(request, work, sentences, asked), media_type="text/event-stream")
-        found = [translations async for translations in while_connected(request, work)]
-        return as_json(answer(asked, passages, found, detected))
+            return StreamingResponse(events(request, work, sentences, params), media_type="text/event-stream")
+        translations = [n_best async for n_best in while_connected(request, work)]
+        return as_json(answer(params, passages, translations, detected))
 
     async def detect(self, request: Request) -> Response:
-        """`POST /detect`: the languages that a text may be in."""
-        asked = await self._reader.read(request, DetectRequest)
-        texts = [asked.q] if isinstance(asked.q, str) else asked.q
+        """`POST /detect`: the probable languages of a text."""
+        params = await self._reader.read(request, DetectRequest)
+        texts = [params.q] if isinstance(params.q, str) else params.q
         self._check_length(texts)
-        found = await asyncio.to_thread(self._ranked, texts)
-        # Some clients know only an answer of one language; there are more where it is no clear matter.
-        return JSONResponse([one.model_dump() for one in found if one.confidence >= found[0].confidence / 2])
+        ranked = await asyncio.to_thread(self._ranked, texts)
+        # Some clients understand only an answer with one language, so further languages are listed only in unclear cases.
+        return JSONResponse([source.model_dump() for source in ranked if source.confidence >= ranked[0].confidence / 2])
 
     async def score(self, request: Request) -> Response:
-        """`POST /score` and `POST /align`: given pairs, their scores and alignments."""
-        asked = await self._reader.read(request, PairRequest)
-        sides = [[side] if isinstance(side, str) else side for side in (asked.q, asked.translation)]
+        """`POST /score` and `POST /align`: the scores and alignments of sentence pairs."""
+        params = await self._reader.read(request, PairRequest)
+        sides = [[side] if isinstance(side, str) else side for side in (params.q, params.translation)]
         if len(sides[0]) != len(sides[1]):
             raise HTTPException(400, f"{len(sides[0])} sentences, but {len(sides[1])} translations; give one for each")
         self._check_length(sides[0] + sides[1])
         self._check_sentences(len(sides[0]))
-        model = await asyncio.to_thread(self._one_model, asked, sides[0])
+        model = await asyncio.to_thread(self._one_model, params, sides[0])
         pairs = await self.search.score(model, sides[0], sides[1])
         return as_json(PairResponse(pairs=[scored(pair) for pair in pairs]))
 
     async def next_words(self, request: Request) -> Response:
-        """`POST /next-words`: what may follow the beginning of a translation."""
-        asked = await self._reader.read(request, NextWordsRequest)
-        self._check_length([asked.q, asked.prefix])
+        """`POST /next-words`: the most probable next words after the beginning of a translation."""
+        params = await self._reader.read(request, NextWordsRequest)
+        self._check_length([params.q, params.prefix])
         self._check_sentences(1)
-        model = await asyncio.to_thread(self._one_model, asked, [asked.q])
-        found = await self.search.next_words(model, asked.q, asked.prefix, asked.count)
-        words = [NextWord(word=word, probability=round(probability, 6)) for word, probability in found]
+        model = await asyncio.to_thread(self._one_model, params, [params.q])
+        ranked = await self.search.next_words(model, params.q, params.prefix, params.count)
+        words = [NextWord(word=word, probability=round(probability, 6)) for word, probability in ranked]
         return as_json(NextWordsResponse(words=words))
 
     async def languages(self, request: Request) -> Response:
-        """`GET /languages`."""
+        """`GET /languages`: all languages, with the target languages of each."""
         targets = {code: [target for source, target in self.models if source == code] for code in self.served}
         known = [TargetLanguages(code=code, name=NAMES.get(code, code), targets=its) for code, its in targets.items()]
-        return JSONResponse([one.model_dump() for one in known])
+        return JSONResponse([language.model_dump() for language in known])
 
     async def health(self, request: Request) -> Response:
-        """`GET /health`: each model has translated when the server begins to listen; a process may have ended since."""
+        """`GET /health`: fails if a search process has ended. Each model has translated before the server listens."""
         if self.search.lost:
             raise SearchFailed
         return as_json(Health())
 
     async def suggest(self, request: Request) -> Response:
-        """`POST /suggest`: as LibreTranslate answers where this is switched off."""
+        """`POST /suggest`: refused like by a LibreTranslate server that has switched it off."""
         raise HTTPException(403, "suggestions are disabled on this server")
 
     async def translate_file(self, request: Request) -> Response:
-        """`POST /translate_file`: as LibreTranslate answers where this is switched off."""
+        """`POST /translate_file`: refused like by a LibreTranslate server that has switched it off."""
         raise HTTPException(403, "the translation of files is disabled on this server; send their text to /translate")
 
     async def frontend_settings(self, request: Request) -> Response:
-        """`GET /frontend/settings`: what a page of LibreTranslate asks for first."""
+        """`GET /frontend/settings`: the settings that a page of LibreTranslate requests first."""
         (source, target), *_ = self.models
         return JSONResponse(
             {
@@ -189,80 +191,85 @@ class Server:
         )
 
     async def metrics(self, request: Request) -> Response:
-        """`GET /metrics`."""
+        """`GET /metrics`: figures for Prometheus."""
         return Response(as_prometheus_text(self.registry), media_type=CONTENT_TYPE_LATEST)
 
     async def openapi(self, request: Request) -> Response:
-        """`GET /openapi.json` and, as with LibreTranslate, `GET /spec`."""
+        """`GET /openapi.json` and, as with LibreTranslate, `GET /spec`: the OpenAPI document."""
         return JSONResponse(self._document)
 
     @cached_property
     def _document(self) -> dict[str, Any]:
         return openapi(self.limits.characters, self._keys, list(self.models))
 
-    # How it is found
+    # Languages, models, limits, and the translations
 
-    def _read(self, asked: TranslateRequest, texts: Sequence[str]) -> tuple[list[Detected], list[Passage | Markup]]:
-        """The language of each text, and the text as sentences; one in the target language has none to translate."""
-        if asked.source == "auto":
-            detected = self._detected(texts, asked)
+    def _read(self, params: TranslateRequest, texts: Sequence[str]) -> tuple[list[Detected], list[Passage | Markup]]:
+        """Return the language of each text, and its sentences; a text that is in the target language already has none."""
+        if params.source == "auto":
+            detected = self._detected(texts, params)
         else:
-            detected = [Detected(language=asked.source, confidence=100)] * len(texts)
-        read = Markup if asked.format == "html" else as_passage
+            detected = [Detected(language=params.source, confidence=100)] * len(texts)
+        read = Markup if params.format == "html" else as_passage
         passages: list[Passage | Markup] = []
-        for text, language in zip(texts, (one.language for one in detected), strict=True):
-            if language == asked.target and language in self.served and (language, language) not in self.models:
+        for text, language in zip(texts, (source.language for source in detected), strict=True):
+            if language == params.target and language in self.served and (language, language) not in self.models:
                 passages.append(Passage(text, [], []))
             else:
-                self._model(language, asked.target)
-                passages.append(read(text, language, asked.split_sentences))
+                self._model(language, params.target)
+                passages.append(read(text, language, params.split_sentences))
         return detected, passages
 
-    def _detected(self, texts: Sequence[str], asked: TranslateRequest) -> list[Detected]:
-        """The language of each text that is to be translated, among those that are served."""
-        only = self._only_source(asked.target)
+    def _detected(self, texts: Sequence[str], params: TranslateRequest) -> list[Detected]:
+        """Detect the language of each text of a translation request, among the languages that are served."""
+        only = self._only_source(params.target)
         if not self.detector.able:
             if only is None:
                 raise HTTPException(400, "source: give a language; it cannot be detected here")
             return [Detected(language=only)] * len(texts)
-        found = self.detector.ranked_each([without_markup(text) for text in texts] if asked.format == "html" else texts)
+        texts_ranked = self.detector.ranked_each(
+            [without_markup(text) for text in texts] if params.format == "html" else texts
+        )
         return [
-            max(ranked, key=lambda one: one.confidence - SURER * (one.language == asked.target)) for ranked in found
+            max(ranked, key=lambda source: source.confidence - SURER * (source.language == params.target))
+            for ranked in texts_ranked
         ]
 
     def _ranked(self, texts: Sequence[str]) -> list[Detected]:
-        """The languages that all texts together may be in."""
+        """Return the probable languages of all texts together, the most probable first."""
         if self.detector.able:
             return self.detector.ranked("\n".join(texts))
         return [Detected(language=language) for language in dict.fromkeys(source for source, _ in self.models)]
 
-    def _one_model(self, asked: Asked, texts: Sequence[str]) -> int:
-        """The model for texts that are all in one language, of which there may be a model."""
-        source = asked.source
+    def _one_model(self, params: Asked, texts: Sequence[str]) -> int:
+        """Return the number of the model for texts that are all in one language. HTTPException if there is no such model."""
+        source = params.source
         if source == "auto":
-            source = self._only_source(asked.target) or self._ranked(texts)[0].language
-        return self._model(source, asked.target)
+            source = self._only_source(params.target) or self._ranked(texts)[0].language
+        return self._model(source, params.target)
 
     def _only_source(self, target: str) -> str | None:
-        """The language that alone is translated into this one; None for several. HTTPException where there is none."""
+        """Return the only language that is translated into `target`; None for several. HTTPException if there is none."""
         sources = [source for source, to in self.models if to == target]
         if not sources:
             self._model("auto", target)
         return sources[0] if len(sources) == 1 else None
 
     def _model(self, source: str, target: str) -> int:
-        """The model of a pair of languages."""
+        """Return the number of the model of a pair of languages. HTTPException if there is none."""
         if (source, target) not in self.models:
-            pairs = ", ".join(f"{one} to {other}" for one, other in self.models)
+            pairs = ", ".join(f"{known} to {its_target}" for known, its_target in self.models)
             raise HTTPException(400, f"{source} to {target} is not translated here, but {pairs}"[:500])
         return self.models[source, target]
 
     def _check_length(self, texts: Sequence[str]) -> None:
+        """Raise HTTPException if texts have more characters than a request may have."""
         length, limit = sum(map(len, texts)), self.limits.characters
         if limit is not None and length > limit:
             raise HTTPException(413, f"{length:,} characters, and the limit is {limit:,}")
 
     def _check_sentences(self, count: int, each: int = 1) -> None:
+        """Raise HTTPException for too many sentences, too many translations, `each` per sentence, or a full queue."""
         limit = self.limits.sentences
         if limit is not None and count > limit:
             raise HTTPException(413, f"{count:,} sentences, and the limit is {limit:,}")
@@ -273,26 +280,27 @@ class Server:
             raise HTTPException(503, "too many sentences are waiting; try again later", {"Retry-After": "2"})
 
     async def _translations(
-        self, sentences: Sequence[tuple[int, str]], asked: TranslateRequest
+        self, sentences: Sequence[tuple[int, str]], params: TranslateRequest
     ) -> AsyncGenerator[list[Translation], None]:
-        """The translations of each sentence by its model, in order, as they are found.
+        """Yield the n-best list of each sentence by its model, in order, as soon as it is complete.
 
-        The search is given a part of a long text at a time: it reads what it is given before it goes on for others.
+        The search receives a long text in parts, because it prepares all sentences that it receives before it continues with
+        those of other requests.
         """
-        prefixes = [asked.prefix] if asked.prefix else ()
+        prefixes = [params.prefix] if params.prefix else ()
         left = len(sentences)
         self._waiting += left
         try:
             for model, group in groupby(sentences, key=itemgetter(0)):
                 lines = [sentence for _, sentence in group]
-                n = wanted(asked, self.search.models[model].beam)
+                n = wanted(params, self.search.models[model].beam)
                 for start in range(0, len(lines), AT_ONCE):
                     part = lines[start : start + AT_ONCE]
                     self._waiting -= len(part)
                     left -= len(part)
-                    search = self.search.translations(model, part, n, prefixes, asked.beam or None, asked.terms)
-                    async with aclosing(search) as found:
-                        async for translations in found:
+                    search = self.search.translations(model, part, n, prefixes, params.beam or None, params.terms)
+                    async with aclosing(search) as results:
+                        async for translations in results:
                             self._sentences.inc()
                             yield translations
         finally:
@@ -300,7 +308,7 @@ class Server:
 
 
 def make_app(server: Server, origins: Sequence[str] = ()) -> Starlette:
-    """The application; pages of `origins` may call it from a browser."""
+    """Return the application; web pages of these `origins` may call it from a browser."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -310,7 +318,7 @@ def make_app(server: Server, origins: Sequence[str] = ()) -> Starlette:
         await loading
         server.search.detach()
 
-    # The headers for other sites are around all the rest: whatever is answered has them, a refusal too.
+    # The outermost middleware adds the CORS headers, so that every response has them, also a refusal.
     middleware = [Middleware(Bounded, seconds=server.limits.seconds, record=server.record)]
     if origins:
         allowed = {"allow_methods": ["GET", "POST"], "allow_headers": ["*"], "expose_headers": ["Retry-After"]}

@@ -1,4 +1,4 @@
-"""Around every request: its time limit, its record, and one sentence where something fails."""
+"""The middleware around every request: a time limit, a record, and a response of one sentence where a request fails."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger("rnnsearch.serve")
 
 
 class Bounded:
-    """Breaks a request off after so many `seconds`, or never; `record` gets the path, the status and the time of each."""
+    """Aborts requests after `seconds`, if not None, and calls `record` with the path, status and duration of each."""
 
     def __init__(self, app: ASGIApp, seconds: float | None, record: Callable[[str, int, float], None]) -> None:
         self._app, self._seconds, self._record = app, seconds, record
@@ -54,7 +54,7 @@ class Bounded:
         if failure is not None and not status:
             code, told = failure
             await error_response(code, told, {"Retry-After": "5"} if code == 503 else {})(scope, receive, record)
-        elif failure is not None and streams:  # whose status has been sent
+        elif failure is not None and streams:  # the status of a stream has been sent already
             await send({"type": "http.response.body", "body": error_event(failure[1]).encode(), "more_body": False})
         route = scope.get("route")
         path = route.path if isinstance(route, Route) else "other"
@@ -64,17 +64,17 @@ class Bounded:
 
 
 async def refuse(request: Request, error: Exception) -> Response:
-    """The answer where a request is refused or fails: the status of an `HTTPException`, 500 for `SearchFailed`, else 400."""
+    """Answer a request that is refused or fails, with the status of an `HTTPException`, 500 for `SearchFailed`, or 400."""
     if isinstance(error, HTTPException):
         return error_response(error.status_code, error.detail, dict(error.headers or {}))
     return error_response(500 if isinstance(error, SearchFailed) else 400, str(error))
 
 
 def error_event(sentence: str) -> str:
-    """The last event of a stream that breaks off."""
+    """Return the last event of a stream that fails."""
     return f"event: error\ndata: {json.dumps({'error': sentence})}\n\n"
 
 
 def error_response(status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
-    """One sentence, as JSON."""
+    """Return a response that contains one sentence as JSON."""
     return JSONResponse({"error": sentence}, status, headers)

@@ -1,8 +1,8 @@
 """Continuous batching: one search translates for many callers, whose sentences share its slots.
 
-A sentence takes a slot as soon as another leaves it. Callers take turns, so that a single sentence does not wait for the end
-of a long document. A translation is the one that the caller would have got alone: the sentences of a search do not affect
-each other.
+As soon as a sentence leaves a slot, another sentence takes it. Callers take turns, so that a single sentence does not wait
+for the end of a long document. Every caller receives the same translations as if it were alone, because the sentences of a
+search do not affect each other.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from rnnsearch.translation.request import Request
 log = logging.getLogger("rnnsearch.serve")
 
 GROUP, PATIENCE = 8, 8
-"""Sentences are encoded in groups, for a group takes hardly longer than one: beside others that are searched for, a sentence
-waits until there are so many, but for no more than so many steps of the search."""
+"""The number of sentences that are encoded together, which takes hardly longer than encoding one, and the most steps of the
+search for which a sentence waits for such a group. In an empty search, a sentence does not wait."""
 POSITIONS = 128
-"""The source positions for which the search has room; a longer sentence waits until it can have a search of its own."""
+"""The number of source positions of a slot. For a longer sentence, an empty search is replaced by one with larger slots."""
 
 
 class SearchFailed(Exception):
-    """A search broke off."""
+    """A search failed; its translations are lost."""
 
     def __str__(self) -> str:
         return "the search failed; the server's log says how"
@@ -38,43 +38,45 @@ class SearchFailed(Exception):
 
 @dataclass
 class Found:
-    """What has become of a line."""
+    """The result of a line: its translations, or a failure."""
 
     caller: int
     place: int
     """The position of the line among those of its caller."""
     translations: list[Translation] | SearchFailed
-    """Best first."""
+    """The n-best list, or the failure."""
 
 
 @dataclass(eq=False)
 class _Line:
+    """A line that is being translated."""
+
     caller: int
     place: int
     request: Request
     left: int
-    """The number of queries whose search is not done."""
+    """The number of its queries that are not finished."""
 
 
 @dataclass(eq=False)
 class _Caller:
-    """What one caller has asked for; it takes turns with the others."""
+    """The lines of a caller, which takes turns with the other callers."""
 
     left: int
-    """The number of lines that have not been told."""
+    """The number of lines without a result."""
     waiting: deque[tuple[_Line, Query]] = field(default_factory=deque)
-    """Queries that the search does not have yet."""
+    """Queries that wait for a slot."""
     searching: set[Query] = field(default_factory=set)
-    """Queries that the search has."""
+    """Queries that have a slot."""
 
 
 class ContinuousTranslator:
-    """A search that callers add lines to at any time; it proceeds step by step."""
+    """A search to which callers may add lines at any time; `step` extends all translations by one word."""
 
     def __init__(self, translator: Translator, terms: GivenTerms = None, **settings: object) -> None:
         """`terms` and `settings` are those of `Translator.translate`; `batch_sentences` is the number of slots.
 
-        Raises RnnsearchError for models of both directions, which are two searches.
+        Raises RnnsearchError for a translator of both directions, which needs two searches.
         """
         if isinstance(translator, BidirectionalTranslator):
             raise RnnsearchError("L2R and R2L models together cannot be served; give one model")
@@ -85,17 +87,19 @@ class ContinuousTranslator:
         self._search = self._new_search(POSITIONS)
         self._callers: dict[int, _Caller] = {}
         self._turns: deque[_Caller] = deque()
-        """The callers who have queries waiting; the first one is next."""
+        """The callers with waiting queries; the first one is next."""
         self._lines: dict[Query, _Line] = {}
-        """The line of each query that the search has."""
+        """The line of each query that has a slot."""
         self._waiting = 0
+        """The number of waiting queries of all callers."""
         self._waited = 0
-        """The steps since the first of those who wait could have had a slot."""
+        """The number of steps since a slot was free for the first waiting query."""
         self._found: list[Found] = []
+        """The results that `step` has not returned yet."""
 
     @property
     def busy(self) -> bool:
-        """Whether there is something to do, or to tell."""
+        """Whether `step` has work to do or results to return."""
         return bool(self._found or self._turns or self._search.busy)
 
     def add(
@@ -107,28 +111,28 @@ class ContinuousTranslator:
         beam: int | None = None,
         terms: GivenTerms = None,
     ) -> None:
-        """Have the `n` best translations of these lines found, in order, for a new caller; see `Translator.requests`.
+        """Add the lines of a new caller, for the `n` best translations of each; the parameters are those of the translator.
 
-        Where the caller's `terms` and the search's own translate the same words, those of the caller decide. Raises
-        RnnsearchError where they cannot be searched for.
+        The `terms` of the caller take precedence over those of the search. Raises RnnsearchError for lines that cannot be
+        searched for.
         """
         glossary = self._glossary | self.translator.glossary(terms)
         requests = self.translator.requests(lines, n, prefixes, self.settings, beam, glossary)
         if not requests:
             return
-        asking = self._callers[caller] = _Caller(len(requests))
+        new_caller = self._callers[caller] = _Caller(len(requests))
         for place, request in enumerate(requests):
             line = _Line(caller, place, request, len(request.queries))
             if not request.queries:
-                self._tell(line)
-            asking.waiting.extend((line, query) for query in request.queries)
-        self._waiting += len(asking.waiting)
-        if asking.waiting:
-            self._turns.append(asking)
+                self._report(line)
+            new_caller.waiting.extend((line, query) for query in request.queries)
+        self._waiting += len(new_caller.waiting)
+        if new_caller.waiting:
+            self._turns.append(new_caller)
 
     def cancel(self, caller: int) -> None:
-        """Forget what a caller has asked for: waiting sentences are dropped, and those in slots leave them."""
-        self._found = [found for found in self._found if found.caller != caller]
+        """Drop the lines of a caller: waiting queries are forgotten, and those in slots leave them."""
+        self._found = [result for result in self._found if result.caller != caller]
         leaving = self._callers.pop(caller, None)
         if leaving is None:
             return
@@ -139,30 +143,30 @@ class ContinuousTranslator:
             query.cancelled = True
 
     def step(self) -> list[Found]:
-        """Extend every translation in the search by a word; the lines that are done, or failed.
+        """Extend every translation in the search by a word, and return the results of the lines that are finished or failed.
 
-        A failure ends every translation in the search, and the next step begins a new one.
+        After a failure, all lines in the search have failed, and the next step begins a new search.
         """
         try:
             self._proceed()
         except Exception:
             log.exception("a search broke off")
             self._fail()
-        found, self._found = self._found, []
-        return found
+        results, self._found = self._found, []
+        return results
 
     def warm_up(self) -> None:
         """Translate a word, so that compiled loops are loaded before the first caller comes.
 
-        Raises whatever breaks the search off.
+        Raises any exception that ends the search.
         """
         self.add(0, ["a"], 1)
         while self._turns or self._search.busy:
             self._proceed()
-        for found in self._found:
-            assert not isinstance(found.translations, SearchFailed)
-            for translation in found.translations:
-                _ = translation.links  # what the alignment layer computes
+        for result in self._found:
+            assert not isinstance(result.translations, SearchFailed)
+            for translation in result.translations:
+                _ = translation.links  # the alignment layer computes them on demand
         self._found.clear()
 
     def _proceed(self) -> None:
@@ -175,9 +179,9 @@ class ContinuousTranslator:
         return Search(self._backend, self.settings, slots(self.settings, positions), positions)
 
     def _admit(self) -> None:
-        """Give the search what it has slots for, of each caller in turn."""
+        """Move waiting queries into free slots, one of each caller in turn."""
         if self._turns and not self._search.busy:
-            # The search is empty, so it can be exchanged for one that has room for a long sentence, and back.
+            # An empty search can be replaced by one that has room for a long sentence, and back.
             positions = max(POSITIONS, self._turns[0].waiting[0][1].positions)
             if positions != self._search.positions:
                 self._search = self._new_search(positions)
@@ -185,12 +189,13 @@ class ContinuousTranslator:
             self._waited += 1
             if min(self._waiting, self._search.free) < GROUP and self._waited < PATIENCE:
                 return
+        # A caller that has more queries goes to the end of the line.
         self._waited = 0
         while self._turns and self._search.free:
             caller = self._turns[0]
             line, query = caller.waiting[0]
             if query.positions > self._search.positions or self._search.positions > POSITIONS >= query.positions:
-                return  # until the search is empty
+                return  # the query waits until the search is empty and can be replaced
             caller.waiting.popleft()
             self._waiting -= 1
             self._turns.popleft()
@@ -206,9 +211,10 @@ class ContinuousTranslator:
             self._callers[line.caller].searching.discard(query)
             line.left -= 1
             if not line.left:
-                self._tell(line)
+                self._report(line)
 
-    def _tell(self, line: _Line) -> None:
+    def _report(self, line: _Line) -> None:
+        """Add the translations of a finished line to the results; a caller without further lines is forgotten."""
         translations = self.translator.translations(line.request, self.settings)
         self._found.append(Found(line.caller, line.place, translations))
         self._callers[line.caller].left -= 1
@@ -216,7 +222,7 @@ class ContinuousTranslator:
             del self._callers[line.caller]
 
     def _fail(self) -> None:
-        """Tell everyone who has a sentence in the search that it broke off, and begin a new one."""
+        """Report the failure to every caller that has a query in the search, and begin a new search."""
         for line in {line for line in self._lines.values() if line.caller in self._callers}:
             self.cancel(line.caller)
             self._found.append(Found(line.caller, line.place, SearchFailed()))

@@ -1,4 +1,4 @@
-"""Forms: the fields of a body that is no JSON, in the encodings that HTML, `curl` and the libraries of PHP and Java use."""
+"""Form bodies, in the encodings that HTML, `curl` and the libraries of PHP and Java use."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from rnnsearch.errors import shown
 
 FORM, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
 MOST_FIELDS = 1000
-"""A form with more fields than this is refused."""
+"""The most fields of a form."""
 CHARSETS = {
     "utf-8": "utf-8", "utf8": "utf-8", "us-ascii": "ascii", "ascii": "ascii", "iso-8859-1": "cp1252", "latin1": "cp1252",
     "windows-1252": "cp1252", "iso-8859-15": "iso-8859-15",
 }  # fmt: skip
-"""The charsets that a body may be in, and the codecs that read them; `iso-8859-1` is read as browsers do."""
+"""The charsets of a body, and the codecs that decode them; `iso-8859-1` is decoded as browsers do."""
 
 
 def options_of(content_type: str) -> tuple[str, dict[str, str]]:
-    """The type of a body in lower case, and its parameters, as the header `Content-Type` has them."""
+    """Parse a `Content-Type` header: return the type of the body in lower case, and its parameters."""
     kind, options = parse_options_header(content_type)
     return kind.decode("latin-1"), {name.decode("latin-1"): value.decode("latin-1") for name, value in options.items()}
 
 
 def codec_of(options: dict[str, str]) -> str:
-    """The codec of a body whose type has these parameters; HTTPException for a charset that is not read."""
+    """Return the codec of a body whose type has these parameters. HTTPException for a charset that is not supported."""
     charset = options.get("charset", "utf-8")
     if charset.lower() not in CHARSETS:
         raise HTTPException(415, f"charset {shown(charset)}: give the text in UTF-8")
@@ -35,17 +35,15 @@ def codec_of(options: dict[str, str]) -> str:
 
 
 def fields_of(kind: str, options: dict[str, str], body: bytes) -> list[tuple[str, str]]:
-    """The names and values of a form, in order. ValueError, with one line, where it is broken or has too many fields."""
+    """Return the names and values of a form, in order. ValueError, of one line, if it is broken or has too many fields."""
     codec = codec_of(options)
     if kind == MULTIPART:
         return _Parts(options.get("boundary", ""), codec).read(body)
-    return parse_qsl(
-        body.decode(codec), keep_blank_values=True, encoding=codec, errors="strict", max_num_fields=MOST_FIELDS
-    )
+    return parse_qsl(body.decode(codec), keep_blank_values=True, encoding=codec, errors="strict", max_num_fields=MOST_FIELDS)
 
 
 class _Parts:
-    """The parts of a multipart form, each of which is a field; a file is refused."""
+    """A parser of multipart forms, whose parts are fields; files are refused."""
 
     def __init__(self, boundary: str, codec: str) -> None:
         if not boundary:
@@ -57,7 +55,7 @@ class _Parts:
         self._ended = False
 
     def read(self, body: bytes) -> list[tuple[str, str]]:
-        """The fields of this body."""
+        """Return the fields of a body."""
         try:
             parser = MultipartParser(
                 self._boundary,
@@ -68,7 +66,7 @@ class _Parts:
                     "on_header_end": self._header_end,
                     "on_part_data": lambda data, start, stop: self._data.extend(data[start:stop]),
                     "on_part_end": self._end,
-                    "on_end": self._all,
+                    "on_end": self._form_end,
                 },
             )
             parser.write(body)
@@ -100,5 +98,5 @@ class _Parts:
             raise ValueError(f"{shown(name)}: it is a file; give its text as a field without a file name")
         self._fields.append((name, self._data.decode(self._codec)))
 
-    def _all(self) -> None:
+    def _form_end(self) -> None:
         self._ended = True

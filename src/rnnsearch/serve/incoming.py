@@ -1,4 +1,4 @@
-"""Requests as they come in: read within limits, understood or refused, and dropped when nobody waits for the answer."""
+"""Incoming requests: they are read within limits, parsed or refused, and dropped when the client disconnects."""
 
 from __future__ import annotations
 
@@ -25,65 +25,67 @@ T = TypeVar("T")
 
 _WEIGHT = re.compile(r"q=(0(\.\d{0,3})?|1(\.0{0,3})?)")
 ARRIVAL_SECONDS = 10
-"""The time in which the header of a request has to arrive, and in which its body has to."""
+"""The time limit for the arrival of a request's header, and again for that of its body."""
 
 
 MOST_BYTES = 10_000_000
-"""The bytes of a request's body, where no limit of characters makes it less."""
+"""The largest body of a request, in bytes; a limit of characters may reduce it."""
 MOST_TRANSLATIONS_AT_ONCE = 50_000
-"""The translations in the answer to a request, whatever its limits; and the sentences of all requests that may be under way,
-where nothing else is said. About so many fit into a gigabyte."""
+"""The most translations in the answer to a request, whatever its other limits, and the default limit of the sentences of all
+requests that are under way. About this many fit into a gigabyte."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one request may ask for, and all of them together; None is no limit."""
+    """The limits of each request, and of all requests together; None means no limit."""
 
     characters: int | None = 5000
-    """The characters of a request, of all its texts together."""
+    """The most characters in all texts of a request together."""
     sentences: int | None = 200
-    """The sentences of a request."""
+    """The most sentences of a request."""
     queue: int = 1000
-    """The sentences of all requests that may be under way: in the search, or waiting for it."""
+    """The most sentences of all requests that are under way: in the search, or waiting for it."""
     seconds: float | None = 60.0
-    """The time that a request may take, its own arrival included."""
+    """The most time that a request may take, including its arrival."""
 
     @property
     def body(self) -> int:
-        """The bytes of a request's body: a character may take twelve, as an escape of JSON or of a form."""
+        """The largest body of a request, in bytes: a character may take twelve, as an escape of JSON or of a form."""
         return MOST_BYTES if self.characters is None else min(MOST_BYTES, 12 * self.characters + 10_000)
 
 
 OWN_LIMITS = Limits(None, None, MOST_TRANSLATIONS_AT_ONCE, None)
-"""Those of a server that only the programs on its own computer reach. LibreTranslate has none by default; these leave what
-bounds the memory."""
+"""The limits of a server that only programs on its own computer can reach. LibreTranslate has no limits by default; these
+only bound the memory."""
 
 
 class ClientGone(Exception):
-    """Whoever asked does not wait for the answer."""
+    """The client has disconnected before it received the answer."""
 
 
 class Reader:
-    """Reads requests within `limits`; where there are `keys`, a request has to give one."""
+    """Reads requests within `limits`; if there are `keys`, every request has to contain one of them."""
 
     def __init__(self, limits: Limits, keys: Sequence[str]) -> None:
         self._limits = limits
         self._keys = [_digest(key) for key in keys]
 
     async def read(self, request: Request, kind: type[A]) -> A:
-        """What a request asks for; HTTPException where it is not understood, or has no key."""
+        """Parse a request as an object of type `kind`. HTTPException if it is invalid, or has no valid key."""
         content_type, options = options_of(request.headers.get("content-type", ""))
         body = await self._body(request)
         try:
             if content_type == "application/json" or content_type.endswith("+json"):
-                given = from_json(body.decode(codec_of(options)).removeprefix("\ufeff"), allow_inf_nan=False)
-                if not isinstance(given, dict):
+                fields = from_json(body.decode(codec_of(options)).removeprefix("\ufeff"), allow_inf_nan=False)
+                if not isinstance(fields, dict):
                     raise HTTPException(400, "Invalid JSON: give an object")
-                asked = kind.model_validate(_without_empty(given, kind), strict=True)  # a form has only text; JSON has types
+                params = kind.model_validate(
+                    _without_empty(fields, kind), strict=True
+                )  # JSON has types; a form is text only
             elif content_type in ("", FORM, MULTIPART) or not body:
                 query = fields_of(FORM, {}, request.scope["query_string"])
-                given = _with_lists([*query, *(fields_of(content_type, options, body) if body else [])], kind)
-                asked = kind.model_validate(_without_empty(given, kind))
+                fields = _with_lists([*query, *(fields_of(content_type, options, body) if body else [])], kind)
+                params = kind.model_validate(_without_empty(fields, kind))
             else:
                 raise HTTPException(415, f"{shown(content_type)}: give application/json, {FORM} or {MULTIPART}")
         except ValidationError as error:
@@ -93,9 +95,9 @@ class Reader:
         except ValueError as error:  # no JSON, no UTF-8, too many fields, or a broken form
             told = str(error)
             raise HTTPException(400, f"Invalid JSON: {told}" if content_type.endswith("json") else told) from None
-        if self._keys and not _is_one_of(asked.api_key, self._keys):
+        if self._keys and not _is_one_of(params.api_key, self._keys):
             raise HTTPException(403, "the API key is missing or not one of this server's")
-        return asked
+        return params
 
     async def _body(self, request: Request) -> bytes:
         body = bytearray()
@@ -113,10 +115,10 @@ class Reader:
 
 
 def prefers_events(accept: str) -> bool:
-    """Whether a client that accepts these types would rather have a stream of events than JSON: its header `Accept`.
+    """Whether a client with this `Accept` header prefers a stream of events to JSON.
 
-    The greater weight decides, then which of the two it names first; JSON also goes by `application/*` and `*/*`. Events
-    have to be named.
+    The type with the greater weight is preferred, or, with equal weights, the one that is named first. JSON is also matched
+    by `application/*` and `*/*`; events only by their own name.
     """
     ranks: dict[str, tuple[float, int]] = {}
     for place, entry in enumerate(accept.lower().split(",")):
@@ -130,7 +132,7 @@ def prefers_events(accept: str) -> bool:
 
 
 async def while_connected(request: Request, results: AsyncGenerator[T, None]) -> AsyncIterator[T]:
-    """The results, until the client goes away."""
+    """Yield the results; raise ClientGone as soon as the client disconnects."""
 
     async def disconnected() -> None:
         while (await request.receive())["type"] != "http.disconnect":
@@ -162,17 +164,17 @@ async def _next(results: AsyncIterator[T]) -> T:
 
 
 def _with_lists(fields: Sequence[tuple[str, str]], kind: type[Requested]) -> dict[str, object]:
-    """The fields of a form. One that is given several times is a list, where it may be one; otherwise the first counts."""
+    """Return the fields of a form. A repeated field is a list if its type allows one; otherwise its first value counts."""
     values: dict[str, list[str]] = {}
     for name, value in fields:
         values.setdefault(name, []).append(value)
-    return {name: given if len(given) > 1 and name in kind.LISTS else given[0] for name, given in values.items()}
+    return {name: texts if len(texts) > 1 and name in kind.LISTS else texts[0] for name, texts in values.items()}
 
 
-def _without_empty(given: Mapping[str, object], kind: type[Requested]) -> dict[str, object]:
-    """What is given but for optional keys that are null or empty, as many clients send those they do not use."""
+def _without_empty(fields: Mapping[str, object], kind: type[Requested]) -> dict[str, object]:
+    """Return the fields without optional ones that are null or empty, which many clients send for those they do not use."""
     optional = {name for name, field in kind.model_fields.items() if not field.is_required()}
-    return {name: value for name, value in given.items() if name not in optional or (value is not None and value != "")}
+    return {name: value for name, value in fields.items() if name not in optional or (value is not None and value != "")}
 
 
 def _digest(key: str) -> bytes:
@@ -180,6 +182,6 @@ def _digest(key: str) -> bytes:
 
 
 def _is_one_of(key: str, digests: Sequence[bytes]) -> bool:
-    """Whether a key is one of these, in the same time whichever it is, or none."""
-    given = _digest(key)
-    return sum(hmac.compare_digest(given, digest) for digest in digests) > 0
+    """Whether a key has one of these digests; the time that this takes does not depend on the key."""
+    own_digest = _digest(key)
+    return sum(hmac.compare_digest(own_digest, digest) for digest in digests) > 0

@@ -1,4 +1,4 @@
-"""The languages that are served: their names, and which of them a text is in."""
+"""The languages of the server: their names, and the detection of the language of a text."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ NAMES = {
     "ja": "Japanese", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sv": "Swedish",
     "tr": "Turkish", "uk": "Ukrainian", "zh": "Chinese",
 }  # fmt: skip
-"""Names of languages; another is called by its code."""
+"""The names of languages; all other languages are called by their codes."""
 MOST_CHARACTERS = 4000
-"""So much of a text is looked at."""
+"""The number of characters, at the beginning of a text, from which its language is detected."""
 UNSURE = 60.0
-"""Of a list, a text whose language has less confidence than this is taken for what the whole list is."""
+"""A text of a list whose language has less confidence than this, in percent, takes the language of the whole list."""
 _MARKUP = re.compile(r"(?is)<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1|\Z)|<[a-z/!?][^>]*(?:>|\Z)|&#?\w+;")
 
 
@@ -37,16 +37,16 @@ def _identifier() -> LanguageIdentifier:
 
 
 class Detector:
-    """Tells which of some languages a text is in, by the letters in its words. Its methods may be called in any thread."""
+    """Detects the language of a text, among some languages, from its letters. Its methods may be called in any thread."""
 
     def __init__(self, languages: Sequence[str]) -> None:
-        """Languages by their codes, of which the part before a hyphen counts, as in `pt-BR`."""
+        """Take languages by their codes, of which only the part before a hyphen counts, as in `pt-BR`."""
         self._languages = {re.split("[-_]", language)[0].lower(): language for language in languages}
         self._clear = 1 < len(self._languages) == len(languages)
 
     @property
     def able(self) -> bool:
-        """Whether languages are detected: there are several, and all of them are known. The first time takes a second."""
+        """Whether languages can be detected: there are several, all of them known. The first call takes a second."""
         return self._among is not None
 
     @cached_property
@@ -65,25 +65,25 @@ class Detector:
         return None
 
     def ranked(self, text: str) -> list[Detected]:
-        """All languages, the most probable first, for a text without markup. The text may be long: its beginning counts."""
+        """Return all languages, the most probable first, for a text without markup, of which only the beginning counts."""
         assert self._among is not None
         text = text[:MOST_CHARACTERS].lower()
         if not any(map(str.isalpha, text)):
             share = round(100 / len(self._languages), 1)
             return [Detected(language=language, confidence=share) for language in self._languages.values()]
-        found = self._among.rank(f" {text} ")
-        return [Detected(language=self._languages[label], confidence=round(100 * share, 1)) for label, share in found]
+        ranks = self._among.rank(f" {text} ")
+        return [Detected(language=self._languages[label], confidence=round(100 * share, 1)) for label, share in ranks]
 
     def ranked_each(self, texts: Sequence[str]) -> list[list[Detected]]:
-        """The same for each text of a list; where one alone does not tell, the list as a whole does."""
-        found = [self.ranked(text) for text in texts]
-        if len(texts) > 1 and any(ranked[0].confidence < UNSURE for ranked in found):
+        """Return all languages, ranked, for each text of a list; texts of unclear language take the ranking of the list."""
+        rankings = [self.ranked(text) for text in texts]
+        if len(texts) > 1 and any(ranked[0].confidence < UNSURE for ranked in rankings):
             share = max(100, MOST_CHARACTERS // len(texts))
             whole = self.ranked("\n".join(text[:share] for text in texts))
-            found = [whole if ranked[0].confidence < UNSURE else ranked for ranked in found]
-        return found
+            rankings = [whole if ranked[0].confidence < UNSURE else ranked for ranked in rankings]
+        return rankings
 
 
 def without_markup(text: str) -> str:
-    """The beginning of an HTML text as words, to detect its language."""
+    """Return the beginning of an HTML text without its markup, for the detection of its language."""
     return _MARKUP.sub(" ", text[: 10 * MOST_CHARACTERS])

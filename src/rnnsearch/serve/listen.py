@@ -1,4 +1,4 @@
-"""Listening: sockets, signals, and clients that take their time."""
+"""The listening server: its socket, its shutdown on signals, and time limits for slow clients."""
 
 from __future__ import annotations
 
@@ -22,20 +22,23 @@ from rnnsearch.serve.search_processes import SearchProcesses
 log = logging.getLogger("rnnsearch.serve")
 
 READING_SECONDS = 60
-"""The time in which a client has to read what it is sent at once: an answer, or an event."""
+"""The time in which a client has to read an answer, or an event of a stream."""
 SHUTDOWN_SECONDS = 8
-"""What is under way at SIGTERM has this long to end."""
+"""The time in which requests that are under way at SIGTERM have to end."""
 
 
 class _PromptClients(H11Protocol):
-    """Closes a connection on which no whole header arrives in time, or whose answer is not read; uvicorn waits for ever."""
+    """Closes connections on which no complete header arrives in time, or whose answer is not read.
+
+    uvicorn's own protocol waits for them for ever.
+    """
 
     _deadline: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        transport.set_write_buffer_limits(0)  # whatever the system does not take pauses writing
+        transport.set_write_buffer_limits(0)  # writing pauses as soon as the system's buffer is full
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -68,9 +71,9 @@ class _PromptClients(H11Protocol):
 
 
 def listen(app: ASGIApp, search: SearchProcesses, host: str, port: int) -> None:
-    """Serve `app` until SIGINT or SIGTERM: then nothing more is accepted, and what is under way is finished.
+    """Serve `app` until SIGINT or SIGTERM, then finish the requests that are under way and accept no others.
 
-    Raises RnnsearchError where nobody can listen there, and where a search process has ended.
+    Raises RnnsearchError if the address cannot be listened on, and if a search process has ended unexpectedly.
     """
     with contextlib.suppress(ValueError, OSError):  # as many connections as the system allows
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -102,15 +105,16 @@ def listen(app: ASGIApp, search: SearchProcesses, host: str, port: int) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a server that listens there is reached from its own computer only."""
+    """Whether a server that listens on this host can be reached from its own computer only."""
     try:
-        addresses = {found[4][0] for found in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
+        addresses = {entry[4][0] for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
     except OSError:
         return False
     return all(ipaddress.ip_address(address).is_loopback for address in addresses)
 
 
 def _bound(host: str, port: int) -> socket.socket:
+    """Return a socket that listens on this address. Raises RnnsearchError if there can be none."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family, backlog=2048)

@@ -1,4 +1,4 @@
-"""The OpenAPI document, made of the types that validate requests."""
+"""The OpenAPI document, generated from the types that validate requests."""
 
 from __future__ import annotations
 
@@ -45,8 +45,11 @@ _EVENTS = "Events: `sentence` for each sentence, whose data are an `AlignedSente
 
 
 def openapi(characters: int | None, keys: bool, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """The document of a server for these `pairs` of languages, and so many characters, which asks for `keys` or not."""
-    posted: list[type[BaseModel]] = [DetectRequest, *(asked for _, asked, _ in _POSTS.values())]
+    """Return the document of a server for these `pairs` of languages.
+
+    `characters` is the limit of a request, or None, and `keys` says whether a request needs an API key.
+    """
+    posted: list[type[BaseModel]] = [DetectRequest, *(kind for _, kind, _ in _POSTS.values())]
     answers: list[type[BaseModel]] = [Error, Health, TargetLanguages, Detected, AlignedSentence]
     answers += [answer for _, _, answer in _POSTS.values()]
     _, schemas = models_json_schema(
@@ -56,24 +59,24 @@ def openapi(characters: int | None, keys: bool, pairs: Sequence[tuple[str, str]]
     for model in posted:
         _narrow(schemas["$defs"][model.__name__], characters, keys, pairs)
 
-    def post(summary: str, asked: type[BaseModel], answer: dict[str, Any]) -> dict[str, Any]:
-        form = {"schema": _without_objects(schemas["$defs"][asked.__name__])}
-        found = _response("The answer.", answer)
-        if asked is TranslateRequest:
-            found["content"]["text/event-stream"] = {"schema": {"type": "string", "description": _EVENTS}}
+    def post(summary: str, kind: type[BaseModel], answer: dict[str, Any]) -> dict[str, Any]:
+        form = {"schema": _without_objects(schemas["$defs"][kind.__name__])}
+        success = _response("The answer.", answer)
+        if kind is TranslateRequest:
+            success["content"]["text/event-stream"] = {"schema": {"type": "string", "description": _EVENTS}}
         failures = {code: _response(text, _reference(Error)) for code, text in _FAILURES.items() if keys or code != "403"}
         failures["503"]["headers"] = _RETRY_AFTER
         json, *forms = _BODIES
         body = {
             "description": "Instead of a form, the fields may be in the query string.",
             "required": True,
-            "content": {json: {"schema": _reference(asked)}, **dict.fromkeys(forms, form)},
+            "content": {json: {"schema": _reference(kind)}, **dict.fromkeys(forms, form)},
         }
-        return {"post": {"summary": summary, "requestBody": body, "responses": {"200": found, **failures}}}
+        return {"post": {"summary": summary, "requestBody": body, "responses": {"200": success, **failures}}}
 
     paths: dict[str, Any] = {}
-    for path, (summary, asked, answer) in _POSTS.items():
-        paths[path] = post(summary, asked, _reference(answer))
+    for path, (summary, kind, answer) in _POSTS.items():
+        paths[path] = post(summary, kind, _reference(answer))
     languages = {"type": "array", "minItems": 1, "items": _reference(Detected)}
     paths["/detect"] = post("The languages that a text may be in, the most probable first", DetectRequest, languages)
     paths["/languages"] = _get("The languages", {"type": "array", "items": _reference(TargetLanguages)})
@@ -98,7 +101,7 @@ def openapi(characters: int | None, keys: bool, pairs: Sequence[tuple[str, str]]
 
 
 def _narrow(schema: dict[str, Any], characters: int | None, keys: bool, pairs: Sequence[tuple[str, str]]) -> None:
-    """State in the schema of a request what this server alone asks of it, and that optional keys may be null or empty."""
+    """Add the languages, the limit and the key of this server to a request's schema; optional keys may be null or empty."""
     fields = schema["properties"]
     if "target" in fields:
         sources, targets = ([pair[side] for pair in pairs] for side in (0, 1))
@@ -117,7 +120,7 @@ def _narrow(schema: dict[str, Any], characters: int | None, keys: bool, pairs: S
 
 
 def _without_objects(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a request as a form, which has only texts and lists of texts."""
+    """Return the schema of a request as a form, without the fields that are objects, which a form cannot contain."""
     kinds = {name: field.get("anyOf", [field])[0] for name, field in schema["properties"].items()}
     properties = {name: schema["properties"][name] for name, kind in kinds.items() if kind.get("type") != "object"}
     return {**schema, "properties": properties}

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 _TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _SHARED = ("base.css", "alignment.css", "alignment.js")
-"""What the page has in common with the pages of `rnnsearch.report`."""
+"""The files that the page shares with the pages of `rnnsearch.report`."""
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -23,7 +23,7 @@ HEADERS = {
 
 
 def page_routes() -> list[Route]:
-    """`/`, the page itself, and `/page/…`, the files that it loads; all are read now, and kept."""
+    """Return the routes of the page, `/`, and of the files that it loads, `/page/…`. All files are read now, into memory."""
     own = [file for file in (files("rnnsearch.serve") / "page").iterdir() if file.name.rpartition(".")[2] in _TYPES]
     shared = [files("rnnsearch.report") / "templates" / name for name in _SHARED]
     contents = {file.name: file.read_bytes() for file in [*own, *shared]}

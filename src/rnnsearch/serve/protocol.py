@@ -1,6 +1,6 @@
-"""What is asked of the server, and what it answers: the LibreTranslate protocol, and what it is extended by.
+"""The requests and answers of the server: the LibreTranslate protocol, with extensions.
 
-The types validate what comes in, and the OpenAPI document is made of them.
+The types validate requests, and the OpenAPI document is generated from them.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from rnnsearch.translation.glossary import MOST_CHARACTERS
 from rnnsearch.translation.translation import rounded, rounded_row
 
 MOST_TRANSLATIONS = 20
-"""The largest `n_best`, `beam`, and number of alternatives and one."""
+"""The largest `n_best` and `beam`; the largest number of alternatives is one less."""
 
 MOST_TERMS = 200
-"""The most terms of a request."""
+"""The largest number of terms of a request."""
 
 
 def _whole(value: object) -> object:
-    """15.0 is an integer, to JSON Schema."""
+    """Convert a whole float to an integer: 15.0 is an integer in JSON Schema."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -35,17 +35,17 @@ Language = Annotated[str, Field(max_length=20, examples=["en"])]
 
 
 class Requested(BaseModel):
-    """What all requests have in common."""
+    """The fields of all requests."""
 
     model_config = ConfigDict(extra="ignore", strict=False)
     LISTS: ClassVar[tuple[str, ...]] = ("q", "translation")
-    """The keys that may be given several times in a form."""
+    """The keys that may be repeated in a form."""
 
     api_key: Key = ""
 
 
 class Asked(Requested):
-    """What all requests about a pair of languages have in common."""
+    """The fields of all requests that concern a pair of languages."""
 
     source: Annotated[Language, Field(description="The language of the text; `auto`, the default: it is detected.")] = "auto"
     target: Annotated[Language, Field(description="The language to translate into.")]
@@ -108,7 +108,7 @@ class NextWordsRequest(Asked):
 
 
 class Detected(BaseModel):
-    """A language that a text is taken for."""
+    """A probable language of a text."""
 
     confidence: Annotated[
         float,
@@ -118,7 +118,7 @@ class Detected(BaseModel):
 
 
 class AlignedTranslation(BaseModel):
-    """A translation of a sentence, and where each of its words was read from; what is None is left out."""
+    """A translation of a sentence with its alignment; fields that are None are left out."""
 
     text: str
     tokens: list[str]
@@ -179,7 +179,7 @@ class TranslateResponse(BaseModel):
 
 
 class ScoredSentence(BaseModel):
-    """A given pair, as the model reads it."""
+    """A sentence pair with its score and alignment."""
 
     source_tokens: list[str]
     tokens: list[str]
@@ -211,7 +211,7 @@ class NextWordsResponse(BaseModel):
 
 
 class TargetLanguages(BaseModel):
-    """A source language, and what it is translated into."""
+    """A source language, and its target languages."""
 
     code: str
     name: str
@@ -225,30 +225,30 @@ class Health(BaseModel):
 
 
 class Error(BaseModel):
-    """What the server answers where it does not do what it is asked."""
+    """The answer to a request that is refused or fails."""
 
     error: Annotated[str, Field(description="One sentence that says why.")]
 
 
 def confidence(score: float, words: int) -> float:
-    """The geometric mean of the probabilities of `words` words and the end symbol; `score` is the sum of their logs."""
+    """Return the geometric mean of the probabilities of `words` words and the end symbol, from the sum of their logs."""
     return round(math.exp(score / (words + 1)), 4)
 
 
 def aligned(source: str, translations: list[Translation]) -> AlignedSentence:
-    """A sentence with its translations."""
+    """Convert a sentence and its translations, the best one first, to the answer's form."""
     best, *others = translations
     return AlignedSentence(
         source=source,
         source_tokens=best.source_tokens,
         source_spans=spans(best.source_tokens[:-1], source),
-        n_best=[AlignedTranslation(**_fields(one)) for one in others],
+        n_best=[AlignedTranslation(**_fields(translation)) for translation in others],
         **_fields(best),
     )
 
 
 def scored(pair: ScoredPair) -> ScoredSentence:
-    """A given pair."""
+    """Convert a scored sentence pair to the answer's form."""
     values = pair.to_dict()
     return ScoredSentence(
         source_tokens=pair.source_tokens,

@@ -1,6 +1,6 @@
-"""From text to words and back: Moses tokenisation, normalisation, the shortlist of words that a model knows, or subwords.
+"""The conversion of text to words and back: tokenisation, normalisation, vocabularies of words, and subwords.
 
-Or, instead of words, characters or symbols (`rnnsearch.text.units`).
+Text can also be cut into characters or symbols instead of words (`rnnsearch.text.units`).
 """
 
 from rnnsearch.text.subwords import Subwords

@@ -1,9 +1,9 @@
-"""What a model sees of text that can be written in several ways: apostrophes, quotation marks, dashes, ligatures, accents.
+"""The normalisation of spelling variants: apostrophes, quotation marks, dashes, ligatures, and the encoding of accents.
 
-Nothing here changes what a reader sees. Words keep the spelling that they were given; beside it, there is what stands for
-them, in two steps. The *plain* form is the same for all ways to write a text: straight marks, composed letters (NFC),
-ligatures in their letters, full-width letters in usual width. Words are cut in it. A `Spelling` then writes the plain form
-with the marks that a vocabulary has, as a model may have been trained on `don’t` and have never seen `don't`.
+Normalisation changes only what a model sees; the user sees words in their original spelling. It has two steps. The *plain*
+form of a text is the same for all variants: it has straight marks, composed letters (NFC), ligatures as separate letters,
+and full-width letters in usual width. Text is tokenised in its plain form. A `Spelling` then rewrites plain words with the
+marks that a vocabulary has, because a model may have been trained on `don’t` and never on `don't`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import regex
 
 Side = Literal["source", "target"]
 Part = tuple[str, str]
-"""A piece of a text as it is written, and in its plain form; neither is empty."""
+"""A piece of a text in its original spelling and in its plain form; neither is empty."""
 
 _APOSTROPHES = "'’‘‚‛`´′‵ʼʻʽʹˋˊꞌ՚❛❜＇｀"
 _NEUTRAL_QUOTES = frozenset('"″‶ˮ＂')
@@ -27,31 +27,32 @@ _CLOSING_QUOTES = frozenset("”»›❞〞〟")
 _QUOTES = _NEUTRAL_QUOTES | _OPENING_QUOTES | _CLOSING_QUOTES
 _HYPHENS = "‐‑⁃−˗"
 _DASHES = "-–—‒―⸺⸻"
-"""Those that stand between words."""
+"""The dashes that occur between words."""
 _WITHIN_WORDS = re.compile(r"(?<=\w)[–‒](?=\w)")
-"""An en dash as in `1990–1995` is a hyphen to those whose keyboard has none."""
+"""En dashes within words, as in `1990–1995`, for which people without this key type a hyphen."""
 _ELLIPSES = "…‥⋯"
 _PAIRS = ("“”", "«»", "„“", "„”", "»«", "‹›")
 
 _FORMS = frozenset(
     f"<{form}>" for form in ("wide", "narrow", "small", "vertical", "font", "initial", "medial", "final", "isolated")
 )
-"""The kinds of Unicode's decompositions that change how letters look, and not what they are: not `²`, `½`, `№` or `①`."""
+"""The kinds of Unicode decompositions that change only the look of a letter; those of `²`, `½`, `№` and `①` change more."""
 _MOST_MARKS = 64
-"""A letter with more code points than this stays as it is: to order them takes quadratic time."""
-# White space takes no accents here: it is in no word. \X alone would count a long row of flags again for each of them.
+"""A letter with more code points than this is not normalised, because sorting its marks takes quadratic time."""
+# White space is a cluster without accents, because it belongs to no word. With \X alone, a long sequence of flags would take
+# quadratic time, because each flag is matched from the beginning of the sequence.
 _CLUSTER = regex.compile(r"\s|\p{RI}{2}(?=\p{RI})|\X")
 
 
 class _PlainLetters(dict[int, str]):
-    """The plain form of every code point, by its number; that of most is the letter itself."""
+    """A mapping from code points to their plain forms, computed on demand; most are the letter itself."""
 
     def __missing__(self, code: int) -> str:
         letter = chr(code)
         form = unicodedata.decomposition(letter).partition(" ")[0]
         is_ligature = form == "<compat>" and "LIGATURE" in unicodedata.name(letter, "")
         plain = letter
-        # Half-width Korean letters would be joined with those before them.
+        # Half-width Korean letters stay as they are: full-width ones would be composed with the letters before them.
         if (form in _FORMS or is_ligature) and "HANGUL" not in unicodedata.name(letter, ""):
             composed = unicodedata.normalize("NFKC", letter)
             plain = letter if any(map(str.isspace, composed)) else composed
@@ -71,33 +72,35 @@ _PLAIN = _PlainLetters(
 
 
 def plain(text: str) -> str:
-    """The plain form of a text; it is its own plain form."""
+    """Return the plain form of a text; a plain form does not change any more."""
     return text if _is_plain(text) else "".join(form for _, form in parts(text))
 
 
 def parts(text: str) -> list[Part]:
-    """The text in pieces, mostly letters, each with its plain form; white space is pieces of its own."""
+    """Split a text into pieces, mostly single letters, each with its plain form; white space is in pieces of its own."""
     if _is_plain(text):
         return list(zip(text, text, strict=True))
-    found: list[Part] = []
+    pieces: list[Part] = []
     start = 0
     for dash in _WITHIN_WORDS.finditer(text):
-        found += [*_parts(text[start : dash.start()]), (dash[0], "-")]
+        pieces += [*_parts(text[start : dash.start()]), (dash[0], "-")]
         start = dash.end()
-    return found + _parts(text[start:])
+    return pieces + _parts(text[start:])
 
 
 def _parts(text: str) -> list[Part]:
+    """Split a text as `parts` does, without regard to dashes within words."""
     if unicodedata.is_normalized("NFC", text) and unicodedata.is_normalized("NFC", text.translate(_PLAIN)):
         return [(letter, _PLAIN[ord(letter)]) for letter in text]
-    found: list[Part] = []
+    pieces: list[Part] = []
     for cluster in _CLUSTER.findall(text):
         form = _composed(cluster)
-        found += zip(cluster, cluster, strict=True) if form == cluster else [(cluster, form)]
-    return found
+        pieces += zip(cluster, cluster, strict=True) if form == cluster else [(cluster, form)]
+    return pieces
 
 
 def _is_plain(text: str) -> bool:
+    """Whether a text is its own plain form."""
     if text.isascii():
         return "`" not in text
     composed = unicodedata.is_normalized("NFC", text)
@@ -105,49 +108,53 @@ def _is_plain(text: str) -> bool:
 
 
 def _composed(cluster: str) -> str:
+    """Return the plain form of a grapheme cluster, such as a letter and its accents."""
     if len(cluster) > _MOST_MARKS:
         return cluster
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", cluster).translate(_PLAIN))
 
 
 def as_written(words: Sequence[str], text: str) -> list[str]:
-    """The words that the plain form of `text` was cut into, as they are written in it.
+    """Return the words of the plain form of `text` in their original spelling.
 
-    Where a cut is within what is written as one, such as a letter and its accents, the words are plain there. The words
-    themselves are returned if they are not those of the text.
+    If two words share one piece of the original text, such as a ligature, both have its plain form there. If the words are
+    not those of the text, they are returned unchanged.
     """
     written = [part for part in parts(text) if not part[0].isspace()]
     part_of = [number for number, (_, form) in enumerate(written) for _ in form]
     first_of = {number: first for first, number in reversed(list(enumerate(part_of)))}
     if sum(map(len, words)) != len(part_of):
         return list(words)
-    found = []
+    spelt_words = []
     start = 0
     for word in words:
         stop, spelt = start + len(word), ""
-        place = start
-        while place < stop:
-            letters, form = written[part_of[place]]
-            if first_of[part_of[place]] == place and place + len(form) <= stop:
+        position = start  # in the plain form of the text without white space
+        while position < stop:
+            letters, form = written[part_of[position]]
+            if first_of[part_of[position]] == position and position + len(form) <= stop:
                 spelt += letters
-                place += len(form)
+                position += len(form)
             else:
-                spelt += word[place - start]
-                place += 1
-        found.append(spelt)
+                spelt += word[position - start]
+                position += 1
+        spelt_words.append(spelt)
         start = stop
-    return found
+    return spelt_words
 
 
 class Spelling:
-    """Writes words with the marks that a vocabulary has: of several that mean the same, the most frequent one.
+    """Rewrites words with those apostrophes, quotation marks, dashes and ellipses that are most frequent in a vocabulary.
 
-    For the source it is always that one, so that a model sees the same however a line was typed. A target, which may be what
-    the model wrote itself, keeps its quotation marks and dashes where the vocabulary has them as words.
+    Source words always get the most frequent mark of each kind, so that a model sees the same however a line was typed.
+    Target words, which can be the output of the model, keep quotation marks and dashes that are words of the vocabulary.
     """
 
     def __init__(self, entries: Sequence[str], side: Side, begin: str = "") -> None:
-        """`entries` are words, or subwords, of which the first of a word starts with `begin`; the most frequent first."""
+        """`entries` are the words or subwords of the vocabulary by descending frequency.
+
+        `begin` is the character with which the first subword of a word begins.
+        """
         self._arguments = entries, side, begin
         self._side, self._begin = side, begin
         self._text = "\n" + "\n".join(entries) + "\n"
@@ -160,31 +167,31 @@ class Spelling:
         self.word = functools.lru_cache(maxsize=1 << 18)(self._word)
 
     def __reduce__(self) -> tuple[type[Spelling], tuple[Sequence[str], Side, str]]:
-        """A pickle holds what this was made of."""
+        """Return the arguments of the constructor for pickling, because the cache cannot be pickled."""
         return Spelling, self._arguments
 
     def __call__(self, words: Sequence[str]) -> Sequence[str]:
-        """The words of a sentence, as many as there were."""
+        """Return the words of a sentence in this spelling, one for each."""
         if self._ascii_stays and (text := "".join(words)).isascii() and "`" not in text:
             return words
-        return [self.word(word) for word in self._with_turned_quotes(words)]
+        return [self.word(word) for word in self._with_directed_quotes(words)]
 
-    def _with_turned_quotes(self, words: Sequence[str]) -> Sequence[str]:
-        """The words with `"` turned in or out, where the vocabulary has quotation marks of two kinds."""
+    def _with_directed_quotes(self, words: Sequence[str]) -> Sequence[str]:
+        """Replace neutral quotation marks by opening and closing ones, if the vocabulary has these."""
         opening, closing = self._quotes
         if opening == closing or (self._side == "target" and self._is_word('"')):
             return words
-        found, is_open = [], False
+        directed, is_open = [], False
         for word in words:
             if word in _QUOTES:
                 is_open = word in _OPENING_QUOTES or not (is_open or word in _CLOSING_QUOTES)
                 if word in _NEUTRAL_QUOTES:
                     word = opening if is_open else closing
-            found.append(word)
-        return found
+            directed.append(word)
+        return directed
 
     def _word(self, word: str) -> str:
-        """One word, whatever the others are."""
+        """Return a single word in this spelling."""
         spelt = ""
         for written, form in parts(word):
             if form == "'":
@@ -198,16 +205,18 @@ class Spelling:
         return self._alone.get(spelt, spelt)
 
     def _letter(self, written: str, form: str) -> str:
+        """Return the spelling of a letter from its original spelling and its plain form."""
         if written.isascii():
             return form
         decomposed = unicodedata.normalize("NFD", written)
         if unicodedata.normalize("NFD", form) != decomposed:  # a ligature, a full-width letter
             return written if self._first(written) < self._first(form) else form
-        # Only a vocabulary that was learned from decomposed text lacks the one and has the other.
+        # A vocabulary that has the decomposed and not the composed letter was learned from decomposed text.
         is_known = form == decomposed or form in self._text or not all(letter in self._text for letter in decomposed)
         return form if is_known else decomposed
 
     def _quote(self, mark: str, is_first: bool) -> str:
+        """Return the spelling of a quotation mark, which is opening if it is neutral and the first letter of its word."""
         if self._side == "target" and self._is_word(mark):
             return mark
         if mark in _NEUTRAL_QUOTES:
@@ -215,14 +224,15 @@ class Spelling:
         return self._quotes[1 if mark in _CLOSING_QUOTES else 0]
 
     def _is_word(self, word: str) -> bool:
+        """Whether the vocabulary has this word as an entry that begins a word."""
         return f"\n{self._begin}{word}\n" in self._text
 
     def _first(self, text: str) -> int:
-        """Where it is first found in the entries; behind them, if it is not in them."""
-        place = self._text.find(text)
-        return place if place >= 0 else 2 * len(self._text)
+        """Return the first position of a text in the list of entries, or a greater number if no entry contains it."""
+        position = self._text.find(text)
+        return position if position >= 0 else 2 * len(self._text)
 
     def _first_word(self, word: str) -> int:
-        """Where it is first found as a word by itself, and after them, as a part of one."""
-        place = self._text.find(f"\n{self._begin}{word}\n")
-        return place if place >= 0 else len(self._text) + self._first(word)
+        """Return the position of a word that is an entry; if it is only a part of entries, a greater number."""
+        position = self._text.find(f"\n{self._begin}{word}\n")
+        return position if position >= 0 else len(self._text) + self._first(word)

@@ -14,6 +14,7 @@ from typing import Literal
 
 import regex
 
+from rnnsearch.text.normalization import plain
 from rnnsearch.text.quantities import Quantity, find_quantities
 
 Kind = Literal["verbatim", "quantity"]
@@ -39,7 +40,7 @@ _DOMAINS = (
 )
 _END_OF_ADDRESS = r"(?<![.,;:!?…'’\"”»])"
 _PATTERNS = (
-    r"``[^`\n]+``|`[^`\n]+`",  # code
+    r"(?<!\w)(?:``[^`\n]+``|`[^`\n]+`)(?!\w)",  # code; within a word, the mark is an apostrophe
     r"</?[A-Za-z][\w:.-]*(?:\s[^<>\n]*)?/?>",  # tags
     r"\{\{[^{}\n]*\}\}|[$%]\{[^{}\n]*\}|#?\{[^{}\s]*\}",  # placeholders
     r"%\([^()\s]*\)[-#+ 0]*\d*(?:\.\d+)?[a-zA-Z]|%\d+(?:\$[a-zA-Z@])?",
@@ -61,7 +62,7 @@ _PATTERNS = (
     r"(?<!\w)[A-Z](?:\+\+|#)(?!\w)|(?<!\w)[A-Za-z_]\w*\(\)|(?<!\w)\w*[A-Za-z0-9]_\w+",  # names in programs
     r"(?<!\w)(?:[a-z][A-Z]\w*|[a-z]+(?:[A-Z][a-z\d]+){2,})(?!\w)|(?<![^\s(\[\"'«“])(?:--[a-z][\w-]*(?:=\S+)?|-[a-zA-Z])(?!\w)",
     r"(?:\p{RI}{2}|[0-9#*]\ufe0f?\u20e3|\p{Emoji}(?<![\d#*©®™])\p{M}*[\U0001f3fb-\U0001f3ff]?(?:\u200d\p{Emoji}\p{M}*)*)+",
-    r"(?<![\w:;=])(?:[:;=][-']?[)(DPp/\\|*]|<3|\^\^)(?!\w)",
+    r"(?<![^\s(\[\"'«“])(?:[:;=][-']?[)(DPp/\\|*]|<3|\^\^)(?!\w)",
 )
 _PATTERN = regex.compile("|".join(_PATTERNS))
 _TRIGGER = regex.compile(
@@ -91,7 +92,7 @@ class Protected:
     def value(self) -> object:
         """What a span of the other language has in common with this one if it says the same."""
         if self.quantity is None:
-            return self.text
+            return plain(self.text)
         return self.quantity.number, self.quantity.currency, self.quantity.unit
 
     def written(self, language: str) -> str:

@@ -1,4 +1,4 @@
-"""Where words stand in the running text that they were cut from, or that was written from them."""
+"""The positions of words in the line that they were tokenised from, or that was detokenised from them."""
 
 from __future__ import annotations
 
@@ -10,52 +10,52 @@ from rnnsearch.text.tokenize import is_invisible
 
 _ZERO_WIDTH_SPACE = "\u200b"
 Span = tuple[int, int]
-"""The first character of a word, and the one after its last."""
+"""The index of the first character of a word, and that after its last character."""
 
 
 def spans(words: Sequence[str], line: str) -> list[Span] | None:
-    """The place of each word in `line`, in characters (Unicode code points), in order.
+    """Return the span of each word in `line`, in characters (Unicode code points), or None if the words are not in it.
 
-    Tokenising and detokenising move white space and invisible characters, turn quotation marks and change case, and either
-    may have the plain form of what the other has (`rnnsearch.text.normalization`); every other character stays where it is.
-    None if that is not all that distinguishes the line from the words.
+    The line may differ from the words in the position of white space and invisible characters, in the kind of quotation
+    marks and in case, which tokenising and detokenising change, and either may have the plain form of the other
+    (`rnnsearch.text.normalization`). All other characters must be the same, in the same order.
     """
-    if "".join(words) == line:  # as characters are; white space is among them
+    if "".join(words) == line:  # units such as characters, which include white space
         ends = list(accumulate(map(len, words)))
         return list(zip([0, *ends], ends, strict=False))
-    visible = [(letter, (place, place + 1)) for place, letter in enumerate(line) if not _is_blank(letter)]
-    found = _found(words, visible)
-    if found is None:
-        found = _found(["".join(form for form, _ in _plain_letters(word)) for word in words], _plain_letters(line))
-    return found
+    visible = [(letter, (i, i + 1)) for i, letter in enumerate(line) if not _is_blank(letter)]
+    word_spans = _matched(words, visible)
+    if word_spans is None:
+        word_spans = _matched(["".join(form for form, _ in _plain_letters(word)) for word in words], _plain_letters(line))
+    return word_spans
 
 
-def _found(words: Sequence[str], letters: Sequence[tuple[str, Span]]) -> list[Span] | None:
-    """The place of each word, given the visible letters of the line and their places."""
-    found: list[Span] = []
+def _matched(words: Sequence[str], letters: Sequence[tuple[str, Span]]) -> list[Span] | None:
+    """Return the span of each word, or None if the words are not these letters; `letters` holds letters and their spans."""
+    word_spans: list[Span] = []
     first = end = 0
     for word in words:
         own = letters[first : first + len(word)]
         if not own or len(own) < len(word) or not all(map(_same, word, (letter for letter, _ in own))):
             return None
-        # What is written as one, but stands for letters of two words, is a part of the first.
-        found.append((max(end, own[0][1][0]), own[-1][1][1]))
-        first, end = first + len(word), found[-1][1]
-    return found if first == len(letters) else None
+        # A character that stands for letters of two words, such as a ligature, belongs to the first of them.
+        word_spans.append((max(end, own[0][1][0]), own[-1][1][1]))
+        first, end = first + len(word), word_spans[-1][1]
+    return word_spans if first == len(letters) else None
 
 
 def _plain_letters(text: str) -> list[tuple[str, Span]]:
-    """The visible letters of the plain form of a text, and the places of what they stand for."""
-    seen = [(place, " " if letter == _ZERO_WIDTH_SPACE else letter) for place, letter in enumerate(text)]
-    seen = [(place, letter) for place, letter in seen if letter == " " or not is_invisible(letter)]
-    found: list[tuple[str, Span]] = []
+    """Return the visible letters of the plain form of a text, each with the span of the original characters."""
+    visible = [(i, " " if letter == _ZERO_WIDTH_SPACE else letter) for i, letter in enumerate(text)]
+    visible = [(i, letter) for i, letter in visible if letter == " " or not is_invisible(letter)]
+    letters: list[tuple[str, Span]] = []
     start = 0
-    for written, form in parts("".join(letter for _, letter in seen)):
+    for written, form in parts("".join(letter for _, letter in visible)):
         stop = start + len(written)
         if not written.isspace():
-            found += [(letter, (seen[start][0], seen[stop - 1][0] + 1)) for letter in form]
+            letters += [(letter, (visible[start][0], visible[stop - 1][0] + 1)) for letter in form]
         start = stop
-    return found
+    return letters
 
 
 def _is_blank(letter: str) -> bool:
@@ -63,19 +63,19 @@ def _is_blank(letter: str) -> bool:
 
 
 def pieces(words: Sequence[str], line: str) -> list[tuple[str, str]]:
-    """The words as they stand in `line`: (what is before the word, the word), without what is after the last one.
+    """Return for each word the text of `line` before it and its own text in `line`; text after the last word is left out.
 
-    Where they do not stand there (see `spans`), they are joined by single spaces instead.
+    If the words are not in the line (see `spans`), they are separated by single spaces instead.
     """
     if "".join(words) != line:
         line = line.strip()
-    places = spans(words, line)
-    if places is None:
+    word_spans = spans(words, line)
+    if word_spans is None:
         return [(" " if i else "", word) for i, word in enumerate(words)]
-    ends = [0, *(end for _, end in places)]
-    return [(line[end:start], line[start:stop]) for end, (start, stop) in zip(ends, places, strict=False)]
+    ends = [0, *(end for _, end in word_spans)]
+    return [(line[end:start], line[start:stop]) for end, (start, stop) in zip(ends, word_spans, strict=False)]
 
 
 def _same(letter: str, other: str) -> bool:
-    """Whether it is the same letter or digit, in either case, or punctuation on both sides."""
+    """Whether two characters are the same letter or digit, regardless of case, or both are punctuation."""
     return letter.casefold() == other.casefold() or not (letter.isalnum() or other.isalnum())

@@ -1,10 +1,11 @@
 """Random segmentations of words into subwords: BPE-dropout, and sampling from a unigram language model.
 
-sentencepiece draws such segmentations too, but from a generator that cannot be seeded: before version 0.2.2 a thread's
-first seed holds for good, and from then on the seed is mixed with a value that differs from process to process. Here the
-caller passes the generator, so that a segmentation depends on nothing else. The distributions are those of sentencepiece.
+sentencepiece can draw such segmentations too, but its generator cannot be seeded: before version 0.2.2, a thread cannot
+change its first seed, and since then the seed is mixed with a value that differs from process to process. Here the caller
+passes the generator, so that a segmentation depends only on the word, alpha and the generator. The distributions are those
+of sentencepiece.
 
-A `Sampler` is called with a word as sentencepiece sees it (it begins with `▁`), alpha, and the generator.
+A `Sampler` is called with a word in the form of sentencepiece (with `▁` as its first character), alpha, and the generator.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ Sampler = Callable[[str, float, Random], Sequence[str]]
 
 
 def bpe_dropout(scores: Mapping[str, float]) -> Sampler:
-    """A sampler that leaves out every merge with probability alpha, 0 < alpha < 1 (BPE-dropout; Provilkov et al. 2020).
+    """Return a sampler for BPE-dropout, which drops every merge with probability alpha, 0 < alpha < 1.
 
-    `scores` are those of all subwords; of the merges that are possible, the one with the highest score comes first. A merge
-    that was left out does not come again until one of its two parts has changed.
+    The method is that of Provilkov et al. (2020). `scores` holds the scores of all subwords; of the possible merges, the one
+    with the highest score is done first. A dropped merge is possible again only when one of its two parts has changed.
     """
 
     def segment(word: str, merges_to_next_dropout: Callable[[], float]) -> list[str]:
+        """Merge the letters of a word; the function returns the number of merges before the next one is dropped."""
         parts, left = list(word), merges_to_next_dropout()
         possible = [scores.get(one + other, -math.inf) for one, other in pairwise(parts)]
         while possible and (best := max(possible)) > -math.inf:
@@ -47,9 +49,10 @@ def bpe_dropout(scores: Mapping[str, float]) -> Sampler:
 
     def sample(word: str, alpha: float, random: Random) -> list[str]:
         log_kept = math.log1p(-alpha)
-        first = math.log(1 - random.random()) / log_kept  # rounded down, it is geometrically distributed
+        # The number of merges before the first dropped one, rounded down, is geometrically distributed.
+        first = math.log(1 - random.random()) / log_kept
         usual = without_dropout(word)
-        if first >= len(word) - len(usual):  # there are no more merges than these
+        if first >= len(word) - len(usual):  # the number of merges of this word: none is dropped
             return usual
         runs = chain([first], (math.log(1 - random.random()) / log_kept for _ in repeat(None)))
         return segment(word, runs.__next__)
@@ -58,18 +61,20 @@ def bpe_dropout(scores: Mapping[str, float]) -> Sampler:
 
 
 def unigram_sampling(scores: Mapping[str, float]) -> Sampler:
-    """A sampler that draws a segmentation with probability proportional to that of its subwords to the power alpha.
+    """Return a sampler that draws a segmentation with a probability proportional to p(segmentation) to the power alpha.
 
-    `scores` are log p of all subwords (Kudo 2018). The draw is exact: a forward
-    pass sums over all segmentations of every prefix of the word, and a backward pass draws the subwords, the last one first.
+    p(segmentation) is the product of the probabilities of its subwords, and `scores` holds log p of all subwords (Kudo
+    2018). The sample is exact: a forward pass sums over all segmentations of every prefix of the word, and a backward pass
+    draws the subwords, the last one first.
     """
     longest = max(map(len, scores))
-    unknown = min(scores.values()) - 10  # as in sentencepiece: a letter that is no subword, rather than no segmentation
+    # As in sentencepiece, this is log p of a letter that is no subword, so that every word has a segmentation.
+    unknown = min(scores.values()) - 10
 
     @functools.lru_cache(maxsize=1 << 14)
     def last_subwords(word: str, alpha: float) -> list[tuple[list[float], list[str]]]:
-        """For every non-empty prefix of a word: its possible last subwords, and their cumulative probabilities."""
-        log_sums, found = [0.0], []
+        """Return for every non-empty prefix of a word its possible last subwords with their cumulative probabilities."""
+        log_sums, last = [0.0], []
         for end in range(1, len(word) + 1):
             subwords, logs = [], []
             for start in range(max(0, end - longest), end):
@@ -83,8 +88,8 @@ def unigram_sampling(scores: Mapping[str, float]) -> Sampler:
             for log in logs:
                 total += math.exp(log - log_sums[end])
                 cumulative.append(total)
-            found.append((cumulative, subwords))
-        return found
+            last.append((cumulative, subwords))
+        return last
 
     def sample(word: str, alpha: float, random: Random) -> list[str]:
         last, parts, end = last_subwords(word, alpha), list[str](), len(word)

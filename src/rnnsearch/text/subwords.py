@@ -1,7 +1,8 @@
-"""Subwords, so that no word is unknown: byte-pair encoding, or a unigram language model (sentencepiece).
+"""Subwords, which leave no word unknown: byte-pair encoding, or a unigram language model, with sentencepiece.
 
-Sennrich, Haddow and Birch (2016); Kudo (2018). Words are segmented after tokenisation: `▁` marks the first subword of a
-word, and no subword spans two words. Alignments of subwords can therefore be turned into alignments of words.
+The methods are those of Sennrich, Haddow and Birch (2016) and of Kudo (2018). Words are segmented after tokenisation: `▁`
+marks the first subword of a word, and no subword spans two words. Alignments of subwords can therefore be converted to
+alignments of words.
 """
 
 from __future__ import annotations
@@ -23,17 +24,20 @@ from rnnsearch.untrusted import MEGABYTE, read_bytes
 SubwordKind = Literal["bpe", "unigram"]
 
 BEGIN = "▁"
-"""The first subword of every word begins with it."""
+"""The character with which the first subword of every word begins."""
 _MOST_BYTES = 64 * MEGABYTE
 LONGEST_WORD = 500
-"""A word of more letters is not segmented: it is unknown. Each of its letters might otherwise be a subword to translate."""
+"""The largest number of letters of a word that is segmented. A longer one, which could have as many subwords, is unknown."""
 
 
 class Subwords:
-    """A trained subword model: it segments words."""
+    """A trained subword model, which segments words."""
 
     def __init__(self, model: bytes, kind: SubwordKind, place: str | os.PathLike[str] = "subwords") -> None:
-        """`model` is a sentencepiece model of this kind; `place` is where it came from, for errors."""
+        """`model` is a sentencepiece model of this kind; `place` is the origin of the model, for error messages.
+
+        Raises RnnsearchError if `model` is not a complete sentencepiece model.
+        """
         from sentencepiece import SentencePieceProcessor
 
         self.model = model
@@ -48,9 +52,10 @@ class Subwords:
 
     @classmethod
     def train(cls, counts: Mapping[str, int], kind: SubwordKind, size: int, symbols: Sequence[str] = ()) -> Subwords:
-        """Learn about `size` subwords at most from word counts; every single letter always is one.
+        """Learn about `size` subwords from word counts, or fewer; every single letter is a subword.
 
-        `symbols` are words that are never cut, as further subwords. If there are any, every digit of the others is one, too.
+        `symbols` are words that are never segmented, and are additional subwords. If there are any, numbers are split into
+        digits. Raises RnnsearchError if `size` is too small for these words.
         """
         from sentencepiece import SentencePieceTrainer
 
@@ -71,7 +76,7 @@ class Subwords:
                 max_sentence_length=1 << 16,
                 bos_id=-1,
                 eos_id=-1,
-                split_by_unicode_script=False,  # else "l'" or "mp3" would never be one subword
+                split_by_unicode_script=False,  # so that "l'" or "mp3" can be one subword
                 split_by_number=False,
                 minloglevel=2,
             )
@@ -83,24 +88,24 @@ class Subwords:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], kind: SubwordKind) -> Subwords:
-        """Read a file that `save` wrote."""
+        """Read a file that `save` has written. Raises RnnsearchError if it cannot be read or is damaged."""
         try:
             return cls(read_bytes(Path(path), _MOST_BYTES), kind, path)
         except OSError as error:
             raise RnnsearchError(f"{os.fspath(path)}: cannot read the subwords: {error.strerror}") from None
 
     def __reduce__(self) -> tuple[type[Subwords], tuple[bytes, SubwordKind]]:
-        """A pickle holds the model; what is made of it is made again."""
+        """Return the model for pickling; everything else is created again from it."""
         return Subwords, (self.model, self._kind)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the sentencepiece model, whole or not at all."""
+        """Write the sentencepiece model to a file, atomically."""
         with atomic_write(Path(path)) as temporary:
             temporary.write_bytes(self.model)
 
     @property
     def inventory(self) -> list[str]:
-        """All subwords that were learned."""
+        """All subwords of the model."""
         processor = self._processor
         return [
             processor.id_to_piece(number)
@@ -109,10 +114,10 @@ class Subwords:
         ]
 
     def sample(self, words: Sequence[str], alpha: float, random: Random) -> list[str]:
-        """The subwords of `words`, segmented at random; they depend on nothing but the arguments.
+        """Segment `words` at random, and return the subwords, which depend only on the arguments.
 
-        `alpha` is, for byte-pair encoding, the probability that a merge is left out (BPE-dropout; Provilkov et al. 2020),
-        and for a unigram model the power to which the probabilities of segmentations are raised (Kudo 2018).
+        For byte-pair encoding, `alpha` is the probability that a merge is dropped (BPE-dropout; Provilkov et al. 2020); for
+        a unigram model, it is the power to which the probabilities of segmentations are raised (Kudo 2018).
         """
         return [subword for word in words for subword in self._sampled(word, alpha, random)]
 
@@ -127,11 +132,11 @@ class Subwords:
         return bpe_dropout(scores) if self._kind == "bpe" else unigram_sampling(scores)
 
     def __contains__(self, subword: object) -> bool:
-        """Whether this subword was learned."""
+        """Whether this is a subword of the model."""
         return bool(self._processor.piece_to_id(subword) != self._processor.unk_id())
 
     def _segment(self, word: str) -> tuple[str, ...]:
-        """The subwords of a word; a letter never seen in training, or an endless word, is one that no vocabulary has."""
+        """Return the subwords of a word; letters not seen in training, and words that are too long, are unknown subwords."""
         if len(word) > LONGEST_WORD:
             return (BEGIN + word,)
         subwords: list[str] = self._processor.encode(_plain(word), out_type=str)
@@ -139,10 +144,10 @@ class Subwords:
 
 
 def join(subwords: Iterable[str]) -> tuple[list[str], list[int]]:
-    """The words that subwords make, and for every subword the position of its word.
+    """Join subwords to words, and return the words and, for every subword, the position of its word.
 
-    A model may predict `▁` alone and then another first subword: both begin the same word. `▁` alone at the end belongs to
-    the last word.
+    A model may predict a single `▁` and then another first subword; both then belong to the same word. A single `▁` at the
+    end belongs to the last word.
     """
     words: list[str] = []
     word_ids = []
@@ -158,5 +163,5 @@ def join(subwords: Iterable[str]) -> tuple[list[str], list[int]]:
 
 
 def _plain(word: str) -> str:
-    """`word` without the sign that marks beginnings."""
+    """Return `word` with underscores in place of `▁`, which marks the beginnings of words."""
     return word.replace(BEGIN, "_")

@@ -1,4 +1,4 @@
-"""Running text to words and back again, as the Moses scripts do it."""
+"""Tokenisation of running text into words, and detokenisation, like the Moses scripts."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from rnnsearch.text.protected import cut_around, find_protected, join_around
 
 TokenizerKind = Literal["moses", "whitespace"]
 
-# Characters that nobody sees would become words of their own, or cut one in two (a soft hyphen does): control
-# characters, soft hyphen, text direction, byte order mark. A zero-width space does separate words.
+# Invisible characters would become words of their own, or cut a word in two as a soft hyphen does: control characters, soft
+# hyphens, marks of text direction, and byte order marks. A zero-width space does separate words.
 _CONTROLS = (*range(9), *range(14, 28), *range(0x7F, 0x85), *range(0x86, 0xA0))
 _FORMATS = (0xAD, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x2065), *range(0x2066, 0x206A), 0xFEFF)
 _INVISIBLE = str.maketrans(dict.fromkeys(_CONTROLS + _FORMATS) | {0x200B: " "})
@@ -34,32 +34,33 @@ _WORD = re.compile(r"[^ \t\r\n]+")
 
 
 def is_invisible(letter: str) -> bool:
-    """Whether nobody sees this character, so that it is in no word."""
+    """Whether this character is invisible; such characters do not belong to any word."""
     return ord(letter) in _INVISIBLE
 
 
 def split_at_spaces(line: str) -> list[str]:
-    """The words of tokenised text, which spaces and tabs separate, and line ends.
+    """Return the words of a tokenised text, which are separated by spaces, tabs and line ends.
 
-    A no-break space is a part of its word, and so are other spaces of Unicode: links name words by numbers, as all tools
-    count them.
+    A no-break space is part of its word, and so are other Unicode spaces: links refer to words by numbers, so words have to
+    be counted as in other tools.
     """
     return _WORD.findall(line)
 
 
 class Tokenizer:
-    """Cuts a line into words, and joins words to a line.
+    """Tokenises lines into words, and detokenises words to lines.
 
-    `moses` is the Moses tokeniser (sacremoses) for running text: cased, without XML escapes, and without
-    splitting at hyphens. In one thing it differs: the typographic apostrophe is an apostrophe (`l’ homme`,
-    not `l ’ homme`). `whitespace` is for text that is tokenised already.
+    The kind `moses` is the Moses tokeniser (sacremoses) for running text: cased, without XML escapes, and without splitting
+    at hyphens. It differs from Moses in one respect: the typographic apostrophe counts as an apostrophe (`l’ homme`, not
+    `l ’ homme`). The kind `whitespace` is for text that is already tokenised.
     """
 
     def __init__(self, kind: TokenizerKind, language: str, normalize: bool = False, protect: bool = False) -> None:
-        """`language` is a code such as `en`; Moses has English rules for a language that it does not know.
+        """`language` is a code such as `en`; for a language that Moses does not know, it uses the rules for English.
 
-        With `normalize`, running text is cut where its plain form (`rnnsearch.text.normalization`) is; the words are spelt
-        as they were written. With `protect`, a span to be kept (`rnnsearch.text.protected`) is one word.
+        With `normalize`, text is tokenised in its plain form (`rnnsearch.text.normalization`), but the words keep their
+        original spelling. With `protect`, a protected span (`rnnsearch.text.protected`) is one word. Raises RnnsearchError
+        if `language` is not such a code and the tokeniser is that of Moses.
         """
         self.kind = kind
         self.normalize = normalize
@@ -74,7 +75,7 @@ class Tokenizer:
             self._moses, self._moses_back = _moses(language)
 
     def tokenize(self, line: str) -> list[str]:
-        """The words of `line`: none is empty or holds white space, but for what is no space in `split_at_spaces`."""
+        """Return the words of `line`: none is empty, and none contains a space that separates words (`split_at_spaces`)."""
         if self.kind == "whitespace":
             return split_at_spaces(line)
         if self.protect:
@@ -90,7 +91,7 @@ class Tokenizer:
         return as_written(words, line) if self.normalize else _with_letters(words, "".join(line.split()))
 
     def detokenize(self, tokens: Sequence[str]) -> str:
-        """`tokens` as a reader writes them: punctuation, quotes, clitics and currency where they belong."""
+        """Join `tokens` to a line, with the usual spaces at punctuation, quotation marks, clitics and currency symbols."""
         if self.kind == "whitespace":
             return " ".join(tokens)
         if self.protect:
@@ -106,7 +107,7 @@ class Tokenizer:
 
 
 def _plain_quotes(token: str, tokens: Sequence[str]) -> str:
-    """`token` with those quotes that the Moses detokeniser does not know replaced by ones that it does."""
+    """Return `token` with quotation marks that the Moses detokeniser does not know replaced by those that it knows."""
     if token == "”":
         return '"'
     if token == "‘" or (token == "’" and "‘" in tokens):
@@ -115,7 +116,7 @@ def _plain_quotes(token: str, tokens: Sequence[str]) -> str:
 
 
 def _with_letters(words: list[str], letters: str) -> list[str]:
-    """`words` spelt with `letters`: Moses has only moved the spaces between them, so they can be put back."""
+    """Return `words` with their letters replaced by `letters`, which restores the spelling if Moses only moved spaces."""
     if sum(map(len, words)) != len(letters):
         return words
     remaining = iter(letters)
@@ -124,7 +125,7 @@ def _with_letters(words: list[str], letters: str) -> list[str]:
 
 @dataclass(frozen=True)
 class _PatternOf:
-    """A pattern which is tried only on text that has the letter without which it never matches."""
+    """A pattern with a letter that every match contains; it is tried only on text with this letter."""
 
     letter: str
     pattern: re.Pattern[str]
@@ -135,15 +136,15 @@ class _PatternOf:
 
 _MANY_LETTERS = re.compile(r"[^\x00-\x7f]{100,}")
 _IMPORTING = threading.Lock()
-"""Two threads that put `re.compile` back in the wrong order would leave the changed one."""
+"""The lock for replacing `re.compile`: two threads that restored it in the wrong order would leave the replacement."""
 
 
 @functools.cache
 def _sacremoses() -> ModuleType:
-    """Import sacremoses in a quarter of the time.
+    """Import sacremoses in a quarter of the usual time.
 
-    Its patterns name all letters of Unicode one by one, and to compile them is nearly half of the time that a translator
-    takes to load. Here they are compiled with a range in the place of each run of neighbours, and match the same.
+    Its patterns list all letters of Unicode one by one, and compiling them takes nearly half of the time to load a
+    translator. Here, consecutive letters are replaced by a range before compilation; the patterns match the same text.
     """
     with _IMPORTING:
         compile_pattern = re.compile
@@ -159,7 +160,7 @@ def _sacremoses() -> ModuleType:
 
 @functools.cache
 def _ranges(letters: str) -> str:
-    """These letters of a class of a regular expression, as ranges: `abcxyz` as `a-cx-z`."""
+    """Return the letters of a character class of a regular expression as ranges: `abcxyz` becomes `a-cx-z`."""
     codes = np.frombuffer(letters.encode("utf-32-le"), dtype="<i4")
     ends = np.flatnonzero(np.diff(codes) != 1)
     firsts, lasts = codes[[0, *(ends + 1)]].tolist(), codes[[*ends, -1]].tolist()
@@ -169,15 +170,15 @@ def _ranges(letters: str) -> str:
 
 @functools.cache
 def _moses(language: str) -> tuple[Any, Any]:
-    """Tokeniser and detokeniser of sacremoses."""
+    """Return the tokeniser and the detokeniser of sacremoses for a language."""
     sacremoses = _sacremoses()
     letters = frozenset(sacremoses.MosesTokenizer.IsAlpha)
     lowercase = frozenset(sacremoses.MosesTokenizer.IsLower)
 
     class FastMosesTokenizer(sacremoses.MosesTokenizer):  # type: ignore[misc, name-defined]
-        """The same words in half the time: only what has a comma, an apostrophe or a full stop is searched for it.
+        """A tokeniser with the same result in half the time, which tries patterns only on text that has their letter.
 
-        The original also builds a set of all letters anew for a word with a full stop: half a millisecond.
+        For every word with a full stop, the original also builds a set of all letters, which takes half a millisecond.
         """
 
         def __init__(self, language: str) -> None:
@@ -190,12 +191,12 @@ def _moses(language: str) -> tuple[Any, Any]:
                 setattr(self, name, rules)
 
         def handles_nonbreaking_prefixes(self, text: str) -> str:
-            """Cut the full stop off where it ends a sentence, for which the original looks at the next word, too."""
+            """Separate a full stop that ends a sentence; the original decides by the word and the next one."""
             words = text.split()
-            for place, word in enumerate(words):
+            for i, word in enumerate(words):
                 if word.endswith("."):
-                    stays = super().handles_nonbreaking_prefixes(" ".join(words[place : place + 2])).startswith(word)
-                    words[place] = word if stays else f"{word[:-1]} ."
+                    stays = super().handles_nonbreaking_prefixes(" ".join(words[i : i + 2])).startswith(word)
+                    words[i] = word if stays else f"{word[:-1]} ."
             return " ".join(words)
 
         def isanyalpha(self, text: str) -> bool:
@@ -208,7 +209,7 @@ def _moses(language: str) -> tuple[Any, Any]:
 
 
 def language_of(path: str | os.PathLike[str]) -> str | None:
-    """The language that a file's name tells: `en` for `train.en.gz`; None where it tells none."""
+    """Return the language code in a file name, such as `en` for `train.en.gz`, or None if there is none."""
     path = Path(path)
     code = (path.with_suffix("") if path.suffix in (".gz", ".xz") else path).suffix.removeprefix(".")
     return code if len(code) == 2 and code in _sacremoses().corpus.NonbreakingPrefixes().available_langs else None

@@ -1,4 +1,4 @@
-"""The vocabularies of both languages, which go together: their files, and whether two pairs of them are the same."""
+"""The pair of the source and the target vocabulary: its files, and its comparison with other pairs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rnnsearch.text.vocabulary import Vocabulary
 
 SIDES: tuple[Side, Side] = ("source", "target")
 FILES = tuple(f"{side}.{kind}" for kind in ("vocab", "subwords") for side in SIDES)
-"""Every file that `Vocabularies.save` may write into a folder."""
+"""The names of all files that `Vocabularies.save` may write into a folder."""
 
 
 def normalizes(data: DataConfig, side: Side) -> bool:
-    """Whether the words of this side are normalised: those that are no words have a normal form of their own."""
+    """Whether the words of this side are normalised; other units than words have their own setting, `data.normalization`."""
     return data.normalize_words and (data.source_units if side == "source" else data.target_units) == "words"
 
 
@@ -29,7 +29,7 @@ class Vocabularies(NamedTuple):
 
     @classmethod
     def load(cls, folder: Path, data: DataConfig) -> Vocabularies:
-        """Read what `save` wrote, which has these settings. Raises RnnsearchError for what is damaged."""
+        """Read the files that `save` has written, for these settings. Raises RnnsearchError for missing or damaged files."""
         return cls(
             *(
                 Vocabulary.load(
@@ -43,18 +43,18 @@ class Vocabularies(NamedTuple):
         )
 
     def save(self, folder: Path) -> None:
-        """Write `source.vocab` and `target.vocab`, and `source.subwords` and `target.subwords` where words are segmented."""
+        """Write `source.vocab` and `target.vocab`, and with subwords also `source.subwords` and `target.subwords`."""
         for side, vocabulary in zip(SIDES, self, strict=True):
             vocabulary.save(folder / f"{side}.vocab")
             if vocabulary.subwords:
                 vocabulary.subwords.save(folder / f"{side}.subwords")
 
     def encode(self, source: Sequence[str], target: Sequence[str]) -> tuple[list[int], list[int]]:
-        """The ids of the words of a pair, without end symbols."""
+        """Return the ids of the words of a pair, without end symbols."""
         return self.source.encode(source), self.target.encode(target)
 
     def differing_side(self, other: Vocabularies) -> str | None:
-        """The first side, `source` or `target`, on which the words or their order differ; None if there is none."""
+        """Return the first side, `source` or `target`, whose words or direction differ from `other`, or None."""
         for side, ours, theirs in zip(SIDES, self, other, strict=True):
             if (ours.words, ours.right_to_left) != (theirs.words, theirs.right_to_left):
                 return side

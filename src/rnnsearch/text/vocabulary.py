@@ -1,4 +1,4 @@
-"""The shortlist of section 4.1 of the paper: the K most frequent words, all others being `[UNK]`."""
+"""Vocabularies: the paper's shortlist of the K most frequent words (section 4.1; all others are `[UNK]`), or subwords."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _MOST_BYTES = 256 * MEGABYTE
 
 
 class Vocabulary:
-    """A shortlist: `</s>` is 0, `[UNK]` is 1, and the most frequent words follow, the most frequent first.
+    """A mapping between words and ids: `</s>` is 0, `[UNK]` is 1, and the other words follow by descending frequency.
 
-    Both symbols are the model's own: where a text holds one of them literally, it is an unknown word there.
+    Both symbols belong to the model. If one of them occurs literally in a text, it is an unknown word.
     """
 
     words: list[str]
-    """Every word by its id, the two symbols included."""
+    """All words by their ids, including the two symbols."""
 
     subwords: Subwords | None
-    """Segments words into subwords, which are then the entries of the vocabulary; None if the entries are whole words."""
+    """The model that segments words into subwords, which are then the entries of the vocabulary; None for whole words."""
 
     right_to_left: bool
-    """Whether ids begin with the last word of a sentence. Within a word, the subwords keep their order."""
+    """Whether the ids of a sentence begin with its last word. The subwords of a word keep their order."""
 
     spelling: Spelling | None
-    """Normalises the words that are to be encoded; None if they are encoded as they are written."""
+    """The normalisation of words before they are encoded; None if they are not normalised."""
 
     def __init__(
         self,
@@ -46,9 +46,9 @@ class Vocabulary:
         right_to_left: bool = False,
         normalized: Side | None = None,
     ) -> None:
-        """`words` without the two symbols: distinct, and none with a line feed.
+        """`words` are the words without the two symbols; they must be distinct and contain no line feed (else ValueError).
 
-        With `normalized`, words are normalised as those of this side.
+        With `normalized`, words are normalised like those of this side.
         """
         self.subwords = subwords
         self.right_to_left = right_to_left
@@ -70,7 +70,10 @@ class Vocabulary:
         normalized: Side | None = None,
         symbols: Sequence[str] = (),
     ) -> Vocabulary:
-        """The `size` most frequent words of those seen `minimum_count` times, ties in order; and `symbols` in any case."""
+        """Return a vocabulary of the `size` most frequent words with at least `minimum_count` occurrences, and of `symbols`.
+
+        Words of equal frequency are sorted alphabetically.
+        """
         frequent = [
             word for word, count in counts.items() if count >= minimum_count and word not in (END_SYMBOL, UNK_SYMBOL)
         ]
@@ -86,7 +89,7 @@ class Vocabulary:
         right_to_left: bool = False,
         normalized: Side | None = None,
     ) -> Vocabulary:
-        """Read a file that `save` wrote."""
+        """Read a file that `save` has written. Raises RnnsearchError, with file and line, if it is missing or damaged."""
         path = Path(path)
         try:
             text = read_bytes(path, _MOST_BYTES).decode("utf-8")
@@ -97,13 +100,13 @@ class Vocabulary:
         except UnicodeDecodeError as error:
             line = error.object.count(b"\n", 0, error.start) + 1
             raise RnnsearchError(f"{path}:{line}: not valid UTF-8; a vocabulary file is UTF-8") from None
-        # Only a line feed ends a word: str.splitlines would also cut inside words at U+0085 or U+2028.
+        # Only a line feed ends a word. str.splitlines would also split words at U+0085 or U+2028.
         words = text.removesuffix("\n").split("\n")
         for line, symbol in enumerate((END_SYMBOL, UNK_SYMBOL), 1):
-            found = words[line - 1] if line <= len(words) else ""
-            if found != symbol:
+            word = words[line - 1] if line <= len(words) else ""
+            if word != symbol:
                 raise RnnsearchError(
-                    f"{path}:{line}: {shown(found)} where {symbol!r} must stand; is this a vocabulary that "
+                    f"{path}:{line}: {shown(word)} where {symbol!r} must stand; is this a vocabulary that "
                     "`rnnsearch prepare` wrote?"
                 )
         first_line: dict[str, int] = {}
@@ -120,32 +123,32 @@ class Vocabulary:
         return cls(words[2:], subwords, right_to_left, normalized)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one word a line, in the order of the ids, as UTF-8; whole or not at all."""
+        """Write one word per line, in the order of the ids, as UTF-8, atomically."""
         write_text(path, "".join(f"{word}\n" for word in self.words))
 
     def __len__(self) -> int:
-        """The number of ids, the two symbols included."""
+        """Return the number of ids, including those of the two symbols."""
         return len(self.words)
 
     def __contains__(self, word: object) -> bool:
-        """Whether a word of running text is known."""
+        """Whether the vocabulary can encode a word of running text without `[UNK]`."""
         return isinstance(word, str) and UNK not in self.encode([word])
 
     def encode(self, words: Sequence[str]) -> list[int]:
-        """The ids of `words`, or of their subwords, without an end symbol; what is unknown is 1."""
+        """Return the ids of `words` or of their subwords, without an end symbol; the id of unknown ones is 1."""
         return [self.id(token) for token in self.segment(words)]
 
     def seen(self, words: Sequence[str]) -> Sequence[str]:
-        """What a model sees of the words of a sentence, one for each: these words, or what they are normalised to."""
+        """Return the words of a sentence as the model sees them, one for each: normalised if `spelling` is set."""
         return self.spelling(words) if self.spelling else words
 
     def segment(self, words: Sequence[str]) -> Sequence[str]:
-        """The entries of the vocabulary that `words` consist of, in the order of the ids: words, or subwords."""
+        """Segment `words` into entries of the vocabulary (words or subwords), and return them in the order of the ids."""
         words = self._reordered(self.seen(words))
         return [subword for word in words for subword in self.subwords.segment(word)] if self.subwords else words
 
     def word_ids(self, words: Sequence[str]) -> list[int]:
-        """For every id of `words`, the position of its word."""
+        """Return for every id of `words` the position of its word."""
         positions = self._reordered(range(len(words)))
         if self.subwords is None:
             return list(positions)
@@ -153,23 +156,23 @@ class Vocabulary:
         return [position for position in positions for _ in self.subwords.segment(words[position])]
 
     def resample(self, ids: Sequence[int], alpha: float, random: Random) -> list[int]:
-        """The same words, segmented at random (`Subwords.sample`); unchanged if one of them is unknown."""
+        """Return ids of the same words, segmented at random (`Subwords.sample`), or `ids` itself if a word is unknown."""
         if self.subwords is None or UNK in ids:
             return list(ids)
         words = self._reordered(self.join(ids)[0])
         return [self.id(subword) for subword in self.subwords.sample(words, alpha, random)]
 
     def id(self, word: str) -> int:
-        """The id of a word, or of a subword; 1 if it is unknown."""
-        # Text that was typed in a word processor has ’ where the training text, as often as not, has '.
+        """Return the id of a word or a subword, or 1 if it is unknown; `’` matches `'`."""
+        # Text from word processors has ’ where training text often has '.
         return self._ids.get(word) or (self._ids.get(word.replace("’", "'"), UNK) if "’" in word else UNK)
 
     def decode(self, ids: Iterable[int]) -> list[str]:
-        """The words, or subwords, of `ids`, symbols included."""
+        """Return the words or subwords of `ids`, including the two symbols."""
         return [self.words[number] for number in ids]
 
     def join(self, ids: Iterable[int]) -> tuple[list[str], list[int]]:
-        """The words that `ids` make, and for every id the position of its word."""
+        """Join `ids` to words, and return the words and, for every id, the position of its word."""
         words = self.decode(ids)
         words, word_ids = join(words) if self.subwords else (words, list(range(len(words))))
         if self.right_to_left:
@@ -177,9 +180,9 @@ class Vocabulary:
         return words, word_ids
 
     def continues(self, number: int) -> bool:
-        """Whether this id is a subword that continues the word before it."""
+        """Whether this id is that of a subword that continues a word."""
         return self.subwords is not None and number not in (END, UNK) and not self.words[number].startswith(BEGIN)
 
     def _reordered(self, words: Sequence[T]) -> Sequence[T]:
-        """Convert reading order to the order of the ids, or back."""
+        """Convert words from reading order to the order of the ids, or back."""
         return words[::-1] if self.right_to_left else words

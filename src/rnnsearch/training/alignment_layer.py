@@ -1,4 +1,4 @@
-"""Training of the alignment layer: it learns given links of sentence pairs, on top of a model that stays as it is."""
+"""Training of the alignment layer, which learns the links of word-aligned sentence pairs while the model stays fixed."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from rnnsearch.ops import fast_products
 
 _BATCH_SIZE = 32
 _EPOCHS, _UPDATES = 40, 2000
-"""The training ends with whichever comes first."""
+"""The training ends after this many epochs or this many updates, whichever comes first."""
 _LEARNING_RATE = 1e-2
 _SEED = 1
 
 
 @dataclass(frozen=True)
 class LinkedPair:
-    """The words of a sentence pair, and the probability of each of their links (source, target)."""
+    """The words of a sentence pair, with the probability of each link (source position, target position)."""
 
     source: list[str]
     target: list[str]
@@ -37,16 +37,16 @@ class LinkedPair:
 
     @classmethod
     def of(cls, source: list[str], target: list[str], links: Links) -> LinkedPair:
-        """A pair whose links are certain."""
+        """Return a pair whose links all have probability 1."""
         return cls(source, target, dict.fromkeys(links, 1.0))
 
 
 class AlignmentLayerTraining:
-    """The training of an alignment layer on the links of these pairs.
+    """The training of an alignment layer on sentence pairs with links.
 
-    The cost is the cross-entropy of the links of all pairs of subwords, where those of linked words are linked. Pairs that
-    are longer than `data.max_length`, and those without words on a side, are passed over. The result depends on the pairs
-    and their order alone.
+    The cost is the binary cross-entropy of a link at every pair of subword positions; two subwords are linked if their
+    words are. Pairs with more words than `data.max_length` on a side, or with none, are skipped. The result depends only on
+    the pairs and their order.
     """
 
     def __init__(self, system: System, pairs: Sequence[LinkedPair]) -> None:
@@ -56,12 +56,12 @@ class AlignmentLayerTraining:
         self._ids = [system.vocabularies.encode(*system.seen(pair.source, pair.target)) for pair in self._pairs]
         self._batches = list(by_length([max(len(x), len(y)) + 1 for x, y in self._ids], _BATCH_SIZE))
         self.updates = min(_EPOCHS * len(self._batches), _UPDATES)
-        """The number of its updates."""
+        """The number of updates of this training."""
 
     def run(self, advance: Callable[[int], None] = lambda updates: None) -> System:
-        """The system with an alignment layer that has learned; the model itself is not changed.
+        """Train an alignment layer, and return the system with it; the weights of the model do not change.
 
-        `advance` is told how many more updates are done.
+        `advance` is called with the number of updates done since its last call.
         """
         system, device = self._system, device_of(self._system.model)
         layer = AlignmentLayer(system.model)
@@ -83,29 +83,33 @@ class AlignmentLayerTraining:
         return replace(system, alignment_layer=layer.eval())
 
     def _shuffled(self) -> Iterator[list[int]]:
-        """The minibatches of an endless number of epochs."""
+        """Yield the minibatches of one epoch after another, without end, each epoch in a new random order."""
         random = Random(_SEED)
         while True:
             yield from random.sample(self._batches, len(self._batches))
 
     def _cost(self, logits_BTS: Tensor, pairs: Sequence[LinkedPair]) -> Tensor:
-        """The cross-entropy of the links, a target word."""
+        """Return the binary cross-entropy of the links in nats, summed over the minibatch, per target word."""
         T, S = logits_BTS.shape[1:]
-        cells = [_cells(self._system, pair, S) for pair in pairs]
-        places = torch.from_numpy(np.concatenate([b * T * S + places for b, (places, _) in enumerate(cells)]))
-        linked = torch.from_numpy(np.concatenate([linked for _, linked in cells])).to(logits_BTS.device)
-        logits = logits_BTS.flatten()[places.to(logits_BTS.device)]
+        position_pairs = [_position_pairs(self._system, pair, S) for pair in pairs]
+        # Only position pairs inside their sentence pair count: the padding is left out by indexing.
+        indices = torch.from_numpy(np.concatenate([b * T * S + inside for b, (inside, _) in enumerate(position_pairs)]))
+        linked = torch.from_numpy(np.concatenate([linked for _, linked in position_pairs])).to(logits_BTS.device)
+        logits = logits_BTS.flatten()[indices.to(logits_BTS.device)]
         cost = nn.functional.binary_cross_entropy_with_logits(logits, linked, reduction="sum")
         return cost / sum(len(pair.target) for pair in pairs)
 
 
-def _cells(system: System, pair: LinkedPair, width: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """The place of each pair of subwords in a flat array whose rows are so wide, and the probability of its link."""
+def _position_pairs(system: System, pair: LinkedPair, width: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Return the flat index of every pair of subword positions of a sentence pair, and the probability of its link.
+
+    The index is that of a flattened array of target × source positions with `width` columns.
+    """
     seen_source, seen_target = system.seen(pair.source, pair.target)
     source_word_ids = np.array(system.vocabularies.source.word_ids(seen_source), np.int64)
     target_word_ids = np.array(system.vocabularies.target.word_ids(seen_target), np.int64)
     linked = np.zeros((len(pair.target), len(pair.source)), np.float32)
     for (source, target), probability in pair.links.items():
         linked[target, source] = probability
-    places = np.arange(len(target_word_ids))[:, None] * width + np.arange(len(source_word_ids))
-    return places.ravel(), linked[np.ix_(target_word_ids, source_word_ids)].ravel()
+    indices = np.arange(len(target_word_ids))[:, None] * width + np.arange(len(source_word_ids))
+    return indices.ravel(), linked[np.ix_(target_word_ids, source_word_ids)].ravel()

@@ -1,4 +1,4 @@
-"""Averages of weights: an averaged model translates better than the models that it is made of.
+"""Averages of weights: a model with averaged weights translates better than the models whose weights are averaged.
 
 `WeightAverage` is a moving average over one training (Polyak & Juditsky 1992; in the form of Marian, Junczys-Dowmunt et al.
 2018). `average_models` takes the mean of models that share an ancestor: checkpoints of one training, or models that were
@@ -21,31 +21,29 @@ from rnnsearch.model_folder import check_single, load_systems, save_settings, sa
 
 
 class WeightAverage:
-    """w̄ ← w̄ + (1 − decay) (w − w̄), once an update."""
+    """The exponential moving average w̄ of the weights w: w̄ ← w̄ + (1 − decay) (w − w̄) for each update."""
 
     EVERY = 5
-    """The average is brought up to date once in so many updates, between which the weights hardly change."""
+    """The average is computed once in this many updates, because the weights hardly change between them."""
 
     def __init__(self, model: RNNsearch, decay: float) -> None:
         self.model = model
         self.decay = decay
-        self.weights: dict[str, Tensor] = {
-            name: parameter.detach().clone() for name, parameter in model.named_parameters()
-        }
+        self.weights: dict[str, Tensor] = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
 
     @torch.no_grad()
     def updated(self, update: int) -> None:
-        """Take in the weights after the given update (from 1)."""
+        """Add the present weights to the average; `update`, counted from 1, is the number of the last update."""
         if update < self.EVERY:
             torch._foreach_copy_(list(self.weights.values()), list(self.model.parameters()))
         elif update % self.EVERY == 0:
-            # A young average forgets faster, or it would remember the random weights that training began with.
+            # Early in the training the decay is smaller; otherwise the random initial weights would dominate the average.
             decay = min(self.decay, (1 + update) / (10 + update))
             torch._foreach_lerp_(list(self.weights.values()), list(self.model.parameters()), 1 - decay**self.EVERY)
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:
-        """A context in which the model has the averaged weights."""
+        """A context in which the averaged weights replace those of the model."""
         self._swap()
         try:
             yield
@@ -59,9 +57,10 @@ class WeightAverage:
 
 @torch.no_grad()
 def average_models(folders: Sequence[Path], output: Path) -> None:
-    """Write a model whose weights are the mean of those of the models in `folders`; its settings are the first one's.
+    """Write to `output` a model whose weights are the mean of those of the models in `folders`.
 
-    Raises RnnsearchError where the models differ in `model.*`, vocabularies or direction, or `output` is a model already.
+    Its settings are those of the first model. Raises RnnsearchError if the models differ in `model.*`, in their
+    vocabularies or in `data.right_to_left`, or if `output` already contains a model.
     """
     if (output / WEIGHTS).exists():
         raise RnnsearchError(f"{output}: there is a model in it already; give another --output")

@@ -8,7 +8,7 @@ from rnnsearch.model_folder import System
 
 
 def model_card(system: System, record: dict[str, Any]) -> str:
-    """Markdown for people who find the folder: what it is, what it was trained on, how good it is, how to use it."""
+    """Return the model card as Markdown: what the model is, what it was trained on, how good it is, and how to use it."""
     data, model = system.config.data, system.config.model
     kind = "RNNsearch" if system.model.aligns else "RNNencdec"
     pairs = zip(record["data"]["source_files"], record["data"]["target_files"], strict=True)
@@ -19,8 +19,8 @@ def model_card(system: System, record: dict[str, Any]) -> str:
         "training time": _duration(record["hours"]),
         "device": record["device"],
         "training pairs": f"{record['training_pairs']:,}",
-        "train NLL": f"{record['train_nll']:.2f} a sentence, {record['train_nll_per_word']:.3f} a word",
-        "dev NLL": f"{record['dev_nll']:.2f} a sentence, {record['dev_nll_per_word']:.3f} a word",
+        "train NLL": f"{record['train_nll']:.2f} per sentence, {record['train_nll_per_word']:.3f} per word",
+        "dev NLL": f"{record['dev_nll']:.2f} per sentence, {record['dev_nll_per_word']:.3f} per word",
         **_error_rates(record),
         "dev BLEU": f"{record['dev_bleu']:.2f} (sacreBLEU, 13a, cased; greedy search)",
     }
@@ -38,7 +38,7 @@ Translate*, ICLR 2015), trained with rnnsearch.
 
 - {record["parameters"]:,} parameters: embedding m = {model.embedding_size}, hidden n = {model.hidden_size}, alignment n' =
   {model.alignment_size}, maxout l = {model.maxout_size}; cell `{model.cell}`, order `{model.decoder_order}`
-- shortlists of {len(system.vocabularies.source):,} source and {len(system.vocabularies.target):,} target words
+- vocabularies: {len(system.vocabularies.source):,} source and {len(system.vocabularies.target):,} target entries
 - trained on {files}
 
 | | |

@@ -1,7 +1,8 @@
-"""Checkpoints: one safetensors file with the whole state of a run, so that a resumed run is the same bit for bit.
+"""Checkpoints: one safetensors file with the whole state of a run, so that a resumed run gives the same weights bit for bit.
 
-Tensors: `model/…`, `average/…`, `optimizer/<parameter>/…`, `random`. Its header holds the rest, as JSON: where the run was
-in the corpus, how long it has taken, the best score so far, every validation.
+The tensors are `model/…`, `average/…`, `optimizer/<parameter>/…` and `random`, the state of the random number generator.
+The header of the file holds the rest as JSON: the number of updates (and so the position in the corpus), the time spent,
+the best score so far, and every validation.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ Factor = Annotated[float, Field(ge=0, le=1)]
 _ROW = ("update", "epoch", "hours", "train_nll", "valid_nll", "valid_nll_per_sentence", "valid_bleu", "learning_rate")
 
 
-def _whole(row: dict[str, int | float]) -> dict[str, int | float]:
+def _complete(row: dict[str, int | float]) -> dict[str, int | float]:
+    """Return the row of a validation; raise ValueError if a column is missing or its update is not an integer."""
     missing = [name for name in _ROW if name not in row]
     if missing or not isinstance(row["update"], int):
         raise ValueError(f"no {', '.join(missing) or 'whole update'}")
@@ -40,18 +42,18 @@ def _whole(row: dict[str, int | float]) -> dict[str, int | float]:
 
 @dataclass
 class Progress:
-    """The state of a run, except for its tensors; what is read is checked."""
+    """The state of a run, except for its tensors. pydantic checks the values that are read from a checkpoint."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
 
     update: Count = 0
-    """Updates so far, skipped ones included; also the number of the next minibatch."""
+    """The number of updates so far, including skipped ones; also the number of the next update, counted from 0."""
     seconds: Seconds = 0.0
     """Time spent in training, validation included, over all parts of an interrupted run."""
     target_words: Count = 0
-    """Target words read so far, end symbols included."""
+    """The number of target words trained on so far, including end symbols."""
     skipped: Count = 0
-    """Updates that were not applied because the gradient was not finite."""
+    """The number of updates that were not applied because the gradient was not finite."""
     precision: Literal["", "fp32", "bf16"] = ""
     """The precision of matrix products so far, `fp32` or `bf16`; empty before the first update."""
     plateau_factor: Factor = 1.0
@@ -62,10 +64,10 @@ class Progress:
     interval_nll: Finite = 0.0
     """Training NLL summed since the last validation, over `interval_words` words."""
     interval_words: Count = 0
-    validations: list[Annotated[dict[str, int | float], AfterValidator(_whole)]] = field(default_factory=list)
-    """One row a validation, as `training.json` shows them."""
+    validations: list[Annotated[dict[str, int | float], AfterValidator(_complete)]] = field(default_factory=list)
+    """One row for each validation, with the columns that `training.json` has."""
     finished: str = ""
-    """Why the run ended, once it has."""
+    """The reason why the run ended; empty while it has not ended."""
 
 
 def save_checkpoint(
@@ -75,7 +77,7 @@ def save_checkpoint(
     average: WeightAverage | None,
     progress: Progress,
 ) -> None:
-    """Write a checkpoint, whole or not at all."""
+    """Write a checkpoint atomically: if this fails, the previous file stays."""
     tensors: dict[str, Tensor] = {"random": torch.get_rng_state()}
     if torch.cuda.is_available():
         tensors["random_cuda"] = torch.cuda.get_rng_state()
@@ -91,9 +93,9 @@ def save_checkpoint(
 
 
 def continue_checkpoint(path: Path, to: Path) -> None:
-    """Copy a checkpoint for another run, which goes on from it and counts its own validations without gain, from none.
+    """Copy a checkpoint for another run that continues from it, with the count of validations without gain set to zero.
 
-    The best score stays, so the other run keeps another model only if it is better.
+    The copy keeps the best score, so the other run replaces the best model only with a better one.
     """
     tensors, metadata = read_tensors(path)
     progress = json.loads(metadata["progress"]) | {"validations_without_gain": 0, "finished": ""}
@@ -101,10 +103,11 @@ def continue_checkpoint(path: Path, to: Path) -> None:
     save_tensors(to, tensors, metadata | {"crc32": checksum(tensors, *metadata.values())})
 
 
-def load_checkpoint(
-    path: Path, model: RNNsearch, optimizer: Optimizer, average: WeightAverage | None
-) -> Progress:
-    """Restore model, optimizer, average and random state from a checkpoint, and return the progress."""
+def load_checkpoint(path: Path, model: RNNsearch, optimizer: Optimizer, average: WeightAverage | None) -> Progress:
+    """Restore the model, the optimizer, the average and the random state from a checkpoint, and return its progress.
+
+    Raises RnnsearchError if the file is damaged, or does not fit the model or the settings.
+    """
     tensors, metadata = read_tensors(path)
     try:
         stated, saved_optimizer = metadata["progress"], metadata["optimizer"]
@@ -141,7 +144,8 @@ def load_checkpoint(
         fits = all(
             value.is_floating_point()
             and value.shape == shapes.get(key)
-            and bool((value.isfinite() & ((value >= 0) | (key == "exp_avg"))).all())  # all others are of squares, and counts
+            # Except for the mean of the gradients (`exp_avg`), the state consists of means of squares and counts.
+            and bool((value.isfinite() & ((value >= 0) | (key == "exp_avg"))).all())
             for key, value in state.items()
         )
         if state and not (fits and state.keys() >= shapes.keys() - {"row_step"}):

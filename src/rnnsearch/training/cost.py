@@ -1,4 +1,4 @@
-"""The training cost: the NLL summed over the words of a minibatch (appendix B.2)."""
+"""The training cost: the negative log-likelihood (NLL) summed over the target words of a minibatch (appendix B.2)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from rnnsearch.ops import linear_cross_entropy
 def training_cost(
     output: TeacherForcedOutput, divisor: float, config: TrainingConfig, guide_BTS: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The cost to differentiate, and the plain NLL in nats summed over the minibatch's words, both scalars.
+    """Return the cost to differentiate, and the NLL in nats summed over the words of the minibatch; both are scalars.
 
-    They differ by label smoothing, by the divisor, and, where links are given as `guide` (see `Batch`), by the alignment's
-    cross-entropy against them, −Σ guide · log α, weighted (Chen et al. 2016; Mi et al. 2016). With `consistency`, sentences
-    2i and 2i + 1 are to be one pair, read with different dropout: their words' divergence costs too (Liang et al. 2021).
+    The cost differs from the NLL by label smoothing, by the division by `divisor`, and by two terms. With `guide_BTS` (see
+    `Batch`), the cross-entropy of the attention, −Σ guide · log α, is added with the weight `guided_alignment` (Chen et al.
+    2016; Mi et al. 2016). With `consistency`, sentences 2i and 2i + 1 must be the same pair, computed with different
+    dropout, and the divergence between their word distributions is added (Liang et al. 2021).
     """
     cost, nll = linear_cross_entropy(
         output.readout_RL.to(output.readout.W_o.dtype),
@@ -37,5 +38,5 @@ def training_cost(
 
 
 def cost_divisor(sentences: int, words: int, config: TrainingConfig) -> int:
-    """The divisor of the cost of an update with so many sentences and target words (`loss_normalization`)."""
+    """Return the divisor that `loss_normalization` prescribes for an update with these numbers of pairs and target words."""
     return {"sum": 1, "sentences": sentences, "tokens": words}[config.loss_normalization]

@@ -1,4 +1,4 @@
-"""The progress of a training: a bar on a terminal, lines in a log file, curves for TensorBoard."""
+"""The display of a training's progress: a bar on a terminal, lines in a log file, and curves for TensorBoard."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ LINE_EVERY_SECONDS = 30.0
 
 
 class Display:
-    """Listens to a `Trainer`: shows progress on the console, and writes curves for TensorBoard."""
+    """A `Listener` that shows the progress of a `Trainer` on the console and writes curves for TensorBoard."""
 
     def __init__(self, console: Console, tensorboard: Path, trainer: Trainer) -> None:
         self._console = console
         resumed_at = trainer.progress.update
-        # What a killed run wrote after its checkpoint is hidden, not shown twice.
+        # TensorBoard hides the points that a killed run wrote after its last checkpoint, for the resumed run repeats them.
         self._curves = _Curves(tensorboard, resumed_at + 1 if resumed_at else None, self.notice)
         columns: list[ProgressColumn] = [
             TextColumn("[bold]training"),
@@ -46,14 +46,12 @@ class Display:
         self._bar.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._bar.stop()
         self._curves.do("close")
 
     def updated(self, progress: Progress, nll_per_word: float, words: int) -> None:
-        """Move the bar; the loss shown is a running mean over about fifty updates."""
+        """Advance the bar; the loss that it shows is a running mean over about fifty updates."""
         now = time.monotonic()
         self._nll = nll_per_word if not self._nll else 0.98 * self._nll + 0.02 * nll_per_word
         self._rates = [*self._rates[-49:], (now, progress.target_words)]
@@ -72,7 +70,7 @@ class Display:
             self._console.print(f"{text}  {100 * min(1.0, done):.0f}% done", highlight=False, soft_wrap=True)
 
     def validated(self, row: dict[str, Any], best: bool) -> None:
-        """Print a validation, and add it to the curves."""
+        """Print the scores of a validation, and add them to the curves."""
         for key in ("valid_nll", "valid_bleu", "valid_wer", "valid_ser", "learning_rate"):
             if key in row:
                 self._scalar(key.replace("valid_", "valid/"), row[key], row["update"])
@@ -82,7 +80,7 @@ class Display:
             unit, score = "symbol", f"dev WER {row['valid_wer']:.2f}, SER {row['valid_ser']:.2f}"
         self._console.print(
             f"validation at update {row['update']:,} (epoch {row['epoch']:.2f}): train NLL {row['train_nll']:.3f}, "
-            f"dev NLL {row['valid_nll']:.3f} a {unit}, {score}" + (" (best)" if best else ""),
+            f"dev NLL {row['valid_nll']:.3f} per {unit}, {score}" + (" (best)" if best else ""),
             highlight=False,
             soft_wrap=True,
         )
@@ -97,14 +95,14 @@ class Display:
 
 
 class _Curves:
-    """A writer for TensorBoard that gives up where it cannot write: a training is worth more than its curves."""
+    """A writer of curves for TensorBoard that stops writing after its first error, so that the training continues."""
 
     def __init__(self, folder: Path, purge_step: int | None, notice: Callable[[str], None]) -> None:
         from torch.utils.tensorboard import SummaryWriter  # slow to import
 
         self._notice = notice
         self._writer: SummaryWriter | None = None
-        # It writes in a thread, whose errors come back with the next call, and would be printed as well.
+        # The writer has a thread. An error there is raised by the next call, so the thread need not print it as well.
         self._hook, threading.excepthook = threading.excepthook, self._thread_failed
         try:
             self._writer = SummaryWriter(str(folder), purge_step=purge_step)
@@ -112,7 +110,7 @@ class _Curves:
             self._give_up(error)
 
     def do(self, method: str, *arguments: object) -> None:
-        """Call a method of the writer, if there still is one."""
+        """Call a method of the TensorBoard writer, unless an earlier error has closed it."""
         if self._writer is not None:
             try:
                 getattr(self._writer, method)(*arguments)
@@ -123,7 +121,7 @@ class _Curves:
 
     def _give_up(self, error: OSError) -> None:
         self._writer = None
-        self._notice(f"the curves for TensorBoard cannot be written ({error.strerror or error}): it goes on without")
+        self._notice(f"the curves for TensorBoard cannot be written ({error.strerror or error}); training continues")
 
     def _thread_failed(self, failed: threading.ExceptHookArgs) -> None:
         if not isinstance(failed.exc_value, OSError):

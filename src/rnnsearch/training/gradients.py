@@ -1,10 +1,11 @@
-"""The gradient of an update, summed over its shards, on one process or many.
+"""The gradient of an update: the sum of the gradients of its shards, computed by one process or by several.
 
-A minibatch is cut into `training.shards` shards, whose gradients are computed one by one. The sum is taken in the order of
-the shards, whoever computed them, so that its bits do not depend on the number of processes: process r of N computes the
-shards r, r + N, r + 2N and so on. Of the parameters whose gradients are dense, laid end to end, each process adds up one
-part: it receives this part of every shard's gradient, and sends the sum to all. So as many bytes travel as in the usual
-all-reduce, if there is one shard for each process. Gradients of word embeddings travel as rows.
+A minibatch is cut into `training.shards` shards, whose gradients are computed one by one: process r of N computes the shards
+r, r + N, r + 2N and so on. The gradients are always added in the order of the shards, so that the bits of the sum do not
+depend on the number of processes. The dense gradients are concatenated into one vector, which is cut into N parts. Each
+process receives its part of the vector of every shard, adds these up, and sends the sum to all processes. If there is one
+shard for each process, this sends as many bytes as the usual all-reduce. For word embeddings, which have sparse gradients,
+only the rows that are not zero are sent.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ from rnnsearch.training.processes import Processes, check_shards
 
 @dataclass(frozen=True)
 class Shard:
-    """A part of a minibatch, whose gradient is computed alone."""
+    """A part of a minibatch whose gradient is computed separately."""
 
     batch: Batch
     seed: int | None
-    """The seed of its dropout; None for a whole minibatch, which goes on with the random numbers of the run."""
+    """The seed of its dropout; None for a whole minibatch, whose dropout uses the random number generator of the run."""
 
     @contextlib.contextmanager
     def random(self) -> Iterator[None]:
-        """A context in which the random numbers are those of the shard, on whichever process it is computed."""
+        """A context whose random numbers depend only on the seed of the shard, not on the process that computes it."""
         if self.seed is None:
             yield
             return
@@ -45,7 +46,7 @@ class Shard:
 
 
 def shards(batch: Batch, number: int, count: int, seed: int) -> list[Shard]:
-    """Minibatch `number`, cut into `count` shards; those that would be empty are left out."""
+    """Cut minibatch `number` into `count` shards, or into one for each sentence if it has fewer sentences."""
     if count == 1:
         return [Shard(batch, None)]
     return [
@@ -55,19 +56,20 @@ def shards(batch: Batch, number: int, count: int, seed: int) -> list[Shard]:
 
 
 Backward = Callable[[nn.Module, Shard, float], float]
-"""Adds the gradient of a shard, times a weight, to the parameters of a model, which it calls; returns the shard's loss."""
+"""A function of a model, a shard and a weight: it runs the model on the shard, adds the weighted gradient to `.grad` of the
+model's parameters, and returns the loss of the shard."""
 
 
 class Reduction(Protocol):
-    """Sums the gradients of an update over its shards and processes."""
+    """A callable that sums the gradients of the shards of an update over all processes."""
 
     def __call__(self, shards: Sequence[Shard], backward: Backward) -> list[float]:
-        """Leave the sum in `.grad` of every parameter, on every process. Returns the losses of all shards."""
+        """Set `.grad` of every parameter to the sum, in every process, and return the losses of all shards."""
         ...
 
 
 def reduction(model: RNNsearch, processes: Processes, config: TrainingConfig) -> Reduction:
-    """The reduction that `training.reduction` names; one process needs none, and sums as `exact` does."""
+    """Return the reduction that `training.reduction` names; for a single process, always `ExactReduction`."""
     check_shards(config, processes.count)
     if config.reduction == "fast" and processes.count > 1:
         return FastReduction(model, processes)
@@ -75,7 +77,7 @@ def reduction(model: RNNsearch, processes: Processes, config: TrainingConfig) ->
 
 
 class ExactReduction:
-    """The sum in the order of the shards: the same bits for any number of processes."""
+    """A reduction that adds gradients in the order of the shards, which gives the same bits for any number of processes."""
 
     def __init__(self, model: RNNsearch, processes: Processes) -> None:
         self._model = model
@@ -94,21 +96,23 @@ class ExactReduction:
             number, present = first + processes.rank, min(processes.count, len(shards) - first)
             if number < len(shards):
                 losses[number] = backward(self._model, shards[number], 1.0)
+            # The last round may have fewer shards than processes: only the first `present` gradients count.
             for E, parts in zip(self._by_rows, rows, strict=True):
                 parts += _gather_rows(E, processes)[:present]
                 E.grad = None
             if processes.count > 1:
+                # `total` is the sum of this process's part of the dense gradients of all shards so far.
                 for part in processes.exchange(_flat(self._dense, processes.count))[:present]:
                     total = part.clone() if total is None else total.add_(part)
         if total is not None:
             _set_gradients(self._dense, processes.gather(total).flatten())
         for E, parts in zip(self._by_rows, rows, strict=True):
-            E.grad = parts[0] if len(parts) == 1 else _end_to_end(parts)
+            E.grad = parts[0] if len(parts) == 1 else _uncoalesced_sum(parts)
         return processes.add(losses).tolist()
 
 
 def _flat(parameters: Sequence[nn.Parameter], parts: int) -> Tensor:
-    """The gradients end to end, cut into so many rows of one length; they are gone from the parameters then."""
+    """Concatenate the gradients into a matrix with `parts` rows, padded with zeros, and remove them from the parameters."""
     size = -(-sum(parameter.numel() for parameter in parameters) // parts)
     flat = parameters[0].new_zeros(parts * size)
     start = 0
@@ -121,7 +125,7 @@ def _flat(parameters: Sequence[nn.Parameter], parts: int) -> Tensor:
 
 
 def _set_gradients(parameters: Sequence[nn.Parameter], flat: Tensor) -> None:
-    """The reverse of `_flat`."""
+    """Set the gradients of the parameters to views of a vector that `_flat` concatenated."""
     start = 0
     for parameter in parameters:
         parameter.grad = flat[start : start + parameter.numel()].view_as(parameter)
@@ -129,13 +133,14 @@ def _set_gradients(parameters: Sequence[nn.Parameter], flat: Tensor) -> None:
 
 
 def _gather_rows(E: nn.Parameter, processes: Processes) -> list[Tensor]:
-    """The sparse gradient of E in every process, each row once; without rows in a process where E has none."""
+    """Return the coalesced sparse gradient of E in each process; it has no rows where E has no gradient."""
     ids, values = torch.zeros(0, dtype=torch.int64), E.detach()[:0]
     if E.grad is not None:
         mine = E.grad.coalesce()
         if processes.count == 1:
             return [mine]
         ids, values = mine.indices()[0], mine.values()
+    # All processes must send tensors of one shape, so the rows are padded to the largest number of rows.
     counts = processes.gather(torch.tensor([len(ids)])).flatten().tolist()
     padding = max(counts) - len(ids)
     all_ids = processes.gather(nn.functional.pad(ids, (0, padding)))
@@ -146,8 +151,8 @@ def _gather_rows(E: nn.Parameter, processes: Processes) -> list[Tensor]:
     ]
 
 
-def _end_to_end(parts: Sequence[Tensor]) -> Tensor:
-    """The sum of sparse gradients, which is taken, in this order, when it is coalesced."""
+def _uncoalesced_sum(parts: Sequence[Tensor]) -> Tensor:
+    """Return the sum of sparse gradients as one uncoalesced tensor; coalescing it adds the rows in this order."""
     return torch.sparse_coo_tensor(
         torch.cat([part.indices() for part in parts], 1),
         torch.cat([part.values() for part in parts]),
@@ -157,9 +162,9 @@ def _end_to_end(parts: Sequence[Tensor]) -> Tensor:
 
 
 class FastReduction:
-    """PyTorch's own, `DistributedDataParallel`: buckets of dense gradients are added while the backward pass goes on.
+    """PyTorch's `DistributedDataParallel`, which adds buckets of dense gradients during the backward pass.
 
-    A minibatch has one shard for each process, and the order of the sum is gloo's or NCCL's: the bits depend on the number
+    A minibatch has one shard for each process. gloo or NCCL decides the order of the sum, so its bits depend on the number
     of processes.
     """
 
@@ -175,7 +180,7 @@ class FastReduction:
         mine = range(self._processes.rank, len(shards), count)
         rounds = -(-len(shards) // count)
         for turn in range(rounds):
-            # All of them compute in every round; what one that has no shard left computes does not count.
+            # Every process has to compute in every round; one that has no shard left computes shard 0 with weight 0.
             number, weight = (mine[turn], 1.0) if turn < len(mine) else (0, 0.0)
             with self._processes.reached(), contextlib.nullcontext() if turn == rounds - 1 else self._model.no_sync():
                 loss = backward(self._model, shards[number], weight)
@@ -183,5 +188,5 @@ class FastReduction:
                 losses[number] = loss
         for parameter in self._model.parameters():
             if parameter.grad is not None:
-                parameter.grad.mul_(count)  # it is the mean
+                parameter.grad.mul_(count)  # DistributedDataParallel gives the mean over the processes
         return self._processes.add(losses).tolist()

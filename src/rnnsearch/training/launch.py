@@ -1,4 +1,4 @@
-"""`train --processes N`: processes of one machine, started and watched by PyTorch's elastic launcher, as `torchrun` does."""
+"""`train --processes N`: starts and supervises processes on one machine with PyTorch's elastic launcher, like `torchrun`."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 from rnnsearch.errors import RnnsearchError
 
 _SHUTDOWN_SECONDS = 120
-"""Time to write a checkpoint when the user stops the run."""
+"""The seconds that the processes have to write a checkpoint when the user stops the run."""
 
 
 def launch(count: int, arguments: Sequence[str]) -> int:
     """Run `rnnsearch ARGUMENTS` in `count` processes that train together. Returns the exit status.
 
-    The cores are divided between the processes, unless `OMP_NUM_THREADS` says otherwise. If some of them are killed, the run
-    goes on from its last checkpoint with those that are left.
+    The cores are divided between the processes, unless `OMP_NUM_THREADS` is set. If some of the processes are killed, the
+    run continues from its last checkpoint with as many processes as were not killed.
     """
     _check_loopback(count)
-    logging.disable(logging.ERROR)  # of PyTorch's launcher
+    logging.disable(logging.ERROR)  # the messages of PyTorch's launcher
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores // count)))
-    os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "FATAL")  # the errors that matter are those of `Processes`
-    with TemporaryDirectory(prefix="rnnsearch-") as logs:  # which stay empty, but PyTorch's launcher would leave them there
+    os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "FATAL")  # `Processes` reports errors of communication itself
+    # PyTorch's launcher creates a folder for logs, which stays empty, and does not delete it.
+    with TemporaryDirectory(prefix="rnnsearch-") as logs:
         return _launch(count, arguments, logs)
 
 
 def _check_loopback(count: int) -> None:
-    """Raise RnnsearchError where processes of one machine cannot reach each other."""
+    """Raise RnnsearchError if processes on this machine cannot connect to each other."""
     try:
         with socket.create_server(("127.0.0.1", 0)) as server:
             socket.create_connection(server.getsockname(), timeout=5).close()
@@ -63,14 +64,14 @@ def _launch(count: int, arguments: Sequence[str], logs: str) -> int:
             shutdown_timeout=_SHUTDOWN_SECONDS,
         )
         try:
-            # By `-P`, without the working folder on the path, where modules of any name may lie among the data.
+            # `-P` keeps the working folder off the module path: it may contain files with the names of modules.
             elastic_launch(config, sys.executable)("-P", "-m", "rnnsearch", *arguments)
             return 0
         except SignalException as stop:
             return 128 + int(stop.sigval)
         except ChildFailedError as error:
             statuses = [failure.exitcode for failure in error.failures.values()]
-        # The launcher itself ends the others by SIGTERM when one of them has ended.
+        # When one process has ended, the launcher ends the others by SIGTERM; they do not count as killed.
         killed = [-status for status in statuses if status < 0 and status != -signal.SIGTERM]
         if not killed:
             return max(statuses)

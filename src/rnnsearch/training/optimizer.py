@@ -1,7 +1,7 @@
-"""The optimizers and their learning rate.
+"""The optimizers Adadelta and Adam, and the schedule of their learning rate.
 
-Both take the clipping of the gradient into their one pass over the weights, and both take gradients that hold only some rows
-of a matrix, as those of the word embeddings do, without another result than whole gradients would give.
+Both scale (clip) the gradient in the same pass over the weights that updates them. Both accept sparse gradients, which hold
+only some rows of a matrix, as those of the word embeddings do, with the same result as for dense gradients.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from rnnsearch.ops import optimizer as steps
 
 
 class Optimizer(torch.optim.Optimizer):
-    """The base class of Adadelta and Adam: the state of every parameter, and gradients by rows."""
+    """The base class of Adadelta and Adam, which creates the state of every parameter and counts its steps."""
 
     averages: tuple[str, str]
-    """The names of the two running averages that are kept of every weight."""
+    """The names of the two running averages in the state of every parameter."""
 
     @torch.no_grad()
     def step(self, scale: float = 1.0) -> None:  # type: ignore[override]
-        """Move the weights by their gradients, which are multiplied by `scale` first."""
+        """Update the weights with their gradients multiplied by `scale`."""
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter.grad is not None:
@@ -43,10 +43,10 @@ class Optimizer(torch.optim.Optimizer):
 
 
 class Adadelta(Optimizer):
-    """Zeiler (2012), algorithm 1.
+    """Adadelta (Zeiler 2012, algorithm 1), the paper's optimizer.
 
-    A row without a gradient does not move, and only its averages shrink by ρ. So rows are left alone until they have a
-    gradient, and then make up for all the steps they missed at once.
+    A row whose gradient is zero does not move; only its averages decay by ρ at each step. A row of a sparse gradient is
+    therefore not touched before it has a gradient again; then its averages decay by ρ to the power of the missed steps.
     """
 
     averages = ("square_avg", "acc_delta")
@@ -61,9 +61,10 @@ class Adadelta(Optimizer):
         if by_rows and "row_step" not in state:
             state["row_step"] = torch.full((len(w),), step - 1)
         if not by_rows and "row_step" in state:
-            missed = (rho ** (step - 1 - state.pop("row_step"))).unsqueeze(1)
-            square_avg.mul_(missed)
-            acc_delta.mul_(missed)
+            # From sparse to dense gradients: the averages of all rows decay for the steps that the rows have missed.
+            decay = (rho ** (step - 1 - state.pop("row_step"))).unsqueeze(1)
+            square_avg.mul_(decay)
+            acc_delta.mul_(decay)
         if _compiled(w):
             V, E = _as_rows(w)
             if by_rows:
@@ -74,6 +75,7 @@ class Adadelta(Optimizer):
             steps.adadelta(numbers, w, values, rows, square_avg, acc_delta, row_step)
             return
         g = (g.to_dense() if g.is_sparse else g) * scale
+        # E[g²] ← ρ E[g²] + (1 − ρ) g²;  Δ = √(E[Δ²] + ε) / √(E[g²] + ε) · g;  E[Δ²] ← ρ E[Δ²] + (1 − ρ) Δ²;  w ← w − η Δ
         square_avg.mul_(rho).addcmul_(g, g, value=1 - rho)
         change = ((acc_delta + eps) / (square_avg + eps)).sqrt_().mul_(g)
         acc_delta.mul_(rho).addcmul_(change, change, value=1 - rho)
@@ -81,7 +83,7 @@ class Adadelta(Optimizer):
 
 
 class Adam(Optimizer):
-    """Kingma & Ba (2015), algorithm 1."""
+    """Adam (Kingma & Ba 2015, algorithm 1)."""
 
     averages = ("exp_avg", "exp_avg_sq")
 
@@ -94,6 +96,7 @@ class Adam(Optimizer):
         size, root = group["lr"] / (1 - beta1**step), math.sqrt(1 - beta2**step)
         if _compiled(w):
             V, E = _as_rows(w)
+            # slots[v] is the position of row v in `values`, or −1 if its gradient is zero.
             slots = torch.arange(V)
             if g.is_sparse:
                 slots.fill_(-1)
@@ -103,22 +106,21 @@ class Adam(Optimizer):
             steps.adam(numbers, w, values, slots, exp_avg, exp_avg_sq)
             return
         g = (g.to_dense() if g.is_sparse else g) * scale
+        # m ← β₁ m + (1 − β₁) g;  v ← β₂ v + (1 − β₂) g²;  w ← w − η/(1 − β₁ᵗ) · m / (√v / √(1 − β₂ᵗ) + ε)
         exp_avg.lerp_(g, 1 - beta1)
         exp_avg_sq.mul_(beta2).addcmul_(g, g, value=1 - beta2)
         w.addcdiv_(exp_avg, exp_avg_sq.sqrt().div_(root).add_(eps), value=-size)
 
 
 def make_optimizer(parameters: Iterable[nn.Parameter], config: TrainingConfig) -> Optimizer:
-    """Adadelta (the paper's, with its ρ and ε) or Adam."""
+    """Return the optimizer that `training.optimizer` names: Adadelta, as in the paper, or Adam."""
     if config.optimizer == "adadelta":
-        return Adadelta(
-            parameters, lr=config.learning_rate, rho=config.adadelta_rho, eps=config.adadelta_epsilon
-        )
+        return Adadelta(parameters, lr=config.learning_rate, rho=config.adadelta_rho, eps=config.adadelta_epsilon)
     return Adam(parameters, lr=config.learning_rate, betas=(0.9, 0.98), eps=1e-9)
 
 
 def gradient_norm(parameters: Iterable[nn.Parameter]) -> float:
-    """The L2 norm of the whole gradient; gradients by rows have one of each row from here on."""
+    """Return the L2 norm of the gradient of all parameters. Sparse gradients are coalesced in place."""
     parts = []
     for parameter in parameters:
         if parameter.grad is not None and parameter.grad.is_sparse:
@@ -130,7 +132,7 @@ def gradient_norm(parameters: Iterable[nn.Parameter]) -> float:
 
 
 def learning_rate(update: int, last_update: int, plateau_factor: float, config: TrainingConfig) -> float:
-    """The step size of the given update (from 1), where the run is planned to end with `last_update`."""
+    """Return the learning rate of an update, counted from 1, of a run that is planned to end with `last_update`."""
     rate = config.learning_rate * plateau_factor
     if update < config.warmup_updates:
         return rate * update / config.warmup_updates
@@ -140,10 +142,10 @@ def learning_rate(update: int, last_update: int, plateau_factor: float, config: 
 
 
 def _compiled(w: Tensor) -> bool:
-    """Whether a compiled pass can be made over such a parameter."""
+    """Whether the compiled loops can update this parameter."""
     return loops.run_on(w) and w.is_contiguous()
 
 
 def _as_rows(w: Tensor) -> tuple[int, int]:
-    """A matrix's rows and columns; a vector is one row."""
+    """Return the numbers of rows and columns of a matrix; a vector counts as one row."""
     return (w.shape[0], w.shape[1]) if w.ndim == 2 else (1, w.numel())

@@ -1,4 +1,4 @@
-"""A whole training: prepare the text, run or resume, write the model, its record and its card."""
+"""A whole training: prepare the text, start or resume the run, and write the model, its record and its card."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ from rnnsearch.translation.translator import Translator
 from rnnsearch.untrusted import read_record
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-"""One file, or several that are read one after the other."""
+"""One file, or several that are read one after another."""
 TEXT = CHECKPOINT.with_name("text.json")
-"""The `prepare.json` of the text that a run was started on."""
+"""A copy of the `prepare.json` of the text that the run was started on."""
 TEXT_FOLDER = "data"
-"""The folder that the text of a run is prepared in, if it is given raw."""
+"""The subfolder in which the text of a run is prepared, if the run is started on raw text."""
 LOCK = CHECKPOINT.with_name("lock")
-"""Held by the process that trains."""
+"""The lock file of the process that trains in the folder."""
 
 
 class Interrupted(Exception):
-    """The run was asked to stop; its checkpoint is written."""
+    """The run was stopped by a signal and has written its checkpoint."""
 
 
 def train(
@@ -77,19 +77,20 @@ def train(
 ) -> Translator:
     """Train a system in the folder `output`, and return it as a translator.
 
-    The text is either raw parallel files, `sources` and `targets`, with their word alignments in files of `links` if there
-    are some to guide the alignment, or a folder that `prepare` has made, `data`.
+    The text is either a folder `data` that `prepare` has written, or raw parallel text in the files `sources` and `targets`.
+    The files `links`, which are optional, contain word alignments of the raw text for guided alignment.
 
-    The development set is the files `valid_source` and `valid_target`; or, without them, `hold_out` pairs of the raw text,
+    The development set is one of three: the files `valid_source` and `valid_target`; or `hold_out` pairs of the raw text,
     which are drawn at random, never trained on, and written to `data/held-out.source` and `.target` in the output folder;
     or the pairs that were held out when `data` was prepared.
 
-    With `start`, the weights, the vocabularies and the settings of model and data are those of that model: fine-tuning.
-    With `resume`, a run that was stopped or killed goes on from its last checkpoint to bit for bit the weights it would have
-    had. SIGINT and SIGTERM make it write a checkpoint and raise `Interrupted`; a second SIGINT ends it at once.
+    With `start`, training begins with the weights, the vocabularies, and the model and data settings of that model
+    (fine-tuning). With `resume`, a run that was stopped or killed continues from its last checkpoint, and ends with the same
+    weights, bit for bit, as an uninterrupted run. On SIGINT or SIGTERM, the run writes a checkpoint and raises
+    `Interrupted`; a second SIGINT ends it at once.
 
-    Where `torchrun` has started several processes that call this function with the same arguments, they share the work. They
-    need a file system in common. If one of them is killed and `torchrun` starts them again, they resume.
+    If `torchrun` has started several processes that call this function with the same arguments, they share the work. They
+    need a common file system. If one of them is killed and `torchrun` restarts them, they resume.
     """
     console = console or Terminal(stderr=True)
     folder = Path(output)
@@ -98,22 +99,20 @@ def train(
     check_development_set(*valid, hold_out, data)
     check_readable(*text[0], *text[1], *text[2], *valid[0], *valid[1])
     development = read_development_set(*valid) if any(valid) else None
-    with joined() as processes, _alone(folder) if processes.first else contextlib.nullcontext():
+    with joined() as processes, _locked(folder) if processes.first else contextlib.nullcontext():
         console = console if processes.first else Console(quiet=True)
-        again = resume or processes.restarted
-        resuming = processes.first_does(lambda: _check_output(folder, again, console))
-        begun = None
+        may_resume = resume or processes.restarted
+        resuming = processes.first_does(lambda: _check_output(folder, may_resume, console))
+        initial = None
         if start is not None:
             check_single(start)
-            begun = load_system(start)
-        if begun is not None:
-            config = replace(config, data=begun.config.data, model=begun.config.model)
+            initial = load_system(start)
+        if initial is not None:
+            config = replace(config, data=initial.config.data, model=initial.config.model)
         if resuming:
             config = _resumed_settings(read_json(folder / CONFIG), config, folder, compare_data=data is None)
-        check_memory(config.model, 2, 2, TRAINING_COPIES)  # as far as can be told before there are vocabularies
-        prepared = _from_first(
-            processes, lambda: _data(folder, config, text, hold_out, data, resuming, begun, console)
-        )
+        check_memory(config.model, 2, 2, TRAINING_COPIES)  # a lower bound: the sizes of the vocabularies are not known yet
+        prepared = _from_first(processes, lambda: _data(folder, config, text, hold_out, data, resuming, initial, console))
         if development is None:
             if not prepared.held_out:
                 raise RnnsearchError(f"{data}: no pairs were held out here, and so {NO_DEVELOPMENT_SET}")
@@ -121,7 +120,7 @@ def train(
         config = _with_data_settings(config, prepared)
 
         system = new_system(config, prepared.vocabularies)
-        if begun is not None and start is not None:
+        if initial is not None and start is not None:
             load_weights(Path(start) / WEIGHTS, system.model)
         system.model.to(default_device())
         _describe(console, system, prepared, processes)
@@ -153,7 +152,7 @@ def train(
 
 
 def development_set(valid_source: Paths, valid_target: Paths, data: str | os.PathLike[str]) -> DevelopmentSet:
-    """The development set of a training: the files, or what was held out when `data` was prepared."""
+    """Return the development set of a training: the files, or the pairs that were held out when `data` was prepared."""
     valid = _paths(valid_source), _paths(valid_target)
     if any(valid):
         return read_development_set(*valid)
@@ -162,28 +161,31 @@ def development_set(valid_source: Paths, valid_target: Paths, data: str | os.Pat
 
 
 def _begin(folder: Path, system: System, prepared: PreparedData | None) -> None:
-    """Write the settings of a run, and of a new one what its text was prepared from."""
+    """Write the settings of a run and, for a new run on `prepared` text, a copy of its `prepare.json`."""
     save_settings(folder, system)
     if prepared is not None:
         write_json(folder / TEXT, prepared.info)
 
 
 def read_development_set(sources: Sequence[Path], targets: Sequence[Path]) -> DevelopmentSet:
-    """Read a development set, of one pair of files or several; it may not be empty."""
+    """Read a development set from one or more pairs of files. Raises RnnsearchError if it is empty.
+
+    Pairs with an empty side are left out.
+    """
     pairs = [(s, t) for s, t in read_pairs(sources, targets) if s.strip() and t.strip()]
     if not pairs:
         raise RnnsearchError(f"{', '.join(map(str, (*sources, *targets)))}: no sentence pairs to validate on")
     return DevelopmentSet([s for s, _ in pairs], [t for _, t in pairs])
 
 
-def _paths(given: Paths) -> list[Path]:
-    return [Path(given)] if isinstance(given, str | os.PathLike) else [Path(path) for path in given]
+def _paths(paths: Paths) -> list[Path]:
+    return [Path(paths)] if isinstance(paths, str | os.PathLike) else [Path(path) for path in paths]
 
 
 def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
-    """The contents of `training.json`: the row of the paper's Table 2, and the circumstances of the training.
+    """Return the contents of `training.json`: the columns of the paper's Table 2, and the circumstances of the training.
 
-    The training NLL is the best model's, on the first thousand pairs of the training corpus, without dropout.
+    The training NLL is that of the best model on the first thousand pairs of the training corpus, without dropout.
     """
     system, progress = trainer.system, trainer.progress
     pairs = [prepared.corpus.pair(i) for i in range(min(1000, len(prepared.corpus)))]
@@ -220,8 +222,11 @@ def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Lock the folder, or raise RnnsearchError if another process trains in it; the lock of a killed process is released."""
+def _locked(folder: Path) -> Iterator[None]:
+    """A context in which this process has locked the folder. Raises RnnsearchError if another process trains in it.
+
+    The system releases the lock of a killed process.
+    """
     check_name(folder)
     new, new_text = not folder.exists(), not (folder / TEXT_FOLDER).exists()
     try:
@@ -235,7 +240,7 @@ def _alone(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        if not (folder / CHECKPOINT).exists():  # no run was started, so the folder is left as it was
+        if not (folder / CHECKPOINT).exists():  # no run was started, so everything that was created is deleted again
             with contextlib.suppress(OSError):
                 (folder / LOCK).unlink()
                 (folder / LOCK).parent.rmdir()
@@ -247,7 +252,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _check_output(folder: Path, resume: bool, console: Console) -> bool:
-    """Whether there is a run to resume; RnnsearchError where neither a new run nor a resumed one is possible."""
+    """Return whether there is a run to resume. Raises RnnsearchError if neither a new nor a resumed run is possible."""
     if (folder / CHECKPOINT).exists():
         if not resume:
             raise RnnsearchError(
@@ -264,14 +269,14 @@ def _check_output(folder: Path, resume: bool, console: Console) -> bool:
     return False
 
 
-def _resumed_settings(saved: Config, asked: Config, folder: Path, compare_data: bool) -> Config:
-    """The settings of a resumed run: data and model may not change, training and search may."""
-    before, now = to_dict(saved), to_dict(asked)
+def _resumed_settings(saved: Config, requested: Config, folder: Path, compare_data: bool) -> Config:
+    """Return the settings of a resumed run: `data.*` and `model.*` may not change, `training.*` and `search.*` may."""
+    before, now = to_dict(saved), to_dict(requested)
     if not compare_data:
         now["data"] = before["data"]
     for section in ("model", "data"):
         for key, value in before[section].items():
-            # The saved languages are those that `auto` stood for.
+            # The saved languages are those that `auto` was resolved to.
             if now[section][key] not in (value, "auto"):
                 raise RnnsearchError(
                     f"{folder}: the run to resume has {section}.{key} = {value!r}, not {now[section][key]!r}; "
@@ -281,7 +286,7 @@ def _resumed_settings(saved: Config, asked: Config, folder: Path, compare_data: 
 
 
 def _from_first(processes: Processes, work: Callable[[], PreparedData]) -> PreparedData:
-    """The text that the first process opens or prepares; the others open it afterwards."""
+    """Return the prepared text that `work` opens or prepares in the first process; the others open it afterwards."""
     opened: list[PreparedData] = []
 
     def first() -> str:
@@ -299,11 +304,14 @@ def _data(
     hold_out: int,
     data: str | os.PathLike[str] | None,
     resuming: bool,
-    begun: System | None,
+    initial: System | None,
     console: Console,
 ) -> PreparedData:
-    """The packed corpus: the one in `data`, or one that is prepared now, in the output folder."""
-    vocabularies = None if begun is None else begun.vocabularies
+    """Return the prepared text: the folder `data`, that of the run to resume, or the raw text, which is prepared now.
+
+    `initial` is the model to start from, if any, whose vocabularies are used.
+    """
+    vocabularies = None if initial is None else initial.vocabularies
     if data is not None:
         prepared = open_prepared(Path(data))
         if vocabularies and vocabularies.differing_side(prepared.vocabularies):
@@ -348,13 +356,16 @@ def _data(
 
 
 def _with_data_settings(config: Config, prepared: PreparedData) -> Config:
-    """The settings that are saved with the model: those of the data are the ones that the corpus was prepared with."""
+    """Return the settings to save with the model: `config`, with the `data.*` that the corpus was prepared with."""
     return from_dict({**to_dict(config), "data": prepared.info["data"]})
 
 
 @contextlib.contextmanager
 def _stopping(trainer: Trainer, console: Console) -> Iterator[None]:
-    """SIGINT, SIGTERM and SIGHUP ask the trainer to stop, unless they are ignored; a second one is not caught."""
+    """A context in which SIGINT, SIGTERM or SIGHUP requests a stop of the trainer; a second signal is not caught.
+
+    Except for SIGINT, a signal that the process ignores stays ignored.
+    """
 
     def stop(number: int, frame: FrameType | None) -> None:
         trainer.stop_requested = True
@@ -366,7 +377,7 @@ def _stopping(trainer: Trainer, console: Console) -> Iterator[None]:
             signal.signal(number, handler)
 
     before: dict[int, Any] = {}
-    with contextlib.suppress(ValueError):  # not the main thread: no signals to catch
+    with contextlib.suppress(ValueError):  # raised outside the main thread, where signals cannot be caught
         for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
             if number not in before and (number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN):
                 before[number] = signal.signal(number, stop)
@@ -377,6 +388,7 @@ def _stopping(trainer: Trainer, console: Console) -> Iterator[None]:
 
 
 def _describe(console: Console, system: System, prepared: PreparedData, processes: Processes) -> None:
+    """Print a summary of the text, and the kind and the size of the model."""
     for line in prepared.summary():
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     kind = "RNNsearch" if system.model.aligns else "RNNencdec"

@@ -32,36 +32,36 @@ CHECKPOINT = Path("checkpoints") / "last.safetensors"
 
 
 class Listener(Protocol):
-    """Receives reports from a `Trainer`; implemented by `Display` and `Silent`."""
+    """An object that receives the reports of a `Trainer`; `Display` and `Silent` implement it."""
 
     def updated(self, progress: Progress, nll_per_word: float, words: int) -> None:
-        """After every update: the minibatch's NLL in nats a target word, and its target words."""
+        """Report an update: the NLL of the minibatch in nats per target word, and its number of target words."""
 
     def validated(self, row: dict[str, Any], best: bool) -> None:
-        """After every validation: its row in `training.json`, and whether the model is the best so far."""
+        """Report a validation: its row of `training.json`, and whether the model is the best so far."""
 
     def notice(self, text: str) -> None:
-        """Something the user should know, in one line."""
+        """Report a message of one line for the user."""
 
 
 class Silent:
-    """The `Listener` of the processes that are not the first."""
+    """A `Listener` that ignores all reports; all processes except the first use it."""
 
     def updated(self, progress: Progress, nll_per_word: float, words: int) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def validated(self, row: dict[str, Any], best: bool) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def notice(self, text: str) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 class Trainer:
-    """One run: from a system and a packed corpus to the best weights in a folder.
+    """A training run, which trains a system on a packed corpus and writes the best weights and checkpoints to a folder.
 
-    After `resume`, `run` goes on exactly as an uninterrupted run would have. Of several processes, each has a trainer; they
-    share the work of every update, and the first validates and writes.
+    After `resume`, `run` continues exactly as an uninterrupted run would have. If several processes train together, each has
+    a trainer; they share the work of every update, and only the first one validates and writes.
     """
 
     def __init__(
@@ -73,20 +73,24 @@ class Trainer:
         links: PackedCorpus | None = None,
         processes: Processes | None = None,
     ) -> None:
-        """`links` are word alignments of the pairs of the corpus, for guided alignment; `processes`, this one by default."""
+        """Create a trainer with freshly initialised state.
+
+        `links` are the word alignments of the pairs of the corpus, for guided alignment. `processes` are the processes that
+        train together; by default, this one alone.
+        """
         self.system = system
         self.processes = processes or Processes()
         self.development = development
         self.folder = folder
         self.stop_requested = False
-        """Set it, from a signal handler or another thread, and the run saves a checkpoint and returns."""
+        """A signal handler or another thread sets this to True to make the run save a checkpoint and return."""
         self.progress = Progress()
         device = device_of(system.model)
-        asked = system.config.training
-        self.settings: TrainingConfig = replace(asked, precision=usable_precision(asked.precision, device))
-        """The settings of the run: `system.config.training`, with a precision that this machine computes fast."""
+        settings = system.config.training
+        self.settings: TrainingConfig = replace(settings, precision=usable_precision(settings.precision, device))
+        """The settings of the run: `system.config.training`, with float32 where this machine is slow in bfloat16."""
         system.model.recurrences = choose_recurrences(self.settings.engine, device, self.settings.precision)
-        # On a GPU, whole gradients are faster than sparse ones, and there is memory for them.
+        # On a GPU, dense gradients of the embeddings are faster than sparse ones, and there is memory for them.
         system.model.sparse_gradients(device.type == "cpu")
         system.model.recurrent_dropout(self.settings.recurrent_dropout)
         self._reduce = reduction(system.model, self.processes, self.settings)
@@ -117,7 +121,7 @@ class Trainer:
 
     @property
     def last_update(self) -> int:
-        """The update that the run ends with unless it stops early."""
+        """The number of the update with which the run ends unless it stops early."""
         planned = self.settings.max_updates
         if self.settings.max_epochs:
             minibatches = self.settings.max_epochs * self.batches.batches_per_epoch
@@ -126,18 +130,18 @@ class Trainer:
 
     @property
     def epochs(self) -> float:
-        """Passes over the corpus so far."""
+        """The number of passes over the corpus so far, which need not be whole."""
         return self.progress.update * self.settings.accumulate / self.batches.batches_per_epoch
 
     def resume(self) -> None:
-        """Restore the state of the checkpoint. Whether the run is finished is decided again, by the present settings."""
+        """Restore the state of the checkpoint. `run` decides by the present settings whether the run is finished."""
         self.progress = load_checkpoint(self.folder / CHECKPOINT, self.system.model, self.optimizer, self.average)
         self.progress.finished = ""
 
     def run(self, listener: Listener) -> Progress:
-        """Train until the run is finished, or until a stop is requested of any process."""
+        """Train until the run is finished or a stop is requested in any process; return the progress."""
         self.listener = listener
-        self._tell_precision()
+        self._report_precision()
         with fast_products(), kept_memory():
             return self._run()
 
@@ -145,7 +149,7 @@ class Trainer:
         progress, settings = self.progress, self.settings
         began = time.monotonic() - progress.seconds
         progress.finished = self._reason_to_finish()
-        if progress.finished:  # a run that goes on only to end: with a limit that it has passed
+        if progress.finished:  # a resumed run that has already passed a limit of the present settings
             self._validate()
         stopping, _ = self.processes.agree(self.stop_requested, progress.seconds)
         while not progress.finished and not stopping:
@@ -162,16 +166,16 @@ class Trainer:
         return progress
 
     def _agree(self, began: float) -> bool:
-        """Take the time of the run, and see whether it is to stop; all processes find the same."""
+        """Update the time spent, and return whether the run is to stop; the result is the same in all processes."""
         stopping, self.progress.seconds = self.processes.agree(self.stop_requested, time.monotonic() - began)
         return stopping
 
-    def _tell_precision(self) -> None:
-        """Report a precision that differs from the setting, or from the one that the run has had so far."""
-        now, before, asked = self.settings.precision, self.progress.precision, self.system.config.training.precision
-        if now != asked:
+    def _report_precision(self) -> None:
+        """Report a precision that differs from the setting, or from that of the run before its last checkpoint."""
+        now, before, setting = self.settings.precision, self.progress.precision, self.system.config.training.precision
+        if now != setting:
             self.listener.notice(
-                f"training.precision = {asked}: this CPU multiplies bfloat16 more slowly than float32, so {now} is used"
+                f"training.precision = {setting}: this CPU multiplies bfloat16 more slowly than float32, so {now} is used"
             )
         if before not in ("", now):
             self.listener.notice(
@@ -181,39 +185,38 @@ class Trainer:
         self.progress.precision = now
 
     def save(self) -> None:
-        """Write the checkpoint; all processes must have the same weights."""
+        """Write the checkpoint. Raises RnnsearchError if the processes have different weights."""
         if self.processes.count > 1:
             weights = int(checksum(dict(self.system.model.named_parameters())), 16)
             self.processes.check_same(weights, f"the weights after update {self.progress.update:,}")
         self.processes.first_does(
-            lambda: save_checkpoint(
-                self.folder / CHECKPOINT, self.system.model, self.optimizer, self.average, self.progress
-            )
+            lambda: save_checkpoint(self.folder / CHECKPOINT, self.system.model, self.optimizer, self.average, self.progress)
         )
 
     def _update(self) -> None:
-        """One update: cost and gradient of every shard of every minibatch, added up; clipping; step."""
+        """Do one update: sum the gradients over the shards of `training.accumulate` minibatches, clip, and step."""
         progress, model, settings = self.progress, self.system.model, self.settings
         device = device_of(model)
         first = progress.update * settings.accumulate
         batches = [self.batches.batch(number) for number in range(first, first + settings.accumulate)]
         sentences = sum(len(batch.source_BS) for batch in batches)
         words = sum(int(batch.target_lengths_B.sum()) for batch in batches)
-        readings = 2 if settings.consistency else 1
-        divisor = cost_divisor(readings * sentences, readings * words, settings)
+        # With consistency training, every pair has two forward passes, which differ in their dropout.
+        passes = 2 if settings.consistency else 1
+        divisor = cost_divisor(passes * sentences, passes * words, settings)
 
         def backward(model: nn.Module, shard: Shard, weight: float) -> float:
             with shard.random(), precision_of(device, settings.precision):
                 output = model(
-                    *batch_tensors(shard.batch, device, readings),
+                    *batch_tensors(shard.batch, device, passes),
                     dropout=settings.dropout,
                     word_dropout=settings.word_dropout,
                 )
             guide_BTS = shard.batch.guide_BTS
-            guide = None if guide_BTS is None else torch.from_numpy(guide_BTS.repeat(readings, 0)).to(device)
+            guide = None if guide_BTS is None else torch.from_numpy(guide_BTS.repeat(passes, 0)).to(device)
             cost, nll = training_cost(output, divisor / weight if weight else math.inf, settings, guide)
             cost.backward()
-            return float(nll) / readings
+            return float(nll) / passes
 
         model.train()
         count = self.processes.count if settings.reduction == "fast" else settings.shards
@@ -239,12 +242,12 @@ class Trainer:
             self.listener.notice(
                 f"update {progress.update}: the gradient is not finite ({norm}); skipped ({progress.skipped} so far)"
             )
-        self.optimizer.zero_grad()  # here, so that the next minibatch can use the memory
+        self.optimizer.zero_grad()  # already here, so that the next minibatch can use the memory
         progress.target_words += words
         self.listener.updated(progress, nll / words, words)
 
     def _validate(self) -> None:
-        """Score the development set, keep the model if it is the best, and see whether the run has stalled."""
+        """Validate the averaged weights, or the model's own without averaging, unless this update is validated already."""
         rows = self.progress.validations
         if rows and rows[-1]["update"] == self.progress.update:
             return
@@ -252,14 +255,17 @@ class Trainer:
             self._validate_weights()
 
     def _validate_weights(self) -> None:
-        """Validate the weights that the model has now."""
+        """Score the development set with the present weights, and save them if they are the best so far.
+
+        Otherwise count a validation without gain, and with `decay = plateau` halve the learning rate.
+        """
         progress, settings = self.progress, self.settings
         nll, nll_per_sentence, bleu, wer, ser = self.processes.first_does(self._scores)
         score = -nll if settings.validate_on == "nll" else bleu
         if wer is not None and ser is not None and settings.validate_on == "wer":
             score = -wer - ser / 1000
         if math.isnan(score):
-            score = -math.inf  # else no later score would count as better
+            score = -math.inf  # no later score would be greater than NaN
         best = progress.best_score is None or score > progress.best_score
         row = {
             "update": progress.update,
@@ -285,12 +291,13 @@ class Trainer:
         self.listener.validated(row, best)
 
     def _scores(self) -> tuple[float, float, float, float | None, float | None]:
-        """The development set's NLL in nats a target word and a sentence, its BLEU, and its error rates."""
+        """Return the scores of the development set: NLL in nats per target word and per sentence, BLEU, WER and SER."""
         self.system.model.eval()
-        found = validate([self.system], self.development)
-        return found.nll.per_word, found.nll.per_sentence, found.bleu, found.wer, found.ser
+        dev = validate([self.system], self.development)
+        return dev.nll.per_word, dev.nll.per_sentence, dev.bleu, dev.wer, dev.ser
 
     def _reason_to_finish(self) -> str:
+        """Return why the run is finished, or an empty string if it is not."""
         progress, settings = self.progress, self.settings
         if progress.update >= self.last_update:
             return f"{progress.update} updates are done"

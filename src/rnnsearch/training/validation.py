@@ -1,4 +1,4 @@
-"""The development set: NLL of its references, BLEU and error rates of its translations."""
+"""The scores of a model on the development set: NLL of the references, BLEU and error rates of the translations."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rnnsearch.translation.translator import Translator
 
 @dataclass(frozen=True)
 class DevelopmentSet:
-    """Raw lines: the references are compared with as they are, not as the tokenizer would have them."""
+    """The raw lines of a development set; BLEU compares with the references as they are, without tokenisation of ours."""
 
     sources: Sequence[str]
     references: Sequence[str]
 
     def part(self, count: int) -> DevelopmentSet:
-        """So many pairs at most, drawn evenly: the documents of a development set differ, and it is often sorted by them."""
+        """Return at most `count` pairs at even intervals, so that all documents of the development set are represented."""
         pairs = len(self.sources)
         chosen = range(pairs) if pairs <= count else [number * pairs // count for number in range(count)]
         return DevelopmentSet([self.sources[i] for i in chosen], [self.references[i] for i in chosen])
@@ -31,39 +31,39 @@ class NLL:
     """Negative log-likelihood, in nats."""
 
     per_word: float
-    """A target word, end symbols included."""
+    """The NLL per target word, where end symbols count as words."""
     per_sentence: float
-    """A sentence: the unit of the paper's Table 2."""
+    """The NLL per sentence, which is the unit of the paper's Table 2."""
 
 
 @dataclass(frozen=True)
 class Validation:
-    """The scores of the development set."""
+    """The scores of a model on the development set."""
 
     nll: NLL
     bleu: float
-    """sacreBLEU of greedy translations."""
+    """The sacreBLEU score of greedy translations."""
     wer: float | None = None
-    """The share of greedy translations that are not right, in percent; None where the target consists of words."""
+    """The share of greedy translations that differ from their references, in percent; None if the target units are words."""
     ser: float | None = None
-    """Their edit distance, in percent of the symbols of the references; None like `wer`."""
+    """The edit distance of greedy translations in percent of the symbols of the references; None if `wer` is None."""
 
 
 def negative_log_likelihood(
     systems: Sequence[System], sources: Sequence[list[str]], targets: Sequence[list[str]]
 ) -> NLL:
-    """The NLL of tokenised pairs; of several systems, that of the ensemble."""
+    """Return the NLL of tokenised pairs under a system or, of several systems, under their ensemble."""
     scored = score_pairs(systems, sources, targets, with_alignment=False)
     total = -sum(pair.score for pair in scored)
     return NLL(total / sum(len(pair.tokens) + 1 for pair in scored), total / len(scored))
 
 
 def validate(systems: Sequence[System], development: DevelopmentSet) -> Validation:
-    """NLL on the whole development set; BLEU on `training.validate_sentences` of its pairs. Of several systems, the
-    ensemble's.
+    """Score a system or, of several systems, their ensemble, on the development set.
 
-    The translations are greedy: a fraction of beam search's time, and they rank the models of one run as well. What
-    `search.*` says of samples and vocabulary selection is for the trained model.
+    The NLL is that of the whole set; BLEU and the error rates are those of `training.validate_sentences` of its pairs. The
+    translations come from greedy search, which takes a fraction of the time of beam search and ranks the models of one run
+    just as well. Sampling and vocabulary selection (`search.*`) are switched off.
     """
     translator = Translator(systems)
     config = translator.system.config
@@ -80,6 +80,7 @@ def validate(systems: Sequence[System], development: DevelopmentSet) -> Validati
     wer = ser = None
     if config.data.target_units != "words":
         references = [translator.target_words(line) for line in part.references]
-        wrong, distance, symbols, lines = error_counts([one.tokens for one in translations], references).sum(0).tolist()
+        tokens = [translation.tokens for translation in translations]
+        wrong, distance, symbols, lines = error_counts(tokens, references).sum(0).tolist()
         wer, ser = 100 * wrong / lines, 100 * distance / symbols
     return Validation(nll, bleu(hypotheses, part.references), wer, ser)

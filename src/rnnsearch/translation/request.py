@@ -241,7 +241,8 @@ class Requests:
             if end_alignment is not None:
                 end_alignment = end_by_words(end_alignment, source_word_ids)
             if seen:
-                written = seen.restored(tokens, _read_from(alignment, len(tokens), len(source)), self._languages[1])
+                read_from = _read_from(alignment, len(tokens), len(source))
+                written = seen.restored(tokens, read_from, self._languages[1], len(prefix))
                 tokens = [one.word for one in written]
                 alignment = None if alignment is None else rows_of(written, alignment)
                 placed = moved_terms(placed, written)

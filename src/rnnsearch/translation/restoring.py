@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.text.capitals import Cost, without_capitals
+from rnnsearch.text.normalization import plain
 from rnnsearch.text.protected import ALL_SYMBOLS, as_symbols, protected_word
 from rnnsearch.translation.translation import PlacedTerm
 
@@ -57,8 +58,12 @@ class Seen:
         made_up = sum(token in ALL_SYMBOLS and token not in self.places for token in tokens)
         return sum(abs(count - 1) for count in counts) + made_up
 
-    def restored(self, tokens: Sequence[str], read_from: Sequence[int], language: str) -> list[Written]:
+    def restored(
+        self, tokens: Sequence[str], read_from: Sequence[int], language: str, prefix: int = 0
+    ) -> list[Written]:
         """The words of the translation in `language`, with each span in it exactly once.
+
+        A span that the model left out is put behind the first `prefix` words, which the caller has given.
 
         `tokens` are the words that the model wrote, and `read_from` the number of the source word that each was read from,
         which is the number of source words where it is the end.
@@ -70,7 +75,7 @@ class Seen:
         ]
         for symbol, place in self.places.items():
             if symbol not in tokens:
-                written.insert(self._position(written, place), Written(symbol, None, place))
+                written.insert(max(prefix, self._position(written, place)), Written(symbol, None, place))
         written = self._with_ending(written)
         return [one._replace(word=self._word(one, language)) for one in written]
 
@@ -88,7 +93,7 @@ class Seen:
         """The translation with a full stop only where the source has one, and with its question or exclamation mark."""
         if len(written) < 2 or not self.words:
             return written
-        end, last = self.words[-1], written[-1]
+        end, last = plain(self.words[-1]), written[-1]
         if last.word == "." and end not in _FINAL:
             return written[:-1] if end not in (":", ";", ",") else [*written[:-1], last._replace(word=end)]
         if last.word == "." and end in ("?", "!"):

@@ -82,6 +82,13 @@ def test_a_table_of_another_length_is_refused(folder: Path, kind: str, name: str
             Aligner.load(folder)
 
 
+@pytest.mark.parametrize("name", ["source.words", "target.words", "aligner.safetensors"])
+def test_a_file_larger_than_any_disk_is_not_read(folder: Path, name: str) -> None:
+    """Neither to compute the digest that `aligner.json` states."""
+    poison.huge(folder / name)
+    assert poison.in_child(lambda: bool(Aligner.load(folder)), seconds=20) == "refused"
+
+
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -1, 1e30])
 @pytest.mark.parametrize("name", ["agreeing.links", "agreeing.nulls.1", "independent.jumps.0", "agreeing.totals.1"])
 def test_a_number_out_of_its_range_is_refused(folder: Path, name: str, number: float) -> None:

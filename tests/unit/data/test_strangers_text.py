@@ -19,10 +19,12 @@ from hypothesis import strategies as st
 import poison
 from rnnsearch.config import DataConfig
 from rnnsearch.data.batches import BatchStream, Guide
+from rnnsearch.data.development import HELD_OUT
 from rnnsearch.data.pack import PackedCorpus, Sentences, write_packed
 from rnnsearch.data.prepare import prepare
-from rnnsearch.data.prepared import PreparedData, open_prepared
+from rnnsearch.data.prepared import LINKS, PreparedData, open_prepared
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.text.vocabularies import FILES as VOCABULARY_FILES
 from toy import write_pairs
 
 
@@ -53,6 +55,16 @@ def use(data: PreparedData) -> None:
         pairs = np.array([pair])
         guide(BatchStream(data.corpus, batch_size=1, pool_batches=1, shuffle="once", seed=1).batch(pair), guide.links(pairs))
     data.summary()
+
+
+@pytest.mark.parametrize("name", [*VOCABULARY_FILES[:2], *HELD_OUT, LINKS])
+def test_a_file_larger_than_any_disk_is_not_read(saved: Path, tmp_path: Path, name: str) -> None:
+    """Neither to compute the checksum that `prepare.json` states."""
+    folder = Path(shutil.copytree(saved, tmp_path / "data"))
+    info = json.loads((folder / "prepare.json").read_text())
+    (folder / "prepare.json").write_text(json.dumps(info | {"crc32": {name: "00000000"}}))
+    poison.huge(folder / name)
+    assert poison.in_child(lambda: bool(open_prepared(folder)), seconds=20) == "refused"
 
 
 def edit(value: Any, random: Random) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from rich.text import Text as RichText
 
 from rnnsearch.atomic import acquire_lock
 from rnnsearch.datasets.builtin import write_corpus
@@ -125,8 +126,8 @@ def test_text_is_prepared_by_one_process_at_a_time(tmp_path: Path, monkeypatch: 
     held = acquire_lock(one.layout.lock)
     prepared = one.layout.prepared(30)
 
-    def told(self: Reproduction, text: str) -> None:
-        if text.startswith("Waiting"):
+    def told(self: Reproduction, text: str | RichText) -> None:
+        if str(text).startswith("Waiting"):
             assert not prepared.exists()
             held.release()
 

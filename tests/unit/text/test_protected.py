@@ -177,3 +177,8 @@ def test_a_span_is_known_as_a_word(text: str) -> None:
     (word,) = words_of(text, "en")
     assert as_symbols([word], "en") == (["⟦1⟧"], {"⟦1⟧": 0})
     assert pair_as_symbols([word], ["voir", word], ("en", "fr")) == (["⟦1⟧"], ["voir", "⟦1⟧"])
+
+
+@pytest.mark.parametrize("line", ["the man`s cat and the dog`s bone", "I don`t, and you don`t", "|---|:--:|", "a:-)b"])
+def test_marks_within_words_are_no_spans(line: str) -> None:
+    assert find_protected(line, "en") == []

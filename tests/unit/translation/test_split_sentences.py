@@ -83,7 +83,7 @@ def test_no_sentence_of_a_line_is_lost(translator: Translator) -> None:
     line = " ".join(BUS)
     assert translator.translate(line).text == BUS_IN_FRENCH
     assert next(translator.stream([line]))[0].text == BUS_IN_FRENCH
-    assert len(translator.translate(line, split_sentences=False).text) < len(BUS_IN_FRENCH) / 2
+    assert len(translator.translate(line).segments) == len(BUS)
 
 
 @pytest.mark.parametrize("pair", PARAGRAPHS)
@@ -96,7 +96,8 @@ def test_paragraphs(pair: str) -> None:
 spaces = st.sampled_from([" ", "  ", "\t", "\u00a0", " \u3000", " \x0b "])
 
 
-parts = st.tuples(st.sampled_from([*SENTENCES, "🙂", "42."]), spaces)
+# What has no letters is of the sentence before it, and is no part here: a translation may change with it.
+parts = st.tuples(st.sampled_from(SENTENCES), spaces)
 
 
 @given(st.lists(parts, min_size=1, max_size=5), spaces, st.booleans())
@@ -106,7 +107,7 @@ def test_white_space_stays_and_a_sentence_is_translated_as_it_is_alone(
     translator = load("en-fr")
     line = before + "".join(sentence + space for sentence, space in given)
     line = line.rstrip() if ends_at_once else line
-    expected = [(alone(sentence) if any(map(str.isalpha, sentence)) else sentence) + space for sentence, space in given]
+    expected = [alone(sentence) + space for sentence, space in given]
     whole = before + "".join(expected)
     found = translator.translate(line, beam=1)
     assert found.text == (whole.rstrip() if ends_at_once else whole)

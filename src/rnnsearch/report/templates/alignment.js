@@ -1,12 +1,12 @@
-// A translation whose words show what they were read from. Its words are elements: those of the translation have their
-// weights, in thousandths, in `dataset.weights`, one for each source word; the end of a sentence is of class `end`.
+// A translation whose words can be selected to show the attention weights. Each word is an element. Those of the translation
+// have their weights, in thousandths, in `dataset.weights`, one for each source word; end symbols have the class `end`.
 
-const READABLE = 0.05; // A weight below this is not spoken of.
+const READABLE = 0.05; // Smaller weights are not named in the sentence about a word.
 
-let lit = null; // the alignment of which words are lit: at most one on a page
+let lit = null; // the alignment whose words are highlighted: at most one on a page
 
 export class Alignment {
-  // `source` and `target` are arrays of elements; `tell` is given a sentence about the word that is shown, or "".
+  // `source` and `target` are arrays of elements; `tell` is called with a sentence about the selected word, or with "".
   constructor(source, target, tell) {
     this.words = { source, target };
     this.tell = tell;
@@ -16,24 +16,24 @@ export class Alignment {
     }
   }
 
-  // Target words × source words, from 0 to 1; null for a model that does not align.
+  // The weights, target words × source words, from 0 to 1; null for a model without an alignment.
   get weights() {
     if (!this.words.target.some(word => word.dataset.weights)) return null;
     return this.words.target.map(word => word.dataset.weights.split(" ").map(weight => weight / 1000));
   }
 
-  // Light up the counterparts of a word.
+  // Highlight the words of the other side according to their weights for this word.
   show(side, index) {
     if (lit !== this) lit?.clear();
     lit = this;
     const weights = this.weights;
     if (weights === null) return;
     const [own, others] = side === "source" ? ["source", "target"] : ["target", "source"];
-    const found = own === "target" ? weights[index] : weights.map(row => row[index]);
+    const otherWeights = own === "target" ? weights[index] : weights.map(row => row[index]);
     this.words[own].forEach((word, k) => paint(word, 0, k === index));
-    this.words[others].forEach((word, k) => paint(word, found[k], false));
+    this.words[others].forEach((word, k) => paint(word, otherWeights[k], false));
     const verb = own === "target" ? "attends to" : "is attended to by";
-    this.tell(`${name(this.words[own][index])} ${verb} ${strongest(this.words[others], found)}`);
+    this.tell(`${name(this.words[own][index])} ${verb} ${strongest(this.words[others], otherWeights)}`);
   }
 
   clear() {
@@ -43,7 +43,7 @@ export class Alignment {
     this.tell("");
   }
 
-  // Show the words within `container` as the pointer or the focus reaches them, and let the arrow keys walk along them.
+  // Show a word within `container` when the pointer or the focus reaches it, and move the focus with the arrow keys.
   listen(container) {
     for (const words of Object.values(this.words)) {
       words.filter(word => container.contains(word)).forEach((word, index) => {
@@ -53,29 +53,30 @@ export class Alignment {
     }
     const place = event => this.places.get(event.target.closest(".word"));
     container.addEventListener("pointerover", event => {
-      const found = place(event);
-      if (found) this.show(...found);
+      const position = place(event);
+      if (position) this.show(...position);
     });
     container.addEventListener("pointerleave", event => {
-      if (event.pointerType !== "mouse") return; // a finger that is lifted leaves, too
+      if (event.pointerType !== "mouse") return; // lifting a finger also causes this event
       const focused = this.places.get(document.activeElement);
       if (focused) this.show(...focused);
       else this.clear();
     });
     container.addEventListener("focusin", event => {
-      const found = place(event);
-      if (!found) return;
-      for (const word of this.words[found[0]]) if (word.tabIndex === 0) word.tabIndex = -1;
+      const position = place(event);
+      if (!position) return;
+      for (const word of this.words[position[0]]) if (word.tabIndex === 0) word.tabIndex = -1;
       event.target.tabIndex = 0;
-      this.show(...found);
+      this.show(...position);
     });
     container.addEventListener("focusout", () => this.clear());
     container.addEventListener("keydown", event => {
-      const found = place(event);
-      if (found && !event.ctrlKey && !event.metaKey && !event.altKey) this.#walk(event, container, ...found);
+      const position = place(event);
+      if (position && !event.ctrlKey && !event.metaKey && !event.altKey) this.#walk(event, container, ...position);
     });
   }
 
+  // Move the focus from a word to the one that the key names.
   #walk(event, container, side, index) {
     const words = this.words[side].filter(word => container.contains(word));
     const forward = getComputedStyle(event.target).direction === "rtl" ? "ArrowLeft" : "ArrowRight";
@@ -95,15 +96,15 @@ export class Alignment {
     next.focus();
   }
 
-  // The word of the other side with the greatest weight.
+  // Return the word of the other side with the greatest weight.
   #counterpart(side, index) {
     const weights = this.weights;
     if (weights === null) return undefined;
-    const found = side === "target" ? weights[index] : weights.map(row => row[index]);
-    return this.words[side === "target" ? "source" : "target"][found.indexOf(Math.max(...found))];
+    const otherWeights = side === "target" ? weights[index] : weights.map(row => row[index]);
+    return this.words[side === "target" ? "source" : "target"][otherWeights.indexOf(Math.max(...otherWeights))];
   }
 
-  // The whole alignment as Figure 3 of the paper draws it: a row for each target word, a column for each source word.
+  // Return the alignment as a table like Figure 3 of the paper: a row for each target word, a column for each source word.
   table(label) {
     const table = element("table", { className: "alignment" });
     const caption = element("caption", {
@@ -127,13 +128,13 @@ export class Alignment {
       body.append(line);
     });
     table.append(caption, element("thead", {}, head), body);
-    // What is wider than the page scrolls in a box of its own, which the keyboard reaches.
+    // A table that is wider than the page scrolls in its own box, which can have the focus of the keyboard.
     const box = element("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: label }, table);
     return box;
   }
 }
 
-// The word as a heading of the table.
+// Return the text of a word in a heading of the table.
 export function label(word) {
   return word.classList.contains("end") ? "(end)" : word.textContent;
 }
@@ -157,7 +158,7 @@ function name(word) {
   return word.classList.contains("end") ? "the end" : `“${word.textContent}”`;
 }
 
-// The three words with the greatest weights, and these.
+// Name the three words with the greatest weights, with these weights.
 function strongest(words, weights) {
   const ranked = words.map((word, k) => [weights[k], word]).sort((a, b) => b[0] - a[0]).slice(0, 3);
   return ranked

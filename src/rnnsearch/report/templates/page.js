@@ -1,7 +1,7 @@
-// Follows `alignment.js` in the same script: every translation of the page shows its alignment.
+// This code follows `alignment.js` in the same script, and makes every translation of the page show its alignment.
 const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-// Returns the function that walks along the words of a translation.
+// Connect a translation with its alignment, and return the function that shows its words one after another.
 function connect(sample) {
   const words = side => [...sample.querySelectorAll(`.${side} .word`)];
   const caption = sample.querySelector(".reader p");
@@ -19,7 +19,7 @@ function connect(sample) {
   function start() {
     let next = 0;
     play.textContent = "■ Stop";
-    caption.ariaLive = "off"; // a screen reader could not keep up
+    caption.ariaLive = "off"; // the words change too fast for a screen reader
     const step = () => (next < words("translation").length ? alignment.show("target", next++) : stop());
     timer = setInterval(step, 550);
     step();

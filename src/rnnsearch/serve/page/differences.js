@@ -1,4 +1,4 @@
-// Which words of a sentence another one does not have, in their order.
+// For each word of a sentence, whether another sentence lacks it, by their longest common subsequence.
 
 export function additions(words, others) {
   // common[i][j]: the most words that words[i:] and others[j:] have in common

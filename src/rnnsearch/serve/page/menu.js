@@ -1,4 +1,4 @@
-// The menu of the words that may stand at a place of the translation.
+// The menu of the words that may replace a word of the translation.
 import { element } from "./alignment.js";
 
 const menu = document.getElementById("menu");
@@ -6,8 +6,8 @@ const list = menu.querySelector("ul");
 const input = menu.querySelector("input");
 let opened = null; // { word, choose, controller }
 
-// `find` promises the possible words, [{word, probability}], of which one without `word` is the end. `choose` is called with
-// the word that is chosen or typed, or with null for the end.
+// Open the menu. `find` promises the possible words, [{word, probability}]; an entry without `word` is the end of the
+// translation. `choose` is called with the word that the reader chooses or types, or with null for the end.
 export async function openMenu(word, find, choose) {
   closeMenu();
   const current = { word, choose, controller: new AbortController() };
@@ -72,7 +72,7 @@ function take(word) {
   choose(word);
 }
 
-// Under the word, and within the page.
+// Place the menu under the word, and within the page.
 function place() {
   const word = opened.word.getClientRects()[0], panel = menu.offsetParent.getBoundingClientRect();
   const left = Math.min(word.left, document.documentElement.clientWidth - menu.offsetWidth - 12);
@@ -101,7 +101,7 @@ menu.addEventListener("keydown", event => {
     event.preventDefault();
     all[index].click();
   } else if (event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey) {
-    input.focus(); // which the letter goes to
+    input.focus(); // so that the typed letter goes into the input
   }
 });
 menu.addEventListener("focusout", event => {

@@ -1,4 +1,4 @@
-// The page: what is typed is translated, and every word of the translation can be looked at and exchanged.
+// The page: it translates the text that is typed, shows the alignment of every word, and lets the reader replace words.
 import { element } from "./alignment.js";
 import { additions } from "./differences.js";
 import { closeMenu, openMenu } from "./menu.js";
@@ -6,9 +6,9 @@ import { picture } from "./picture.js";
 import { before, followedBy, inPlace, makeView, percent } from "./sentence.js";
 import { Refused, get, post } from "./server.js";
 
-const PAUSE = 300; // ms without a key before the text is translated
-const MOST_WORDS = 150; // on a side of an alignment that is drawn
-const OTHERS = 5; // further translations of a sentence
+const PAUSE = 300; // milliseconds without a keystroke after which the text is translated
+const MOST_WORDS = 150; // the most words on a side of an alignment that is drawn
+const OTHERS = 5; // the number of further translations of a sentence
 const KEY = "rnnsearch-key";
 const EXAMPLES = [
   "The old man sleeps in the kitchen.",
@@ -23,15 +23,15 @@ const text = $("text"), mirror = $("mirror"), translation = $("translation"), so
 let settings = { charLimit: Infinity, keyRequired: false };
 let languages = [];
 let answered = []; // the sentences as the server translated them
-let spaces = [""]; // what stands before each of them, and after the last
-let views = []; // the sentences as they are shown
-let current = 0; // the sentence that is looked at
+let spaces = [""]; // the white space before each of them, and after the last
+let views = []; // the sentences as the page shows them
+let current = 0; // the index of the sentence whose details are shown
 let sourceWords = new Map(); // an element of the mirror: [its view, its index, its first character in the text]
-let timer = null; // until the text is translated
-let working = new AbortController(); // of the request under way
-const corrections = new Map(); // the text of a sentence: the translation that was chosen for it
-const past = []; // [the text of a sentence, the translation that had been chosen for it before]
-const otherTranslations = new WeakMap(); // of a sentence as it is shown
+let timer = null; // the timer that starts the translation of the text
+let working = new AbortController(); // aborts the request under way
+const corrections = new Map(); // from the text of a sentence to the translation that the reader has chosen
+const past = []; // for undoing: [the text of a sentence, the translation chosen before the last change]
+const otherTranslations = new WeakMap(); // from a sentence that is shown to its further translations
 
 // Translating ---------------------------------------------------------------------------------------------------------
 
@@ -59,7 +59,7 @@ async function translate() {
   }
 }
 
-// Run a job that asks the server; a job before it is given up.
+// Run a job that sends requests to the server; abort the job before it.
 async function work(job) {
   clearTimeout(timer);
   working.abort();
@@ -118,7 +118,7 @@ function render() {
   showSentence();
 }
 
-// The text once more behind the text field, so that its words can be lit.
+// Draw the text once more behind the text field (the mirror), so that its words can be highlighted.
 function renderMirror() {
   const whole = text.value;
   let at = 0;
@@ -136,10 +136,10 @@ function renderMirror() {
       at += (part.textContent ?? part).length;
     }
   }
-  mirror.append(whole.slice(at) + "\u200b"); // the last line has its height even where it is empty
+  mirror.append(whole.slice(at) + "\u200b"); // gives the last line its height, even if it is empty
 }
 
-// What is known of the sentence that is looked at.
+// Show the details of the current sentence.
 function showSentence() {
   const view = views[current];
   if (!view) return;
@@ -216,7 +216,7 @@ function choose(view, index, word) {
   });
 }
 
-// The words up to `index` are the whole translation.
+// End the translation before the word at `index`.
 function endAt(sentence, index) {
   const whole = before(sentence, index).trimEnd();
   return work(async signal => {
@@ -304,7 +304,7 @@ function otherPair() {
   changed();
 }
 
-// The words of the text field: those of the mirror that lie behind it.
+// The words of the text field, which are elements of the mirror behind it.
 text.addEventListener("pointermove", event => {
   const under = document.elementsFromPoint(event.clientX, event.clientY).find(found => sourceWords.has(found));
   if (under) showSource(under);
@@ -369,7 +369,7 @@ $("save").addEventListener("click", () => {
 async function copy(button, copied) {
   if (navigator.clipboard) {
     await navigator.clipboard.writeText(copied);
-  } else { // a page that came over plain HTTP from another computer
+  } else { // the clipboard is not available to a page that came over plain HTTP from another computer
     const field = element("textarea", { value: copied, className: "hidden" });
     document.body.append(field);
     field.select();

@@ -1,11 +1,11 @@
-// An alignment as an SVG picture, as Figure 3 of the paper has it.
+// An alignment as an SVG picture like those of Figure 3 in the paper.
 import { label } from "./alignment.js";
 
 const CELL = 20;
 const FONT = "12px sans-serif";
 const SVG = "http://www.w3.org/2000/svg";
 
-// The text of the file.
+// Return the text of the SVG file.
 export function picture(alignment) {
   const { source, target } = alignment.words;
   const left = widest(target) + 14, top = widest(source) + 14;

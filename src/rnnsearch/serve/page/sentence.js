@@ -1,8 +1,8 @@
-// A sentence of the server's answer: its elements on the page, and the beginnings of its translation.
+// A sentence of the server's answer: its elements on the page, and prefixes of its translation.
 import { Alignment, element } from "./alignment.js";
 
-// What is shown of a sentence: { sentence, element, source, alignment }, of which `source` has the parts of the source text.
-// `tell` is given a sentence about the word that is shown, or "".
+// Create the view of a sentence: { sentence, element, source, alignment }, where `source` has the parts of the source text.
+// `tell` is called with a message about the highlighted word, or with "".
 export function makeView(sentence, tell) {
   const from = inPlace(sentence.source, sentence.source_tokens.slice(0, -1), sentence.source_spans);
   const to = inPlace(sentence.text, sentence.tokens, sentence.spans);
@@ -23,7 +23,7 @@ export function makeView(sentence, tell) {
   return { sentence, element: shown, source: from.parts, alignment };
 }
 
-// A text as strings and elements, one for each word; `spans` has the place of each word, in code points.
+// Divide a text into strings and elements, one for each word; `spans` has the place of each word, in code points.
 export function inPlace(whole, tokens, spans) {
   const letters = Array.from(whole), words = [], parts = [];
   let at = 0;
@@ -42,14 +42,14 @@ function endOfSentence() {
   return element("span", { className: "word end", ariaLabel: "end of the sentence" });
 }
 
-// The translation up to a word, or up to what may follow its last word.
+// Return the translation up to a word, or all of it, as a prefix.
 export function before(sentence, index) {
   if (index === sentence.tokens.length) return `${sentence.text} `;
   if (!sentence.spans) return sentence.tokens.slice(0, index).map(token => `${token} `).join("");
   return Array.from(sentence.text).slice(0, sentence.spans[index][0]).join("");
 }
 
-// Two words are not to become one, but where no spaces are written.
+// Put a space between two words, except in languages without spaces.
 export function followedBy(beginning, word) {
   const letter = /[\p{L}\p{N}]/u, spaceless = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
   const last = Array.from(beginning).at(-1) ?? "", first = Array.from(word)[0];

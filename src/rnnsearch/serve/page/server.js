@@ -1,15 +1,15 @@
-// What the page asks of the server.
+// The requests of the page to the server.
 
-const MOST_PATIENCE = 5; // times that a busy server is asked again
+const MOST_PATIENCE = 5; // the number of times that a request to a busy server is repeated
 
-// The server, or the way to it, refuses; the message is one sentence for the reader.
+// The server refuses a request, or cannot be reached; the message is one sentence for the reader.
 export class Refused extends Error {}
 
 export async function get(path) {
   return answerOf(await reach(path, {}));
 }
 
-// A server that has too much to do says when to ask again, and is asked again then. `signal` ends it all.
+// Send a request. A busy server says when to repeat it, and it is repeated then. `signal` aborts everything.
 export async function post(path, asked, signal) {
   const request = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(asked), signal };
   for (let attempt = 1; ; attempt++) {

@@ -1,4 +1,4 @@
-"""The paper's symbols of our parameters (the table of `docs/reference/symbols.md`), and the names of version 0.1."""
+"""The paper's symbols for the parameters (the table of `docs/reference/symbols.md`), and the names that version 0.1 used."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ PAPER_NAMES: dict[str, str] = {
     **_cell("decoder.cell", "dec", context=True),
     **{f"readout.{name}": name for name in ("U_o", "V_o", "C_o", "b_o", "W_o", "b_w")},
 }
-"""Maps the parameter names of a gated model to the paper's symbols, as the conformance vectors spell them."""
+"""Maps parameter names of models with gated hidden units to the paper's symbols, as the conformance vectors spell them."""
 
 
 _EARLIER_NAMES = ((r"\.above\.", ".extra_layers."), (r"\bnorm\.g\b", "norm.weight"), (r"\bnorm\.b\b", "norm.bias"))
 
 
 def present_name(name: str) -> str:
-    """The current name of a tensor that version 0.1 saved under `name`; other names are returned unchanged."""
+    """Return the current name of a tensor that version 0.1 saved as `name`; all other names are returned unchanged."""
     for earlier, now in _EARLIER_NAMES:
         name = re.sub(earlier, now, name)
     return name

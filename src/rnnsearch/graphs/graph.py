@@ -1,0 +1,153 @@
+"""Graphs as they are built: tensors are written like numbers in an equation, and a runtime computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.graphs import onnx_format
+
+LARGEST_FILE = 2**31 - 1
+"""Protocol Buffers hold no more bytes than these."""
+
+
+@dataclass(eq=False)
+class Tensor:
+    """A tensor of a graph. `+`, `-`, `*`, `/` and `@` add an operator to the graph; numbers are float32 constants."""
+
+    graph: Graph
+    name: str
+
+    def __add__(self, other: Tensor | float) -> Tensor:
+        return self.graph.apply("Add", self, other)
+
+    def __sub__(self, other: Tensor | float) -> Tensor:
+        return self.graph.apply("Sub", self, other)
+
+    def __mul__(self, other: Tensor | float) -> Tensor:
+        return self.graph.apply("Mul", self, other)
+
+    def __truediv__(self, other: Tensor | float) -> Tensor:
+        return self.graph.apply("Div", self, other)
+
+    def __matmul__(self, other: Tensor) -> Tensor:
+        return self.graph.apply("MatMul", self, other)
+
+
+@dataclass(frozen=True)
+class _Node:
+    operator: str
+    inputs: list[Tensor | None]
+    outputs: list[Tensor]
+    attributes: dict[str, Any]
+
+
+class Graph:
+    """A graph of ONNX operators (https://onnx.ai/onnx/operators) that is being built."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.inputs: dict[str, tuple[str, tuple[int | str, ...]]] = {}
+        """The type and the shape of each input; a string is an axis of any size."""
+        self.outputs: dict[str, tuple[str, tuple[int | str, ...]]] = {}
+        self._nodes: list[_Node] = []
+        self._constants: dict[str, NDArray[Any]] = {}
+        self._known: dict[tuple[str, tuple[int, ...], bytes], Tensor] = {}
+
+    def input(self, name: str, element_type: str, *axes: int | str) -> Tensor:
+        """A tensor that is given to the graph."""
+        self.inputs[name] = element_type, axes
+        return Tensor(self, name)
+
+    def output(self, name: str, tensor: Tensor, element_type: str, *axes: int | str) -> None:
+        """Let the graph return a tensor under this name."""
+        if tensor.name in {*self.inputs, *self.outputs, *self._constants}:
+            tensor = self.apply("Identity", tensor)
+        self.outputs[name] = element_type, axes
+        tensor.name = name
+
+    def constant(self, values: ArrayLike) -> Tensor:
+        """A tensor of these values. Equal small ones are kept once."""
+        array = np.asarray(values)
+        if array.dtype == np.float64:
+            array = array.astype(np.float32)
+        key = array.dtype.name, array.shape, array.tobytes() if array.size <= 64 else b""
+        if key not in self._known or not key[-1]:
+            name = f"constant_{len(self._constants)}"
+            self._constants[name], self._known[key] = array, Tensor(self, name)
+        return self._known[key]
+
+    def apply(self, operator: str, *inputs: Tensor | float | None, **attributes: Any) -> Tensor:
+        """What an operator returns. An input of None is left out."""
+        return self.apply_many(operator, 1, *inputs, **attributes)[0]
+
+    def apply_many(self, operator: str, count: int, *inputs: Tensor | float | None, **attributes: Any) -> list[Tensor]:
+        """The first `count` tensors that an operator returns."""
+        given = [one if isinstance(one, Tensor | None) else self.constant(float(one)) for one in inputs]
+        outputs = [Tensor(self, f"{operator}_{len(self._nodes)}_{place}") for place in range(count)]
+        self._nodes.append(_Node(operator, given, outputs, attributes))
+        return outputs
+
+    def join(self, tensors: Sequence[Tensor], axis: int = -1) -> Tensor:
+        """The tensors, one after the other along an axis."""
+        return tensors[0] if len(tensors) == 1 else self.apply("Concat", *tensors, axis=axis)
+
+    def split(self, tensor: Tensor, sizes: Sequence[int], axis: int = -1) -> list[Tensor]:
+        """The parts of these sizes along an axis."""
+        if len(sizes) == 1:
+            return [tensor]
+        return self.apply_many("Split", len(sizes), tensor, self.constant(np.array(sizes, np.int64)), axis=axis)
+
+    def reshape(self, tensor: Tensor, *sizes: int) -> Tensor:
+        """The same numbers in another shape; 0 is the size that the axis had, and −1 what remains."""
+        return self.apply("Reshape", tensor, self.constant(np.array(sizes, np.int64)))
+
+    def insert_axis(self, tensor: Tensor, axis: int) -> Tensor:
+        """The same numbers with a further axis of one element."""
+        return self.apply("Unsqueeze", tensor, self.constant(np.array([axis], np.int64)))
+
+    def remove_axis(self, tensor: Tensor, axis: int) -> Tensor:
+        """The same numbers without an axis, which has one element."""
+        return self.apply("Squeeze", tensor, self.constant(np.array([axis], np.int64)))
+
+    def reduce(self, operator: str, tensor: Tensor, axis: int, keep: bool = False) -> Tensor:
+        """`ReduceMax` or a similar operator along an axis, which disappears unless it is to be kept."""
+        return self.apply(operator, tensor, self.constant(np.array([axis], np.int64)), keepdims=int(keep))
+
+    def cast(self, tensor: Tensor, element_type: str) -> Tensor:
+        """The same numbers in another type."""
+        return self.apply("Cast", tensor, to=onnx_format.ELEMENT_TYPES[element_type])
+
+    def positions(self, like: Tensor, axis: int) -> Tensor:
+        """0, 1, 2, … (int64), as many as a tensor has elements along an axis."""
+        size = self.apply("Shape", like, start=axis, end=axis + 1)
+        zero, one = self.constant(np.int64(0)), self.constant(np.int64(1))
+        return self.apply("Range", zero, self.remove_axis(size, 0), one)
+
+    def file(self, **metadata: str) -> bytes:
+        """The graph as an ONNX file, which contains all constants. Raises RnnsearchError if it is too large."""
+        size = sum(array.nbytes for array in self._constants.values())
+        if size > LARGEST_FILE - (1 << 20):
+            raise RnnsearchError(
+                f"{self.name}: {size / 1e9:.1f} GB of weights, and an ONNX file holds 2.1 GB; export with --precision int8"
+            )
+        nodes = (
+            onnx_format.node(
+                node.operator,
+                [one.name if one else "" for one in node.inputs],
+                [one.name for one in node.outputs],
+                node.attributes,
+            )
+            for node in self._nodes
+        )
+        constants = (onnx_format.tensor(name, array) for name, array in self._constants.items())
+        inputs, outputs = (
+            [onnx_format.value_info(name, element_type, axes) for name, (element_type, axes) in group.items()]
+            for group in (self.inputs, self.outputs)
+        )
+        return onnx_format.model(self.name, nodes, constants, inputs, outputs, metadata)

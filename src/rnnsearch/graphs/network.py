@@ -1,0 +1,126 @@
+"""The pieces that all parts of a model consist of: affine maps, embeddings and layer normalisation, in float32 or int8."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rnnsearch.config import ModelConfig
+from rnnsearch.graphs.graph import Graph, Tensor
+from rnnsearch.graphs.weights import Floats, Weights
+
+Precision = Literal["fp32", "int8"]
+
+_ZERO = 128
+"""What an activation of zero is as an unsigned integer."""
+_SMALLEST = float(np.finfo(np.float32).tiny)
+_NORM_EPSILON = 1e-5
+
+
+class Affine(NamedTuple):
+    """An affine map W x + b: the names of its matrix and, if it has one, of its bias."""
+
+    W: str
+    b: str | None = None
+
+
+class Network:
+    """A graph that is being built from the settings and the weights of a model."""
+
+    def __init__(
+        self, name: str, config: ModelConfig, weights: Weights, precision: Precision = "fp32", signed: bool = False
+    ) -> None:
+        """With `int8`, matrices stay integers of 8 bits in the graph, and sums of products are exact.
+
+        Activations are unsigned. With `signed` matrices, processors have an instruction for the product, which however
+        saturates on those that have AVX2 and no VNNI; unsigned ones are exact everywhere.
+        """
+        self.graph = Graph(name)
+        self.config, self.weights = config, weights
+        self.precision = precision
+        self._signed = signed
+
+    def affine(self, x_RX: Tensor, *maps: Affine) -> Tensor:
+        """[W x + b] for all maps, one after the other, from (R, X) to (R, Y): a single matrix product."""
+        biases = [self._bias(one) for one in maps]
+        bias_Y = np.concatenate(biases) if any(one.b for one in maps) else None
+        if self.precision == "int8":
+            return self._integer_affine(x_RX, maps, bias_Y)
+        W_YX = self.graph.constant(np.concatenate([self.weights[one.W] for one in maps]))
+        b_Y = None if bias_Y is None else self.graph.constant(bias_Y)
+        return self.graph.apply("Gemm", x_RX, W_YX, b_Y, transB=1)
+
+    def affine_parts(self, x_RX: Tensor, *maps: Sequence[Affine]) -> list[Tensor]:
+        """As `affine`, cut into the results of each group of maps."""
+        sizes = [sum(len(self._bias(one)) for one in group) for group in maps]
+        return self.graph.split(self.affine(x_RX, *(one for group in maps for one in group)), sizes)
+
+    def affine_of_positions(self, x_BSX: Tensor, *maps: Affine) -> Tensor:
+        """As `affine`, from (B, S, X) to (B, S, Y)."""
+        graph = self.graph
+        shape_2 = graph.apply("Shape", x_BSX, start=0, end=2)
+        width = self.weights.shape(maps[0].W)[1]
+        product = self.affine(graph.reshape(x_BSX, -1, width), *maps)
+        return graph.apply("Reshape", product, graph.join([shape_2, graph.constant(np.array([-1], np.int64))]))
+
+    def _bias(self, one: Affine) -> Floats:
+        return self.weights[one.b] if one.b else np.zeros(self.weights.shape(one.W)[0], np.float32)
+
+    def _integer_affine(self, x_RX: Tensor, maps: Sequence[Affine], bias_Y: Floats | None) -> Tensor:
+        """W x = s_x s_W ∘ (w q), with the integers w and q: x = s_x q and W = diag(s_W) w.
+
+        Each row of x has its own scale s_x = max |x| / 127, so no row depends on the others.
+        """
+        graph = self.graph
+        parts = [self.weights.quantized(one.W) for one in maps]
+        w_XY: NDArray[np.int8] | NDArray[np.uint8] = np.ascontiguousarray(np.concatenate([whole for whole, _ in parts]).T)
+        if not self._signed:
+            w_XY = (w_XY.astype(np.int16) + _ZERO).astype(np.uint8)
+        zero_q, zero_w = graph.constant(np.uint8(_ZERO)), None if self._signed else graph.constant(np.uint8(_ZERO))
+        scale_Y = np.concatenate([scales for _, scales in parts])
+
+        largest_R1 = graph.reduce("ReduceMax", graph.apply("Abs", x_RX), 1, keep=True)
+        scale_R1 = graph.apply("Max", largest_R1, _SMALLEST) / 127.0
+        q_RX = graph.cast(graph.apply("Round", x_RX / scale_R1) + float(_ZERO), "uint8")
+        sum_RY = graph.cast(graph.apply("MatMulInteger", q_RX, graph.constant(w_XY), zero_q, zero_w), "float32")
+        product_RY = sum_RY * scale_R1 * graph.constant(scale_Y)
+        return product_RY if bias_Y is None else product_RY + graph.constant(bias_Y)
+
+    def stored(self, names: Sequence[str], signs: Sequence[int], shape: Sequence[int]) -> Tensor:
+        """Matrices as the operators for whole sequences read them: row after row, times 1 or −1, in this shape.
+
+        With `int8`, they are stored as integers, which the runtime makes float32 when it reads them.
+        """
+        graph = self.graph
+        if self.precision == "fp32":
+            pairs = zip(names, signs, strict=True)
+            return graph.constant(np.concatenate([sign * self.weights[name] for name, sign in pairs]).reshape(shape))
+        parts = [self.weights.quantized(name) for name in names]
+        whole = np.concatenate([np.int8(sign) * part for sign, (part, _) in zip(signs, parts, strict=True)])
+        scales = graph.constant(np.concatenate([scale for _, scale in parts]))
+        return graph.reshape(graph.apply("DequantizeLinear", graph.constant(whole), scales, axis=0), *shape)
+
+    def embedding(self, ids: Tensor, name: str) -> Tensor:
+        """The embeddings (…, E) of word ids (…); an id of −1 stands for no word, whose embedding is zero."""
+        graph = self.graph
+        if self.precision == "fp32":
+            return graph.apply("Gather", graph.constant(_with_zero(self.weights[name])), ids)
+        whole, scales = self.weights.quantized(name)
+        row = graph.cast(graph.apply("Gather", graph.constant(_with_zero(whole)), ids), "float32")
+        scale = graph.apply("Gather", graph.constant(_with_zero(scales)), ids)
+        return row * graph.insert_axis(scale, -1)
+
+    def norm(self, x: Tensor, name: str) -> Tensor:
+        """Layer normalisation (Ba et al. 2016) over the last axis, if the model has it: (x − μ) / σ ∘ weight + bias."""
+        if not self.config.layer_norm:
+            return x
+        weight, bias = (self.graph.constant(self.weights[f"{name}.{kind}"]) for kind in ("weight", "bias"))
+        return self.graph.apply("LayerNormalization", x, weight, bias, axis=-1, epsilon=_NORM_EPSILON)
+
+
+def _with_zero(rows: NDArray[np.generic]) -> NDArray[np.generic]:
+    """The rows, followed by one of zeros."""
+    return np.concatenate([rows, np.zeros_like(rows[:1])])

@@ -1,0 +1,100 @@
+"""The ONNX file format, as far as these graphs need it: Protocol Buffers, under the field numbers of `onnx.proto`.
+
+ONNX Runtime reads this format by itself. The package `onnx`, which could write it too, would add 33 MB to every installation
+that translates; only the tests use it, to check what is written here.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+IR_VERSION, OPSET = 10, 21
+"""The versions of the format and of the operators: what ONNX Runtime reads from 1.20 on."""
+
+ELEMENT_TYPES = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9}
+"""The types of elements by their names in NumPy (`TensorProto.DataType`)."""
+
+_VARINT, _BYTES, _FIXED32 = 0, 2, 5
+
+Field = int | float | str | bytes
+
+
+def message(*fields: tuple[int, Field]) -> bytes:
+    """A message of these fields: numbers of fields, and their values. A message within a message is a value of bytes."""
+    return b"".join(part for number, value in fields for part in _field(number, value))
+
+
+def _field(number: int, value: Field) -> tuple[bytes, ...]:
+    if isinstance(value, int):
+        return _varint(number << 3 | _VARINT), _varint(value)
+    if isinstance(value, float):
+        return _varint(number << 3 | _FIXED32), struct.pack("<f", value)
+    if isinstance(value, str):
+        value = value.encode()
+    return _varint(number << 3 | _BYTES), _varint(len(value)), value
+
+
+def _varint(number: int) -> bytes:
+    """Seven bits in a byte, the lowest first; a negative number is that of 64 bits."""
+    number &= (1 << 64) - 1
+    written = bytearray()
+    while number > 127:
+        written.append(number & 127 | 128)
+        number >>= 7
+    written.append(number)
+    return bytes(written)
+
+
+def tensor(name: str, array: NDArray[Any]) -> bytes:
+    """A `TensorProto` with the values of an array."""
+    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+    sizes = [(1, size) for size in array.shape]
+    return message(*sizes, (2, ELEMENT_TYPES[array.dtype.name]), (8, name), (9, little.tobytes()))
+
+
+def value_info(name: str, element_type: str, axes: Sequence[int | str]) -> bytes:
+    """A `ValueInfoProto`: the type and the shape of an input or output. An axis has a size, or a name for any size."""
+    shape = message(*((1, message((1, axis) if isinstance(axis, int) else (2, axis))) for axis in axes))
+    return message((1, name), (2, message((1, message((1, ELEMENT_TYPES[element_type]), (2, shape))))))
+
+
+def node(operator: str, inputs: Iterable[str], outputs: Iterable[str], attributes: Mapping[str, Any]) -> bytes:
+    """A `NodeProto`: one operator, the names of the tensors that it reads (empty for one left out) and writes."""
+    fields: list[tuple[int, Field]] = [(1, name) for name in inputs]
+    fields += [(2, name) for name in outputs]
+    fields += [(4, operator), *((5, _attribute(name, value)) for name, value in attributes.items())]
+    return message(*fields)
+
+
+def _attribute(name: str, value: int | float | str | Sequence[int]) -> bytes:
+    """An `AttributeProto`."""
+    if isinstance(value, float):
+        return message((1, name), (2, value), (20, 1))
+    if isinstance(value, int):
+        return message((1, name), (3, value), (20, 2))
+    if isinstance(value, str):
+        return message((1, name), (4, value), (20, 3))
+    return message((1, name), *((8, number) for number in value), (20, 7))
+
+
+def model(
+    name: str,
+    nodes: Iterable[bytes],
+    constants: Iterable[bytes],
+    inputs: Iterable[bytes],
+    outputs: Iterable[bytes],
+    metadata: Mapping[str, str],
+) -> bytes:
+    """A `ModelProto`: a whole file."""
+    fields: list[tuple[int, Field]] = [(1, one) for one in nodes]
+    fields += [(2, name), *((5, one) for one in constants)]
+    fields += [*((11, one) for one in inputs), *((12, one) for one in outputs)]
+    entries = [(14, message((1, key), (2, value))) for key, value in metadata.items()]
+    return message(
+        (1, IR_VERSION), (2, "rnnsearch"), (7, message(*fields)), (8, message((1, ""), (2, OPSET))), *entries
+    )

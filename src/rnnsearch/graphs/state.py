@@ -1,0 +1,66 @@
+"""What the decoder carries from step to step, and what it makes of a context: the columns of these tensors."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rnnsearch.graphs import attention
+from rnnsearch.graphs.cells import CELLS
+from rnnsearch.graphs.network import Affine, Network
+
+
+class Layout(NamedTuple):
+    """The widths of the parts of a state, which stand in it one after the other, and those of a value."""
+
+    recurrent: int
+    """D, the state of the decoder's cell, which begins with s_i (N)."""
+    layers: int
+    """D for each of the decoder's extra layers."""
+    context: int
+    """G, C c_i of the cell, where a word is predicted before the state is updated: the next step reads it. Otherwise 0."""
+    memory: int
+    """κ_i of a `monotonic` model. Otherwise 0."""
+    gates: int
+    """G, the width of all gates of a cell."""
+    value_size: int
+    """Y, the width of a value: C h_j of the cell (G), C_o h_j of the readout (2L), and C h_j of each extra layer (G)."""
+    context_size: int
+    """C, the width of an annotation."""
+
+    @classmethod
+    def of(cls, net: Network) -> Layout:
+        """The layout of a model."""
+        config, cell = net.config, CELLS[net.config.cell]
+        D, G = cell.state_width * config.hidden_size, len(cell.gates) * config.hidden_size
+        extra = config.decoder_layers - 1
+        return cls(
+            recurrent=D,
+            layers=D * extra,
+            context=G if generates_first(net) else 0,
+            memory=attention.MIXTURE if config.alignment == "monotonic" else 0,
+            gates=G,
+            value_size=G + 2 * config.maxout_size + G * extra,
+            context_size=config.hidden_size * (1 + config.bidirectional),
+        )
+
+    @property
+    def size(self) -> int:
+        """X, the width of a state."""
+        return self.recurrent + self.layers + self.context + self.memory
+
+
+def generates_first(net: Network) -> bool:
+    """Whether a word is predicted from s_{i−1}, before the state update, and not from s_i after it."""
+    return net.config.decoder_order == "look-generate-update"
+
+
+def layer_names(net: Network) -> list[str]:
+    """The names of the decoder's extra layers, the lowest first."""
+    return [f"decoder.extra_layers.{number}" for number in range(net.config.decoder_layers - 1)]
+
+
+def value_maps(net: Network) -> list[Affine]:
+    """The maps from an annotation to a value."""
+    cell = CELLS[net.config.cell]
+    layers = [one for layer in layer_names(net) for one in cell.contexts(f"{layer}.cell")]
+    return [*cell.contexts("decoder.cell"), Affine("readout.C_o"), *layers]
