@@ -61,6 +61,7 @@ STEPS: dict[str, str] = {
     "average": "average -m tiny -m tiny-tuned --output averaged",
     "export": "export -m tiny --output small",
     "export-fp32": "export -m en-fr --output copy --precision fp32",
+    "export-onnx": "export -m tiny --onnx graphs",
     "models-folder": "models .",
     "translate": "translate corpus/test.en",
     "translate-fr": "translate corpus/test.fr --output out",

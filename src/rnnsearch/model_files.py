@@ -27,7 +27,7 @@ SHARED = (
 
 
 def read_model_config(folder: str | Path) -> Config:
-    """The settings of the model in a folder; RnnsearchError where there is none."""
+    """Read the settings of the model in a folder. Raises RnnsearchError if there is none."""
     path = Path(folder) / CONFIG
     if not path.exists():
         raise RnnsearchError(f"{folder}: no model here (there is no {CONFIG}); give the --output folder of a training")
@@ -35,14 +35,14 @@ def read_model_config(folder: str | Path) -> Config:
 
 
 def further_weights(folder: Path) -> list[Path]:
-    """The weights of all models of an ensemble's folder but the first, in the order of their numbers."""
+    """Return the files with the weights of all models of an ensemble but the first, in the order of their numbers."""
     found = {path: path.stem.partition("-")[2] for path in folder.glob(FURTHER_WEIGHTS)}
     numbered = (path for path, number in found.items() if number.isascii() and number.isdecimal())
     return sorted(numbered, key=lambda path: int(found[path]))
 
 
 def shared_files(folder: Path) -> list[Path]:
-    """The files of a model folder that others need: those of `SHARED` that are there. RnnsearchError for what is no file."""
+    """Return the files of `SHARED` that a model folder has. Raises RnnsearchError if one of them is no regular file."""
     names = (folder / name for name in SHARED if name != FURTHER_WEIGHTS)
     found = [*(path for path in names if os.path.lexists(path)), *further_weights(folder)]
     check_regular(*found)

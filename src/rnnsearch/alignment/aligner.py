@@ -71,7 +71,7 @@ class LineLinks:
         return symmetrize(forward, backward, how)
 
     def probabilities(self) -> dict[tuple[int, int], float]:
-        """The probability that the words at these positions are linked, of every pair of words that may be."""
+        """Return the link probability of every pair of positions that may be linked."""
         cells = zip(self.source.tolist(), self.target.tolist(), strict=True)
         return dict(zip(cells, self.probability.tolist(), strict=True))
 
@@ -99,7 +99,7 @@ class Aligner:
     """
 
     def __init__(self, words: tuple[Words, Words], agreeing: Models, independent: Models) -> None:
-        """What was learned of these words; `learn` and `load` make an aligner."""
+        """Take the words and the models; `learn` and `load` create an aligner."""
         self.words, self._models = words, (agreeing, independent)
 
     @classmethod

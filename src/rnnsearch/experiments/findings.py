@@ -61,9 +61,7 @@ def collect_results(experiment: Experiment, layout: Layout, outside: Mapping[str
             *check_claims(by_paper_name, comparison, _changes(test, systems, texts)),
             *further_claims(_evidence(experiment, test, measured, texts)),
         ],
-        alignments=[
-            pair for pair in figure_3 if pair.alignment is not None and pair.tokens
-        ],
+        alignments=[pair for pair in figure_3 if pair.alignment is not None and pair.tokens],
         aligned_by=aligned_by,
         long_sentences=[_long_sentence(number, test, measured, texts, outside) for number in test.choice.table_3],
         long=experiment.long,

@@ -113,7 +113,7 @@ class Results:
     comparison: Comparison
     claims: list[Claim]
     alignments: list[ScoredPair]
-    """Those of Figure 3."""
+    """The panels of Figure 3."""
     aligned_by: str
     """The name of the system that computed `alignments`."""
     long_sentences: list[LongSentence]
