@@ -43,6 +43,11 @@ def _listed(value: object) -> object:
     return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
 
 
+def _one_or_more(value: object) -> object:
+    """A string in place of a list of one."""
+    return (value,) if isinstance(value, str) else value
+
+
 @dataclass(frozen=True, config=_SETTINGS)
 class DataConfig:
     """Settings of the text: how it is tokenised and cleaned, and which words the vocabularies contain."""
@@ -254,6 +259,16 @@ class SearchConfig:
     """Random seed of sampling. The sample for a sentence depends only on the sentence and the seed."""
     forbid_unk: bool = False
     """Never produce `[UNK]`."""
+    forbid_repetition: bool = False
+    """Never repeat the same three words, or subwords, more than three times, nor the same five more than twice, unless the
+    source repeats some as often."""
+    keep_numbers: bool = False
+    """Prefer, among the translations that were found, those that have every number of the source, in figures or in words.
+    Only for running text (`data.tokenizer = moses`)."""
+    protect: Annotated[tuple[Annotated[str, Field(max_length=1000)], ...], BeforeValidator(_one_or_more)] = Field(
+        default=(), max_length=100
+    )
+    """Regular expressions of further spans to keep as they are written, for models with `data.protect`."""
     replace_unk: bool = False
     """Replace each `[UNK]` by the lexicon's translation of the aligned source word, or by that word itself. It takes
     precedence over `forbid_unk`."""

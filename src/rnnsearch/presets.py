@@ -20,7 +20,9 @@ _MODERN_RECIPE: dict[str, Any] = {
 }
 
 # The second-best word scores better, on development sets, than a symbol that stands for none.
-_MODERN_SEARCH: dict[str, Any] = {"forbid_unk": True}
+_SEARCH_OF_SYMBOLS: dict[str, Any] = {"forbid_unk": True}
+
+_MODERN_SEARCH: dict[str, Any] = {**_SEARCH_OF_SYMBOLS, "forbid_repetition": True, "keep_numbers": True}
 
 PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "demo": {
@@ -76,7 +78,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "patience": 0,
         },
         # Words are short, so many fit into a batch.
-        "search": {**_MODERN_SEARCH, "maximum_length_ratio": 6.0, "max_segment": 500, "batch_sentences": 256},
+        "search": {**_SEARCH_OF_SYMBOLS, "maximum_length_ratio": 6.0, "max_segment": 500, "batch_sentences": 256},
     },
     "paper": {
         # The paper drops no pairs but those that are too long: a ratio can never exceed 50 where no side has more words.
@@ -88,6 +90,8 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
             "length_normalization": 0.0,
             "minimum_length_ratio": 0.5,
             "forbid_unk": False,
+            "forbid_repetition": False,
+            "keep_numbers": False,
             "split_sentences": False,
         },
     },

@@ -61,6 +61,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "quality/reproduction": ("{data}/reproduction",),
     "quality/rounding": (TEXTS,),
     "quality/terms": (f"{SERVED} --reference {{data}}/corpus/valid.fr",),
+    "quality/text_layer": ("--data {data} --tatoeba {data}/box/text",),
     "quality/unknown_words": (TEXTS,),
     "quality/vocabulary_selection": (TEXTS,),
     "scale/cluster": (SERVED,),

@@ -82,7 +82,7 @@ CONTENTS: dict[str, bytes] = {
     "typographic marks": "It’s “so” – he «\u202fsaid\u202f» ‘no’ — 5′ − 1…, don`t, ﬁrst oﬃce\n".encode() * 5,
     "decomposed accents": "le cha\u0302teau de l’e\u0301te\u0301 A\u030a\u0323 x\u0302\u0323\n".encode() * 5,
     "full-width letters": "Ｔｈｅ　ｄｏｇ，１２．５％　［ＵＮＫ］　ﾊﾞ　ﾡￂ\n".encode() * 5,
-    "endless marks": "’“ﬁ…–\u0301".encode() * (LONG // 15) + b"\n",
+    "endless marks": "’“ﬁ…–\u0301".encode() * (LONG // 60) + b"\n",  # each becomes several words to translate
     "endless unordered accents": b"a" + "\u0301\u0323".encode() * (LONG // 4) + b"\n",
     "unusual spaces": "10\xa0000 the\u2003dog\u3000a\u202f! \xa0 \u2009\n\xa0\n".encode() * 5,
     "tabs and bars": b"the\tdog ||| le\tchien\nthe dog\t|||\tle chien\n" * 5,

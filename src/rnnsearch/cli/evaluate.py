@@ -46,6 +46,13 @@ _Json = Annotated[
 _Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the translations to this file.")
 ]
+_Behaviour = Annotated[
+    bool, typer.Option("--behaviour", help="Try what a translator has to be able to do, on generated lines.")
+]
+_Page = Annotated[
+    Path | None,
+    typer.Option("--page", metavar="FILE.html", help="With --behaviour: also write a page with the lines that failed."),
+]
 
 
 def command(
@@ -55,6 +62,8 @@ def command(
     tsv: Table = None,
     json_: _Json = None,
     output: _Output = None,
+    behaviour: _Behaviour = False,
+    page: _Page = None,
     beam: Beam = None,
     split_sentences: SplitTestSet = None,
     jobs: Jobs = 1,
@@ -70,8 +79,22 @@ def command(
 
     Where the target consists of characters or symbols, the command prints error rates: of lines (WER) and of symbols (SER),
     with 95% intervals, and the most frequent confusions.
+
+    With --behaviour, the command translates 400 generated lines in place of a test set, and prints by capability how many of
+    the translations follow the rules: they keep addresses, numbers and names, are in capitals where the line is, do not
+    repeat themselves, and so on. There are suites for English and French. The exit status does not depend on the counts.
     """
     settings = search_settings(paper, beam, set_, split_sentences)
+    if behaviour:
+        if source or reference or tsv or output or jobs > 1:
+            raise RnnsearchError("--behaviour has its own lines; leave out --source, --reference, --tsv, --output, --jobs")
+        check_inputs(models=model, outputs=[json_, page], printed=json_ is None)
+        from rnnsearch.cli.behaviour import try_behaviour
+
+        try_behaviour(model, json_, page, settings)
+        return
+    if page is not None:
+        raise RnnsearchError(f"--page {page}: only --behaviour writes a page; leave it out, or give --behaviour")
     source, reference = both_sides(source, reference, tsv, "--reference")
     check_inputs(*once(source, reference), models=model, outputs=[json_, output], printed=json_ is None)
 

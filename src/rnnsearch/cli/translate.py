@@ -49,6 +49,14 @@ _Terms = Annotated[
     Path | None,
     typer.Option("--terms", metavar="FILE", help="Source terms and the translations they get, with a tab between."),
 ]
+_Protect = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--protect",
+        metavar="REGEX",
+        help="Keep further spans as they are written, for models with `data.protect`; may be repeated.",
+    ),
+]
 _Format = Annotated[
     Literal["text", "json", "pharaoh"],
     typer.Option("--format", help="`text`; `json` lines with tokens, scores and alignments; or `pharaoh` alignments."),
@@ -70,6 +78,7 @@ def command(
     replace_unk: _ReplaceUnk = False,
     prefix: _Prefix = None,
     terms: _Terms = None,
+    protect: _Protect = None,
     format_: _Format = "text",
     html: _Html = False,
     attributes: _Attributes = False,
@@ -89,6 +98,8 @@ def command(
     """
     settings = search_settings(paper, beam, set_, split_sentences)
     settings |= {name: True for name, given in (("forbid_unk", forbid_unk), ("replace_unk", replace_unk)) if given}
+    if protect:
+        settings["protect"] = protect
     if html and (n_best > 1 or prefix is not None or format_ != "text"):
         raise RnnsearchError("--html writes one translated document; leave out --n-best, --prefix and --format")
     if attributes and not html:

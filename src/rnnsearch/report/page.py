@@ -129,9 +129,16 @@ class SentencePage:
                 alignment=pair.alignment if is_short else None,
                 source_text=self._lines[number] if self._lines else " ".join(words),
                 translation_text=pair.text if isinstance(pair, Translation) else " ".join(pair.tokens),
-                others={f"Translation {rank}": other.text for rank, other in enumerate(others, 2)},
+                others=self._others(pair, others),
             )
         )
+
+    @staticmethod
+    def _others(pair: Aligned, others: Sequence[Translation]) -> dict[str, str]:
+        """What is shown below a sentence: the numbers that its translation lacks, and further translations."""
+        missing = pair.missing if isinstance(pair, Translation) else ()
+        rows = {"Missing numbers": ", ".join(missing)} if missing else {}
+        return rows | {f"Translation {rank}": other.text for rank, other in enumerate(others, 2)}
 
     def pass_over(self, count: int) -> None:
         """Count `count` further sentences that are not shown, because they come after the first `MOST_SAMPLES`."""

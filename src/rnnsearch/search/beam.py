@@ -23,6 +23,7 @@ from rnnsearch.data.batches import WIDTH_MULTIPLE, make_batch
 from rnnsearch.search.backend import Backend, Integers, Prediction, SearchSession
 from rnnsearch.search.constraints import Constraints
 from rnnsearch.search.ranking import Ranking, best_first
+from rnnsearch.search.repetition import Repetition, without
 from rnnsearch.search.terms import DOUBLED, Progress, Terms
 from rnnsearch.text.vocabulary import END
 
@@ -180,6 +181,7 @@ class Search:
         self._config, self._max_steps = config, max_steps
         self._ranking = Ranking(config.length_normalization, config.coverage)
         self._constraints = Constraints(config, slots)
+        self._repetition = Repetition() if config.forbid_repetition and not config.temperature else None
         self._session: SearchSession = backend.session(slots, positions)
         self._waiting: deque[Query] = deque()
         self._encoded: list[Query] = []
@@ -233,6 +235,8 @@ class Search:
                 self._beams[slot] = _Beam(query, random, None if terms is None else terms.after_prefix(query.prefix))
                 self._has_terms_Q[slot] = terms is not None
                 self._constraints.add(slot, length, query.prefix)
+                if self._repetition is not None:
+                    self._repetition.add(query.words)
                 self._width_Q[slot], self._written_Q[slot] = query.beam, 0
                 longest = self._max_steps or max(1, int(self._config.maximum_length_ratio * length))
                 self._longest_Q[slot] = longest + len(query.prefix) + (0 if terms is None else terms.words)
@@ -298,6 +302,8 @@ class Search:
         self._paths = extended(kept)
         self._slots_R, self._scores_R = slots[kept], scores[kept]
         self._session.advance(parents[kept], words[kept])
+        if self._repetition is not None:
+            self._repetition.advance(parents[kept], words[kept])
         return done
 
     def _best(
@@ -307,7 +313,10 @@ class Search:
         slots_R, config = self._slots_R, self._config
         W = int(self._width_Q[slots_R].max())
         banned_RX, forced, forced_words, forced_log_p = self._constrained(prediction)
-        log_p_RW, words_RW = prediction.best(W, banned_RX)
+        rows_L, words_L, further = self._repeated_too_often()
+        log_p_RW, words_RW = prediction.best(W + further, banned_RX)
+        if further:
+            log_p_RW, words_RW = without(rows_L, words_L, log_p_RW, words_RW, W)
         if len(forced):
             log_p_RW[forced], words_RW[forced] = -np.inf, 0
             log_p_RW[forced, 0], words_RW[forced, 0] = forced_log_p, forced_words
@@ -322,6 +331,12 @@ class Search:
         rank_X = np.arange(len(best_X)) - W * first_rows[sentence_R[parents_X]]
         best = best_X[(rank_X < self._width_Q[slots_R[parents_X]]) & (totals_X[best_X] > -np.inf)]
         return best // W, words_RW.ravel()[best], totals_X[best]
+
+    def _repeated_too_often(self) -> tuple[Integers, Integers, int]:
+        """The rows and words that would be repeated too often, and the most words of a row; what is forced may be so."""
+        none = np.empty(0, np.int64)
+        rows, words = (none, none) if self._repetition is None else self._repetition.too_often()
+        return rows, words, int(np.bincount(rows).max()) if len(rows) else 0
 
     def _rank(self, found: Hypothesis) -> float:
         return self._ranking.score(found.score - DOUBLED * found.doubled, len(found.words) + 1, found.alignment)
@@ -341,9 +356,11 @@ class Search:
             steered.append((row, beam.query.terms, beam.progress(self._paths[row])))
         wanted = [(row, word) for row, terms, progress in steered for word in terms.wanted(progress)]
         rows_G, words_G = np.array(wanted, np.int64).reshape(-1, 2).T.copy()
-        log_p_RW, words_RW, log_p_G = prediction.best_and_given(
-            int(self._width_Q[slots_R].max()), banned_RX, rows_G, words_G
-        )
+        W = int(self._width_Q[slots_R].max())
+        rows_L, words_L, further = self._repeated_too_often()
+        log_p_RW, words_RW, log_p_G = prediction.best_and_given(W + further, banned_RX, rows_G, words_G)
+        if further:
+            log_p_RW, words_RW = without(rows_L, words_L, log_p_RW, words_RW, W)
         if len(forced):
             log_p_RW[forced], words_RW[forced] = -np.inf, 0
             log_p_RW[forced, 0], words_RW[forced, 0] = forced_log_p, forced_words

@@ -298,7 +298,9 @@ class Server:
                     part = lines[start : start + AT_ONCE]
                     self._waiting -= len(part)
                     left -= len(part)
-                    search = self.search.translations(model, part, n, prefixes, params.beam or None, params.terms)
+                    search = self.search.translations(
+                        model, part, n, prefixes, params.beam or None, params.terms, params.protect
+                    )
                     async with aclosing(search) as results:
                         async for translations in results:
                             self._sentences.inc()

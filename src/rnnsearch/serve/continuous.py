@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rnnsearch.config import SearchConfig
 from rnnsearch.errors import RnnsearchError
@@ -110,14 +110,16 @@ class ContinuousTranslator:
         prefixes: Sequence[str] = (),
         beam: int | None = None,
         terms: GivenTerms = None,
+        protect: Sequence[str] = (),
     ) -> None:
         """Add the lines of a new caller, for the `n` best translations of each; the parameters are those of the translator.
 
-        The `terms` of the caller take precedence over those of the search. Raises RnnsearchError for lines that cannot be
-        searched for.
+        `protect` are patterns of spans to keep, in addition to those of the search. The `terms` of the caller take
+        precedence over those of the search. Raises RnnsearchError for lines that cannot be searched for.
         """
         glossary = self._glossary | self.translator.glossary(terms)
-        requests = self.translator.requests(lines, n, prefixes, self.settings, beam, glossary)
+        settings = replace(self.settings, protect=(*self.settings.protect, *protect)) if protect else self.settings
+        requests = self.translator.requests(lines, n, prefixes, settings, beam, glossary)
         if not requests:
             return
         new_caller = self._callers[caller] = _Caller(len(requests))

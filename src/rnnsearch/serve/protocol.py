@@ -22,13 +22,22 @@ MOST_TRANSLATIONS = 20
 MOST_TERMS = 200
 """The largest number of terms of a request."""
 
+MOST_PATTERNS, MOST_PATTERN = 20, 200
+"""The most patterns of spans to keep in a request, and the most characters of one."""
+
 
 def _whole(value: object) -> object:
     """Convert a whole float to an integer: 15.0 is an integer in JSON Schema."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def _listed(value: object) -> object:
+    """A form has a list of one as a text."""
+    return [value] if isinstance(value, str) else value
+
+
 WHOLE = BeforeValidator(_whole)
+LISTED = BeforeValidator(_listed)
 Key = Annotated[str, Field(description="An API key, where the server asks for one.")]
 Term = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS)]
 Language = Annotated[str, Field(max_length=20, examples=["en"])]
@@ -54,6 +63,8 @@ class Asked(Requested):
 class TranslateRequest(Asked):
     """`POST /translate`."""
 
+    LISTS: ClassVar[tuple[str, ...]] = ("q", "protect")
+
     q: Annotated[str | list[str], Field(description="A text, or a list of texts.", examples=["The man can no longer go."])]
     format: Annotated[Literal["text", "html"], Field(description="`text`: plain text; `html`: with markup.")] = "text"
     alternatives: Annotated[
@@ -77,6 +88,14 @@ class TranslateRequest(Asked):
         dict[Term, Term],
         Field(max_length=MOST_TERMS, description="Source terms and their translations, before those of the server."),
     ] = {}
+    protect: Annotated[
+        list[Annotated[str, Field(max_length=MOST_PATTERN)]],
+        Field(
+            max_length=MOST_PATTERNS,
+            description="Regular expressions of spans to keep as they are written, for models that know protected spans.",
+        ),
+        LISTED,
+    ] = []
     split_sentences: Annotated[
         bool, Field(description="Whether to translate sentence by sentence; otherwise, line by line.")
     ] = True
@@ -140,9 +159,13 @@ class AlignedTranslation(BaseModel):
         float,
         Field(
             description="From 0 to 1: the geometric mean of the probabilities that the model gave to the words and to the "
-            "end. It says how sure the model is, and not whether it is right."
+            "end, halved for each of the `missing` numbers. It says how sure the model is, and not whether it is right."
         ),
     ]
+    missing: Annotated[
+        list[str] | None,
+        Field(description="The numbers of the sentence that the translation lacks. Left out where there are none."),
+    ] = None
     terms: Annotated[
         list[tuple[int, int, int, int]] | None,
         Field(
@@ -230,9 +253,12 @@ class Error(BaseModel):
     error: Annotated[str, Field(description="One sentence that says why.")]
 
 
-def confidence(score: float, words: int) -> float:
-    """Return the geometric mean of the probabilities of `words` words and the end symbol, from the sum of their logs."""
-    return round(math.exp(score / (words + 1)), 4)
+def confidence(score: float, words: int, missing: int = 0) -> float:
+    """Return the geometric mean of the probabilities of `words` words and the end symbol, halved for each missing number.
+
+    `score` is the sum of the logarithms of the probabilities, and `missing` the count of numbers that are missing.
+    """
+    return round(math.ldexp(math.exp(score / (words + 1)), -missing), 4)
 
 
 def aligned(source: str, translations: list[Translation]) -> AlignedSentence:
@@ -272,7 +298,8 @@ def _fields(translation: Translation) -> dict[str, object]:
         "end_weights": rounded_row(end_alignment),
         "links": None if translation.links is None else sorted(translation.links),
         "score": round(translation.score, 6),
-        "confidence": confidence(translation.score, len(translation.tokens)),
+        "confidence": confidence(translation.score, len(translation.tokens), len(translation.missing)),
+        "missing": list(translation.missing) or None,
         "terms": [astuple(term) for term in translation.terms] or None,
         "finished": translation.finished,
     }

@@ -50,6 +50,7 @@ class _Translate:
     prefixes: Sequence[str]
     beam: int | None
     terms: Mapping[str, str] | None
+    protect: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -184,6 +185,7 @@ class SearchProcesses:
         prefixes: Sequence[str] = (),
         beam: int | None = None,
         terms: Mapping[str, str] | None = None,
+        protect: Sequence[str] = (),
     ) -> AsyncGenerator[list[Translation], None]:
         """The `n` best translations of each line, in order, as they are found. Closing the generator ends the search.
 
@@ -191,7 +193,8 @@ class SearchProcesses:
         """
 
         def part(places: Sequence[int]) -> _Translate:
-            return _Translate(model, [lines[i] for i in places], n, [prefixes[i] for i in places if prefixes], beam, terms)
+            own = [prefixes[i] for i in places if prefixes]
+            return _Translate(model, [lines[i] for i in places], n, own, beam, terms, protect)
 
         found: dict[int, list[Translation]] = {}
         number, call = self._ask(len(lines), part)
@@ -320,7 +323,7 @@ def _begun(engine: ContinuousTranslator, number: int, asked: _Asked) -> object:
     try:
         match asked:
             case _Translate():
-                engine.add(number, asked.lines, asked.n, asked.prefixes, asked.beam, asked.terms)
+                engine.add(number, asked.lines, asked.n, asked.prefixes, asked.beam, asked.terms, asked.protect)
             case _Cancel():
                 engine.cancel(number)
             case _Score():

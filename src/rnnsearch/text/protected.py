@@ -8,8 +8,10 @@ is kept as it is, and quantities, which the target language may write in another
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 import regex
@@ -100,15 +102,15 @@ class Protected:
         return self.text if self.quantity is None else self.quantity.written(language)
 
 
-def find_protected(line: str, language: str, also: Sequence[regex.Pattern[str]] = ()) -> list[Protected]:
-    """The spans to keep in a line of this language, in order and without overlaps; `also` are further patterns.
+def find_protected(line: str, language: str, also: Sequence[tuple[int, int]] = ()) -> list[Protected]:
+    """The spans to keep in a line of this language, in order and without overlaps; `also` are where further ones are.
 
     Spans that touch are one, and so are letters and digits that touch a span that is kept as it is.
     """
     if not (also or _TRIGGER.search(line)):
         return []
     verbatim = [_unbracketed(line, *match.span()) for match in _PATTERN.finditer(line)]
-    verbatim += [match.span() for pattern in also for match in pattern.finditer(line) if match[0]]
+    verbatim += also
     verbatim += [match.span() for match in _CODE.finditer(line) if _is_code(match[0])]
     spans = _merged(line, sorted(verbatim))
     found = [Protected(start, stop, line[start:stop]) for start, stop in spans]
@@ -185,15 +187,24 @@ def cut_around(line: str, spans: Sequence[Protected], tokenize: Callable[[str], 
     return found
 
 
-def join_around(words: Sequence[str], language: str, detokenize: Callable[[Sequence[str]], str]) -> str:
-    """The line of these words, in which spans are as they are written: nothing is moved within them."""
-    spans = [word for word in words if protected_word(word, language)]
-    if not spans:
+def join_around(
+    words: Sequence[str], language: str, detokenize: Callable[[Sequence[str]], str], kept: Collection[str] = ()
+) -> str:
+    """The line of these words, in which spans are as they are written: nothing is moved within them.
+
+    `kept` are further words that are spans.
+    """
+    is_span = [word in kept or protected_word(word, language) is not None for word in words]
+    if not any(is_span):
         return detokenize(words)
     marker = next((letter for letter in _MARKERS if not any(letter in word for word in words)), " ")
-    line = detokenize([marker if protected_word(word, language) else word for word in words])
-    left = iter(spans)
-    return "".join(next(left).replace("\N{NO-BREAK SPACE}", " ") if letter == marker else letter for letter in line)
+    line = detokenize([marker if span else word for word, span in zip(words, is_span, strict=True)])
+    left = iter([word for word, span in zip(words, is_span, strict=True) if span])
+    return "".join(_as_written(next(left), kept) if letter == marker else letter for letter in line)
+
+
+def _as_written(word: str, kept: Collection[str]) -> str:
+    return word if word in kept else word.replace("\N{NO-BREAK SPACE}", " ")
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -204,15 +215,64 @@ def protected_word(word: str, language: str) -> Protected | None:
     return spans[0] if len(spans) == 1 and spans[0].text == text else None
 
 
-def as_symbols(words: Sequence[str], language: str) -> tuple[list[str], dict[str, int]]:
+def further_words(spans: Sequence[Protected], language: str) -> dict[str, str]:
+    """Those words among `cut_around` these spans that are not known to be spans by themselves, and what is written there.
+
+    That is what a user protects, or the vocabulary lacks, and what has other white space in it than spaces.
+    """
+    words = {_SPACES.sub("\N{NO-BREAK SPACE}", span.text): span.text for span in spans if span.quantity is None}
+    known = {word: protected_word(word, language) for word in words}
+    return {word: text for word, text in words.items() if (span := known[word]) is None or span.text != text}
+
+
+def span_of(word: str, language: str, further: Mapping[str, str]) -> Protected | None:
+    """The span that a word of a sentence is, also one of the `further` words; None if it is an ordinary word."""
+    if word in further:
+        return Protected(0, len(further[word]), further[word])
+    return protected_word(word, language)
+
+
+def unknown_spans(line: str, knows: Callable[[str], bool]) -> list[tuple[int, int]]:
+    """Where characters are in a line that a vocabulary does not know: signs and letters, with the marks on them."""
+    spans: list[tuple[int, int]] = []
+    for place, letter in enumerate(line):
+        kind = unicodedata.category(letter)[0]
+        if kind in "CZ":
+            continue
+        touches = bool(spans) and spans[-1][1] == place
+        if (kind == "M" and touches) or (kind != "M" and not knows(letter)):
+            if touches:
+                spans[-1] = spans[-1][0], place + 1
+            else:
+                spans.append((place, place + 1))
+    return spans
+
+
+def with_enough_symbols(words: list[str], language: str, further: Mapping[str, str]) -> Iterator[list[str]]:
+    """The words in parts, each of which has at most `MOST` spans of a kind; nearly always one."""
+    first, counts = 0, dict.fromkeys(SYMBOLS, 0)
+    for place, word in enumerate(words):
+        span = span_of(word, language, further)
+        if span is not None:
+            if counts[span.kind] == MOST:
+                yield words[first:place]
+                first, counts = place, dict.fromkeys(SYMBOLS, 0)
+            counts[span.kind] += 1
+    yield words[first:]
+
+
+def as_symbols(
+    words: Sequence[str], language: str, further: Mapping[str, str] = MappingProxyType({})
+) -> tuple[list[str], dict[str, int]]:
     """What a model sees of the words of a source: symbols for spans; and for each symbol, the number of its word.
 
-    Symbols are numbered in the order of the words. Spans beyond `MOST` of a kind are left as they are.
+    Symbols are numbered in the order of the words. Spans beyond `MOST` of a kind are left as they are. `further` is as for
+    `span_of`.
     """
     seen, places = list(words), {}
     left = {kind: iter(symbols) for kind, symbols in SYMBOLS.items()}
     for place, word in enumerate(words):
-        span = protected_word(word, language)
+        span = span_of(word, language, further)
         symbol = span and next(left[span.kind], None)
         if symbol:
             seen[place], places[symbol] = symbol, place

@@ -2,7 +2,7 @@
 
 A quantity is found as it is written in a language (`1,250.5` in English is `1 250,5` in French), has a value that does not
 depend on the language, and is written for any language from this value. A number of one digit is none, since languages
-write it as a word as often as not; with a currency, a percent sign or a unit it is one.
+write it as a word as often as not; with a sign, a currency, a percent sign or a unit it is one.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Quantity:
     """A quantity, however it was written."""
 
     number: str
-    """Its digits, with `.` before the decimals and nothing between thousands: `1250.50`; of a time, `9:30`."""
+    """Its digits, with `.` before the decimals and nothing between thousands: `-1250.50`; of a time, `9:30` or `17:30`."""
     grouped: bool = False
     """Whether its thousands were separated."""
     currency: str = ""
@@ -60,17 +60,18 @@ class Quantity:
         if self.unit == "time":
             hours, _, minutes = self.number.partition(":")
             return f"{hours}\N{NO-BREAK SPACE}h\N{NO-BREAK SPACE}{minutes}" if language == "fr" else self.number
-        whole, _, decimals = self.number.partition(".")
+        sign = "-" if self.number.startswith("-") else ""
+        whole, _, decimals = self.number.removeprefix("-").partition(".")
         if self.grouped:
             whole = f"{int(whole):,}".replace(",", notation.group)
         text = whole + (notation.decimal + decimals if decimals else "")
         if self.currency:
-            return self.currency + text if notation.before else text + notation.space + self.currency
+            return sign + (self.currency + text if notation.before else text + notation.space + self.currency)
         if self.unit == "%":
-            return text + notation.space + "%"
+            return sign + text + notation.space + "%"
         if self.unit:
-            return text + ("" if self.unit == "°" else "\N{NO-BREAK SPACE}") + self.unit
-        return text
+            return sign + text + ("" if self.unit == "°" else "\N{NO-BREAK SPACE}") + self.unit
+        return sign + text
 
 
 class Found(NamedTuple):
@@ -99,17 +100,23 @@ def _pattern(notation: Notation) -> regex.Pattern[str]:
     decimal = "[,.]" if spaces else regex.escape(notation.decimal)
     number = rf"(?<number>\d{{1,3}}(?:{group}\d{{3}})+(?!\d)(?:{decimal}\d+)?|\d+{decimal}\d+|\d+)"
     currency = f"[{_CURRENCIES}]"
-    hour = r"(?<hours>[01]?\d|2[0-3])"
-    time = rf"{hour}(?::|{_GAP}?h{_GAP}?)(?<minutes>[0-5]\d)" if spaces else rf"{hour}:(?<minutes>[0-5]\d)"
+    hour, minutes = r"(?<hours>[01]?\d|2[0-3])", r"(?<minutes>[0-5]\d)"
+    # Where `5 p.m.` ends a sentence, its last full stop is that of the sentence, and not of the time.
+    of_time = rf"(?<=^(?:[\d:AaPpMm.]|{_GAP})+)"
+    half = rf"{_GAP}?(?<half>[AaPp])(?:[Mm](?!\w)|\.[Mm](?!\w)(?:\.(?:(?![^\w?!,;:…]*$)|{of_time}))?)"
+    time = rf"{hour}(?::|{_GAP}?h{_GAP}?){minutes}" if spaces else rf"{hour}(?::{minutes}(?:{half})?|{half})"
     return regex.compile(
-        rf"(?<![\w.,:/+{_CURRENCIES}-])(?:{time}|(?<before>{currency}{_GAP}?)?{number}"
+        rf"(?<![\w.,:/+{_CURRENCIES}-])(?:{time}|(?<sign>[-−](?=\S))?(?<before>{currency}{_GAP}?)?{number}"
         rf"(?:{_GAP}?(?<after>{currency})|{_GAP}?(?<unit>%|(?:{_UNITS})(?![\w/²³'’])))?)(?![\w:/]|[.,-]\d|{_GAP}?%)"
     )
 
 
 def _quantity(match: regex.Match[str], notation: Notation) -> Quantity | None:
     if match["hours"]:
-        return Quantity(f"{int(match['hours'])}:{match['minutes']}", unit="time")
+        hours, half = int(match["hours"]), match.groupdict().get("half")
+        if half and 1 <= hours <= 12:
+            hours = hours % 12 + (12 if half in "Pp" else 0)
+        return Quantity(f"{hours}:{match['minutes'] or '00'}", unit="time")
     parts = regex.split(r"\D", match["number"])
     is_decimal = len(parts) > 1 and (len(parts[-1]) != 3 or match["number"][-4] == notation.decimal)
     decimals = parts.pop() if is_decimal else ""
@@ -118,9 +125,10 @@ def _quantity(match: regex.Match[str], notation: Notation) -> Quantity | None:
     unit = match["unit"] or ""
     if match["before"] and match["after"]:
         return None
-    if len(digits) == 1 and not (decimals or currency or unit):
+    if len(digits) == 1 and not (match["sign"] or decimals or currency or unit):
         return None
     grouped = len(parts) > 1
     if len(digits) > 1 and digits.startswith("0") and (grouped or decimals):
         return None
-    return Quantity(digits + ("." + decimals if decimals else ""), grouped, currency, unit)
+    sign = "-" if match["sign"] else ""
+    return Quantity(sign + digits + ("." + decimals if decimals else ""), grouped, currency, unit)

@@ -7,7 +7,7 @@ import importlib
 import os
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy as np
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text.normalization import as_written, plain
-from rnnsearch.text.protected import cut_around, find_protected, join_around
+from rnnsearch.text.protected import Protected, cut_around, find_protected, join_around
 
 TokenizerKind = Literal["moses", "whitespace"]
 
@@ -79,8 +79,12 @@ class Tokenizer:
         if self.kind == "whitespace":
             return split_at_spaces(line)
         if self.protect:
-            return cut_around(line, find_protected(line, self.language), self._tokenize)
+            return self.tokenize_around(line, find_protected(line, self.language))
         return self._tokenize(line)
+
+    def tokenize_around(self, line: str, spans: Sequence[Protected]) -> list[str]:
+        """The words of `line`, each of these spans being one."""
+        return cut_around(line, spans, self._tokenize)
 
     def _tokenize(self, line: str) -> list[str]:
         line = line.translate(_INVISIBLE)
@@ -90,12 +94,15 @@ class Tokenizer:
             return words
         return as_written(words, line) if self.normalize else _with_letters(words, "".join(line.split()))
 
-    def detokenize(self, tokens: Sequence[str]) -> str:
-        """Join `tokens` to a line, with the usual spaces at punctuation, quotation marks, clitics and currency symbols."""
+    def detokenize(self, tokens: Sequence[str], kept: Collection[str] = ()) -> str:
+        """Join `tokens` to a line, with the usual spaces at punctuation, quotation marks, clitics and currency symbols.
+
+        With `protect`, the words that are `kept` are spans, too.
+        """
         if self.kind == "whitespace":
             return " ".join(tokens)
         if self.protect:
-            return join_around(tokens, self.language, self._detokenize)
+            return join_around(tokens, self.language, self._detokenize, kept)
         return self._detokenize(tokens)
 
     def _detokenize(self, tokens: Sequence[str]) -> str:

@@ -74,7 +74,9 @@ class BidirectionalTranslator(Translator):
                 [_mean_of_sides(of_sides) for of_sides in line],
                 lambda one: ranking.score(one.score - DOUBLED * _doubled(one), _length(one), one.alignment),
             )
-            results.append((rank_by_mbr(translations) if search.minimum_bayes_risk else translations)[:n])
+            if search.minimum_bayes_risk:
+                translations = rank_by_mbr(translations)
+            results.append(best_first(translations, lambda one: -len(one.missing))[:n])
         return results
 
     def _score_each_other(self, candidates: Sequence[list[Translation | None]]) -> None:

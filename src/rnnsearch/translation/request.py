@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,9 +11,21 @@ from numpy.typing import NDArray
 from rnnsearch.config import SearchConfig
 from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.model_folder import System
-from rnnsearch.search import Hypothesis, Query, Term, Terms
+from rnnsearch.search import Hypothesis, Query, Term, Terms, best_first
 from rnnsearch.text import units_of
-from rnnsearch.text.vocabulary import UNK
+from rnnsearch.text.numbers import missing_numbers
+from rnnsearch.text.patterns import Patterns
+from rnnsearch.text.protected import (
+    ALL_SYMBOLS,
+    Protected,
+    find_protected,
+    further_words,
+    unknown_spans,
+    with_enough_symbols,
+)
+from rnnsearch.text.tokenize import Tokenizer
+from rnnsearch.text.units import Units
+from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL
 from rnnsearch.translation.glossary import MOST_UNITS, MOST_UNITS_EACH, NO_TERMS, Glossary, Match
 from rnnsearch.translation.lexicon import Lexicon
 from rnnsearch.translation.mbr import rank_by_mbr
@@ -64,6 +76,9 @@ class Requests:
         self._languages = data.source_language, data.target_language
         self.of_running_text = data.source_units == "words" and data.tokenizer == "moses"
         """Whether the source may consist of sentences as people write them."""
+        self.has_numbers = self.of_running_text and data.target_units == "words"
+        """Whether the numbers of source and translation can be compared."""
+        self._known: dict[str, bool] = {}
 
     def of_lines(
         self,
@@ -81,9 +96,13 @@ class Requests:
         into sentences here.
         """
         beam = n if search.temperature and not search.minimum_bayes_risk else max(beam or search.beam, n)
-        vocabulary = self.vocabularies.source
-        words = [self.source.tokenize(line) if line.strip() else [] for line in lines]  # a blank line stays blank
-        split_lines = [split_line(each, search.max_segment, vocabulary) for each in words]
+        if search.protect and not self.protects:
+            raise RnnsearchError(
+                "search.protect: this model does not know the symbols that stand for spans; set data.protect in training"
+            )
+        patterns = Patterns(search.protect, len(lines))
+        read = [self._read(line, patterns) for line in lines]
+        split_lines = [list(self._segments(words, further, search.max_segment)) for words, further in read]
         prefix_words = self._prefix_words(prefixes, split_lines)
         has_prefix = any(words for segments in prefix_words for words in segments)
         if has_prefix and self.right_to_left:
@@ -103,8 +122,8 @@ class Requests:
                 "the selected ones; set it to 0"
             )
         requests = [
-            self._request(n, beam, segments, prefix, glossary)
-            for segments, prefix in zip(split_lines, prefix_words, strict=True)
+            self._request(n, beam, segments, prefix, glossary, further)
+            for segments, prefix, (_, further) in zip(split_lines, prefix_words, read, strict=True)
         ]
         if search.split_sentences and self.of_running_text:
             for place, (line, request) in enumerate(zip(lines, requests, strict=True)):
@@ -112,17 +131,55 @@ class Requests:
                     requests[place] = replace(request, queries=[], copied=line)
         return requests
 
+    def spans(self, line: str, patterns: Patterns) -> list[Protected]:
+        """The spans of a line that are kept from the model: what the vocabulary does not know is among them."""
+        if not self.protects:
+            return []
+        unknown = unknown_spans(line, self._knows) if self.vocabularies.source.subwords else []
+        return find_protected(line, self._languages[0], [*patterns.spans(line), *unknown])
+
+    def _read(self, line: str, patterns: Patterns) -> tuple[list[str], dict[str, str]]:
+        """The words of a line, and those that are spans though they do not look so; a blank line has none."""
+        if not line.strip():
+            return [], {}
+        if not self.protects:
+            return self.source.tokenize(line), {}
+        assert isinstance(self.source, Tokenizer)
+        spans = self.spans(line, patterns)
+        return self.source.tokenize_around(line, spans), further_words(spans, self._languages[0])
+
+    def _knows(self, letter: str) -> bool:
+        """Whether the source vocabulary has a character, at the beginning of words or within them."""
+        if letter not in self._known:
+            encode = self.vocabularies.source.encode
+            self._known[letter] = UNK not in encode([letter]) or UNK not in encode([f"a{letter}"])
+        return self._known[letter]
+
+    def _segments(self, words: list[str], further: Mapping[str, str], longest: int) -> Iterator[list[str]]:
+        """The words of a line in segments that a search takes: not too long, and with symbols for all their spans."""
+        for segment in split_line(words, longest, self.vocabularies.source):
+            if self.protects:
+                yield from with_enough_symbols(segment, self._languages[0], further)
+            else:
+                yield segment
+
     def _request(
-        self, n: int, beam: int, segments: list[list[str]], prefixes: list[list[str]], glossary: Glossary
+        self,
+        n: int,
+        beam: int,
+        segments: list[list[str]],
+        prefixes: list[list[str]],
+        glossary: Glossary,
+        further: Mapping[str, str],
     ) -> Request:
-        """What is to be searched for to translate these segments of a line."""
+        """What is to be searched for to translate these segments of a line; `further` as for `Seen`."""
         source, target = self.vocabularies
         queries, matches, seen = [], [], []
         for words, prefix in zip(segments, prefixes, strict=True):
             found = self._without_prefixed(glossary.matches(words), prefix)
             terms = None
             if self.protects:
-                seen.append(Seen.of(words, self._languages[0], self._cost))
+                seen.append(Seen.of(words, self._languages[0], self._cost, further))
             read = seen[-1].seen if seen else words
             if found:
                 starts, stops = _id_ranges(source.word_ids(read), len(words))
@@ -175,22 +232,50 @@ class Requests:
         """
         if request.copied is not None:
             return [self._copied(request, request.copied, linker)]
+        keeps = search.keep_numbers and self.has_numbers
         found = [query.found for query in request.queries]
-        if request.seen:
-            found = [self._without_faults_first(each, seen) for each, seen in zip(found, request.seen, strict=True)]
+        if search.minimum_bayes_risk or not search.temperature:  # samples stay in the order in which they were drawn
+            found = [self._without_faults_first(request, number, keeps) for number in range(len(found))]
         wanted = len(found[0]) if found and search.minimum_bayes_risk else request.n
         ranks = min(wanted, len(found[0])) if len(found) == 1 else 1
         translations = [
             self._translation(request, [hypotheses[rank] for hypotheses in found], search.replace_unk, lexicon, linker)
             for rank in range(ranks)
         ]
-        return rank_by_mbr(translations)[: request.n] if search.minimum_bayes_risk else translations
+        if keeps:
+            translations = [self._with_missing(one) for one in translations]
+        if search.minimum_bayes_risk:
+            translations = best_first(rank_by_mbr(translations), lambda one: -len(one.missing))
+        return translations[: request.n]
 
-    def _without_faults_first(self, hypotheses: list[Hypothesis], seen: Seen) -> list[Hypothesis]:
-        """The hypotheses in order, but those with every symbol of the source once before the others."""
-        if not seen.places:
+    def _without_faults_first(self, request: Request, number: int, keeps_numbers: bool) -> list[Hypothesis]:
+        """The hypotheses of a segment in order, but first those with each of its symbols once and with all its numbers."""
+        hypotheses = request.queries[number].found
+        seen = request.seen[number] if request.seen else None
+        source = self._ordinary(self.source, seen.seen if seen else request.segments[number])
+        has_numbers = keeps_numbers and bool(missing_numbers(source, "", *self._languages))
+        if not has_numbers and not (seen and seen.places):
             return hypotheses
-        return sorted(hypotheses, key=lambda one: seen.faults(self.vocabularies.target.join(one.words)[0]))
+
+        def faults(hypothesis: Hypothesis) -> int:
+            tokens = self.vocabularies.target.join(hypothesis.words)[0]
+            count = seen.faults(tokens) if seen else 0
+            if has_numbers:  # `[UNK]` may become a number
+                missing = missing_numbers(source, self._ordinary(self.target, tokens), *self._languages)
+                count += max(0, len(missing) - tokens.count(UNK_SYMBOL))
+            return count
+
+        return sorted(hypotheses, key=faults)
+
+    @staticmethod
+    def _ordinary(units: Units, words: Sequence[str]) -> str:
+        """The text of these words without the symbols of spans."""
+        return units.detokenize([word for word in words if word not in ALL_SYMBOLS])
+
+    def _with_missing(self, translation: Translation) -> Translation:
+        """The translation, with the numbers that it lacks."""
+        source = self.source.detokenize(translation.source_tokens[:-1])
+        return replace(translation, missing=missing_numbers(source, translation.text, *self._languages))
 
     def _copied(self, request: Request, line: str, linker: Linker | None) -> Translation:
         """The translation of a line without letters: itself, each of its words read from itself."""
@@ -261,7 +346,7 @@ class Requests:
             nothing = np.zeros((0, 1), np.float32) if self.aligns else None
             segments.append(Segment(0, [], 0, [], nothing))
         return Translation(
-            text=self.target.detokenize([token for segment in segments for token in segment.tokens]),
+            text=self._text([token for segment in segments for token in segment.tokens], request.seen),
             score=sum((hypothesis.score for hypothesis in hypotheses), 0.0),
             finished=all(hypothesis.finished for hypothesis in hypotheses),
             segments=segments,
@@ -269,6 +354,13 @@ class Requests:
             terms=sorted(terms, key=lambda term: term.target_start),
             linker=linker,
         )
+
+    def _text(self, tokens: list[str], seen: list[Seen]) -> str:
+        """The text of a translation, in which spans are as they were written."""
+        if not seen:
+            return self.target.detokenize(tokens)
+        assert isinstance(self.target, Tokenizer)
+        return self.target.detokenize(tokens, set[str]().union(*(one.kept for one in seen)))
 
 
 def _read_from(alignment: NDArray[np.float32] | None, words: int, source_words: int) -> list[int]:

@@ -6,8 +6,9 @@ A model sees symbols for spans that are kept (`rnnsearch.text.protected`), and s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from rnnsearch.text.capitals import Cost, without_capitals
 from rnnsearch.text.normalization import plain
-from rnnsearch.text.protected import ALL_SYMBOLS, as_symbols, protected_word
+from rnnsearch.text.protected import ALL_SYMBOLS, as_symbols, span_of
 from rnnsearch.translation.translation import PlacedTerm
 
 _FINAL = frozenset(".!?…")
@@ -43,14 +44,23 @@ class Seen:
     capitals: list[bool]
     """Which words were in capitals and are not so any longer."""
     language: str
+    further: Mapping[str, str] = field(default_factory=dict)
+    """Words that are spans though nothing says so but the line that they are in; see `rnnsearch.text.protected`."""
 
     @classmethod
-    def of(cls, words: list[str], language: str, cost: Cost) -> Seen:
+    def of(cls, words: list[str], language: str, cost: Cost, further: Mapping[str, str] = MappingProxyType({})) -> Seen:
         """What a model with this vocabulary sees of these words of a source."""
-        seen, places = as_symbols(words, language)
+        seen, places = as_symbols(words, language, further)
         ordinary = [word if seen[place] == word else "" for place, word in enumerate(words)]
         usual, capitals = without_capitals(ordinary, cost)
-        return cls(words, [one or symbol for one, symbol in zip(usual, seen, strict=True)], places, capitals, language)
+        shown = [one or symbol for one, symbol in zip(usual, seen, strict=True)]
+        return cls(words, shown, places, capitals, language, further)
+
+    @property
+    def kept(self) -> set[str]:
+        """The spans that are kept as they are written."""
+        spans = [span_of(self.words[place], self.language, self.further) for place in self.places.values()]
+        return {span.text for span in spans if span and span.quantity is None}
 
     def faults(self, tokens: Sequence[str]) -> int:
         """How many symbols a translation lacks, has twice, or has made up."""
@@ -105,7 +115,7 @@ class Seen:
     def _word(self, written: Written, language: str) -> str:
         """A word as a reader sees it."""
         if written.word in self.places:
-            span = protected_word(self.words[self.places[written.word]], self.language)
+            span = span_of(self.words[self.places[written.word]], self.language, self.further)
             assert span is not None
             return span.written(language)
         emphasised = written.source < len(self.capitals) and self.capitals[written.source]

@@ -21,6 +21,21 @@ class Passage:
     sentences: list[str]
     spaces: list[str]
 
+    def uncut(self, spans: Sequence[tuple[int, int]]) -> Passage:
+        """The passage with no cut within these spans of its text."""
+        sentences, spaces = self.sentences[:1], self.spaces[:1]
+        end = len(self.before) + sum(map(len, sentences))
+        for sentence, space in zip(self.sentences[1:], self.spaces[1:], strict=True):
+            start = end + len(spaces[-1])
+            if any(first < start and last > end for first, last in spans):
+                sentences[-1] += spaces[-1] + sentence
+                spaces[-1] = space
+            else:
+                sentences.append(sentence)
+                spaces.append(space)
+            end = start + len(sentence)
+        return Passage(self.before, sentences, spaces)
+
     def joined(self, translations: Sequence[Translation]) -> str:
         """The text with these translations instead of its sentences."""
         pairs = zip(translations, self.spaces, strict=True)
@@ -129,7 +144,8 @@ _TIGHT = regex.compile(r"(?<![\p{L}\p{N}.@/:_-])\p{L}\p{Ll}+[.!?…]$"), regex.c
 _QUOTATION = regex.compile(r'(?|"([^"]+)"|“([^“”]+)”|«([^«»]+)»)')
 _PICTURES = r"(?:(?!\N{REPLACEMENT CHARACTER})[\p{So}\p{Sk}\N{ZERO WIDTH JOINER}\N{VARIATION SELECTOR-16}])++"
 _MARK = (
-    rf"(?:{_PICTURES}|[-*+•◦▪‣–—](?:\s+\[[ xX]\])?|#{{1,6}}|>+|\(?(?:\d{{1,3}}|[a-z])\))(?=\s)"
+    rf"(?:{_PICTURES}|[-*+•◦▪‣·∙→⇒–—]|\[[ xX]\]|#{{1,6}}|>+|\(?(?:\d{{1,3}}|[a-z])\)"
+    r"|(?:\d{1,3}\.)+|[IVX]{2,5}\.)(?=\s)"
     r"|\[(?:\d+:)+\d+(?:[.,]\d+)?\]|\{\d+\}\{\d+\}|\{\\[^{}]*\}"
 )
 _LEAD = regex.compile(rf"\s*(?:(?:{_MARK})\s*)++")

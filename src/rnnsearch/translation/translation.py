@@ -91,6 +91,8 @@ class Translation:
     """The word that replaced each `[UNK]`, with `search.replace_unk`."""
     terms: Sequence[PlacedTerm] = ()
     """The given terms, in the order of the translation."""
+    missing: Sequence[str] = ()
+    """The numbers of the line that the translation lacks, as they are written there; with `search.keep_numbers`."""
     linker: Linker | None = field(default=None, repr=False, compare=False)
     """The model's alignment layer, if it has one."""
 
@@ -170,6 +172,7 @@ class Translation:
             "segments": [segment.to_plain() for segment in self.segments],
             "replacements": [asdict(replacement) for replacement in self.replacements],
             "terms": [asdict(term) for term in self.terms],
+            "missing": list(self.missing),
         }
 
     @classmethod
@@ -209,6 +212,8 @@ class Translation:
             values["replacements"] = [asdict(replacement) for replacement in self.replacements]
         if self.terms:
             values["terms"] = [asdict(term) for term in self.terms]
+        if self.missing:
+            values["missing"] = list(self.missing)
         if self.link_probabilities is not None:
             values["links"] = weighed_links(self.link_probabilities)
         if len(self.segments) == 1:
@@ -282,6 +287,7 @@ def joined_line(text: str, sentences: Sequence[Translation]) -> Translation:
         segments=segments,
         replacements=replacements,
         terms=terms,
+        missing=[number for sentence in sentences for number in sentence.missing],
         linker=sentences[0].linker,
     )
 

@@ -18,6 +18,7 @@ from rnnsearch.model_folder import System
 from rnnsearch.ops.packed import int8_works
 from rnnsearch.search import Backend, VocabularySelection, choose_backend, next_words, search_all
 from rnnsearch.search.vocabulary_selection import LexicalSelection
+from rnnsearch.text.patterns import Patterns
 from rnnsearch.text.tokenize import split_at_spaces
 from rnnsearch.text.vocabulary import END
 from rnnsearch.translation.glossary import NO_TERMS, GivenTerms, Glossary
@@ -178,7 +179,9 @@ class Translator:
             return self.n_best_of_sentences(lines, n, prefixes, glossary, settings)
         if prefixes and len(prefixes) != len(lines):
             raise RnnsearchError(f"{len(prefixes)} prefixes for {len(lines)} lines; give one for each, if empty")
-        passages = [self._as_sentences(line, prefix) for line, prefix in zip_longest(lines, prefixes, fillvalue="")]
+        patterns = Patterns(self.search_settings(settings).protect, len(lines))
+        pairs = zip_longest(lines, prefixes, fillvalue="")
+        passages = [self._as_sentences(line, prefix, patterns) for line, prefix in pairs]
         sentences = [sentence for passage in passages for sentence in passage.sentences]
         first_only: list[str] = []  # the prefix of a line is that of its first sentence
         for passage, prefix in zip(passages, prefixes, strict=bool(prefixes)):
@@ -186,10 +189,12 @@ class Translator:
         rest = iter(self.n_best_of_sentences(sentences, n, first_only, glossary, settings))
         return [passage.n_best(list(islice(rest, len(passage.sentences)))) for passage in passages]
 
-    def _as_sentences(self, line: str, prefix: str) -> Passage:
+    def _as_sentences(self, line: str, prefix: str, patterns: Patterns) -> Passage:
         """The sentences of a line, or all of it as one, where its translation begins with more than that of the first."""
         data = self.system.config.data
         passage = as_line(line, data.source_language)
+        if len(passage.sentences) > 1:
+            passage = passage.uncut([(span.start, span.stop) for span in self._requests.spans(line, patterns)])
         if prefix and (
             len(as_passage(prefix, data.target_language).sentences) > 1 or not has_words(passage.sentences[0])
         ):

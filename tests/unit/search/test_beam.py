@@ -17,6 +17,7 @@ from rnnsearch.search.beam import Hypothesis, beam_search
 from rnnsearch.search.fast import FastBackend
 from rnnsearch.search.plain import PlainBackend
 from rnnsearch.search.ranking import Ranking
+from rnnsearch.search.repetition import breaks_limits
 from rnnsearch.text.vocabulary import END, UNK
 from toy import ALIGNMENTS, CELLS, ORDERS, batch_of, random_model
 
@@ -96,6 +97,9 @@ def literal_beam_search(
                 of_next[END] = -np.inf
             if config.forbid_unk:
                 of_next[UNK] = -np.inf
+            if config.forbid_repetition:
+                repeated = [word for word in range(len(of_next)) if word != END and breaks_limits(source, [*words, word])]
+                of_next[repeated] = -np.inf
             if step < len(prefix):
                 candidates.append((0.0, next_log_p(model, source, words)[0][prefix[step]] + score, [*words, prefix[step]]))
                 continue
@@ -179,6 +183,34 @@ def test_it_finds_what_a_literal_search_finds(
                 assert hypothesis.alignment is not None
                 assert hypothesis.alignment.shape == (len(hypothesis.words), len(sentence) + 1)
                 np.testing.assert_allclose(hypothesis.alignment, alpha, rtol=0, atol=1e-6)
+
+
+@settings(max_examples=15)
+@given(
+    sentences=sources,
+    beam=st.integers(1, 5),
+    diversity=st.sampled_from((0.0, 0.7)),
+    prefix=st.lists(st.integers(1, 3), max_size=3),
+    seed=seeds,
+)
+def test_what_may_not_be_repeated_is_what_a_literal_search_forbids(
+    sentences: list[list[int]], beam: int, diversity: float, prefix: list[int], seed: int
+) -> None:
+    """The minimum length makes models go on that have nothing to say: they repeat themselves."""
+    model = model_of(seed, words=5)
+    config = replace(
+        PLAIN,
+        beam=beam,
+        diversity=diversity,
+        minimum_length_ratio=4.0,
+        maximum_length_ratio=6.0,
+        forbid_repetition=True,
+    )
+    prefixes = [prefix, *([] for _ in sentences[1:])]
+    of_sentence = zip(sentences, prefixes, search(model, sentences, config, prefixes=prefixes), strict=True)
+    for sentence, given_words, found in of_sentence:
+        same(found, literal_beam_search(model, sentence, config, given_words))
+        assert not any(breaks_limits(sentence, hypothesis.words) for hypothesis in found)
 
 
 @settings(max_examples=15)

@@ -81,7 +81,7 @@ def test_lists_and_texts_in_every_encoding(client: TestClient) -> None:
     ("path", "keys", "more"),
     [
         ("/translate", ("source", "api_key", "format", "alternatives", "alignment", "n_best", "beam", "prefix", "terms",
-                        "split_sentences"), {}),
+                        "protect", "split_sentences"), {}),
         ("/detect", ("api_key",), {}),
         ("/score", ("source", "api_key"), {"translation": "le chien"}),
         ("/next-words", ("source", "api_key", "prefix", "count"), {}),
@@ -213,3 +213,17 @@ def test_the_client_decides_between_json_and_events(client: TestClient) -> None:
     # A header may be given several times.
     headers = [("accept", "application/json"), ("accept", "text/event-stream")]
     assert client.post("/translate", json=TOLD, headers=headers).headers["content-type"] == "application/json"  # type: ignore[arg-type]
+
+
+def test_patterns_of_spans_to_keep(client: TestClient) -> None:
+    """The model does not know the symbols of spans, and says so; a broken pattern, and too many, are refused."""
+    asked = {"q": ONE, "source": "en", "target": "fr"}
+    for more, told in (
+        ({"protect": ["dog"]}, "set data.protect in training"),
+        ({"protect": "dog"}, "set data.protect in training"),
+        ({"protect": ["("] * 21}, "protect: "),
+    ):
+        answer = client.post("/translate", json={**asked, **more})
+        assert answer.status_code == 400, answer.text
+        assert told in answer.json()["error"]
+    assert client.post("/translate", data={**asked, "protect": ["dog", "cat"]}).status_code == 400

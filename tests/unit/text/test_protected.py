@@ -77,7 +77,7 @@ def test_what_is_kept(text: str, language: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "He said and/or, he/she; it's a 19th-century house, the 21st, 10am, the 1990s... i.e. U.S. e.g. that.",
+        "He said and/or, he/she; it's a 19th-century house, the 21st, 10ms, the 1990s... i.e. U.S. e.g. that.",
         "C'est-à-dire, peut-être : la 21e, le 1er, à 10h, au XXe siècle, l'homme d'aujourd'hui; M. Dupont, n'est-ce pas ?",
         "Stop! (Really?) “Yes” - “no” – «non»; Mr. McDonald's & O'Neil: 3 apples.",
     ],
@@ -124,6 +124,11 @@ def test_any_text(line: str, language: str) -> None:
         ("007", "007"),
         ("45", "45"),
         ("3,000,000", "3 000 000"),
+        ("-5", "-5"),
+        ("-20 °C", "-20 °C"),
+        ("-1,250.5", "-1 250,5"),
+        ("-$5.50", "-5,50 $"),
+        ("-0.5%", "-0,5 %"),
     ],
 )
 def test_quantities(english: str, french: str) -> None:
@@ -135,7 +140,29 @@ def test_quantities(english: str, french: str) -> None:
         assert found.quantity.written(other).replace("\N{NO-BREAK SPACE}", " ") == translated.replace("°C", "°C")
 
 
-@pytest.mark.parametrize("line", ["3 apples", "1.2.3", "2009/10", "B52", "21st", "1990s", "5-10", "12.03.2024"])
+@pytest.mark.parametrize(
+    ("line", "time", "french"),
+    [
+        ("It is 5:30 p.m. now", "5:30 p.m.", "17 h 30"),
+        ("Come at 5 p.m. or later.", "5 p.m.", "17 h 00"),
+        ("Come at 5 p.m.", "5 p.m", "17 h 00"),
+        ("“Come at 5 P.M.”", "5 P.M", "17 h 00"),
+        ("Is it 5 p.m.?", "5 p.m.", "17 h 00"),
+        ("5 p.m.", "5 p.m.", "17 h 00"),
+        ("It was 10am.", "10am", "10 h 00"),
+        ("It was 12 am.", "12 am", "0 h 00"),
+        ("It was 12:15 PM.", "12:15 PM", "12 h 15"),
+        ("It was 17:30 pm.", "17:30 pm", "17 h 30"),
+    ],
+)
+def test_halves_of_the_day(line: str, time: str, french: str) -> None:
+    """A time in the afternoon stays one; the full stop of the sentence is no part of it."""
+    (span,) = find_protected(line, "en")
+    assert (span.text, span.written("fr").replace("\N{NO-BREAK SPACE}", " ")) == (time, french)
+    assert span.text.replace(" ", "\N{NO-BREAK SPACE}") in words_of(line, "en")
+
+
+@pytest.mark.parametrize("line", ["3 apples", "1.2.3", "2009/10", "B52", "21st", "1990s", "5-10", "x-5", "12.03.2024"])
 def test_what_is_no_quantity(line: str) -> None:
     """A single digit, and a number within something longer, is none."""
     assert find_quantities(line, "en") == []

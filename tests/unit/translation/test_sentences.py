@@ -50,6 +50,11 @@ def test_sentences_and_lines() -> None:
         "-|Yes.|-|No.",
         "a)|Buy milk.",
         "(2)|Buy milk.",
+        "1)|Open it.|2)|Close it.",
+        ">|Hello there.|How are you?",
+        "• 2.1.|Introduction",
+        "IV.|The end",
+        "1.5 million people came.|-5 degrees is cold.|3 apples are left.|A. Smith ate one.",
         "[00:12.00]|She sings.",
         "I have 5 * 3 and (1) more - or so.",
     ],
@@ -106,6 +111,8 @@ def test_what_has_words(sentence: str) -> None:
         "(Il était tard.)|Nous dormions.",
         "Il est né en 1950 av. J.-C.|C'est vieux.",
         "Comment allez-vous ?|Bien !|Et vous ?",
+        "— |Bonjour.|— |À demain !",
+        "☐ 1. |Acheter du pain.|c) |Le vin",
     ],
 )
 def test_french(line: str) -> None:
@@ -114,6 +121,16 @@ def test_french(line: str) -> None:
 
 def _written(line: str) -> str:
     return line.replace("world.|", "world.").replace("|", " ")
+
+
+@pytest.mark.parametrize("text", ["1.", "a)", "(b)", "IV.", "- 2)", "5 %", "🙂", "> a)"])
+def test_marks_of_lists_are_nothing_to_translate(text: str) -> None:
+    assert not has_words(text)
+
+
+@pytest.mark.parametrize("text", ["a", "I", "a) b", "(no)", "Mix."])
+def test_words_are(text: str) -> None:
+    assert has_words(text)
 
 
 ENDLESS = [

@@ -129,6 +129,16 @@ def check_places(found: Translation) -> None:
         assert all(start <= source < stop for source, target in found.links or () if target in targets)
 
 
+@pytest.mark.parametrize("mark", ["1. ", "- ", "•\t", "a) ", "☐ ", "- [x] ", "[ ] ", "> ", "  12)  ", "— "])
+def test_the_marks_of_a_list_stay(translator: Translator, mark: str) -> None:
+    assert translator.translate(f"{mark}{SENTENCES[0]} ", beam=1).text == f"{mark}{alone(SENTENCES[0])} "
+
+
+def test_blanks_in_odd_places(translator: Translator) -> None:
+    odd = ["How  are you , my\tfriend ?", "How are you, my friend ?", "\u00a0How are you,  my friend?"]
+    assert {one.text.strip() for one in translator.translate(odd)} == {translator.translate("How are you, my friend?").text}
+
+
 @pytest.mark.parametrize("sentence", [*SENTENCES, "hello", "It is late, and we must go home now; the bus has left."])
 def test_a_line_of_one_sentence_is_what_it_was(translator: Translator, sentence: str) -> None:
     found, whole = (translator.n_best(sentence, 3, split_sentences=split) for split in (True, False))

@@ -154,6 +154,7 @@ function showSentence() {
   $("confidence").lastElementChild.textContent =
     `Confidence ${percent(sentence.confidence)}: the geometric mean of the probabilities of the words. ` +
     "It says how sure the model is, not whether it is right." +
+    (sentence.missing ? ` Not found in the translation: ${sentence.missing.join(", ")}.` : "") +
     (sentence.finished ? "" : " The translation was cut off at the length limit.");
   const { source: from, target: to } = alignment.words;
   const drawn = alignment.weights !== null && Math.max(from.length, to.length) <= MOST_WORDS;
@@ -224,7 +225,7 @@ function endAt(sentence, index) {
     if (pair.tokens.length !== index) throw new Refused("The translation cannot end here.");
     const { tokens, weights, end_weights, score, confidence, links } = pair;
     const spans = sentence.spans?.slice(0, index);
-    replace(sentence, { ...sentence, text: whole, tokens, spans, weights, end_weights, score, confidence, links, finished: true }, index);
+    replace(sentence, { ...sentence, text: whole, tokens, spans, weights, end_weights, score, confidence, links, missing: undefined, finished: true }, index);
   });
 }
 

@@ -18,6 +18,7 @@ export function makeView(sentence, tell) {
   const shown = element("span", { className: "sentence", role: "group" }, ...to.parts);
   shown.ariaLabel = `Sentence, confidence ${percent(sentence.confidence)}`;
   shown.style.setProperty("--unsure", 1 - sentence.confidence);
+  if (sentence.missing) shown.title = `Not found in the translation: ${sentence.missing.join(", ")}`;
   const alignment = new Alignment([...from.words, endOfSentence()], to.words, tell);
   alignment.listen(shown);
   return { sentence, element: shown, source: from.parts, alignment };
