@@ -46,7 +46,7 @@ def with_prefixes(lines: Iterable[str], prefixes: Iterable[str] | None) -> Itera
         if line is None:
             raise RnnsearchError("there are more prefixes than lines; give one for each, if empty")
         if prefix is None:
-            raise RnnsearchError(f"{number} prefixes for more lines; give one for each, if empty")
+            raise RnnsearchError(f"{number} prefixes for {number + 1} lines or more; give one for each, if empty")
         yield line, prefix
 
 
