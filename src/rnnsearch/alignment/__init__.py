@@ -26,4 +26,4 @@ __all__ = ["Aligner", "Corpus", "LineLinks", "is_aligner", "learned_links", "rea
 def learned_links(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[Links]:
     """Learn to align words from all sentence pairs, and return the links of each pair."""
     corpus = Corpus(pairs)
-    return (line.links() for line in Aligner.learn(corpus).align(corpus)) if corpus.lines else iter(())
+    return (line.links() for line in Aligner.learn(corpus).align(corpus))

@@ -107,10 +107,10 @@ class Aligner:
         """Train an aligner on a text. Each of the `steps` steps calls `advance` with the numbers of pairs it has processed.
 
         A `Corpus` keeps the text in a folder: a training that was killed continues after its last complete step, if it has
-        the same corpus in the same folder. Raises RnnsearchError if there are no pairs.
+        the same corpus in the same folder. A corpus may be empty; raises RnnsearchError if there are no pairs otherwise.
         """
         corpus = pairs if isinstance(pairs, Corpus) else Corpus(pairs)
-        if not corpus.lines:
+        if corpus is not pairs and not corpus.lines:
             raise RnnsearchError("no pairs to learn from; an aligner learns from sentences and their translations")
         agreeing, independent, _ = train(corpus, advance)
         return cls(corpus.words, agreeing, independent)
