@@ -112,7 +112,7 @@ def test_several_models_agree_on_pieces(translator: Translator) -> None:
     line = [" ".join(words)]
     (pair,) = Translator([translator.system, other]).score(line, line)
     assert pair.score == pytest.approx(np.log(np.mean(p_of_pieces, axis=0)).sum(), abs=1e-4)
-    of_words = [system.score(line, line)[0].word_scores for system in map(Translator, systems)]
+    of_words = [system.score(line, line)[0].word_scores for system in (Translator([one]) for one in systems)]
     assert pair.score != pytest.approx(np.log(np.mean(np.exp(of_words), axis=0)).sum(), abs=1e-2)
 
 
