@@ -106,7 +106,7 @@ def _pattern(notation: Notation) -> regex.Pattern[str]:
     half = rf"{_GAP}?(?<half>[AaPp])(?:[Mm](?!\w)|\.[Mm](?!\w)(?:\.(?:(?![^\w?!,;:…]*$)|{of_time}))?)"
     time = rf"{hour}(?::|{_GAP}?h{_GAP}?){minutes}" if spaces else rf"{hour}(?::{minutes}(?:{half})?|{half})"
     return regex.compile(
-        rf"(?<![\w.,:/+{_CURRENCIES}-])(?:{time}|(?<sign>[-−](?=\S))?(?<before>{currency}{_GAP}?)?{number}"
+        rf"(?<![\w.,:/+{_CURRENCIES}-])(?:{time}|(?<sign>[-−－](?=\S))?(?<before>{currency}{_GAP}?)?{number}"
         rf"(?:{_GAP}?(?<after>{currency})|{_GAP}?(?<unit>%|(?:{_UNITS})(?![\w/²³'’])))?)(?![\w:/]|[.,-]\d|{_GAP}?%)"
     )
 

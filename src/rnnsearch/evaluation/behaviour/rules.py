@@ -19,7 +19,7 @@ _WORDS = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _FINAL = regex.compile(r"([.?!…])[\s»”\"’')\]]*$")
 _FAMILIAR = regex.compile(r"(?i)(?<!\p{L})(?:tu|toi|te|ton|ta|tes|t['’]\p{L}+)(?!\p{L})")
 _FORMAL = regex.compile(r"(?i)(?<!\p{L})(?:vous|votre|vos)(?!\p{L})")
-_QUOTES = {"fr": r"«\s?[^«»]+\s?»", "en": r"“[^“”]+”|‘[^‘’]+’|'[^']+'"}
+_QUOTES = {"fr": r"«\s?[^«»]+\s?»", "en": r"“[^“”]+”|‘[^‘’]+’|'[^']+'|\"[^\"]+\""}
 _STRAIGHT = r"\"[^\"]+\""
 """Quotation marks that may stay as they are in either language."""
 _SPACES = {
