@@ -363,7 +363,7 @@ def translation(text: Path, model: Path | None, workload: Workload) -> dict[str,
     settings: dict[str, Any] = {"beam": 10, "batch_sentences": 128, "split_sentences": False}
     if model is None:
         settings["maximum_length_ratio"] = 1.2
-        translator = Translator(workload.system)
+        translator = Translator([workload.system])
     else:
         translator = load(model)
         translator.system.model.to(DEVICE)

@@ -15,10 +15,11 @@ import numpy as np
 import torch
 from hypothesis import strategies as st
 
-from rnnsearch.config import WEIGHTS, Config, ModelConfig, from_dict
+from rnnsearch.config import Config, ModelConfig, from_dict
 from rnnsearch.data.batches import Batch, make_batch
 from rnnsearch.data.pack import PackedCorpus, Sentences, write_packed
 from rnnsearch.model import RNNsearch
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import System, new_system, save_settings, save_weights
 from rnnsearch.text import Vocabularies, Vocabulary
 from rnnsearch.training.checkpoint import Progress

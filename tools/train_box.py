@@ -44,8 +44,8 @@ from pathlib import Path
 from box import text as box_text
 from box.extend import extend
 from box.text import EUROPARL_PAIRS, HELD_OUT, LINK_PAIRS, pairs, split, write
-from rnnsearch.config import ALIGNMENT_LAYER, WEIGHTS
 from rnnsearch.model_catalog import BOX, DEFAULT
+from rnnsearch.model_files import ALIGNMENT_LAYER, WEIGHTS
 from rnnsearch.model_folder import export_model
 from rnnsearch.training.ensemble import RECORD
 

@@ -21,10 +21,10 @@ from typing import Any
 
 import rnnsearch
 from rnnsearch.atomic import write_json, write_text
-from rnnsearch.config import WEIGHTS
 from rnnsearch.data.read import read_table
 from rnnsearch.evaluation.error_rates import ErrorRates, error_rates
 from rnnsearch.model_catalog import BOX, PRONOUNCER
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import load_system, save_settings, save_weights
 
 CARD = """---

@@ -28,7 +28,7 @@ from benchmarks.alignment.aligners import ours, text_of
 from benchmarks.alignment.gold import novel_parts, novels
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_result
-from rnnsearch.alignment import Corpus, LineLinks, lexicon, train_aligner, vocabulary
+from rnnsearch.alignment import Aligner, Corpus, LineLinks, lexicon, vocabulary
 from rnnsearch.alignment.probability import EVIDENCE
 from rnnsearch.data.read import read_pairs
 from rnnsearch.data.word_alignments import Links
@@ -85,7 +85,7 @@ def independent(line: LineLinks) -> LineLinks:
 def learned(text: Sequence[Path]) -> Iterator[LineLinks]:
     """The first lines of a text, of which an aligner has learned."""
     corpus = Corpus((one.split(), other.split()) for one, other in islice(read_pairs([text[0]], [text[1]]), LINES))
-    return train_aligner(corpus).align_corpus(corpus)
+    return Aligner.learn(corpus).align(corpus)
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def scored(tasks: list[Task]) -> dict[str, Any]:
     references: list[list[str]] = []
     for task in tasks:
         pairs = list(read_table(task.table("dev")))
-        translations = Translator(load_system(task.folder)).translate([word for word, _ in pairs])
+        translations = Translator([load_system(task.folder)]).translate([word for word, _ in pairs])
         found += [unicodedata.normalize("NFC", one.text).split() for one in translations]
         references += [unicodedata.normalize("NFC", phones).split() for _, phones in pairs]
     records = [json.loads((task.folder / "training.json").read_text()) for task in tasks]

@@ -44,8 +44,8 @@ def words_of(texts: Sequence[Path], known: set[str], count: int) -> list[str]:
 def translators(folder: Path) -> dict[str, Translator]:
     """The first model of a folder, and all of them where there are several."""
     first, *others = load_members(folder)
-    one = Translator(first, folder)
-    return {"one": one, f"{1 + len(others)} together": Translator(first, folder, others)} if others else {"one": one}
+    one = Translator([first], folder)
+    return {"one": one, f"{1 + len(others)} together": Translator([first, *others], folder)} if others else {"one": one}
 
 
 def main() -> None:

@@ -187,7 +187,7 @@ def train_all(tasks: Sequence[Task]) -> None:
 def pronounced(task: Task, system: str, count: int) -> dict[str, Any]:
     """Pronounce the words of development and test set, and score the former."""
     first, *others = load_members(task.folder)[:count]
-    translator = Translator(first, task.folder, others)
+    translator = Translator([first, *others], task.folder)
     rates, found = models.scored(translator, task.table("dev"))
     theirs = (translator.target_words(phones) for _, phones in read_table(task.table("dev")))
     ours = (one.tokens for one in found)

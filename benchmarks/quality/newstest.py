@@ -37,8 +37,8 @@ from benchmarks.lib.command import run as run_command
 from benchmarks.lib.command import settings as settings_of
 from benchmarks.lib.record import RESULTS, machine, sized, write_result
 from rnnsearch.atomic import write_json
-from rnnsearch.config import WEIGHTS
 from rnnsearch.model_catalog import default_model
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import load_system, save_settings, save_weights
 from rnnsearch.text.vocabularies import Vocabularies
 

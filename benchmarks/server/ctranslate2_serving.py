@@ -29,7 +29,8 @@ from benchmarks.lib.record import machine, sized, undisturbed, write_speed
 from benchmarks.peers.ctranslate2.model import Size, write_transformer
 from benchmarks.peers.search_program import Job, SearchProgram
 from benchmarks.server.clients import Served, closed_loop, in_process, percentiles
-from rnnsearch.config import WEIGHTS, from_preset
+from rnnsearch.config import from_preset
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import new_system, save_settings, save_weights
 from rnnsearch.text.vocabularies import Vocabularies
 from rnnsearch.text.vocabulary import Vocabulary

@@ -108,7 +108,7 @@ def translation_seconds(size: Size, point: Point, repeats: int) -> float:
         config = size.config({"initialization": "glorot"})
         system, _ = uniform_system(Path(folder), config, point.words, point.vocabulary, point.batch)
     system.model.eval()
-    translator = Translator(system)
+    translator = Translator([system])
     lines = [" ".join(["w1"] * point.words)] * point.batch
     exactly: dict[str, Any] = {"minimum_length_ratio": 1.0, "maximum_length_ratio": 1.0, "batch_sentences": point.batch}
     times = []

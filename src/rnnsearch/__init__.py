@@ -16,16 +16,19 @@ from rnnsearch.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from rnnsearch import nn as nn
+    from rnnsearch.alignment import Aligner
     from rnnsearch.checking import check
     from rnnsearch.config import Config, from_preset
     from rnnsearch.errors import RnnsearchError
     from rnnsearch.training.ensemble import train_ensemble
     from rnnsearch.training.session import Interrupted, train
-    from rnnsearch.translation import ScoredPair, Translation, Translator, load, translate_file
+    from rnnsearch.translation import Pronouncer, ScoredPair, Translation, Translator, load, translate_file
 
 __all__ = [
+    "Aligner",
     "Config",
     "Interrupted",
+    "Pronouncer",
     "RnnsearchError",
     "ScoredPair",
     "Translation",
@@ -40,8 +43,10 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Aligner": "rnnsearch.alignment",
     "Config": "rnnsearch.config",
     "Interrupted": "rnnsearch.training.session",
+    "Pronouncer": "rnnsearch.translation",
     "RnnsearchError": "rnnsearch.errors",
     "ScoredPair": "rnnsearch.translation",
     "Translation": "rnnsearch.translation",

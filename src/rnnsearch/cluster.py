@@ -31,16 +31,17 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from rnnsearch.atomic import atomic_write
-from rnnsearch.config import shared_files
 from rnnsearch.data.read import read_lines, read_pairs
-from rnnsearch.data.word_alignments import Symmetry, to_pharaoh
+from rnnsearch.data.word_alignments import Symmetry
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
+from rnnsearch.jobs import Done, RowStage, Shard, cut
+from rnnsearch.jobs.shards import LINES
 from rnnsearch.model_catalog import default_model, model_folder
+from rnnsearch.model_files import shared_files
 from rnnsearch.selection import cross_entropy_difference as selection
-from rnnsearch.shards import LINES, cut
 
 if TYPE_CHECKING:  # Workers that have no model start sooner without PyTorch.
-    from rnnsearch.translation import Translator
+    from rnnsearch.translation import Translation, Translator
     from rnnsearch.translation.glossary import GivenTerms
 
 try:
@@ -57,6 +58,9 @@ Model: TypeAlias = str | os.PathLike[str]
 Options: TypeAlias = Mapping[str, Any]
 """Those of Ray's `map_batches`: `concurrency` is the number of workers, each of which has `num_cpus` threads, or a GPU with
 `num_gpus=1`."""
+Columns: TypeAlias = Mapping[str, tuple[pa.DataType, Callable[[Done[Any]], object]]]
+"""What a stage of Ray adds: for each column its type, and its value of a row that is done."""
+_LINES = ("source",)
 _FILE_ROWS = 10 * LINES
 _PROCESSORS = 3
 """A worker of a stage keeps one, what knows the finished rows another, and reading and writing take turns on a third."""
@@ -72,12 +76,18 @@ def translate(
 
     `models` are those of `rnnsearch.load`; `terms` and `settings` are those of `Translator.translate`.
     """
-    return _mapped(rows, _Translate, (_Packed(*models), terms, settings), ("source",), ray_options)
+    columns: Columns = {
+        "translation": (pa.string(), lambda done: _best(done).text),
+        "score": (pa.float64(), lambda done: _best(done).score),
+        "alignment": (pa.string(), lambda done: done.written),
+    }
+    return _mapped(rows, _Stage, (_translate, _LINES, columns, _Packed(*models), terms, settings), _LINES, ray_options)
 
 
 def score(rows: Dataset, *models: Model, ray_options: Options | None = None) -> Dataset:
     """Add `score`, log p(target | source) in nats."""
-    return _mapped(rows, _Score, (_Packed(*models),), selection.SIDES, ray_options)
+    columns: Columns = {"score": (pa.float64(), lambda done: done.note[0])}
+    return _mapped(rows, _Stage, (_score, selection.SIDES, columns, _Packed(*models)), selection.SIDES, ray_options)
 
 
 def align(
@@ -92,7 +102,9 @@ def align(
     `reverse` is a model of the other direction, whose links are joined with these by `symmetry`.
     """
     turned = None if reverse is None else _Packed(reverse)
-    return _mapped(rows, _Align, (_Packed(*models), turned, symmetry), selection.SIDES, ray_options)
+    columns: Columns = {"alignment": (pa.string(), lambda done: done.written)}
+    arguments = (_align, selection.SIDES, columns, _Packed(*models), turned, symmetry)
+    return _mapped(rows, _Stage, arguments, selection.SIDES, ray_options)
 
 
 def select(
@@ -164,39 +176,49 @@ class _Packed:
         return load(*folders)
 
 
-class _Translate:
-    def __init__(self, models: _Packed, terms: GivenTerms, settings: Mapping[str, object]) -> None:
-        self._models, self._translator, self._settings = models, models.load(), settings
-        self._terms = self._translator.glossary(terms)
+class _Stage:
+    """A stage of `rnnsearch.translation.stages` for Ray: gives it the rows of a table, and adds columns of what it makes."""
+
+    def __init__(
+        self,
+        make: Callable[..., RowStage[Any, Any]],
+        read: Sequence[str],
+        columns: Columns,
+        models: _Packed,
+        *arguments: Any,
+    ) -> None:
+        self._models, self._read, self._columns = models, read, columns
+        self._stage = make(models.load(), *arguments)
 
     def __call__(self, rows: pa.Table) -> pa.Table:
-        found = self._translator.n_best(rows["source"].to_pylist(), 1, (), self._terms, **self._settings)
-        best = [each for each, *_ in found]
-        rows = rows.append_column("translation", pa.array([each.text for each in best], pa.string()))
-        rows = rows.append_column("score", pa.array([each.score for each in best], pa.float64()))
-        return rows.append_column("alignment", pa.array([to_pharaoh(each.links or []) for each in best], pa.string()))
+        sides = [rows[name].to_pylist() if name in self._read else [None] * len(rows) for name in selection.SIDES]
+        found = self._stage(Shard([*zip(*sides, strict=True)], whole=len(rows)))
+        for name, (kind, value) in self._columns.items():
+            rows = rows.append_column(name, pa.array([value(done) for done in found], kind))
+        return rows
 
 
-class _Score:
-    def __init__(self, models: _Packed) -> None:
-        self._models, self._translator = models, models.load()
+def _translate(translator: Translator, terms: GivenTerms, settings: Mapping[str, object]) -> RowStage[Any, Any]:
+    from rnnsearch.translation.stages import Translate
 
-    def __call__(self, rows: pa.Table) -> pa.Table:
-        found = self._translator.score(rows["source"].to_pylist(), rows["target"].to_pylist())
-        return rows.append_column("score", pa.array([pair.score for pair in found], pa.float64()))
+    return Translate(translator, format="pharaoh", glossary=translator.glossary(terms), settings=settings)
 
 
-class _Align:
-    def __init__(self, models: _Packed, reverse: _Packed | None, symmetry: Symmetry) -> None:
-        from rnnsearch.translation.corpora import AlignPairs
+def _best(done: Done[list[Translation]]) -> Translation:
+    assert done.record is not None
+    return done.record[0]
 
-        self._models, self._reverse = models, reverse
-        self._work = AlignPairs(models.load(), None if reverse is None else reverse.load(), symmetry)
 
-    def __call__(self, rows: pa.Table) -> pa.Table:
-        pairs = zip(rows["source"].to_pylist(), rows["target"].to_pylist(), strict=True)
-        (shard,) = self._work.shards([list(pairs)])
-        return rows.append_column("alignment", pa.array(self._work(shard)["written"], pa.string()))
+def _score(translator: Translator) -> RowStage[Any, Any]:
+    from rnnsearch.translation.stages import Score
+
+    return Score(translator)
+
+
+def _align(translator: Translator, reverse: _Packed | None, symmetry: Symmetry) -> RowStage[Any, Any]:
+    from rnnsearch.translation.stages import Align
+
+    return Align(translator, None if reverse is None else reverse.load(), symmetry=symmetry)
 
 
 class _Count:

@@ -8,7 +8,6 @@ docstring under the field).
 from __future__ import annotations
 
 import difflib
-import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, field
@@ -36,21 +35,6 @@ Units = Literal["words", "characters", "codepoints", "symbols"]
 Augmentations = Literal["capitals", "titles", "typos", "accents", "apostrophes", "endings", "joined", "names", "symbols"]
 """Ways to change training pairs."""
 
-CONFIG = "config.json"
-"""The file of a model's folder that holds its settings."""
-WEIGHTS = "model.safetensors"
-"""The file of a model's folder that holds its weights."""
-SCALE = ".scale"
-"""A matrix of int8 integers has a vector beside it, under its own name and this, that holds the scales of its rows."""
-FURTHER_WEIGHTS = "model-*.safetensors"
-"""The files of an ensemble's folder that hold the weights of its other models."""
-ALIGNMENT_LAYER = "alignment-layer.safetensors"
-"""The file of a model folder that holds its alignment layer, if it has one."""
-SHARED = (
-    *(CONFIG, WEIGHTS, FURTHER_WEIGHTS, ALIGNMENT_LAYER),
-    *("source.vocab", "target.vocab", "source.subwords", "target.subwords", "lexicon.tsv", "training.json", "README.md"),
-)
-"""The files of a model folder that others need: names, and one pattern of names."""
 _MOST_SETTINGS = untrusted.MEGABYTE
 
 
@@ -427,29 +411,6 @@ def read_json(path: str | Path) -> Config:
     if not isinstance(values, dict):
         raise RnnsearchError(f"{path}: not a config.json that rnnsearch has written")
     return from_dict(values, str(path))
-
-
-def read_model_config(folder: str | Path) -> Config:
-    """The settings of the model in a folder; RnnsearchError where there is none."""
-    path = Path(folder) / CONFIG
-    if not path.exists():
-        raise RnnsearchError(f"{folder}: no model here (there is no {CONFIG}); give the --output folder of a training")
-    return read_json(path)
-
-
-def further_weights(folder: Path) -> list[Path]:
-    """The weights of all models of an ensemble's folder but the first, in the order of their numbers."""
-    found = {path: path.stem.partition("-")[2] for path in folder.glob(FURTHER_WEIGHTS)}
-    numbered = (path for path, number in found.items() if number.isascii() and number.isdecimal())
-    return sorted(numbered, key=lambda path: int(found[path]))
-
-
-def shared_files(folder: Path) -> list[Path]:
-    """The files of a model folder that others need: those of `SHARED` that are there. RnnsearchError for what is no file."""
-    names = (folder / name for name in SHARED if name != FURTHER_WEIGHTS)
-    found = [*(path for path in names if os.path.lexists(path)), *further_weights(folder)]
-    untrusted.check_regular(*found)
-    return found
 
 
 def parse_assignments(assignments: Iterable[str]) -> dict[str, dict[str, Any]]:

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from rnnsearch.config import SHARED, read_model_config, shared_files
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.model_files import SHARED, read_model_config, shared_files
 from rnnsearch.untrusted import check_inside
 
 _UNREACHABLE = ("LocalEntryNotFoundError", "OfflineModeIsEnabled", "OSError")

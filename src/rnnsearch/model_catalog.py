@@ -10,9 +10,9 @@ from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 
-from rnnsearch.config import CONFIG, SCALE, WEIGHTS, further_weights, read_model_config, shared_files
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.hub import download_model
+from rnnsearch.model_files import CONFIG, SCALE, WEIGHTS, further_weights, read_model_config, shared_files
 from rnnsearch.untrusted import check_header, read_record
 
 BOX = Path(__file__).parent / "box"

@@ -24,22 +24,10 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from rnnsearch.atomic import atomic_write, write_json
-from rnnsearch.config import (
-    ALIGNMENT_LAYER,
-    CONFIG,
-    SCALE,
-    WEIGHTS,
-    Config,
-    DataConfig,
-    ModelConfig,
-    from_dict,
-    further_weights,
-    read_model_config,
-    shared_files,
-    to_dict,
-)
+from rnnsearch.config import Config, DataConfig, ModelConfig, from_dict, to_dict
 from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.model import AlignmentLayer, RNNsearch, present_name
+from rnnsearch.model_files import ALIGNMENT_LAYER, CONFIG, SCALE, WEIGHTS, further_weights, read_model_config, shared_files
 from rnnsearch.ops.packed import WeightPrecision, quantize
 from rnnsearch.text import Vocabularies
 from rnnsearch.text.protected import pair_as_symbols

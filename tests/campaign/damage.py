@@ -25,11 +25,11 @@ from safetensors.torch import load_file, save_file
 
 import poison
 from campaign.trial import SMALL, Part, chance, run, settings, world
-from rnnsearch.alignment import Aligner, Corpus, train_aligner
+from rnnsearch.alignment import Aligner, Corpus
 from rnnsearch.data.development import HELD_OUT
 from rnnsearch.data.prepared import open_prepared
+from rnnsearch.jobs import digest_of
 from rnnsearch.model_folder import checksum, load_system, new_system
-from rnnsearch.shards import digest_of
 from rnnsearch.training.checkpoint import Progress, load_checkpoint
 from rnnsearch.training.optimizer import make_optimizer
 
@@ -177,7 +177,7 @@ class Patients:
         sides = ((world() / name).read_text().splitlines()[:100] for name in ("train.en", "train.fr"))
         self.pairs = [(source.split(), target.split()) for source, target in zip(*sides, strict=True)]
         for folder in (self.run, self.other):
-            learner = train_aligner(Corpus(self.pairs if folder == self.run else self.pairs[:60]))
+            learner = Aligner.learn(Corpus(self.pairs if folder == self.run else self.pairs[:60]))
             learner.save(folder / "aligner")
         self.links = [line.links() for line in Aligner.load(self.run / "aligner").align(self.pairs)]
 

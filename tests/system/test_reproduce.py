@@ -96,7 +96,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     first = snapshot(layout.model(systems[0]))
     assert (layout.model(systems[0]) / "training.json").exists()
     assert not (layout.model(systems[1]) / "training.json").exists()
-    kill_when(folder, lambda: (layout.translations(systems[2]) / "measured.json").exists())
+    kill_when(folder, lambda: (layout.translations(systems[2]) / "measurements.json").exists())
     assert not layout.report.exists()
     assert snapshot(layout.model(systems[0])) == first, "a finished training was run again"
     translated = snapshot(layout.translations(systems[0]))

@@ -19,9 +19,9 @@ from safetensors.numpy import load_file, save_file
 
 import poison
 from command_line import Folders, Run, refused
-from rnnsearch.config import ALIGNMENT_LAYER, CONFIG, WEIGHTS
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import AlignmentLayer
+from rnnsearch.model_files import ALIGNMENT_LAYER, CONFIG, WEIGHTS
 from rnnsearch.model_folder import (
     System,
     checksum,

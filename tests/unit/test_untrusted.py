@@ -17,9 +17,9 @@ from rich.progress import Progress
 from rich.table import Table
 
 import poison
-from rnnsearch.cli.output import written
 from rnnsearch.config import from_dict, read_toml
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning, printable
+from rnnsearch.jobs.output import written
 from rnnsearch.terminal import DescriptionColumn, Terminal
 from rnnsearch.untrusted import Array, check_arrays, read_bytes, read_npz, read_record
 

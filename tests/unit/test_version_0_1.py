@@ -11,9 +11,10 @@ import pytest
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from rnnsearch.config import WEIGHTS, parse_assignments
+from rnnsearch.config import parse_assignments
 from rnnsearch.model import present_name
-from rnnsearch.model_folder import CONFIG, load_system, save_settings
+from rnnsearch.model_files import CONFIG, WEIGHTS
+from rnnsearch.model_folder import load_system, save_settings
 from rnnsearch.training.trainer import CHECKPOINT, Trainer
 from rnnsearch.translation import Translator
 from toy import DEEPER, Recorder, StopAt, toy_config, toy_pairs, toy_trainer
@@ -62,7 +63,7 @@ def test_the_names_are_those_of_version_0_1(folders: tuple[Path, Path]) -> None:
 
 
 def test_it_translates_to_the_same_bits(folders: tuple[Path, Path]) -> None:
-    now, then = (Translator(load_system(folder), folder) for folder in folders)
+    now, then = (Translator([load_system(folder)], folder) for folder in folders)
     assert now.system.config == then.system.config
     lines = [source for source, _ in toy_pairs(5, seed=17)]
     for one, other in zip(now.n_best(lines, 3), then.n_best(lines, 3), strict=True):

@@ -8,8 +8,8 @@ from pathlib import Path
 import torch
 from sentencepiece import sentencepiece_model_pb2
 
-from rnnsearch.config import WEIGHTS
 from rnnsearch.model.rnnsearch import RNNsearch
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import System, load_system, save_settings, save_weights
 from rnnsearch.text import Subwords, Vocabularies, Vocabulary
 from rnnsearch.text.protected import ALL_SYMBOLS

@@ -31,7 +31,7 @@ from rnnsearch.config import DataConfig
 from rnnsearch.data.clean import Cleaner
 from rnnsearch.data.read import read_lines, read_pairs
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.shards import Workers, cut
+from rnnsearch.jobs import Shard, Stage, Workers, cut, numbered
 from rnnsearch.text import Tokenizer, language_of
 
 MAX_LENGTH = 80
@@ -175,15 +175,21 @@ def _tokenizer(file: Path) -> Tokenizer:
     return Tokenizer("moses", language)
 
 
+@dataclass(frozen=True)
+class _Tokenize(Stage[tuple[str, ...], list[list[list[str]]]]):
+    """Tokenises the lines of rows, each by the tokenizer of its column."""
+
+    tokenizers: Sequence[Tokenizer]
+
+    def __call__(self, shard: Shard[tuple[str, ...]]) -> list[list[list[str]]]:
+        return [[one.tokenize(line) for one, line in zip(self.tokenizers, row, strict=True)] for row in shard.rows]
+
+
 def _tokenized(tokenizers: Sequence[Tokenizer], rows: Iterable[tuple[str, ...]]) -> Iterator[list[list[str]]]:
     """The words of each line of each row, from a process for each core."""
-
-    def tokenize(shard: list[list[str]]) -> list[list[list[str]]]:
-        return [[one.tokenize(line) for one, line in zip(tokenizers, row, strict=True)] for row in shard]
-
-    with Workers(tokenize, os.cpu_count() or 1) as processes:
-        for shard in processes.results(cut(rows)):
-            yield from shard
+    with Workers(_Tokenize(tokenizers), os.cpu_count() or 1) as processes:
+        for words in processes.results(numbered(cut(rows))):
+            yield from words
 
 
 def _write_pairs(

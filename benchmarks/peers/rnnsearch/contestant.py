@@ -9,7 +9,8 @@ from pathlib import Path
 from benchmarks.lib.speed_text import Size, text_system
 from benchmarks.lib.training import SCRIPT
 from benchmarks.peers.toolkit import Step, Task, timed
-from rnnsearch.config import WEIGHTS, SearchConfig
+from rnnsearch.config import SearchConfig
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import System, save_settings, save_weights
 from rnnsearch.translation.lexicon import Lexicon
 

@@ -16,14 +16,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from rnnsearch.alignment.agreement import Corpus, steps
-from rnnsearch.alignment.aligner import Aligner, LineLinks, is_aligner, train_aligner
+from rnnsearch.alignment.aligner import Aligner, LineLinks, is_aligner
 from rnnsearch.alignment.bitext import read_joined
 from rnnsearch.data.word_alignments import Links
 
-__all__ = ["Aligner", "Corpus", "LineLinks", "is_aligner", "learned_links", "read_joined", "steps", "train_aligner"]
+__all__ = ["Aligner", "Corpus", "LineLinks", "is_aligner", "learned_links", "read_joined", "steps"]
 
 
 def learned_links(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[Links]:
     """Learn to align words from all sentence pairs, and return the links of each pair."""
     corpus = Corpus(pairs)
-    return (line.links() for line in train_aligner(corpus).align_corpus(corpus))
+    return (line.links() for line in Aligner.learn(corpus).align(corpus))

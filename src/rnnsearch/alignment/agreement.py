@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.alignment import compiled
-from rnnsearch.alignment.bitext import Block, Pair, blocks_of
+from rnnsearch.alignment.bitext import Block, GivenPair, as_words, blocks_of
 from rnnsearch.alignment.compiled import Counts, Parameters
 from rnnsearch.alignment.lexicon import Lexicon, Types
 from rnnsearch.alignment.vocabulary import CLASSES, Words
@@ -56,8 +56,8 @@ JUMPS_SHAPE = CLASSES + 1, 2 * _NEAR + 3
 class Corpus:
     """The text from which an aligner learns, in files."""
 
-    def __init__(self, lines: Iterable[Pair], folder: Path | None = None) -> None:
-        """Read the words of each line, and write files into `folder`, by default a temporary one."""
+    def __init__(self, lines: Iterable[GivenPair], folder: Path | None = None) -> None:
+        """Read the words of each pair, and write files into `folder`, by default a temporary one."""
         if folder is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="rnnsearch-")  # removed when this object is
             folder = Path(self._temporary.name)
@@ -66,7 +66,7 @@ class Corpus:
         read = Words(), Words()
         counts = [np.empty(0, np.int64), np.empty(0, np.int64)]
         self._paths: list[Path] = []
-        for block in blocks_of(lines, *read):
+        for block in blocks_of(map(as_words, lines), *read):
             # A block is written twice: here with provisional numbers, and below with those in the order of the stems.
             self._paths.append(folder / f"block-{len(self._paths):05}.npz")
             block.save(self._paths[-1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from rnnsearch.alignment import compiled
 from rnnsearch.alignment.agreement import JUMPS_SHAPE, Corpus, Models, train
-from rnnsearch.alignment.bitext import Block, Pair, blocks_of
+from rnnsearch.alignment.bitext import Block, GivenPair, as_words, blocks_of
 from rnnsearch.alignment.lexicon import Lexicon, Totals
 from rnnsearch.alignment.probability import EVIDENCE, evidence, probability
 from rnnsearch.alignment.spelling import letter_pairs, likeness
@@ -20,7 +21,7 @@ from rnnsearch.alignment.vocabulary import Words
 from rnnsearch.atomic import atomic_write, write_json, write_text
 from rnnsearch.data.word_alignments import Links, Symmetry, symmetrize
 from rnnsearch.errors import RnnsearchError, shown
-from rnnsearch.shards import digest_of
+from rnnsearch.jobs import digest_of
 from rnnsearch.untrusted import MEGABYTE, Array, check_arrays, check_header, check_regular, read_bytes, read_json
 
 THRESHOLD = 0.5
@@ -69,6 +70,11 @@ class LineLinks:
         backward = self._most_probable(self.source, self.backward)
         return symmetrize(forward, backward, how)
 
+    def probabilities(self) -> dict[tuple[int, int], float]:
+        """Return the link probability of every pair of positions that may be linked."""
+        cells = zip(self.source.tolist(), self.target.tolist(), strict=True)
+        return dict(zip(cells, self.probability.tolist(), strict=True))
+
     def _most_probable(self, words: NDArray[np.int64], probability: NDArray[np.float32]) -> Links:
         """Return for each of the generated `words` its most probable link, unless NULL is more probable."""
         # Sorted by word, then by descending probability, the first position pair of each word is its best.
@@ -82,21 +88,59 @@ class LineLinks:
 
 
 class Aligner:
-    """The words of the training text, and the models that were learned from it."""
+    """A word aligner that has learned from a text: it draws links between the words of sentence pairs.
+
+        aligner = rnnsearch.Aligner.learn(pairs)
+        for line in aligner.align(pairs):
+            line.links(), line.probabilities()
+
+    A pair is two strings whose words are separated by spaces, or two lists of words. An aligner consists of the words of the
+    training text, and of the models that were learned from it.
+    """
 
     def __init__(self, words: tuple[Words, Words], agreeing: Models, independent: Models) -> None:
+        """Take the words and the models; `learn` and `load` create an aligner."""
         self.words, self._models = words, (agreeing, independent)
 
-    def align(self, lines: Iterable[Pair]) -> Iterator[LineLinks]:
-        """Align every line of any text, in order; a side may be empty. The links of a line depend on no other line."""
+    @classmethod
+    def learn(cls, pairs: Iterable[GivenPair] | Corpus, advance: Callable[[int], None] = lambda pairs: None) -> Aligner:
+        """Train an aligner on a text. Each of the `steps` steps calls `advance` with the numbers of pairs it has processed.
+
+        A `Corpus` keeps the text in a folder: a training that was killed continues after its last complete step, if it has
+        the same corpus in the same folder. A corpus may be empty; raises RnnsearchError if there are no pairs otherwise.
+        """
+        corpus = pairs if isinstance(pairs, Corpus) else Corpus(pairs)
+        if corpus is not pairs and not corpus.lines:
+            raise RnnsearchError("no pairs to learn from; an aligner learns from sentences and their translations")
+        agreeing, independent, _ = train(corpus, advance)
+        return cls(corpus.words, agreeing, independent)
+
+    def align(self, pairs: Iterable[GivenPair] | Corpus) -> Iterator[LineLinks]:
+        """Align every pair of any text, in order; a side may be empty. The links of a pair depend on no other pair.
+
+        A `Corpus` must be the training text.
+        """
+        if isinstance(pairs, Corpus):
+            for block in pairs.blocks():
+                yield from self._align(block, self.words)
+            return
         words = self.words[0].copy(), self.words[1].copy()
-        for block in blocks_of(lines, *words):
+        for block in blocks_of(map(as_words, pairs), *words):
             yield from self._align(block.indexed(*words), words)
 
-    def align_corpus(self, corpus: Corpus) -> Iterator[LineLinks]:
-        """Align every line of the training text, in order."""
-        for block in corpus.blocks():
-            yield from self._align(block, self.words)
+    def lexicon(self) -> dict[str, list[tuple[str, float]]]:
+        """Return for each source word the target words that it was linked to, each with p(target word | source word).
+
+        The most probable word comes first. The probabilities are expected links under the agreeing models. The words are in
+        the normalised form in which they were counted.
+        """
+        lexicon, (source_words, target_words) = self._models[0].lexicon, self.words
+        sources, targets = np.divmod(lexicon.keys, max(1, target_words.known))
+        linked: dict[str, list[tuple[str, float]]] = {}
+        for source, target, links in zip(sources.tolist(), targets.tolist(), lexicon.links[:, 0].tolist(), strict=True):
+            p = links / max(float(lexicon.totals.links[0][source]), links, 1e-30)
+            linked.setdefault(source_words.words[source], []).append((target_words.words[target], p))
+        return {word: sorted(targets, key=lambda target: (-target[1], target[0])) for word, targets in linked.items()}
 
     def _align(self, block: Block, words: tuple[Words, Words]) -> Iterator[LineLinks]:
         """Align the lines of a block: posterior probabilities of all four models, then features and link probabilities."""
@@ -119,13 +163,14 @@ class Aligner:
                 parts.append(_cells(block, p, p_DMN[:, :, _of_pair(block, p, first)], t_NMD, shares))
         yield _line(parts)
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: str | os.PathLike[str]) -> None:
         """Save the aligner in a folder, from which `load` reads it.
 
         A folder is an aligner once it contains the description. This file is therefore removed first and written last.
         """
         from safetensors.numpy import save_file
 
+        folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / _DESCRIPTION).unlink(missing_ok=True)
         for name, side in zip(_WORDS, self.words, strict=True):
@@ -155,11 +200,12 @@ class Aligner:
         return arrays
 
     @classmethod
-    def load(cls, folder: Path) -> Aligner:
+    def load(cls, folder: str | os.PathLike[str]) -> Aligner:
         """Read the aligner that `save` has written. Raises RnnsearchError if there is none, or if it is damaged."""
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
 
+        folder = Path(folder)
         try:
             description = read_json(folder / _DESCRIPTION)
         except (OSError, ValueError):
@@ -230,15 +276,6 @@ def _check_numbers(arrays: Mapping[str, NDArray[Any]], words: tuple[Words, Words
 def is_aligner(folder: Path) -> bool:
     """Whether this folder contains an aligner."""
     return (folder / _DESCRIPTION).is_file()
-
-
-def train_aligner(corpus: Corpus, advance: Callable[[int], None] = lambda pairs: None) -> Aligner:
-    """Train an aligner on a text. Each of the `steps` steps calls `advance` with the numbers of pairs that it has processed.
-
-    A training that was killed continues after its last complete step, if it has the same corpus in the same folder.
-    """
-    agreeing, independent, _ = train(corpus, advance)
-    return Aligner(corpus.words, agreeing, independent)
 
 
 def _likeness(block: Block, words: tuple[Words, Words]) -> NDArray[np.float32]:

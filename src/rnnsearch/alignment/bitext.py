@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from rnnsearch.alignment.compiled import Text, index_cells
 from rnnsearch.alignment.vocabulary import Words
 from rnnsearch.data.read import read_lines
-from rnnsearch.errors import RnnsearchError
+from rnnsearch.errors import RnnsearchError, shown
+from rnnsearch.text.tokenize import split_at_spaces
 
 LONGEST = 1024
 """The most words of a side that are aligned together. Longer sentence pairs are cut into pieces, equally many per side."""
@@ -31,6 +32,8 @@ SIZE = 1 << 24
 
 Pair: TypeAlias = tuple[Sequence[str], Sequence[str]]
 """The words of both sides of a line."""
+GivenPair: TypeAlias = tuple[str | Sequence[str], str | Sequence[str]]
+"""A pair as callers give it: two lines whose words are separated by spaces, or the words themselves."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,18 @@ class Block:
         text = Text(*(arrays.pop(name) for name in Text._fields))
         source, target = np.load(path.with_suffix(".types.npy"), mmap_mode="r")
         return cls(text=text, type_source=source, type_target=target, **arrays)
+
+
+def as_words(pair: GivenPair) -> Pair:
+    """The words of both sides of a pair. Raises RnnsearchError for what is no pair of lines or of lists of words."""
+    try:
+        source, target = pair
+    except (TypeError, ValueError):
+        raise RnnsearchError(f"{shown(pair)} is no pair; give a source and a target, lines or lists of words") from None
+    return (
+        split_at_spaces(source) if isinstance(source, str) else source,
+        split_at_spaces(target) if isinstance(target, str) else target,
+    )
 
 
 def blocks_of(lines: Iterable[Pair], source: Words, target: Words) -> Iterator[Block]:

@@ -2,81 +2,101 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from rnnsearch.cli.options import Jobs, ModelOrNone, PageFile, Table, Tokenized, both_sides, check_inputs, once
-from rnnsearch.cli.pictures import Pictures
+from rnnsearch.cli.options import (
+    Jobs,
+    ModelOrNone,
+    Output,
+    PageFile,
+    Table,
+    Tokenized,
+    both_sides,
+    check_inputs,
+    model_option,
+    once,
+)
+from rnnsearch.cli.pictures import Page, Pictures
 from rnnsearch.errors import RnnsearchError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from contextlib import ExitStack
 
-    from rnnsearch.alignment import LineLinks
-    from rnnsearch.data.word_alignments import GoldLinks, Links
+    from rnnsearch.alignment import Aligner, Corpus, LineLinks
+    from rnnsearch.data.word_alignments import GoldLinks, Links, Symmetry
     from rnnsearch.translation.translator import Translator
 
 _How: TypeAlias = Literal["grow-diag", "grow-diag-final-and", "intersection", "union", "probability"]
 
 
+_Source = Annotated[
+    Path | None, typer.Option("--source", "-s", metavar="FILE", help="Source text, one sentence per line.")
+]
+_Target = Annotated[
+    Path | None,
+    typer.Option("--target", "-t", metavar="FILE", help="Its translation; without it, the model translates the source."),
+]
+_PairsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--pairs",
+        metavar="FILE",
+        help="Without a translator: both sides in one file, `source ||| target` or with a tab between.",
+    ),
+]
+_Save = Annotated[
+    Path | None,
+    typer.Option("--save", metavar="FOLDER", help="Without --model: keep the aligner that has learned in this folder."),
+]
+_Format = Annotated[
+    Literal["pharaoh", "json"],
+    typer.Option("--format", help="`pharaoh`: links between words; `json`: all weights, or the links' probabilities."),
+]
+_Plot = Annotated[
+    Path | None, typer.Option("--plot", metavar="FOLDER", help="Draw the alignments into this folder, as in Figure 3.")
+]
+_Plots = Annotated[int, typer.Option("--plots", min=1, help="The largest number of alignments to draw.")]
+_Gold = Annotated[
+    Path | None,
+    typer.Option("--gold", metavar="FILE", help="Gold alignments, `1-2` sure and `1p2` possible; prints the AER."),
+]
+_ReverseModel = Annotated[
+    Path | None,
+    model_option("A model that translates in the other direction; the links of both are combined.", "--reverse-model"),
+]
+_Symmetry = Annotated[
+    _How | None,
+    typer.Option(
+        "--symmetrize",
+        help="How to combine the links of both directions: by default `probability`, and `grow-diag` with "
+        "--reverse-model.",
+    ),
+]
+_ReverseGold = Annotated[bool, typer.Option("--reverse-gold", help="The gold links are written target-source.")]
+
+
 def command(
     model: ModelOrNone = None,
-    source: Annotated[
-        Path | None, typer.Option("--source", "-s", metavar="FILE", help="Source text, one sentence per line.")
-    ] = None,
-    target: Annotated[
-        Path | None,
-        typer.Option("--target", "-t", metavar="FILE", help="Its translation; without it, the model translates the source."),
-    ] = None,
+    source: _Source = None,
+    target: _Target = None,
     tsv: Table = None,
-    pairs_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--pairs",
-            metavar="FILE",
-            help="Without a translator: both sides in one file, `source ||| target` or with a tab between.",
-        ),
-    ] = None,
-    save: Annotated[
-        Path | None,
-        typer.Option("--save", metavar="FOLDER", help="Without --model: keep the aligner that has learned in this folder."),
-    ] = None,
-    format_: Annotated[
-        Literal["pharaoh", "json"],
-        typer.Option("--format", help="`pharaoh`: links between words; `json`: all weights, or the links' probabilities."),
-    ] = "pharaoh",
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file, not to standard output.")
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FOLDER", help="Draw the alignments into this folder, as in Figure 3.")
-    ] = None,
-    plots: Annotated[int, typer.Option("--plots", min=1, help="The largest number of alignments to draw.")] = 20,
+    pairs_file: _PairsFile = None,
+    save: _Save = None,
+    format_: _Format = "pharaoh",
+    output: Output = None,
+    plot: _Plot = None,
+    plots: _Plots = 20,
     page: PageFile = None,
-    gold: Annotated[
-        Path | None,
-        typer.Option("--gold", metavar="FILE", help="Gold alignments, `1-2` sure and `1p2` possible; prints the AER."),
-    ] = None,
-    reverse_model: Annotated[
-        Path | None,
-        typer.Option(
-            "--reverse-model",
-            metavar="FOLDER",
-            help="A model that translates in the other direction; the links of both are combined.",
-        ),
-    ] = None,
-    symmetry: Annotated[
-        _How | None,
-        typer.Option(
-            "--symmetrize",
-            help="How to combine the links of both directions: by default `probability`, and `grow-diag` with "
-            "--reverse-model.",
-        ),
-    ] = None,
-    reverse_gold: Annotated[bool, typer.Option("--reverse-gold", help="The gold links are written target-source.")] = False,
+    gold: _Gold = None,
+    reverse_model: _ReverseModel = None,
+    symmetry: _Symmetry = None,
+    reverse_gold: _ReverseGold = False,
     tokenized: Tokenized = False,
     jobs: Jobs = 1,
 ) -> None:
@@ -90,37 +110,31 @@ def command(
     """
     if tsv is not None:
         source, target = both_sides(source, target, tsv, "--target")
-    judge = _Judge(gold, reverse_gold)
+    shared = _Shared(output, format_ == "json", symmetry, _Judge(gold, reverse_gold))
     if model is None or _is_aligner(model):
-        for option, given in {"--plot": plot, "--page": page, "--reverse-model": reverse_model, "--jobs": jobs > 1}.items():
-            if given:
-                raise RnnsearchError(f"{option} needs a model that translates: give its folder as --model")
-        if model is not None and save is not None:
-            raise RnnsearchError(f"--save keeps an aligner that learns now, and {model} has learned: give one of the two")
-        files = _files_of_pairs(source, target, pairs_file)
-        if save is not None and save.exists() and not save.is_dir():
-            raise RnnsearchError(f"{save}: this is a file; name a folder to keep the aligner in")
-        check_inputs(*files, gold, outputs=[output], folders=[save, model], printed=output is None)
-        _align_by_aligner(model, files, save, output, format_, symmetry or "probability", judge)
-        return
-    if save is not None:
-        raise RnnsearchError("--save is for aligning without a model: a translator learns by `rnnsearch train`")
-    if pairs_file is not None:
-        raise RnnsearchError("--pairs is for aligning without a translator: with one, give --source and --target")
-    if source is None:
-        raise RnnsearchError("there is nothing to align: give --source")
-    if symmetry == "probability":
-        raise RnnsearchError("--symmetrize probability is for an aligner: the attention of a model has no such probability")
-    if target is None and (tokenized or gold is not None):
-        raise RnnsearchError("--gold and --tokenized need given pairs: give --target too")
-    if reverse_model is not None and (target is None or format_ == "json"):
-        raise RnnsearchError("--reverse-model combines the links of given pairs: give --target too, and no --format json")
-    texts = [source] if target is None else once(source, target)
-    outputs, printed = [output, page], output is None
-    check_inputs(*texts, gold, models=[model, reverse_model], outputs=outputs, folders=[plot], printed=printed)
-    how = {"symmetrize": symmetry or "grow-diag", "tokenized": tokenized, "format": format_}
-    pictures = Pictures(plot, plots)
-    _align_by_translator(model, reverse_model, source, target, how, output, pictures, page, judge, jobs)
+        _refuse({"--plot": plot, "--page": page, "--reverse-model": reverse_model, "--jobs": jobs > 1},
+                "needs a model that translates: give its folder as --model")  # fmt: skip
+        _by_aligner(model, source, target, pairs_file, save, shared)
+    else:
+        _refuse({"--save": save}, "is for aligning without a model: a translator learns by `rnnsearch train`")
+        _refuse({"--pairs": pairs_file}, "is for aligning without a translator: with one, give --source and --target")
+        _by_translator(model, reverse_model, source, target, tokenized, shared, Pictures(plot, plots), page, jobs)
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """The options of both kinds of models."""
+
+    output: Path | None
+    as_json: bool
+    symmetry: _How | None
+    judge: _Judge
+
+
+def _refuse(given: dict[str, object], reason: str) -> None:
+    for option, value in given.items():
+        if value:
+            raise RnnsearchError(f"{option} {reason}")
 
 
 def _is_aligner(folder: Path) -> bool:
@@ -129,20 +143,11 @@ def _is_aligner(folder: Path) -> bool:
     return is_aligner(folder)
 
 
-def _files_of_pairs(source: Path | None, target: Path | None, joined: Path | None) -> list[Path]:
-    """The two files of the pairs, or the one file that has both sides."""
-    if joined is not None and source is None and target is None:
-        return [joined]
-    if joined is None and source is not None and target is not None:
-        return [*once(source, target)]
-    raise RnnsearchError("give the pairs as --source and --target, or both in one file as --pairs")
-
-
 class _Judge:
     """Counts the errors of links beside gold links, where there are any."""
 
     def __init__(self, gold: Path | None, reverse: bool) -> None:
-        self._gold, self._reverse = gold, reverse
+        self.gold, self._reverse = gold, reverse
         self._links: list[GoldLinks] = []
         self._predicted: list[Links] = []
 
@@ -155,28 +160,26 @@ class _Judge:
         """Reads the gold links, before any work is done."""
         from rnnsearch.data.word_alignments import read_gold
 
-        if self._gold is not None:
-            self._links = read_gold(self._gold, reverse=self._reverse)
+        if self.gold is not None:
+            self._links = read_gold(self.gold, reverse=self._reverse)
 
     def add(self, predicted: Iterable[Links]) -> None:
         """Takes the links of the next pairs."""
-        if self._gold is not None:
+        if self.gold is not None:
             self._predicted.extend(predicted)
 
     def check(self) -> None:
         """Raises RnnsearchError unless there are gold links for each pair, before anything has its final name."""
-        if self._gold is not None and len(self._links) != len(self._predicted):
+        if self.gold is not None and len(self._links) != len(self._predicted):
             raise RnnsearchError(
-                f"{self._gold} has {len(self._links)} lines for {len(self._predicted)} pairs; give one line per pair"
+                f"{self.gold} has {len(self._links)} lines for {len(self._predicted)} pairs; give one line per pair"
             )
 
     def print(self) -> None:
         """Prints the alignment error rate."""
-        import sys
-
         from rnnsearch.evaluation.aer import alignment_error_rate
 
-        if self._gold is None:
+        if self.gold is None:
             return
         score = alignment_error_rate(self._predicted, self._links)
         print(
@@ -186,63 +189,58 @@ class _Judge:
         )
 
 
-def _align_by_translator(
+def _by_translator(
     model: Path,
     reverse_model: Path | None,
-    source: Path,
+    source: Path | None,
     target: Path | None,
-    how: dict[str, Any],
-    output: Path | None,
+    tokenized: bool,
+    shared: _Shared,
     pictures: Pictures,
-    page: Path | None,
-    judge: _Judge,
+    page_file: Path | None,
     jobs: int,
 ) -> None:
-    from contextlib import ExitStack
+    """Aligns by the attention, or the alignment layer, of a model that translates."""
+    output, judge = shared.output, shared.judge
+    if source is None:
+        raise RnnsearchError("there is nothing to align: give --source")
+    symmetry: Symmetry = "grow-diag"
+    if shared.symmetry == "probability":
+        raise RnnsearchError("--symmetrize probability is for an aligner: the attention of a model has no such probability")
+    if shared.symmetry is not None:
+        symmetry = shared.symmetry
+    if target is None and (tokenized or judge.gold is not None):
+        raise RnnsearchError("--gold and --tokenized need given pairs: give --target too")
+    if reverse_model is not None and (target is None or shared.as_json):
+        raise RnnsearchError("--reverse-model combines the links of given pairs: give --target too, and no --format json")
+    texts, models = [source] if target is None else once(source, target), [model, reverse_model]
+    check_inputs(
+        *texts, judge.gold, models=models, outputs=[output, page_file], folders=[pictures.folder], printed=output is None
+    )
 
     from rnnsearch.cli.bar import bar, beside_output
-    from rnnsearch.cli.output import written
     from rnnsearch.data.read import read_lines, read_pairs
-    from rnnsearch.shards import Kept, cut
-    from rnnsearch.translation.corpora import AlignPairs, in_processes, model_digest, pairs_of
+    from rnnsearch.jobs import cut, job
+    from rnnsearch.translation.stages import Align
 
+    page = Page(page_file)
     translator, reverse = _load_directions(model, reverse_model)
     judge.read()
-    work = AlignPairs(translator, reverse, how["symmetrize"], how["tokenized"], how["format"] == "json")
+    stage = Align(translator, reverse, [one for one in models if one is not None], symmetry, tokenized, shared.as_json)
     pairs: Iterator[tuple[str, str | None]] = (
         ((line, None) for line in read_lines(source)) if target is None else iter(read_pairs([source], [target]))
     )
-    sentences, whole = None, pictures.most
-    if page is not None:
-        from rnnsearch.report.page import MOST_SAMPLES, SentencePage
-
-        sentences, whole = SentencePage(), max(whole, MOST_SAMPLES)
     aligned = 0
-    with ExitStack() as stack:
-        kept = None
-        if output is not None:
-            models = model_digest(model, *([] if reverse_model is None else [reverse_model]))
-            kept = stack.enter_context(Kept(output, {"command": "align", "models": models, **how}))
-        processes = stack.enter_context(in_processes(work, translator, jobs))
-        out = stack.enter_context(written(output))
-        advance = stack.enter_context(bar("aligning", source, wanted=beside_output(output)))
-        for result in processes.results(work.shards(cut(pairs), whole), kept):
-            out.writelines(line + "\n" for line in result["written"])
-            judge.add(frozenset((s, t) for s, t in links) for links in result["links"])
-            found = pairs_of(result, translator)
-            for pair in found:
-                pictures.add(pair)
-                if sentences is not None:
-                    sentences.add(pair)
-            if sentences is not None:
-                sentences.pass_over(len(result["written"]) - len(found))
-            advance(len(result["written"]))
-            aligned += len(result["written"])
+    with job(stage, output, jobs, bar("aligning", source, None, beside_output(output))) as aligning:
+        for done in aligning.rows(cut(pairs), max(pictures.most, page.most)):
+            aligned += 1
+            judge.add([frozenset((s, t) for s, t in done.note)])
+            pictures.add(done.record)
+            page.add(done.record)
         if not aligned:
             raise _nothing_to_align([source, target])
         judge.check()
-    if page is not None and sentences is not None:
-        sentences.write(page, f"Alignments of {source.name}", translator)
+    page.write(f"Alignments of {source.name}", translator)
     judge.print()
 
 
@@ -265,45 +263,58 @@ def _load_directions(model: Path, reverse_model: Path | None) -> tuple[Translato
     return translator, reverse
 
 
-def _align_by_aligner(
-    model: Path | None,
-    files: list[Path],
-    save: Path | None,
-    output: Path | None,
-    format_: str,
-    symmetry: _How,
-    judge: _Judge,
+def _by_aligner(
+    model: Path | None, source: Path | None, target: Path | None, joined: Path | None, save: Path | None, shared: _Shared
 ) -> None:
+    """Aligns by an aligner that was kept, or that learns from the pairs now."""
+    output, judge = shared.output, shared.judge
+    if model is not None and save is not None:
+        raise RnnsearchError(f"--save keeps an aligner that learns now, and {model} has learned: give one of the two")
+    files = _files_of_pairs(source, target, joined)
+    if save is not None and save.exists() and not save.is_dir():
+        raise RnnsearchError(f"{save}: this is a file; name a folder to keep the aligner in")
+    check_inputs(*files, judge.gold, outputs=[output], folders=[save, model], printed=output is None)
+
     from contextlib import ExitStack
 
     from rnnsearch.alignment import Aligner, read_joined
     from rnnsearch.cli.bar import bar, beside_output
-    from rnnsearch.cli.output import written
     from rnnsearch.data.read import read_pairs
     from rnnsearch.data.word_alignments import to_pharaoh
-    from rnnsearch.text.tokenize import split_at_spaces
+    from rnnsearch.jobs.output import written
 
     judge.read()
-    lines = read_joined(files[0]) if len(files) == 1 else read_pairs([files[0]], [files[1]])
-    pairs = ((split_at_spaces(one), split_at_spaces(other)) for one, other in lines)
+    pairs = read_joined(files[0]) if len(files) == 1 else read_pairs([files[0]], [files[1]])
     with ExitStack() as stack:
         if model is not None:
             found, count = Aligner.load(model).align(pairs), None
         else:
-            found, count = _learned(stack, pairs, files, output, save)
+            aligner, corpus = _learned(stack, pairs, files, output)
+            if save is not None:
+                aligner.save(save)
+            found, count = aligner.align(corpus), corpus.lines
         out = stack.enter_context(written(output))
-        advance = stack.enter_context(bar("aligning", files[0], total=count, wanted=beside_output(output)))
+        advance = stack.enter_context(bar("aligning", files[0], count, beside_output(output)))
         number = -1
         for number, line in enumerate(found):
-            links = line.links(symmetry)
+            links = line.links(shared.symmetry or "probability")
             if number < judge.lines:  # the gold links may be those of the first pairs only
                 judge.add([links])
-            out.write((to_pharaoh(links) if format_ == "pharaoh" else _as_json(number, line, links)) + "\n")
+            out.write((_as_json(number, line, links) if shared.as_json else to_pharaoh(links)) + "\n")
             advance(1)
         if number < 0:
             raise _nothing_to_align(files)
         judge.check()
     judge.print()
+
+
+def _files_of_pairs(source: Path | None, target: Path | None, joined: Path | None) -> list[Path]:
+    """The two files of the pairs, or the one file that has both sides."""
+    if joined is not None and source is None and target is None:
+        return [joined]
+    if joined is None and source is not None and target is not None:
+        return [*once(source, target)]
+    raise RnnsearchError("give the pairs as --source and --target, or both in one file as --pairs")
 
 
 def _nothing_to_align(files: Iterable[Path | None]) -> RnnsearchError:
@@ -314,24 +325,22 @@ def _as_json(number: int, line: LineLinks, links: Links) -> str:
     """The links of a line with their probabilities."""
     import json
 
-    known = zip(line.source.tolist(), line.target.tolist(), line.probability.tolist(), strict=True)
-    return json.dumps({"line": number, "links": [[s, t, round(p, 4)] for s, t, p in sorted(known) if (s, t) in links]})
+    known = line.probabilities()
+    return json.dumps({"line": number, "links": [[*link, round(known[link], 4)] for link in sorted(links)]})
 
 
 def _learned(
-    stack: ExitStack, pairs: Iterator[tuple[list[str], list[str]]], files: list[Path], output: Path | None, save: Path | None
-) -> tuple[Iterator[LineLinks], int]:
-    """The links of all pairs, from which an aligner learns first, and the number of pairs.
+    stack: ExitStack, pairs: Iterable[tuple[str, str]], files: list[Path], output: Path | None
+) -> tuple[Aligner, Corpus]:
+    """An aligner that has learned from these pairs.
 
     What it needs on the way is kept beside the output until that is written, or else in a temporary folder: without an
     output, and where the text comes from a pipe, so that no other run could go on with it.
     """
-    import sys
-
-    from rnnsearch.alignment import Corpus, steps, train_aligner
+    from rnnsearch.alignment import Aligner, Corpus, steps
     from rnnsearch.cli.bar import bar
     from rnnsearch.data.read import read_only_once
-    from rnnsearch.shards import Kept, digest_of
+    from rnnsearch.jobs import Kept, digest_of
 
     folder = None
     if output is not None and not any(map(read_only_once, files)):
@@ -341,7 +350,4 @@ def _learned(
         raise _nothing_to_align(files)
     print(f"{corpus.lines:,} pairs, {corpus.cells:,} cells", file=sys.stderr)
     with bar("learning", total=corpus.pairs * steps()) as advance:
-        aligner = train_aligner(corpus, advance)
-    if save is not None:
-        aligner.save(save)
-    return aligner.align_corpus(corpus), corpus.lines
+        return Aligner.learn(corpus, advance), corpus

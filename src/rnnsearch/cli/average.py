@@ -7,9 +7,12 @@ from typing import Annotated
 
 import typer
 
+from rnnsearch.cli.options import check_inputs, model_option
+from rnnsearch.errors import RnnsearchError
+
 
 def command(
-    model: Annotated[list[Path], typer.Option("--model", "-m", metavar="FOLDER", help="A model; give at least two.")],
+    model: Annotated[list[Path], model_option("A model; give at least two.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write it.")],
 ) -> None:
     """Average the weights of models from one training run.
@@ -17,8 +20,6 @@ def command(
     Use it for copies of a model saved at different times, or fine-tuned (`train --from`) on different text. Models that
     started from different random weights cannot be averaged: use them as an ensemble instead.
     """
-    from rnnsearch.cli.options import check_inputs
-    from rnnsearch.errors import RnnsearchError
     from rnnsearch.training.average import average_models
 
     if len(model) < 2:

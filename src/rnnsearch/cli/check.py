@@ -52,7 +52,7 @@ def command(
 
     report = check(file, seed, timeout)
     if junit is not None:
-        from rnnsearch.cli.output import written
+        from rnnsearch.jobs.output import written
 
         with written(junit) as out:
             out.write(report.to_junit())

@@ -50,9 +50,9 @@ def command(
             )
         )
     for sample in demo.shown[:4]:
-        console.print(f"\n  English    {sample.source}")
-        console.print(f"  rnnsearch  {sample.translation.text}", style="bold")
-        console.print(f"  reference  {sample.reference}", style="dim")
+        console.print(f"\n  English    {sample.source_text}")
+        console.print(f"  rnnsearch  {sample.translation_text}", style="bold")
+        console.print(f"  reference  {sample.others['Reference']}", style="dim")
     console.print("\nWhat each word attends to:")
     for path in [demo.page, *demo.heat_maps]:
         console.print(f"  {path}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,35 +26,44 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from rnnsearch.evaluation.error_rates import ErrorRates
+    from rnnsearch.evaluation.system import Evaluation
+    from rnnsearch.translation import Translation, Translator
 
 
 MISSING = "–"
 """Stands for no symbol, in a table of confusions."""
 
 
+_Source = Annotated[
+    Path | None, typer.Option("--source", "-s", metavar="FILE", help="Test set, source side, one sentence per line.")
+]
+_Reference = Annotated[
+    Path | None, typer.Option("--reference", "-r", metavar="FILE", help="Its references, detokenised, line by line.")
+]
+_Json = Annotated[
+    Path | None, typer.Option("--json", metavar="FILE", help="Write all results to this file as JSON.")
+]
+_Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the translations to this file.")
+]
+_Behaviour = Annotated[
+    bool, typer.Option("--behaviour", help="Try what a translator has to be able to do, on generated lines.")
+]
+_Page = Annotated[
+    Path | None,
+    typer.Option("--page", metavar="FILE.html", help="With --behaviour: also write a page with the lines that failed."),
+]
+
+
 def command(
     model: Models,
-    source: Annotated[
-        Path | None, typer.Option("--source", "-s", metavar="FILE", help="Test set, source side, one sentence per line.")
-    ] = None,
-    reference: Annotated[
-        Path | None, typer.Option("--reference", "-r", metavar="FILE", help="Its references, detokenised, line by line.")
-    ] = None,
+    source: _Source = None,
+    reference: _Reference = None,
     tsv: Table = None,
-    json_: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Write all results to this file as JSON.")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the translations to this file.")
-    ] = None,
-    behaviour: Annotated[
-        bool,
-        typer.Option("--behaviour", help="Try what a translator has to be able to do, on generated lines."),
-    ] = False,
-    page: Annotated[
-        Path | None,
-        typer.Option("--page", metavar="FILE.html", help="With --behaviour: also write a page with the lines that failed."),
-    ] = None,
+    json_: _Json = None,
+    output: _Output = None,
+    behaviour: _Behaviour = False,
+    page: _Page = None,
     beam: Beam = None,
     split_sentences: SplitTestSet = None,
     jobs: Jobs = 1,
@@ -89,52 +98,58 @@ def command(
     source, reference = both_sides(source, reference, tsv, "--reference")
     check_inputs(*once(source, reference), models=model, outputs=[json_, output], printed=json_ is None)
 
-    from contextlib import ExitStack
-    from typing import Any
-
-    from rich.table import Table
-
-    from rnnsearch.atomic import write_json
-    from rnnsearch.cli.bar import bar
-    from rnnsearch.cli.output import written
     from rnnsearch.data.read import read_pairs
-    from rnnsearch.evaluation.system import evaluate
-    from rnnsearch.shards import Kept
-    from rnnsearch.terminal import Terminal
-    from rnnsearch.translation import Translation, load
-    from rnnsearch.translation.corpora import TranslateLines, in_processes, translate_all, translation_run
+    from rnnsearch.translation import load
 
     pairs = list(read_pairs([source], [reference]))
     if not pairs:
         raise RnnsearchError(f"{source}: no sentences to evaluate on")
-    console = Terminal()
-    translator = load(*model)
-    work = TranslateLines(translator)
-    work.warm_up(settings)
-    with ExitStack() as stack:
-        kept = None
-        if output is not None:
-            run = translation_run(work, model, {"split_sentences": False, **settings})
-            kept = stack.enter_context(Kept(output, {**run, "command": "evaluate"}))
-        processes = stack.enter_context(in_processes(work, translator, jobs))
-        file = None if output is None else stack.enter_context(written(output))
+    result = _evaluated(load(*model), model, pairs, settings, output, jobs)
+    if json_ is not None:  # before anything is printed, which may fail
+        from rnnsearch.atomic import write_json
+
+        names = " ".join(map(str, model))
+        write_json(json_, {"model": names, "source": str(source), "settings": settings, **result.to_dict()})
+    _print_scores(result)
+
+
+def _evaluated(
+    translator: Translator,
+    models: list[Path],
+    pairs: list[tuple[str, str]],
+    settings: dict[str, Any],
+    output: Path | None,
+    jobs: int,
+) -> Evaluation:
+    """Translates the sources in a job, and scores the translations."""
+    from rnnsearch.cli.bar import bar
+    from rnnsearch.evaluation.system import evaluate
+    from rnnsearch.jobs import cut, job
+    from rnnsearch.translation.stages import Translate, with_prefixes
+
+    stage = Translate(translator, models, format=None, settings={"split_sentences": False, **settings})
+    with job(stage, output, jobs) as translating:
 
         def translate(lines: list[str], **how: Any) -> list[Translation]:
             found: list[Translation] = []
             with bar("translating", total=len(lines)) as advance:
-                for translations in translate_all(processes, work, lines, how, kept):
-                    found += translations
-                    advance(len(translations))
+                for done in translating.rows(cut(with_prefixes(lines, None)), len(lines), how):
+                    found += done.record or []
+                    advance(1)
             return found
 
         result = evaluate(translator, [s for s, _ in pairs], [r for _, r in pairs], translate, **settings)
-        if file is not None:
-            file.writelines(t.text + "\n" for t in result.translations)
+        if output is not None:
+            translating.out.writelines(t.text + "\n" for t in result.translations)
+    return result
 
-    if json_ is not None:  # before anything is printed, which may fail
-        names = " ".join(map(str, model))
-        write_json(json_, {"model": names, "source": str(source), "settings": settings, **result.to_dict()})
 
+def _print_scores(result: Evaluation) -> None:
+    from rich.table import Table
+
+    from rnnsearch.terminal import Terminal
+
+    console = Terminal()
     table = Table("", "sentences", "BLEU", "chrF", "brevity penalty", "length ratio")
     for name, score in (("All", result.all), ("No UNK", result.no_unk)):
         if score is not None:
@@ -160,7 +175,7 @@ def command(
             f"{result.tokenized_bleu:.2f}",
             soft_wrap=True,
         )
-    rate = len(pairs) / max(result.seconds, 1e-9)
+    rate = result.all.sentences / max(result.seconds, 1e-9)
     console.print(f"{result.seconds:.1f} s, {rate:.1f} sentences/s; {result.unfinished} broke off at the length limit")
     console.print(f"BLEU: {result.all.bleu_signature}\nchrF: {result.all.chrf_signature}")
 

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rnnsearch.cli.options import Beam, InstalledOrModels, PaperSearch, SearchSet, check_inputs, search_settings
+from rnnsearch.cli.options import (
+    Beam,
+    InstalledOrModels,
+    PaperSearch,
+    SearchSet,
+    check_inputs,
+    search_settings,
+    tell_installed,
+    translators_for,
+)
 from rnnsearch.cli.pictures import Pictures
+
+_File = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE.tsv",
+        help="Sentences and translations by other systems, in tab-separated columns; the first line names the columns, "
+        "and that of the sentences is `source`.",
+    ),
+]
+_Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE.html", help="Where to write the page.")]
+_Plot = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="FOLDER", help="Draw the alignments into this folder, as in Figure 3."),
+]
 
 
 def command(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE.tsv",
-            help="Sentences and translations by other systems, in tab-separated columns; the first line names the columns, "
-            "and that of the sentences is `source`.",
-        ),
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE.html", help="Where to write the page.")],
+    file: _File,
+    output: _Output,
     model: InstalledOrModels = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FOLDER", help="Draw the alignments into this folder, as in Figure 3."),
-    ] = None,
+    plot: _Plot = None,
     beam: Beam = None,
     paper: PaperSearch = False,
     set_: SearchSet = None,
@@ -37,14 +49,9 @@ def command(
     translations in the table, such as those that a paper prints. The page is one file without links to others.
     """
     settings = search_settings(paper, beam, set_)
-    from rnnsearch.model_catalog import TRANSLATORS, translator_from
-    from rnnsearch.text.tokenize import language_of
-
-    models = model or [translator_from(language_of(file))]
+    models = translators_for(file, model)
     check_inputs(file, models=models, outputs=[output])
-    if not model:
-        languages = TRANSLATORS[models[0].name]
-        print(f"rnnsearch: translating {languages} with the installed model; --model names another", file=sys.stderr)
+    tell_installed(models, model)
 
     from rnnsearch.data.examples import read_examples
     from rnnsearch.report.page import Sample, write_page

@@ -32,8 +32,8 @@ def command(
     With `--onnx`, write the encoder, a step of the decoder and the alignment layer as graphs for ONNX Runtime.
     """
     from rnnsearch.cli.options import check_inputs
-    from rnnsearch.config import WEIGHTS
     from rnnsearch.errors import RnnsearchError
+    from rnnsearch.model_files import WEIGHTS
     from rnnsearch.model_folder import check_single, export_model, load_system
 
     if (output is None) == (onnx is None):

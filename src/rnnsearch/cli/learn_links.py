@@ -48,9 +48,9 @@ def command(
     check_inputs(*once(source, target), links, models=[model], again=[source, target])
 
     from rnnsearch.cli.bar import bar
-    from rnnsearch.config import ALIGNMENT_LAYER
     from rnnsearch.data.word_alignments import GoldLinks
     from rnnsearch.evaluation.aer import alignment_error_rate
+    from rnnsearch.model_files import ALIGNMENT_LAYER
     from rnnsearch.model_folder import check_single, save_alignment_layer
     from rnnsearch.training.alignment_layer import AlignmentLayerTraining
     from rnnsearch.translation import Translator, load
@@ -74,7 +74,7 @@ def command(
         certain = [frozenset(link for link, probability in one.links.items() if probability > LINKED) for one in aside]
         gold = [GoldLinks(sure, sure) for sure in certain]
         print(f"Alignment error rate against the links of {len(aside)} pairs that were kept aside:")
-        for name, of in (("attention", translator), ("alignment layer", Translator(system))):
+        for name, of in (("attention", translator), ("alignment layer", Translator([system]))):
             found = of.score_words([one.source for one in aside], [one.target for one in aside])
             print(f"  {name} {alignment_error_rate([one.links or frozenset() for one in found], gold).aer:.4f}")
 
@@ -83,7 +83,7 @@ def _linked(
     translator: Translator, source: Path, target: Path, links: Path | None, most: int, tokenized: bool
 ) -> Iterator[LinkedPair]:
     """So many pairs, drawn evenly from the text, with their links."""
-    from rnnsearch.alignment import Corpus, steps, train_aligner
+    from rnnsearch.alignment import Aligner, Corpus, steps
     from rnnsearch.cli.bar import bar
     from rnnsearch.data.read import read_pairs
     from rnnsearch.data.word_alignments import read_gold
@@ -113,9 +113,9 @@ def _linked(
         return
     corpus = Corpus(words())
     with bar("aligning", total=corpus.pairs * steps()) as advance:
-        aligner = train_aligner(corpus, advance)
+        aligner = Aligner.learn(corpus, advance)
     every = -(-corpus.lines // most)
-    for number, ((one, other), line) in enumerate(zip(words(), aligner.align_corpus(corpus), strict=True)):
+    for number, ((one, other), line) in enumerate(zip(words(), aligner.align(corpus), strict=True)):
         if number % every == 0:
             cells = zip(line.source.tolist(), line.target.tolist(), strict=True)
             yield LinkedPair(one, other, dict(zip(cells, line.probability.tolist(), strict=True)))

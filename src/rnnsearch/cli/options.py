@@ -5,6 +5,7 @@ Nothing here imports PyTorch, and settings are only loaded when a command runs: 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,34 +31,35 @@ def documentation(of: Callable[..., object] | type) -> str:
 
 
 def _local_folder(model: str) -> Path:
-    """The folder of a model, which is downloaded if the name is one on the Hub."""
+    """The folder of a model that is installed or on the Hub, or this folder."""
     from rnnsearch.model_catalog import model_folder
 
     return model_folder(model)
 
 
-def _model_option(help_: str) -> Any:
-    return typer.Option("--model", "-m", metavar="FOLDER", parser=_local_folder, help=help_)
+def model_option(help_: str, *names: str) -> Any:
+    """An option that takes the folder of a model, the name of an installed one, or a name on the Hub."""
+    return typer.Option(*(names or ("--model", "-m")), metavar="FOLDER", parser=_local_folder, help=help_)
 
 
 _ONE, _SEVERAL = "a folder, or a name on the Hub", "a folder, or a name on the Hub; may be repeated, for an ensemble."
-Model = Annotated[Path, _model_option(f"A trained model: {_ONE}.")]
-ModelOrNone = Annotated[Path | None, _model_option(f"A trained model: {_ONE}.")]
-Models = Annotated[list[Path], _model_option(f"A trained model: {_SEVERAL}")]
+Model = Annotated[Path, model_option(f"A trained model: {_ONE}.")]
+ModelOrNone = Annotated[Path | None, model_option(f"A trained model: {_ONE}.")]
+Models = Annotated[list[Path], model_option(f"A trained model: {_SEVERAL}")]
 InstalledOrModels = Annotated[
     list[Path] | None,
-    _model_option(
+    model_option(
         f"A trained model: {_SEVERAL} By default an installed one: from French to English if the name of FILE ends in .fr, "
         "otherwise from English to French."
     ),
 ]
 ServedModels = Annotated[
     list[Path] | None,
-    _model_option(f"A trained model: {_SEVERAL} By default the installed ones, English to French and French to English."),
+    model_option(f"A trained model: {_SEVERAL} By default the installed ones, English to French and French to English."),
 ]
 PronouncerOrModels = Annotated[
     list[Path] | None,
-    _model_option(f"A model of letters and phones: {_SEVERAL} By default the installed one, English to IPA."),
+    model_option(f"A model of letters and phones: {_SEVERAL} By default the installed one, English to IPA."),
 ]
 Sources = Annotated[
     list[Path] | None,
@@ -148,6 +150,9 @@ Jobs = Annotated[
     int,
     typer.Option("--jobs", "-j", metavar="N", min=1, help="Number of processes; the output does not depend on it."),
 ]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file, not to standard output.")
+]
 Tokenized = Annotated[
     bool, typer.Option("--tokenized", help="The files are already tokenised: words are separated by spaces.")
 ]
@@ -169,8 +174,8 @@ def check_inputs(
     """
     from rnnsearch.atomic import check_outputs, check_writable
     from rnnsearch.cli.streams import check_open
-    from rnnsearch.config import read_model_config
     from rnnsearch.data.read import check_distinct, check_readable, check_repeatable
+    from rnnsearch.model_files import read_model_config
 
     models, outputs = list(models), list(outputs)
     for model in models:
@@ -184,6 +189,23 @@ def check_inputs(
     check_writable(*outputs)
     if printed:
         check_open()
+
+
+def translators_for(file: str | Path, given: list[Path] | None) -> list[Path]:
+    """The models that are given, or else the installed one for the language of a file."""
+    from rnnsearch.model_catalog import translator_from
+    from rnnsearch.text.tokenize import language_of
+
+    return given or [translator_from(language_of(file))]
+
+
+def tell_installed(models: list[Path], given: list[Path] | None) -> None:
+    """Tell on standard error that an installed model translates, where none was given."""
+    from rnnsearch.model_catalog import TRANSLATORS
+
+    if not given:
+        languages = TRANSLATORS[models[0].name]
+        print(f"rnnsearch: translating {languages} with the installed model; --model names another", file=sys.stderr)
 
 
 def once(source: Path, target: Path) -> Sequence[Path]:

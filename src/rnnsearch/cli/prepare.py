@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,33 +17,42 @@ from rnnsearch.cli.options import (
     Tables,
     Targets,
     check_inputs,
+    model_option,
     refuse_settings,
     settings,
 )
 from rnnsearch.errors import RnnsearchError
 
+if TYPE_CHECKING:
+    from rnnsearch.config import DataConfig
+    from rnnsearch.text import Vocabularies
+
+_Output = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the data.")]
+_VocabularyOf = Annotated[
+    Path | None,
+    model_option("A trained model to fine-tune: use its vocabularies.", "--vocabulary-of"),
+]
+_Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        "-j",
+        metavar="N",
+        min=1,
+        help="Number of processes; the output does not depend on it. By default one for each core, 16 at most.",
+    ),
+]
+
 
 def command(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the data.")],
+    output: _Output,
     source: Sources = None,
     target: Targets = None,
     tsv: Tables = None,
     links: Links = None,
     hold_out: HoldOut = 0,
-    vocabulary_of: Annotated[
-        Path | None,
-        typer.Option("--vocabulary-of", metavar="FOLDER", help="A trained model to fine-tune: use its vocabularies."),
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            "-j",
-            metavar="N",
-            min=1,
-            help="Number of processes; the output does not depend on it. By default one for each core, 16 at most.",
-        ),
-    ] = None,
+    vocabulary_of: _VocabularyOf = None,
+    jobs: _Jobs = None,
     preset: Preset = "small",
     config: ConfigFile = None,
     set_: Set = None,
@@ -68,20 +77,17 @@ def command(
     )
 
     from rnnsearch.alignment import learned_links
-    from rnnsearch.config import read_model_config
     from rnnsearch.data.prepare import prepare
+    from rnnsearch.model_files import read_model_config
     from rnnsearch.terminal import Terminal
 
     console = Terminal(stderr=True)
     wanted, vocabularies = asked.data, None
     if vocabulary_of is not None:
-        given = read_model_config(vocabulary_of)
-        refuse_settings(config, set_, asked, given, ["data"], f"--vocabulary-of {vocabulary_of}")
-
-        from rnnsearch.model_folder import load_system
-
-        model = load_system(vocabulary_of)
-        wanted, vocabularies = given.data, model.vocabularies
+        refuse_settings(
+            config, set_, asked, read_model_config(vocabulary_of), ["data"], f"--vocabulary-of {vocabulary_of}"
+        )
+        wanted, vocabularies = _of_model(vocabulary_of)
     with console.status("preparing") as status:
         prepared = prepare(
             source,
@@ -98,3 +104,11 @@ def command(
     for line in prepared.summary():
         console.print(line, soft_wrap=True)
     console.print(f"Prepared in {output}; train with --data {output}")
+
+
+def _of_model(folder: Path) -> tuple[DataConfig, Vocabularies]:
+    """The settings of the data that a model was trained on, and its vocabularies."""
+    from rnnsearch.model_folder import load_system
+
+    system = load_system(folder)
+    return system.config.data, system.vocabularies

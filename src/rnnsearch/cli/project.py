@@ -2,42 +2,46 @@
 
 from __future__ import annotations
 
+import html
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rnnsearch.cli.options import check_inputs
+from rnnsearch.cli.options import Output, check_inputs
 from rnnsearch.errors import RnnsearchError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rnnsearch.data.word_alignments import Links
 
 
+_Source = Annotated[
+    Path, typer.Option("--source", "-s", metavar="FILE", help="What is marked: CoNLL, or a sentence of HTML a line.")
+]
+_Target = Annotated[
+    Path, typer.Option("--target", "-t", metavar="FILE", help="Its translation, one sentence per line, without marks.")
+]
+_Format = Annotated[
+    Literal["conll", "html"],
+    typer.Option("--format", help="`conll`: a word and its label (`B-PER`, `O`) a line; `html`: inline markup."),
+]
+_Links = Annotated[
+    Path | None,
+    typer.Option("--links", metavar="FILE", help="Word links, `0-0 1-2 …` on each line; by default, they are learned."),
+]
+_Model = Annotated[
+    Path | None,
+    typer.Option("--model", "-m", metavar="FOLDER", help="Draw the links with an aligner kept by `align --save`."),
+]
+
+
 def command(
-    source: Annotated[
-        Path, typer.Option("--source", "-s", metavar="FILE", help="What is marked: CoNLL, or a sentence of HTML a line.")
-    ],
-    target: Annotated[
-        Path, typer.Option("--target", "-t", metavar="FILE", help="Its translation, one sentence per line, without marks.")
-    ],
-    format_: Annotated[
-        Literal["conll", "html"],
-        typer.Option("--format", help="`conll`: a word and its label (`B-PER`, `O`) a line; `html`: inline markup."),
-    ] = "conll",
-    links: Annotated[
-        Path | None,
-        typer.Option("--links", metavar="FILE", help="Word links, `0-0 1-2 …` on each line; by default, they are learned."),
-    ] = None,
-    model: Annotated[
-        Path | None,
-        typer.Option("--model", "-m", metavar="FOLDER", help="Draw the links with an aligner kept by `align --save`."),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file, not to standard output.")
-    ] = None,
+    source: _Source,
+    target: _Target,
+    format_: _Format = "conll",
+    links: _Links = None,
+    model: _Model = None,
+    output: Output = None,
 ) -> None:
     """Carry labels or inline markup over to a translation.
 
@@ -49,11 +53,8 @@ def command(
     if links is not None and model is not None:
         raise RnnsearchError("give links or an aligner: one of --links and --model")
 
-    import html
-
-    from rnnsearch.cli.output import written
     from rnnsearch.data.read import read_lines
-    from rnnsearch.data.word_alignments import read_gold
+    from rnnsearch.jobs.output import written
     from rnnsearch.text.tokenize import split_at_spaces
     from rnnsearch.translation.markup import Markup
     from rnnsearch.translation.projection import GivenTranslation, check_links, project_labels, read_conll
@@ -74,7 +75,7 @@ def command(
                 raise RnnsearchError(f"{source}:{number}: markup that ends a sentence, such as <p>; give a sentence a line")
     if len(sources) != len(targets):
         raise RnnsearchError(f"{source} has {len(sources)} sentences, but {target} has {len(targets)}; they belong together")
-    found = [gold.possible for gold in read_gold(links)] if links is not None else _links(sources, targets, model)
+    found = _links(sources, targets, links, model)
     if len(found) != len(targets):
         raise RnnsearchError(f"{links} has {len(found)} lines for {len(targets)} pairs; give one line per pair")
     projected: list[str] = []
@@ -95,9 +96,13 @@ def command(
         out.writelines(projected)
 
 
-def _links(sources: Iterable[list[str]], targets: Iterable[list[str]], model: Path | None) -> list[Links]:
+def _links(sources: list[list[str]], targets: list[list[str]], links: Path | None, model: Path | None) -> list[Links]:
+    """The links of a file, of an aligner that was kept, or of one that learns from the pairs."""
     from rnnsearch.alignment import Aligner, learned_links
+    from rnnsearch.data.word_alignments import read_gold
 
+    if links is not None:
+        return [gold.possible for gold in read_gold(links)]
     pairs = zip(sources, targets, strict=True)
     if model is None:
         return list(learned_links(pairs))

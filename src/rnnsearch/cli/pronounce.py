@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rnnsearch.cli.options import Beam, PronouncerOrModels, check_inputs, search_settings
+from rnnsearch.cli.options import Beam, Jobs, Output, PronouncerOrModels, check_inputs, search_settings
 from rnnsearch.errors import RnnsearchError, printable
 
 
@@ -21,19 +21,18 @@ def command(
         Path | None, typer.Option("--file", "-f", metavar="FILE", help="Text to pronounce; `-` is standard input.")
     ] = None,
     model: PronouncerOrModels = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file, not to standard output.")
-    ] = None,
+    output: Output = None,
     beam: Beam = None,
     n_best: Annotated[
         int, typer.Option("--n-best", min=1, help="Pronunciations written for each word, with their log-probabilities.")
     ] = 1,
+    jobs: Jobs = 1,
 ) -> None:
     """Pronounce words: write each word, a tab, and its phones.
 
     Text is pronounced word by word, a line for each. Capitals are read as small letters, and letters with unknown accents
     without them; other unknown characters are left out. A line without words gives an empty line. The output is a table that
-    `train --tsv` reads.
+    `train --tsv` reads. With --output, a run that was killed goes on where it was.
     """
     if text and file is not None:
         raise RnnsearchError("give the words, or a --file with them, not both")
@@ -46,29 +45,20 @@ def command(
     source = file or Path("-")
     check_inputs(None if text else source, models=model, outputs=[output], printed=output is None)
 
-    from contextlib import ExitStack
-
-    from rnnsearch.cli.output import written
+    from rnnsearch.cli.bar import bar, beside_output
     from rnnsearch.data.read import read_lines
-    from rnnsearch.translation import load
+    from rnnsearch.jobs import cut, job
+    from rnnsearch.translation import Pronouncer
     from rnnsearch.translation.lines import arriving
-    from rnnsearch.translation.pronunciation import Pronouncer
+    from rnnsearch.translation.stages import Pronounce
 
-    pronouncer = Pronouncer(load(*model))
+    stage = Pronounce(Pronouncer.load(*model), model, n_best, settings)
+    lines = text or read_lines(source)
+    groups = arriving(lines) if output is None else cut(lines)
     unread: dict[str, None] = {}
-    with ExitStack() as stack:
-        out = stack.enter_context(written(output))
-        for lines in arriving(text or read_lines(source)):
-            words = [pronouncer.words(line) for line in lines]
-            of_words = iter(pronouncer.n_best([word for each in words for word in each], n_best, **settings))
-            for each in words:
-                rows = [(word, found) for word in each for found in next(of_words)]
-                scores = [f"\t{found.score:.4f}" if n_best > 1 else "" for _, found in rows]
-                out.writelines(f"{word}\t{found.text}{score}\n" for (word, found), score in zip(rows, scores, strict=True))
-                if not rows:
-                    out.write("\n")
-                unread.update(dict.fromkeys(letter for word in each for letter in pronouncer.unreadable(word)))
-            out.flush()
+    with job(stage, output, jobs, bar("pronouncing", file, None, beside_output(output))) as pronouncing:
+        for done in pronouncing.rows(groups):
+            unread.update(dict.fromkeys(done.note))
     if unread:
         shown = printable(" ".join(list(unread)[:20])) + (" …" if len(unread) > 20 else "")
         print(f"rnnsearch: left out, since {model[0].name} does not know how they are read: {shown}", file=sys.stderr)

@@ -3,83 +3,100 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from rnnsearch.cli.options import Set, Sources, Targets, ValidSources, ValidTargets, check_inputs
 from rnnsearch.errors import RnnsearchError
 
+if TYPE_CHECKING:
+    from rnnsearch.experiments.experiment import Experiment
+
+_Scale = Annotated[
+    Literal["builtin", "multi30k", "files", "wmt14"],
+    typer.Option(
+        help="`builtin`: the built-in corpus, half an hour on two CPU cores; `multi30k`: image captions, 4 hours; "
+        "`files`: any parallel text, 4 hours; `wmt14`: the text, the sizes and the recipe of the paper, 585 hours; use "
+        "a GPU."
+    ),
+]
+_Output = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write everything.")]
+_TestSource = Annotated[
+    Path | None, typer.Option("--test-source", metavar="FILE", help="Test set, source side.")
+]
+_TestTarget = Annotated[
+    Path | None, typer.Option("--test-target", metavar="FILE", help="Test set, reference translations.")
+]
+_Words = Annotated[
+    str | None,
+    typer.Option(
+        "--words",
+        metavar="N",
+        help="Select N target words of the training text by their similarity to in-domain text; `348M` by default where "
+        "`wmt14` downloads its text.",
+    ),
+]
+_InDomainSource = Annotated[
+    Path | None,
+    typer.Option("--in-domain-source", metavar="FILE", help="In-domain text for --words, source side."),
+]
+_InDomainTarget = Annotated[
+    Path | None,
+    typer.Option("--in-domain-target", metavar="FILE", help="In-domain text for --words, target side."),
+]
+_Archives = Annotated[
+    Path | None,
+    typer.Option(
+        "--archives",
+        metavar="FOLDER",
+        help="With `wmt14` and without --source: the folder that has the archives of WMT 2014, or that they are "
+        "downloaded to.",
+    ),
+]
+_System = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--system", metavar="NAME=FILE", help="Another system's translations of the test set; may be repeated."
+    ),
+]
+_BudgetHours = Annotated[
+    float | None, typer.Option("--budget-hours", min=0.001, help="Training time of all systems together.")
+]
+_Seed = Annotated[
+    int | None, typer.Option("--seed", min=0, help="Seed of the weights, of dropout, and of the order of the text.")
+]
+_Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only",
+        metavar="SYSTEM",
+        help="Train and test this system alone, such as RNNsearch-50, so that several machines share the work; may "
+        "be repeated.",
+    ),
+]
+
 
 def command(
-    scale: Annotated[
-        Literal["builtin", "multi30k", "files", "wmt14"],
-        typer.Option(
-            help="`builtin`: the built-in corpus, half an hour on two CPU cores; `multi30k`: image captions, 4 hours; "
-            "`files`: any parallel text, 4 hours; `wmt14`: the text, the sizes and the recipe of the paper, 585 hours; use "
-            "a GPU."
-        ),
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write everything.")],
+    scale: _Scale,
+    output: _Output,
     source: Sources = None,
     target: Targets = None,
     valid_source: ValidSources = None,
     valid_target: ValidTargets = None,
-    test_source: Annotated[
-        Path | None, typer.Option("--test-source", metavar="FILE", help="Test set, source side.")
-    ] = None,
-    test_target: Annotated[
-        Path | None, typer.Option("--test-target", metavar="FILE", help="Test set, reference translations.")
-    ] = None,
-    words: Annotated[
-        str | None,
-        typer.Option(
-            "--words",
-            metavar="N",
-            help="Select N target words of the training text by their similarity to in-domain text; `348M` by default where "
-            "`wmt14` downloads its text.",
-        ),
-    ] = None,
-    in_domain_source: Annotated[
-        Path | None,
-        typer.Option("--in-domain-source", metavar="FILE", help="In-domain text for --words, source side."),
-    ] = None,
-    in_domain_target: Annotated[
-        Path | None,
-        typer.Option("--in-domain-target", metavar="FILE", help="In-domain text for --words, target side."),
-    ] = None,
-    archives: Annotated[
-        Path | None,
-        typer.Option(
-            "--archives",
-            metavar="FOLDER",
-            help="With `wmt14` and without --source: the folder that has the archives of WMT 2014, or that they are "
-            "downloaded to.",
-        ),
-    ] = None,
-    system: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--system", metavar="NAME=FILE", help="Another system's translations of the test set; may be repeated."
-        ),
-    ] = None,
-    budget_hours: Annotated[
-        float | None, typer.Option("--budget-hours", min=0.001, help="Training time of all systems together.")
-    ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Seed of the weights, of dropout, and of the order of the text.")
-    ] = None,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--only",
-            metavar="SYSTEM",
-            help="Train and test this system alone, such as RNNsearch-50, so that several machines share the work; may "
-            "be repeated.",
-        ),
-    ] = None,
+    test_source: _TestSource = None,
+    test_target: _TestTarget = None,
+    words: _Words = None,
+    in_domain_source: _InDomainSource = None,
+    in_domain_target: _InDomainTarget = None,
+    archives: _Archives = None,
+    system: _System = None,
+    budget_hours: _BudgetHours = None,
+    seed: _Seed = None,
+    only: _Only = None,
     set_: Set = None,
 ) -> None:
     """Reproduce the experiments of the paper.
@@ -95,19 +112,11 @@ def command(
             "the text is not complete: give --source and --target, --valid-source and --valid-target, --test-source and "
             "--test-target"
         )
-    outside = {}
-    for given in system or []:
-        name, equals, path = given.partition("=")
-        if not (name and equals and path):
-            raise RnnsearchError(f"--system {given}: give a name and a file, as in --system Moses=moses.fr")
-        outside[name] = Path(path)
+    outside = dict(map(_outside, system or []))
     if (in_domain_source is None) != (in_domain_target is None):
         raise RnnsearchError("the in-domain text has two sides: give both --in-domain-source and --in-domain-target")
     read = [*files, in_domain_source, in_domain_target, *outside.values()]
     check_inputs(*read, again=read)
-
-    import shlex
-    import sys
 
     from rnnsearch.config import parse_assignments
     from rnnsearch.experiments.experiment import Text, make_experiment
@@ -129,6 +138,20 @@ def command(
         seed=seed,
         overrides=overrides,
     )
+    _run(experiment, output, outside, only or ())
+
+
+def _outside(given: str) -> tuple[str, Path]:
+    """The name of another system and the file of its translations."""
+    name, equals, path = given.partition("=")
+    if not (name and equals and path):
+        raise RnnsearchError(f"--system {given}: give a name and a file, as in --system Moses=moses.fr")
+    return name, Path(path)
+
+
+def _run(experiment: Experiment, output: Path, outside: dict[str, Path], only: Sequence[str]) -> None:
+    """Runs what is not done yet, and says which claims hold."""
+    import shlex
 
     from rnnsearch.experiments.layout import Layout
     from rnnsearch.experiments.reproduce import Reproduction
@@ -142,7 +165,7 @@ def command(
         console,
         shlex.join(["rnnsearch", *without_only(sys.argv[1:])]),
         outside,
-        only or (),
+        only,
     )
     try:
         results = reproduction.run()

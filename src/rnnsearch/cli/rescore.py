@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rnnsearch.cli.options import Models, Tokenized, check_inputs
+from rnnsearch.cli.options import Jobs, Models, Output, Tokenized, check_inputs
 
 
 def command(
@@ -24,22 +24,28 @@ def command(
         bool, typer.Option("--reverse", help="The model translates in the other direction: use log p(source | translation).")
     ] = False,
     best: Annotated[bool, typer.Option("--best", help="Write only the best translation of each sentence, as text.")] = False,
+    output: Output = None,
     tokenized: Tokenized = False,
+    jobs: Jobs = 1,
 ) -> None:
     """Rescore the n-best lists of another system.
 
     The lists are in Moses's format. The log-probability becomes a new feature; with `--weight`, it is also added to the
-    total, and the translations are sorted by that.
+    total, and the translations are sorted by that. With --output, a run that was killed goes on where it was.
 
     Tune the weight on development data, with the other system's tuner or by trying a few values.
     """
-    check_inputs(source, n_best, models=model, printed=True)
+    check_inputs(source, n_best, models=model, outputs=[output], printed=output is None)
 
+    from rnnsearch.cli.bar import bar, beside_output
     from rnnsearch.data.read import read_lines
+    from rnnsearch.jobs import cut, job
     from rnnsearch.translation import load
-    from rnnsearch.translation.rescoring import read_n_best, rescore
+    from rnnsearch.translation.rescoring import GROUP, Rescorer, n_best_lists, read_n_best
+    from rnnsearch.translation.stages import Rescore
 
-    translator, lines, entries = load(*model), list(read_lines(source)), read_n_best(n_best)
-    for sentence in rescore(translator, lines, entries, name=name, weight=weight, reverse=reverse, tokenized=tokenized):
-        for entry in sentence[: 1 if best else None]:
-            print(entry.text if best else entry)
+    stage = Rescore(Rescorer(load(*model), name, weight, reverse, tokenized), model, best)
+    lines = list(read_lines(source))
+    with job(stage, output, jobs, bar("rescoring", None, len(lines), beside_output(output))) as rescoring:
+        for _ in rescoring.rows(cut(n_best_lists(lines, read_n_best(n_best)), GROUP)):
+            pass

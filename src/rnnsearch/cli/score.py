@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from rnnsearch.cli.options import Models, Table, Tokenized, both_sides, check_inputs, once
+from rnnsearch.cli.options import Jobs, Models, Output, Table, Tokenized, both_sides, check_inputs, once
 
 
 def command(
@@ -22,31 +24,29 @@ def command(
     format_: Annotated[
         Literal["text", "json"], typer.Option("--format", help="`text`: the scores; `json`: also those of the words.")
     ] = "text",
+    output: Output = None,
     tokenized: Tokenized = False,
+    jobs: Jobs = 1,
 ) -> None:
     """Print the log-probability of given translations.
 
-    Logarithms are natural. The total and the perplexity per word go to standard error.
+    Logarithms are natural. The total and the perplexity per word go to standard error. With --output, a run that was killed
+    goes on where it was.
     """
     source, target = both_sides(source, target, tsv, "--target")
-    check_inputs(*once(source, target), models=model, printed=True)
+    check_inputs(*once(source, target), models=model, outputs=[output], printed=output is None)
 
-    import json
-    import math
-    import sys
+    from rnnsearch.cli.bar import bar, beside_output
+    from rnnsearch.data.read import read_pairs
+    from rnnsearch.jobs import cut, job
+    from rnnsearch.translation import load
+    from rnnsearch.translation.stages import Score
 
-    from rnnsearch.translation import load, score_files
-
-    translator = load(*model)
+    stage = Score(load(*model), model, tokenized, format_ == "json")
     total, words = 0.0, 0
-    for number, pair in enumerate(score_files(translator, source, target, tokenized)):
-        total += pair.score
-        words += len(pair.tokens) + 1
-        if format_ == "text":
-            print(f"{pair.score:.6f}")
-        else:
-            scores = [round(score, 6) for score in pair.word_scores]
-            record = {"line": number, "score": round(pair.score, 6), "tokens": pair.tokens, "word_scores": scores}
-            print(json.dumps(record, ensure_ascii=False))
+    with job(stage, output, jobs, bar("scoring", source, None, beside_output(output))) as scoring:
+        for done in scoring.rows(cut(read_pairs([source], [target]))):
+            score, count = done.note
+            total, words = total + score, words + count
     if words:
         print(f"total {total:.2f}, perplexity {math.exp(min(700.0, -total / words)):.2f} per word", file=sys.stderr)

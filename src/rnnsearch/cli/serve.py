@@ -10,47 +10,59 @@ import typer
 from rnnsearch.cli.options import Beam, SearchSet, ServedModels, check_inputs, search_settings
 from rnnsearch.errors import RnnsearchError
 
+_Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="The address to listen on.")]
+_Port = Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen on.")]
+_MaxCharacters = Annotated[
+    int | None,
+    typer.Option("--max-characters", min=1, help="The longest text of a request: 5,000; on this computer, no limit."),
+]
+_MaxSentences = Annotated[
+    int | None,
+    typer.Option("--max-sentences", min=1, help="Most sentences in a request: 200; on this computer, no limit."),
+]
+_MaxQueue = Annotated[
+    int | None,
+    typer.Option(
+        "--max-queue",
+        min=1,
+        help="Most sentences under way: 1,000; on this computer, 50,000. More are refused with status 503.",
+    ),
+]
+_MaxSeconds = Annotated[
+    float | None,
+    typer.Option("--max-seconds", min=0.1, help="The longest that a request may take: 60; on this computer, no limit."),
+]
+_Keys = Annotated[
+    Path | None, typer.Option("--keys", metavar="FILE", help="API keys, one a line: requests without one are refused.")
+]
+_Cors = Annotated[
+    list[str] | None,
+    typer.Option("--cors", metavar="ORIGIN", help="A web site whose pages may call the server; may be repeated."),
+]
+_Terms = Annotated[
+    Path | None,
+    typer.Option("--terms", metavar="FILE", help="Source terms and the translations they get, with a tab between."),
+]
+_Processes = Annotated[
+    int | None,
+    typer.Option("--processes", min=1, help="Processes that search (2 by default); each has a copy of the models."),
+]
+_LogText = Annotated[bool, typer.Option("--log-text", help="Write the texts that are translated into the log.")]
+
 
 def command(
     model: ServedModels = None,
-    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen on.")] = 5000,
-    max_characters: Annotated[
-        int | None,
-        typer.Option("--max-characters", min=1, help="The longest text of a request: 5,000; on this computer, no limit."),
-    ] = None,
-    max_sentences: Annotated[
-        int | None,
-        typer.Option("--max-sentences", min=1, help="Most sentences in a request: 200; on this computer, no limit."),
-    ] = None,
-    max_queue: Annotated[
-        int | None,
-        typer.Option(
-            "--max-queue",
-            min=1,
-            help="Most sentences under way: 1,000; on this computer, 50,000. More are refused with status 503.",
-        ),
-    ] = None,
-    max_seconds: Annotated[
-        float | None,
-        typer.Option("--max-seconds", min=0.1, help="The longest that a request may take: 60; on this computer, no limit."),
-    ] = None,
-    keys: Annotated[
-        Path | None, typer.Option("--keys", metavar="FILE", help="API keys, one a line: requests without one are refused.")
-    ] = None,
-    cors: Annotated[
-        list[str] | None,
-        typer.Option("--cors", metavar="ORIGIN", help="A web site whose pages may call the server; may be repeated."),
-    ] = None,
-    terms: Annotated[
-        Path | None,
-        typer.Option("--terms", metavar="FILE", help="Source terms and the translations they get, with a tab between."),
-    ] = None,
-    processes: Annotated[
-        int | None,
-        typer.Option("--processes", min=1, help="Processes that search (2 by default); each has a copy of the models."),
-    ] = None,
-    log_text: Annotated[bool, typer.Option("--log-text", help="Write the texts that are translated into the log.")] = False,
+    host: _Host = "127.0.0.1",
+    port: _Port = 5000,
+    max_characters: _MaxCharacters = None,
+    max_sentences: _MaxSentences = None,
+    max_queue: _MaxQueue = None,
+    max_seconds: _MaxSeconds = None,
+    keys: _Keys = None,
+    cors: _Cors = None,
+    terms: _Terms = None,
+    processes: _Processes = None,
+    log_text: _LogText = False,
     beam: Beam = None,
     set_: SearchSet = None,
 ) -> None:
@@ -63,7 +75,6 @@ def command(
     At the default address, only this computer reaches the server, and there are hardly any limits. Give them if others reach
     it through a web server; at any other address, they have the values named first.
     """
-    from rnnsearch.data.read import read_lines
     from rnnsearch.model_catalog import TRANSLATORS, default_model
 
     models = model or [default_model(name) for name in TRANSLATORS]
@@ -71,9 +82,7 @@ def command(
     check_inputs(keys, terms, models=models)
     if terms and len(models) > 1:
         raise RnnsearchError(f"{terms}: terms are of one pair of languages, and there are several models; give one")
-    accepted = [key for line in read_lines(keys) if (key := line.strip())] if keys else []
-    if keys and not accepted:
-        raise RnnsearchError(f"{keys}: there is no key in it, so nobody could ask; leave --keys out to serve everyone")
+    accepted = _accepted(keys)
 
     import logging
     from functools import partial
@@ -101,3 +110,13 @@ def command(
         )
         app = make_app(Server(search, limits, accepted, log_text), cors or ())
         listen(app, search, host, port)
+
+
+def _accepted(keys: Path | None) -> list[str]:
+    """The API keys of a file."""
+    from rnnsearch.data.read import read_lines
+
+    accepted = [key for line in read_lines(keys) if (key := line.strip())] if keys else []
+    if keys and not accepted:
+        raise RnnsearchError(f"{keys}: there is no key in it, so nobody could ask; leave --keys out to serve everyone")
+    return accepted

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from functools import partial
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,14 +23,45 @@ from rnnsearch.cli.options import (
     ValidTargets,
     check_inputs,
     count_pairs,
+    model_option,
     refuse_settings,
     settings,
 )
 from rnnsearch.errors import RnnsearchError
 
+if TYPE_CHECKING:
+    from rnnsearch.config import Config
+
+_Output = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the model.")]
+_Data = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="FOLDER", help="Data written by `prepare`, instead of --source and --target."),
+]
+_Start = Annotated[
+    Path | None, model_option("A trained model to start from (fine-tuning).", "--from")
+]
+_Processes = Annotated[
+    int,
+    typer.Option(
+        "--processes",
+        min=1,
+        metavar="N",
+        help="Train in so many processes on this machine, which share its cores; see `training.shards`.",
+    ),
+]
+_Models = Annotated[
+    int,
+    typer.Option(
+        "--models", min=1, metavar="N", help="Train so many models, of different seeds; the folder is one translator."
+    ),
+]
+_Resume = Annotated[
+    bool, typer.Option("--resume", help="Continue the run in the output folder exactly where it stopped.")
+]
+
 
 def command(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the model.")],
+    output: _Output,
     source: Sources = None,
     target: Targets = None,
     tsv: Tables = None,
@@ -39,34 +70,14 @@ def command(
     valid_tsv: ValidTables = None,
     hold_out: HoldOut = 0,
     links: Links = None,
-    data: Annotated[
-        Path | None,
-        typer.Option("--data", metavar="FOLDER", help="Data written by `prepare`, instead of --source and --target."),
-    ] = None,
-    start: Annotated[
-        Path | None, typer.Option("--from", metavar="FOLDER", help="A trained model to start from (fine-tuning).")
-    ] = None,
+    data: _Data = None,
+    start: _Start = None,
     preset: Preset = "small",
     config: ConfigFile = None,
     set_: Set = None,
-    processes: Annotated[
-        int,
-        typer.Option(
-            "--processes",
-            min=1,
-            metavar="N",
-            help="Train in so many processes on this machine, which share its cores; see `training.shards`.",
-        ),
-    ] = 1,
-    models: Annotated[
-        int,
-        typer.Option(
-            "--models", min=1, metavar="N", help="Train so many models, of different seeds; the folder is one translator."
-        ),
-    ] = 1,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the run in the output folder exactly where it stopped.")
-    ] = False,
+    processes: _Processes = 1,
+    models: _Models = 1,
+    resume: _Resume = False,
 ) -> None:
     """Train a translation model on parallel text.
 
@@ -87,25 +98,57 @@ def command(
         raise RnnsearchError("give either --data, or --source and --target (and --links), not both")
     if data is None and not (source and target):
         raise RnnsearchError("there is nothing to train on: give --source and --target, --tsv, or --data FOLDER")
+    text: dict[str, Any] = {
+        "sources": source,
+        "targets": target,
+        "links": links or [],
+        "data": data,
+        "valid_source": valid_source,
+        "valid_target": valid_target,
+        "hold_out": hold_out,
+        "start": start,
+    }
     # Several processes read the settings and the development set each, and may have to begin again.
     several = processes > 1 or models > 1 or "WORLD_SIZE" in os.environ
-    again = several or data is not None or start is not None
-    wanted = settings(preset, config, set_, count_pairs(preset, source, data), again)
+    wanted = settings(
+        preset, config, set_, count_pairs(preset, source, data), several or data is not None or start is not None
+    )
+    _check(wanted, config, set_, several, **text)
+    _launch(wanted, processes, models)
+    _train(output, wanted, models, resume, text)
 
-    from rnnsearch.config import from_dict, read_model_config
+
+def _check(
+    wanted: Config,
+    config: Path | None,
+    set_: list[str] | None,
+    several: bool,
+    *,
+    sources: list[Path],
+    targets: list[Path],
+    links: list[Path],
+    data: Path | None,
+    valid_source: list[Path],
+    valid_target: list[Path],
+    hold_out: int,
+    start: Path | None,
+) -> None:
+    """Raises RnnsearchError for files that cannot be read, and for settings that the data or the model to start from fix."""
+    from rnnsearch.config import from_dict
     from rnnsearch.data.development import check_development_set
     from rnnsearch.data.prepared import prepared_info
+    from rnnsearch.model_files import read_model_config
 
     check_development_set(valid_source, valid_target, hold_out, data)
     check_inputs(
-        *source,
-        *(file for file in target if file not in source),
-        *(links or []),
+        *sources,
+        *(file for file in targets if file not in sources),
+        *links,
         *valid_source,
         *(file for file in valid_target if file not in valid_source),
         again=[
-            *(source + target if hold_out or several else []),
-            *(links or [] if several else []),
+            *(sources + targets if hold_out or several else []),
+            *(links if several else []),
             *(valid_source + valid_target if several else []),
         ],
     )
@@ -115,38 +158,34 @@ def command(
     if start is not None:
         refuse_settings(config, set_, wanted, read_model_config(start), ["data", "model"], f"--from {start}")
 
-    from rnnsearch.terminal import Terminal
-    from rnnsearch.training.processes import check_shards, rank, under_torchrun
+
+def _launch(wanted: Config, processes: int, models: int) -> None:
+    """Trains in several processes, where they are asked for and this is none of them, and exits."""
+    from rnnsearch.training.processes import check_shards, under_torchrun
 
     if models > 1 and (processes > 1 or under_torchrun()):
         raise RnnsearchError("--models trains one model after the other; leave --processes out, or train them one by one")
     if processes > 1 and not under_torchrun():
         check_shards(wanted.training, processes)
-        import sys
 
         from rnnsearch.training.launch import launch
 
         raise typer.Exit(launch(processes, sys.argv[1:]))
 
+
+def _train(output: Path, wanted: Config, models: int, resume: bool, text: dict[str, Any]) -> None:
+    """Trains one model, or several one after the other, and says what to do with them."""
+    from rnnsearch.terminal import Terminal
     from rnnsearch.training.ensemble import train_ensemble
+    from rnnsearch.training.processes import rank
     from rnnsearch.training.session import Interrupted, train
 
     console = Terminal(stderr=True, quiet=rank() > 0)
     try:
-        (train if models == 1 else partial(train_ensemble, models=models))(
-            output,
-            wanted,
-            sources=source,
-            targets=target,
-            links=links or [],
-            data=data,
-            valid_source=valid_source,
-            valid_target=valid_target,
-            hold_out=hold_out,
-            start=start,
-            resume=resume,
-            console=console,
-        )
+        if models == 1:
+            train(output, wanted, **text, resume=resume, console=console)
+        else:
+            train_ensemble(output, wanted, **text, models=models, resume=resume, console=console)
     except Interrupted as stop:
         console.print(str(stop))
         raise typer.Exit(130) from None

@@ -36,7 +36,7 @@ from rnnsearch.data.repetitions import Fingerprints
 from rnnsearch.data.word_alignments import Links, parse_gold
 from rnnsearch.data.word_encoder import WordEncoder, word_encoders
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.shards import Kept, Plain, Workers, cut, default_jobs
+from rnnsearch.jobs import Kept, Plain, Shard, Stage, Workers, cut, default_jobs, numbered
 from rnnsearch.text import Units, Vocabularies, language_of, units_of
 from rnnsearch.text.protected import pair_as_symbols
 
@@ -98,19 +98,19 @@ def prepare(
                 write_text(staging / name, "".join(f"{line}\n" for line in lines))
         numbering = _Numbering(config, staging, report)
         work = _Tokenizing(*units, config, held_out)
-        numbered = staging / "numbered.arrow"
+        unsorted = staging / "numbered.arrow"
         no_limit = np.iinfo(np.int32).max
         pairs = read_pairs(sources, targets)
         head = list(islice(pairs, _FEW))
         with Workers(work, processes if len(head) == _FEW else 1) as running:
-            blocks = numbering.blocks(running.results(cut(chain(head, pairs)), finished))
-            write_packed(numbered, blocks, source_size=no_limit, target_size=no_limit)
+            blocks = numbering.blocks(running.results(numbered(cut(chain(head, pairs))), finished))
+            write_packed(unsorted, blocks, source_size=no_limit, target_size=no_limit)
         rows, cleaned = numbering.rows(), numbering.report
         if not cleaned.kept:
             finished.clear()
             raise RnnsearchError(_nothing_left(sources, targets, cleaned, config))
 
-        corpus = PackedCorpus.open(numbered)
+        corpus = PackedCorpus.open(unsorted)
         source, target = word_encoders(corpus, rows, numbering.source, numbering.target, config, vocabularies)
         Vocabularies(source.vocabulary, target.vocabulary).save(staging)
         order = np.random.Generator(np.random.PCG64(config.seed)).permutation(len(rows))
@@ -230,7 +230,7 @@ class _Words(dict[str, int]):
 
 
 @dataclass(frozen=True)
-class _Tokenizing:
+class _Tokenizing(Stage[tuple[str, str], Plain]):
     """Tokenises and cleans the pairs of a shard, and numbers the words of the pairs that no rule drops.
 
     The result is JSON: `dropped` is, for each pair, the rule that drops it, "held_out", or None; the other entries hold the
@@ -242,12 +242,12 @@ class _Tokenizing:
     config: DataConfig
     held_out: HeldOut | None
 
-    def __call__(self, shard: Plain) -> Plain:
+    def __call__(self, shard: Shard[tuple[str, str]]) -> Plain:
         words, sides = (_Words(), _Words()), (_Growing(), _Growing())
         dropped: list[str | None] = []
         fingerprints = []
-        for lines in shard:
-            pair = self.source.tokenize(lines[0]), self.target.tokenize(lines[1])
+        for source, target in shard.rows:
+            pair = self.source.tokenize(source), self.target.tokenize(target)
             if self.config.protects:
                 pair = pair_as_symbols(*pair, (self.config.source_language, self.config.target_language))
             is_held_out = self.held_out is not None and pair in self.held_out

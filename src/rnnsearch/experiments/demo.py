@@ -36,21 +36,12 @@ def next_steps(folder: Path) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A sentence of the test set that is shown on the page, with its reference and translation."""
-
-    source: str
-    reference: str
-    translation: Translation
-
-
-@dataclass(frozen=True)
 class Demo:
     """The results of the demonstration, and the files that it has written."""
 
     evaluation: Evaluation
     alignment: AlignmentScore | None
-    shown: list[Shown]
+    shown: list[Sample]
     """A few translations of different lengths."""
     page: Path
     heat_maps: list[Path]
@@ -82,13 +73,14 @@ def run_demo(folder: Path, config: Config, pairs: int, console: Console) -> Demo
     with console.status(f"translating {len(sources)} sentences that are not in the training text"):
         evaluation = evaluate(translator, sources, references)
         alignment = _alignment_score(translator, sources, references, corpus / "test.gold")
-    shown = _choose(sources, references, evaluation.translations)
+    chosen = _choose(evaluation.translations)
     heat_maps = []
-    for number, translation in enumerate((sample.translation for sample in shown[:4]), 1):
+    for number, translation in enumerate((evaluation.translations[index] for index in chosen[:4]), 1):
         tokens, weights = translation.with_end()
         if weights is not None and translation.tokens:
             heat_maps.append(folder / f"alignment-{number}.png")
             plot_alignment(weights, translation.source_tokens, tokens, heat_maps[-1])
+    shown = [_sample(sources[index], references[index], evaluation.translations[index]) for index in chosen]
     demo = Demo(evaluation, alignment, shown, folder / "index.html", heat_maps)
     write_json(folder / "scores.json", {"evaluation": evaluation.to_dict(), "aer": alignment and alignment.aer})
     _write_page(demo, model)
@@ -104,7 +96,7 @@ def _alignment_score(translator: Translator, sources: list[str], references: lis
     return alignment_error_rate(predicted, read_gold(gold))
 
 
-def _choose(sources: list[str], references: list[str], translations: list[Translation]) -> list[Shown]:
+def _choose(translations: list[Translation]) -> list[int]:
     """Return one sentence from each of several ranges of lengths: the one with the most reordering."""
     chosen = []
     for low, high in ((5, 8), (9, 12), (13, 16), (17, 22), (23, 30), (31, 60)):
@@ -114,9 +106,19 @@ def _choose(sources: list[str], references: list[str], translations: list[Transl
             if low < len(translation.source_tokens) <= high + 1
         ]
         if candidates:
-            index = -max(candidates)[1]
-            chosen.append(Shown(sources[index], references[index], translations[index]))
+            chosen.append(-max(candidates)[1])
     return chosen
+
+
+def _sample(source: str, reference: str, translation: Translation) -> Sample:
+    return Sample(
+        source_tokens=translation.source_tokens,
+        target_tokens=translation.tokens,
+        alignment=translation.alignment,
+        source_text=source,
+        translation_text=translation.text,
+        others={"Reference": reference},
+    )
 
 
 def _crossings(translation: Translation) -> int:
@@ -148,16 +150,6 @@ def _write_page(demo: Demo, model: Path) -> None:
         figures=figures,
         curves=record["validations"],
         length_bins=demo.evaluation.by_length,
-        samples=[
-            Sample(
-                source_tokens=sample.translation.source_tokens,
-                target_tokens=sample.translation.tokens,
-                alignment=sample.translation.alignment,
-                source_text=sample.source,
-                translation_text=sample.translation.text,
-                others={"Reference": sample.reference},
-            )
-            for sample in demo.shown
-        ],
+        samples=demo.shown,
         next_steps=next_steps(model.parent),
     )

@@ -15,24 +15,23 @@ import numpy as np
 from rnnsearch.config import to_dict
 from rnnsearch.data.read import read_lines
 from rnnsearch.evaluation.bleu import CorpusScore, LengthBin, bleu_by_length, corpus_score
+from rnnsearch.evaluation.coverage import unread_words
 from rnnsearch.evaluation.significance import bootstrap_bleu, compare
 from rnnsearch.experiments import paper
 from rnnsearch.experiments.claims import Changes, check_claims, compared_bins
 from rnnsearch.experiments.experiment import Experiment, TrainedSystem
 from rnnsearch.experiments.further_claims import Evidence, further_claims
 from rnnsearch.experiments.layout import Layout
-from rnnsearch.experiments.measure import Measured, open_measured
+from rnnsearch.experiments.measure import Measured, open_measured, unsure
 from rnnsearch.experiments.recipe import recipe
 from rnnsearch.experiments.testset import TestSet, open_test_set
 from rnnsearch.report.results import (
-    AlignedSentence,
     Attempt,
     LongSentence,
     Results,
     SystemResult,
     Training,
 )
-from rnnsearch.translation.translation import with_end
 
 MOSES_ABSENT = "not run: --system Moses=FILE shows its translations"
 
@@ -62,12 +61,7 @@ def collect_results(experiment: Experiment, layout: Layout, outside: Mapping[str
             *check_claims(by_paper_name, comparison, _changes(test, systems, texts)),
             *further_claims(_evidence(experiment, test, measured, texts)),
         ],
-        alignments=[
-            AlignedSentence(shown.source_tokens, tokens, alignment)
-            for shown in figure_3
-            for tokens, alignment in [with_end(shown.tokens, shown.alignment, shown.end_alignment)]
-            if alignment is not None and shown.tokens
-        ],
+        alignments=[pair for pair in figure_3 if pair.alignment is not None and pair.tokens],
         aligned_by=aligned_by,
         long_sentences=[_long_sentence(number, test, measured, texts, outside) for number in test.choice.table_3],
         long=experiment.long,
@@ -103,7 +97,7 @@ def _evidence(
 
 
 def as_dict(results: Results) -> dict[str, Any]:
-    """Return all numbers as values that JSON can represent, without the alignments, which are in `measured.json`."""
+    """Return all numbers as values that JSON can represent, without the alignments, which are in `measurements.json`."""
     values = asdict(replace(results, alignments=[]))
     del values["alignments"]
     return values
@@ -212,9 +206,11 @@ def _long_sentence(
 ) -> LongSentence:
     attempts = []
     for name, measurements in measured.items():
-        shown = measurements.shown[number]
-        unread = None if shown.alignment is None else [shown.source_tokens[position] for position in shown.unread]
-        attempts.append(Attempt(name, shown.text, shown.tokens, shown.unsure, unread))
+        pair = measurements.shown[number]
+        unread = None
+        if pair.alignment is not None:
+            unread = [pair.source_tokens[position] for position in unread_words(pair.alignment)]
+        attempts.append(Attempt(name, measurements.texts[number], pair.tokens, unsure(pair), unread))
     attempts += [Attempt(name, texts[name][number], texts[name][number].split(), [], None) for name in outside]
     return LongSentence(test.sources[number], test.references[number], attempts)
 

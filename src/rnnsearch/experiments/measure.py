@@ -7,9 +7,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from rnnsearch.atomic import write_json, write_text
 from rnnsearch.data.read import read_lines
@@ -19,28 +16,10 @@ from rnnsearch.evaluation.coverage import unread_words
 from rnnsearch.experiments.inspection import Inspection, inspect
 from rnnsearch.experiments.testset import TestSet
 from rnnsearch.text import UNK_SYMBOL
-from rnnsearch.translation import ScoredPair, Translation, Translator, load, score_pairs
-from rnnsearch.translation.translation import Alignment, rounded, rounded_row
+from rnnsearch.translation import ScoredPair, load, score_pairs
 
 UNSURE = math.log(0.1)
 """A system counts as unsure of a target word if its log-probability is lower than this."""
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A translation that the report shows word by word."""
-
-    text: str
-    tokens: list[str]
-    unsure: list[int]
-    """The positions of the target words with a probability below 0.1, and of unknown words."""
-    source_tokens: list[str]
-    """The source words with the end symbol."""
-    alignment: Alignment | None
-    unread: list[int]
-    """The positions of the source words that no target word attends to; empty for a system without an alignment."""
-    end_alignment: Alignment | None = None
-    """The row of the alignment for the end symbol of the target."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +37,15 @@ class Measured:
     unread: list[int] | None
     """The number of source words of each sentence that no target word attends to; None for a system without an
     alignment."""
-    shown: Mapping[int, Shown]
-    """The translations that are shown, by the numbers of the sentences."""
+    shown: Mapping[int, ScoredPair]
+    """The translations that are shown word by word, with the system's own scores and alignment, by the numbers of the
+    sentences."""
     inspection: Inspection | None = None
     """The measurements of its annotations and its alignment; None for a system without an alignment."""
 
 
 def measure(model: Path, test: TestSet, gold: Path | None, folder: Path) -> None:
-    """Translate the test set, and write the fields of `Measured` to files in `folder`, `measured.json` last."""
+    """Translate the test set, and write the fields of `Measured` to files in `folder`, `measurements.json` last."""
     translator = load(model)
     translations = translator.translate(test.sources, split_sentences=False)
     known = translator.translate(
@@ -76,62 +56,37 @@ def measure(model: Path, test: TestSet, gold: Path | None, folder: Path) -> None
     numbers = sorted({*test.choice.figure_3, *test.choice.table_3})
     pairs = translator.score(test.sources, test.references) if aligns else []
     links = list(read_gold(gold)) if gold else None
-    shown = zip(numbers, _word_by_word(translator, [translations[i] for i in numbers]), strict=True)
+    chosen = [translations[i] for i in numbers]
+    shown = score_pairs([translator.system], [t.source_tokens[:-1] for t in chosen], [t.tokens for t in chosen])
     _write_lines(folder / "all.target", [t.text for t in translations])
     _write_lines(folder / "no-unk.target", [t.text for t in known])
     write_json(
-        folder / "measured.json",
+        folder / "measurements.json",
         {
             "unfinished": sum(not t.finished for t in translations),
             "aer": asdict(_alignment_score(pairs, links)) if aligns and links is not None else None,
             "inspection": asdict(inspect(translator.system, pairs, links)) if aligns else None,
             "unread": unread if aligns else None,
-            "shown": {str(number): _as_json(translation) for number, translation in shown},
+            "shown": {str(number): pair.to_plain() for number, pair in zip(numbers, shown, strict=True)},
         },
     )
 
 
 def open_measured(folder: Path) -> Measured:
     """Read the measurements that `measure` has written to `folder`."""
-    record = json.loads((folder / "measured.json").read_text(encoding="utf-8"))
-    shown = {}
-    for number, fields in record["shown"].items():
-        weights = fields["alignment"]
-        alignment = None
-        if weights is not None:
-            alignment = np.array(weights, np.float32).reshape(len(fields["tokens"]), len(fields["source_tokens"]))
-        end = fields.get("end_alignment")
-        end_alignment = None if end is None else np.array(end, np.float32)
-        shown[int(number)] = Shown(**{**fields, "alignment": alignment, "end_alignment": end_alignment})
+    record = json.loads((folder / "measurements.json").read_text(encoding="utf-8"))
     return Measured(
         texts=list(read_lines(folder / "all.target")),
         known_texts=list(read_lines(folder / "no-unk.target")),
         unfinished=record["unfinished"],
         aer=record["aer"] and AlignmentScore(**record["aer"]),
         unread=record["unread"],
-        shown=shown,
+        shown={int(number): ScoredPair.from_plain(pair) for number, pair in record["shown"].items()},
         inspection=Inspection(**record["inspection"]) if record.get("inspection") else None,
     )
 
 
-def _word_by_word(translator: Translator, translations: Sequence[Translation]) -> list[Shown]:
-    """Score the translations with the system itself, which gives a score and the attention weights for each word."""
-    pairs = score_pairs(translator.system, [t.source_tokens[:-1] for t in translations], [t.tokens for t in translations])
-    return [
-        Shown(
-            text=translation.text,
-            tokens=pair.tokens,
-            unsure=_unsure(pair),
-            source_tokens=pair.source_tokens,
-            alignment=pair.alignment,
-            end_alignment=pair.end_alignment,
-            unread=[] if pair.alignment is None else unread_words(pair.alignment),
-        )
-        for translation, pair in zip(translations, pairs, strict=True)
-    ]
-
-
-def _unsure(pair: ScoredPair) -> list[int]:
+def unsure(pair: ScoredPair) -> list[int]:
     # The last score belongs to the end symbol.
     return [
         position
@@ -142,12 +97,6 @@ def _unsure(pair: ScoredPair) -> list[int]:
 
 def _alignment_score(pairs: Sequence[ScoredPair], gold: Sequence[GoldLinks]) -> AlignmentScore:
     return alignment_error_rate([hard_alignment(pair.alignment) for pair in pairs if pair.alignment is not None], gold)
-
-
-def _as_json(shown: Shown) -> dict[str, Any]:
-    """Return the fields as values that JSON can represent, with rounded weights."""
-    rows = {"alignment": rounded(shown.alignment), "end_alignment": rounded_row(shown.end_alignment)}
-    return {**vars(shown), **rows}
 
 
 def _write_lines(path: Path, lines: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from rnnsearch.atomic import acquire_lock, atomic_write, write_json
-from rnnsearch.config import CONFIG, WEIGHTS, from_dict, to_dict
+from rnnsearch.config import from_dict, to_dict
 from rnnsearch.data.prepare import prepare
 from rnnsearch.data.prepared import open_prepared
 from rnnsearch.data.read import read_lines
@@ -26,6 +26,7 @@ from rnnsearch.experiments.findings import as_dict, collect_results
 from rnnsearch.experiments.layout import Layout
 from rnnsearch.experiments.measure import measure
 from rnnsearch.experiments.testset import choose, open_test_set
+from rnnsearch.model_files import CONFIG, WEIGHTS
 from rnnsearch.report.reproduction import draw_figures, write_report
 from rnnsearch.report.results import Results
 from rnnsearch.selection.cross_entropy_difference import select
@@ -147,7 +148,7 @@ class Reproduction:
 
     def _measured(self, system: TrainedSystem) -> Path:
         """Return the file that exists when the system has been tested."""
-        return self.layout.translations(system) / "measured.json"
+        return self.layout.translations(system) / "measurements.json"
 
     def _text_parts(self) -> Iterator[Part]:
         """Yield the parts that prepare the text."""

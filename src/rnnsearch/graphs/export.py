@@ -7,7 +7,6 @@ from importlib.resources import files
 from pathlib import Path
 
 from rnnsearch.atomic import atomic_write, write_text
-from rnnsearch.config import ALIGNMENT_LAYER, CONFIG, WEIGHTS, read_model_config
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.graphs.alignment_layer import alignment_layer
 from rnnsearch.graphs.encoder import encoder
@@ -16,6 +15,7 @@ from rnnsearch.graphs.graph import Graph
 from rnnsearch.graphs.network import Precision
 from rnnsearch.graphs.step import step
 from rnnsearch.graphs.weights import Weights
+from rnnsearch.model_files import ALIGNMENT_LAYER, CONFIG, WEIGHTS, read_model_config
 
 ENCODER, STEP, ALIGNMENT_GRAPH, SCRIPT = "encoder.onnx", "step.onnx", "alignment_layer.onnx", "translate.py"
 _COPIED = (CONFIG, "source.vocab", "target.vocab", "source.subwords", "target.subwords")

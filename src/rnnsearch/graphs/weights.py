@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from rnnsearch.config import SCALE
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.model_files import SCALE
 from rnnsearch.untrusted import check_header
 from rnnsearch.weight_names import present_name
 

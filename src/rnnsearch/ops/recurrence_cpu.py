@@ -22,8 +22,6 @@ from rnnsearch.ops.matmul import Precision, full_precision, product
 class CpuRecurrences:
     """The fused implementation of `Recurrences`. It runs on any device, with compiled loops for float32 on a CPU."""
 
-    name = "fused"
-
     def __init__(self, precision: Precision = "fp32") -> None:
         self.precision = precision
 

@@ -38,8 +38,6 @@ class CudaRecurrences:
     as well, since a GPU computes all sentences in parallel.
     """
 
-    name = "cuda"
-
     def __init__(self, precision: Precision = "fp32", graphs: bool = True) -> None:
         self.precision = precision
         self._graphs = Graphs() if graphs and torch.cuda.is_available() else None

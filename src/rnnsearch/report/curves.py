@@ -7,56 +7,42 @@ A row is one validation of the training log. It has `update`, and any of `train_
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.report.figures import SERIES, add_legend, new_figure, plain_axes, save_figure, start_at_zero
+from rnnsearch.report.figures import SERIES, add_legend, new_figure, plain_axes, start_at_zero
 
 Rows = Sequence[Mapping[str, float | None]]
 
 _WIDTH, _HEIGHT = 4.3, 3.1
 
 
-def plot_curves(rows: Rows, path: str | os.PathLike[str] | None = None) -> Figure:
-    """Draw NLL and BLEU side by side; with `path`, also write the figure to this file (.png, .pdf or .svg).
-
-    Raises RnnsearchError if there are no rows.
-    """
-    figure, (left, right) = _panels(rows, 2)
-    _draw_nll(left, rows)
-    _draw_bleu(right, rows)
-    if path is not None:
-        save_figure(figure, path)
-    return figure
-
-
 def plot_nll(rows: Rows) -> Figure:
-    """Draw the NLL per word on the training text and on the development set."""
-    figure, (axes,) = _panels(rows, 1)
+    """Draw the NLL per word on the training text and on the development set. Raises RnnsearchError without rows."""
+    figure, axes = _panel(rows)
     _draw_nll(axes, rows)
     return figure
 
 
 def plot_valid_bleu(rows: Rows) -> Figure:
     """Draw BLEU on the development set."""
-    figure, (axes,) = _panels(rows, 1)
+    figure, axes = _panel(rows)
     _draw_bleu(axes, rows)
     return figure
 
 
-def _panels(rows: Rows, count: int) -> tuple[Figure, list[Axes]]:
-    """Return a new figure with `count` panels side by side. Raises RnnsearchError if there are no rows to draw."""
+def _panel(rows: Rows) -> tuple[Figure, Axes]:
+    """Return a new figure and its only panel. Raises RnnsearchError if there are no rows to draw."""
     if not rows:
         raise RnnsearchError(
             "training curves: there is no validation to draw; train for at least `training.validate_every` updates"
         )
-    figure = new_figure(count * _WIDTH, _HEIGHT)
+    figure = new_figure(_WIDTH, _HEIGHT)
     figure.set_layout_engine("constrained")
-    return figure, [figure.add_subplot(1, count, column) for column in range(1, count + 1)]
+    return figure, figure.add_subplot()
 
 
 def _draw_nll(axes: Axes, rows: Rows) -> None:

@@ -19,7 +19,8 @@ from rnnsearch.report.figures import inline_svg
 from rnnsearch.report.heatmap import MAX_WORDS, check_alignment
 from rnnsearch.report.length_plot import plot_bleu_by_length
 from rnnsearch.text.spans import pieces
-from rnnsearch.translation import ScoredPair, Translation, Translator
+from rnnsearch.translation import Translation, Translator
+from rnnsearch.translation.translation import Aligned
 
 _END_SYMBOL = "</s>"
 MOST_SAMPLES = 1000
@@ -114,7 +115,7 @@ class SentencePage:
                 self._lines.append(line)
             yield line
 
-    def add(self, pair: Translation | ScoredPair, others: Sequence[Translation] = ()) -> None:
+    def add(self, pair: Aligned, others: Sequence[Translation] = ()) -> None:
         """Add the next sentence, with further translations of it."""
         number, self._count = self._count, self._count + 1
         if number >= MOST_SAMPLES:
@@ -133,7 +134,7 @@ class SentencePage:
         )
 
     @staticmethod
-    def _others(pair: Translation | ScoredPair, others: Sequence[Translation]) -> dict[str, str]:
+    def _others(pair: Aligned, others: Sequence[Translation]) -> dict[str, str]:
         """What is shown below a sentence: the numbers that its translation lacks, and further translations."""
         missing = pair.missing if isinstance(pair, Translation) else ()
         rows = {"Missing numbers": ", ".join(missing)} if missing else {}

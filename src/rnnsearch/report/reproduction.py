@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from markupsafe import Markup
@@ -11,7 +12,8 @@ from rnnsearch.report.document import write_document
 from rnnsearch.report.figures import inline_svg
 from rnnsearch.report.heatmap import check_alignment, plot_alignment
 from rnnsearch.report.length_plot import plot_bleu_by_length
-from rnnsearch.report.results import AlignedSentence, Results
+from rnnsearch.report.results import Results
+from rnnsearch.translation.translation import Alignment
 
 _PANELS = "abcdefgh"
 
@@ -22,9 +24,9 @@ def draw_figures(results: Results, folder: Path) -> list[Path]:
     for kind in ("png", "pdf"):
         paths.append(folder / f"figure-2.{kind}")
         plot_bleu_by_length({system.name: system.by_length for system in results.systems}, paths[-1])
-        for panel, pair in _panels(results):
+        for panel, source_tokens, tokens, alignment in _panels(results):
             paths.append(folder / f"figure-3{panel}.{kind}")
-            plot_alignment(pair.alignment, pair.source_tokens, pair.tokens, paths[-1])
+            plot_alignment(alignment, source_tokens, tokens, paths[-1])
     return paths
 
 
@@ -33,8 +35,8 @@ def write_report(path: str | os.PathLike[str], results: Results) -> None:
 
     Raises RnnsearchError if an alignment does not have one finite weight for every pair of target word and source word.
     """
-    for pair in results.alignments:
-        check_alignment(pair.alignment, pair.source_tokens, pair.tokens)
+    for _, source_tokens, tokens, alignment in _panels(results):
+        check_alignment(alignment, source_tokens, tokens)
     write_document(
         path,
         "reproduction.html.j2",
@@ -43,14 +45,17 @@ def write_report(path: str | os.PathLike[str], results: Results) -> None:
         results=results,
         known_sentences=next((system.no_unk.sentences for system in results.systems if system.no_unk), 0),
         figure_2=_figure_2(results),
-        panels=_panels(results),
+        panels=list(_panels(results)),
         aligning=[system for system in results.systems if system.unread is not None],
     )
 
 
-def _panels(results: Results) -> list[tuple[str, AlignedSentence]]:
-    """Return the panels of Figure 3, each with its letter."""
-    return list(zip(_PANELS, results.alignments, strict=False))
+def _panels(results: Results) -> Iterator[tuple[str, list[str], list[str], Alignment]]:
+    """Yield the panels of Figure 3: the letter, the source words, the target words with the end symbol, and the weights."""
+    for letter, pair in zip(_PANELS, results.alignments, strict=False):
+        tokens, alignment = pair.with_end()
+        assert alignment is not None
+        yield letter, pair.source_tokens, tokens, alignment
 
 
 def _figure_2(results: Results) -> Markup:

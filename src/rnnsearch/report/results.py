@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rnnsearch.evaluation.aer import AlignmentScore
 from rnnsearch.evaluation.bleu import CorpusScore, LengthBin
 from rnnsearch.evaluation.significance import Comparison
+from rnnsearch.translation import ScoredPair
 
 
 @dataclass(frozen=True)
@@ -78,17 +76,6 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class AlignedSentence:
-    """A panel of Figure 3."""
-
-    source_tokens: Sequence[str]
-    """The source words with the end symbol."""
-    tokens: Sequence[str]
-    alignment: NDArray[np.floating]
-    """The weights α_ij, target words × source words."""
-
-
-@dataclass(frozen=True)
 class Attempt:
     """One system's translation of a long sentence."""
 
@@ -125,7 +112,8 @@ class Results:
     """The rows of the paper's tables by the names of the systems."""
     comparison: Comparison
     claims: list[Claim]
-    alignments: list[AlignedSentence]
+    alignments: list[ScoredPair]
+    """The panels of Figure 3."""
     aligned_by: str
     """The name of the system that computed `alignments`."""
     long_sentences: list[LongSentence]

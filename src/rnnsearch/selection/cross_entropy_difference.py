@@ -13,7 +13,7 @@ One detail differs from the paper. A model assigns far too low a cross-entropy H
 so these sentences would never be selected. There are therefore two samples and two models O: the sentences of the first
 sample are scored by the model of the second, and all others by the model of the first.
 
-The corpus is scored in shards of some thousand pairs, in one process or in several (`rnnsearch.shards`).
+The corpus is scored in shards of some thousand pairs, in one process or in several (`rnnsearch.jobs`).
 
 For the language models, words are lowercased sequences of letters and digits, or single other characters; elsewhere in this
 module, words are separated by spaces. The corpus is read from its files block by block. In addition to the models, this
@@ -41,8 +41,8 @@ from rnnsearch.atomic import atomic_write, check_outputs
 from rnnsearch.data.pack import Ids, Sentences
 from rnnsearch.data.read import check_readable, check_repeatable, read_lines, read_pairs
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.jobs import Kept, Shard, Stage, Workers, digest_of, numbered
 from rnnsearch.selection.language_model import Floats, LanguageModel
-from rnnsearch.shards import Kept, Plain, Workers, digest_of
 from rnnsearch.text import Vocabulary
 
 Method = Literal["axelrod", "moore-lewis", "random"]
@@ -214,8 +214,9 @@ def cross_entropy_differences(
     scoring = learn(corpus, in_domain, seed, progress, block)
     scores = np.where(corpus.whole, 0.0, np.inf)
     with Workers(scoring, jobs) as processes:
-        shards = ([start, lines] for start, lines in corpus.blocks("scoring", progress, block))
-        for number, differences in enumerate(processes.results(shards, finished)):
+        blocks = corpus.blocks("scoring", progress, block)
+        groups = ([*zip(*(lines[side] for side in SIDES), strict=True)] for _, lines in blocks)
+        for number, differences in enumerate(processes.results(numbered(groups), finished)):
             scores[number * block : (number + 1) * block] += differences
     return scores
 
@@ -282,16 +283,16 @@ class _InDomain:
 
 
 @dataclass(frozen=True)
-class Scoring:
-    """Scores the pairs of a shard, which consists of the number of its first pair and the lines of both sides."""
+class Scoring(Stage[tuple[str, str], list[float]]):
+    """Scores the pairs of a shard."""
 
     specific: Mapping[Side, _InDomain]
     samples: Mapping[Side, NDArray[np.int8]]
     general: Mapping[Side, tuple[LanguageModel, LanguageModel]]
 
-    def __call__(self, shard: Plain) -> list[float]:
-        start, lines = shard
-        scores: list[float] = self.scores(np.arange(start, start + len(lines["source"])), lines).tolist()
+    def __call__(self, shard: Shard[tuple[str, str]]) -> list[float]:
+        numbers = np.arange(shard.first, shard.first + len(shard.rows))
+        scores: list[float] = self.scores(numbers, dict(zip(SIDES, zip(*shard.rows, strict=True), strict=True))).tolist()
         return scores
 
     def scores(self, numbers: NDArray[np.int64], lines: Mapping[Side, Sequence[str]]) -> Floats:

@@ -70,11 +70,6 @@ class LanguageModel:
             counts.append(order_counts)
         return cls(size, _smoothed(keys, counts, size + 1))
 
-    @property
-    def ngrams(self) -> int:
-        """The number of n-grams of all orders."""
-        return sum(len(order.keys) for order in self._orders)
-
     def log2_probabilities(self, sentences: Sentences) -> Floats:
         """Return log₂ p of every word of these sentences, one sentence after another, each followed by its end symbol."""
         words = _with_ends(sentences, self._size)

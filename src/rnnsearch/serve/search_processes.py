@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import multiprocessing
-import signal
-import sys
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,7 @@ from typing import Any
 import torch
 
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.jobs.processes import Process, thread_share
 from rnnsearch.serve.continuous import ContinuousTranslator, SearchFailed
 from rnnsearch.translation import NextWord, ScoredPair, Translation, Translator, load
 
@@ -77,27 +76,22 @@ class _Cancel:
 _Asked = _Translate | _Score | _NextWords | _Cancel
 
 
-@dataclass(eq=False)
-class _Process:
-    """A process, and the connection to it."""
+class _Process(Process):
+    """A process that searches, and a thread that sends it what is asked."""
 
-    process: Any
-    connection: Connection
-    sender: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="sender"))
+    def __init__(self, do: Callable[[Connection], None], before: Sequence[Process]) -> None:
+        # Signals are for the server, which finishes what is under way.
+        super().__init__(do, "search", before, ignored=("SIGINT", "SIGTERM"))
+        self._sender = ThreadPoolExecutor(1, thread_name_prefix="sender")
 
     def send(self, number: int, asked: _Asked) -> None:
         # In a thread, for the process may be busy, and this one must go on taking answers.
-        self.sender.submit(self.connection.send, (number, asked))
+        self._sender.submit(self.connection.send, (number, asked))
 
     def close(self) -> None:
-        self.sender.shutdown()
+        """Tell the process that nobody listens any more."""
+        self._sender.shutdown()
         self.connection.close()
-
-    def end(self) -> None:
-        if self.process.pid is not None:
-            self.process.join(2)
-            self.process.kill()
-            self.process.join()
 
 
 @dataclass(eq=False)
@@ -128,7 +122,7 @@ class SearchProcesses:
         where a model cannot be loaded.
         """
         count = count or min(2, torch.get_num_threads())
-        threads = max(1, torch.get_num_threads() // count)
+        do = partial(_serve, make, dict(settings), terms, thread_share(count))
         self._processes: list[_Process] = []
         self._calls: dict[int, _Call] = {}
         self._last = 0
@@ -137,7 +131,7 @@ class SearchProcesses:
         self.when_lost: Callable[[], None] = lambda: None
         try:
             for _ in range(count):
-                self._start(make, dict(settings), terms, threads)
+                self._processes.append(_Process(do, self._processes))
             answers = [one.connection.recv() for one in self._processes]
         except EOFError:
             self.close()
@@ -150,16 +144,6 @@ class SearchProcesses:
             raise answers[0]
         self.models: list[ServedModel] = answers[0]
 
-    def _start(self, *arguments: object) -> None:
-        context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-        own, other = context.Pipe()
-        # A process that is forked has the connections to itself and to those before it, too.
-        others = [own, *(one.connection for one in self._processes)]
-        process: Any = context.Process(target=_serve, args=(other, others, *arguments), name="search", daemon=True)  # type: ignore[attr-defined]
-        self._processes.append(_Process(process, own))
-        process.start()
-        other.close()
-
     def __enter__(self) -> SearchProcesses:
         return self
 
@@ -169,7 +153,7 @@ class SearchProcesses:
     @property
     def pids(self) -> list[int]:
         """The numbers of the processes."""
-        return [int(one.process.pid) for one in self._processes]
+        return [one.pid for one in self._processes]
 
     @property
     def under_way(self) -> int:
@@ -191,7 +175,7 @@ class SearchProcesses:
         for one in self._processes:
             one.close()
         for one in self._processes:
-            one.end()
+            one.end(patience=2)
 
     async def translations(
         self,
@@ -291,19 +275,13 @@ def load_each(models: Sequence[Path]) -> list[Translator]:
 
 
 def _serve(
-    connection: Connection,
-    others: Sequence[Connection],
     make: Callable[[], Sequence[Translator]],
     settings: Mapping[str, object],
     terms: Mapping[str, str] | None,
     threads: int,
+    connection: Connection,
 ) -> None:
-    """What a process does, until nobody listens at the other end of its connection; it closes `others`."""
-    # Signals are for the server, which finishes what is under way.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    for other in others:
-        other.close()
+    """What a process does, until nobody listens at the other end of its connection."""
     torch.set_num_threads(threads)
     with suppress(EOFError, OSError):  # nobody listens
         try:

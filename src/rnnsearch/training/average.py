@@ -14,9 +14,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from rnnsearch.config import WEIGHTS
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import RNNsearch
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import check_single, load_systems, save_settings, save_weights
 
 

@@ -10,7 +10,8 @@ from typing import Any
 from rich.console import Console
 
 from rnnsearch.atomic import atomic_write, write_json
-from rnnsearch.config import WEIGHTS, Config
+from rnnsearch.config import Config
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import load_members
 from rnnsearch.terminal import Terminal
 from rnnsearch.training.session import TEXT_FOLDER, Paths, development_set, train
@@ -62,15 +63,15 @@ def train_ensemble(
             train(run, seeded, data=same_text, **valid, start=text.get("start"), resume=resume_run, console=console)
         with atomic_write(weights) as temporary:
             temporary.write_bytes((run / WEIGHTS).read_bytes())
-    first, *others = load_members(folder)
+    systems = load_members(folder)
     development = development_set(valid_source, valid_target, folder / TEXT_FOLDER if data is None else data)
-    dev = validate(first, development, others)
+    dev = validate(systems, development)
     score = f"BLEU {dev.bleu:.2f}" if dev.wer is None else f"WER {dev.wer:.2f}, SER {dev.ser:.2f}"
     console.print(f"{models} models together: dev {score}", highlight=False, soft_wrap=True)
     record = read_record(folder / RECORD)
     scores = {"models": models, "dev_bleu": dev.bleu, "dev_wer": dev.wer, "dev_ser": dev.ser}
     write_json(folder / RECORD, {**record, "ensemble": {key: value for key, value in scores.items() if value is not None}})
-    return Translator(first, folder, others)
+    return Translator(systems, folder)
 
 
 def _announce(console: Console, number: int, models: int) -> None:

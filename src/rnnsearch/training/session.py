@@ -18,13 +18,14 @@ from rich.console import Console
 
 from rnnsearch.alignment import learned_links
 from rnnsearch.atomic import acquire_lock, write_json, write_text
-from rnnsearch.config import CONFIG, WEIGHTS, Config, from_dict, read_json, to_dict
+from rnnsearch.config import Config, from_dict, read_json, to_dict
 from rnnsearch.data.development import NO_DEVELOPMENT_SET, check_development_set
 from rnnsearch.data.prepare import prepare
 from rnnsearch.data.prepared import PreparedData, open_prepared
 from rnnsearch.data.read import check_readable, read_pairs
 from rnnsearch.devices import default_device, device_name
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.model_files import CONFIG, WEIGHTS
 from rnnsearch.model_folder import (
     TRAINING_COPIES,
     System,
@@ -147,7 +148,7 @@ def train(
             record = training_record(trainer, prepared)
             write_json(folder / "training.json", record)
             write_text(folder / "README.md", model_card(system, record))
-        return Translator(system)
+        return Translator([system])
 
 
 def development_set(valid_source: Paths, valid_target: Paths, data: str | os.PathLike[str]) -> DevelopmentSet:
@@ -189,11 +190,11 @@ def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
     system, progress = trainer.system, trainer.progress
     pairs = [prepared.corpus.pair(i) for i in range(min(1000, len(prepared.corpus)))]
     on_train = negative_log_likelihood(
-        system,
+        [system],
         [system.vocabularies.source.join(source.tolist())[0] for source, _ in pairs],
         [system.vocabularies.target.join(target.tolist())[0] for _, target in pairs],
     )
-    on_dev = validate(system, trainer.development)
+    on_dev = validate([system], trainer.development)
     return {
         "updates": progress.update,
         "best_update": progress.best_update,

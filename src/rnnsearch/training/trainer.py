@@ -12,11 +12,12 @@ from typing import Any, Protocol
 import torch
 from torch import nn
 
-from rnnsearch.config import WEIGHTS, TrainingConfig
+from rnnsearch.config import TrainingConfig
 from rnnsearch.data.augment import Augmentation
 from rnnsearch.data.batches import BatchStream, Guide, SubwordSampling
 from rnnsearch.data.pack import PackedCorpus
 from rnnsearch.devices import batch_tensors, device_of
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import System, checksum, save_weights
 from rnnsearch.ops import choose_recurrences, fast_products, kept_memory, precision_of, usable_precision
 from rnnsearch.training.average import WeightAverage
@@ -292,7 +293,7 @@ class Trainer:
     def _scores(self) -> tuple[float, float, float, float | None, float | None]:
         """Return the scores of the development set: NLL in nats per target word and per sentence, BLEU, WER and SER."""
         self.system.model.eval()
-        dev = validate(self.system, self.development)
+        dev = validate([self.system], self.development)
         return dev.nll.per_word, dev.nll.per_sentence, dev.bleu, dev.wer, dev.ser
 
     def _reason_to_finish(self) -> str:

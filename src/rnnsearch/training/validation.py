@@ -50,35 +50,35 @@ class Validation:
 
 
 def negative_log_likelihood(
-    system: System, sources: Sequence[list[str]], targets: Sequence[list[str]], others: Sequence[System] = ()
+    systems: Sequence[System], sources: Sequence[list[str]], targets: Sequence[list[str]]
 ) -> NLL:
-    """Return the NLL of tokenised pairs under the system or, with `others`, under the ensemble of all systems."""
-    scored = score_pairs(system, sources, targets, with_alignment=False, others=others)
+    """Return the NLL of tokenised pairs under a system or, of several systems, under their ensemble."""
+    scored = score_pairs(systems, sources, targets, with_alignment=False)
     total = -sum(pair.score for pair in scored)
     return NLL(total / sum(len(pair.tokens) + 1 for pair in scored), total / len(scored))
 
 
-def validate(system: System, development: DevelopmentSet, others: Sequence[System] = ()) -> Validation:
-    """Score a system or, with `others`, the ensemble of all systems, on the development set.
+def validate(systems: Sequence[System], development: DevelopmentSet) -> Validation:
+    """Score a system or, of several systems, their ensemble, on the development set.
 
     The NLL is that of the whole set; BLEU and the error rates are those of `training.validate_sentences` of its pairs. The
     translations come from greedy search, which takes a fraction of the time of beam search and ranks the models of one run
     just as well. Sampling and vocabulary selection (`search.*`) are switched off.
     """
-    translator = Translator(system, others=others)
+    translator = Translator(systems)
+    config = translator.system.config
     nll = negative_log_likelihood(
-        system,
+        systems,
         [translator.source_words(line) for line in development.sources],
         [translator.target_words(line) for line in development.references],
-        others,
     )
-    part = development.part(system.config.training.validate_sentences)
+    part = development.part(config.training.validate_sentences)
     translations = translator.translate(
         list(part.sources), beam=1, temperature=0.0, vocabulary_selection=0, split_sentences=False
     )
     hypotheses = [translation.text for translation in translations]
     wer = ser = None
-    if system.config.data.target_units != "words":
+    if config.data.target_units != "words":
         references = [translator.target_words(line) for line in part.references]
         tokens = [translation.tokens for translation in translations]
         wrong, distance, symbols, lines = error_counts(tokens, references).sum(0).tolist()

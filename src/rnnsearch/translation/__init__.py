@@ -3,56 +3,31 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
 from pathlib import Path
 
-from rnnsearch.atomic import atomic_write
 from rnnsearch.data.read import check_readable, read_lines
-from rnnsearch.devices import default_device
+from rnnsearch.jobs import cut, job
 from rnnsearch.model_catalog import default_model, model_folder
-from rnnsearch.model_folder import System, load_systems
-from rnnsearch.shards import Kept, cut
-from rnnsearch.translation.bidirectional import BidirectionalTranslator
-from rnnsearch.translation.corpora import Format, TranslateLines, in_processes, translation_run
-from rnnsearch.translation.formats import FORMATS
+from rnnsearch.translation.formats import FORMATS, Format
 from rnnsearch.translation.glossary import GivenTerms
-from rnnsearch.translation.pair_files import score_files
+from rnnsearch.translation.loading import load
+from rnnsearch.translation.pronunciation import Pronouncer
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
+from rnnsearch.translation.stages import Translate, with_prefixes
 from rnnsearch.translation.translation import Translation
 from rnnsearch.translation.translator import NextWord, Translator
 
 __all__ = [
     "FORMATS",
     "NextWord",
+    "Pronouncer",
     "ScoredPair",
     "Translation",
     "Translator",
     "load",
-    "score_files",
     "score_pairs",
     "translate_file",
 ]
-
-
-def load(*models: str | os.PathLike[str]) -> Translator:
-    """Load a trained model, on a GPU where there is one; or several with the same vocabularies, as an ensemble.
-
-    A model is a folder, or the name of one that is installed (`rnnsearch models`), or a name on the Hugging Face Hub, such
-    as `user/name`; the folder of `rnnsearch train --models` counts as all of its models. Without an
-    argument it is the installed one, which translates English into French.
-
-    Where left-to-right and right-to-left models are among them, see `BidirectionalTranslator`.
-    """
-    folders = [model_folder(model) for model in models] or [default_model()]
-    directions: dict[bool, list[tuple[Path, System]]] = {}
-    for folder, members in zip(folders, load_systems(folders, default_device()), strict=True):
-        for system in members:
-            directions.setdefault(system.config.data.right_to_left, []).append((folder, system))
-    sides = [
-        Translator(placed[0][1], placed[0][0], [system for _, system in placed[1:]])
-        for _, placed in sorted(directions.items())
-    ]
-    return BidirectionalTranslator(sides) if len(sides) > 1 else sides[0]
 
 
 def translate_file(
@@ -75,12 +50,7 @@ def translate_file(
     folders = [model_folder(model) for model in models] or [default_model()]
     check_readable(Path(source))
     translator = load(*folders)
-    work = TranslateLines(translator, n, format, translator.glossary(terms))
-    output = Path(output)
-    with ExitStack() as stack:
-        work.warm_up(settings)
-        kept = stack.enter_context(Kept(output, translation_run(work, folders, settings)))
-        processes = stack.enter_context(in_processes(work, translator, jobs))
-        file = stack.enter_context(stack.enter_context(atomic_write(output)).open("w", encoding="utf-8", newline="\n"))
-        for result in processes.results(work.shards(cut(read_lines(Path(source))), settings=settings), kept):
-            file.writelines(line + "\n" for line in result["written"])
+    stage = Translate(translator, folders, n, format, translator.glossary(terms), settings)
+    with job(stage, Path(output), jobs) as translating:
+        for _ in translating.rows(cut(with_prefixes(read_lines(Path(source)), None))):
+            pass

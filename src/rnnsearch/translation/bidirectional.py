@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class BidirectionalTranslator(Translator):
 
     def __init__(self, sides: Sequence[Translator]) -> None:
         """`sides` are an L2R and an R2L translator. Their vocabularies may differ."""
-        super().__init__(sides[0].system, sides[0].folder)
+        super().__init__([system for side in sides for system in side.systems], sides[0].folder)
         self._sides = sides
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -39,7 +39,11 @@ class BidirectionalTranslator(Translator):
     def kind(self) -> str:
         """See `Translator.kind`."""
         kind = "RNNsearch" if self.system.model.aligns else "RNNencdec"
-        return f"{sum(1 + len(side.others) for side in self._sides)} {kind}, of both directions"
+        return f"{len(self.systems)} {kind}, of both directions"
+
+    def requests(self, *_: object, **__: object) -> NoReturn:
+        """Raises RnnsearchError: there is no search of both directions, and so no `next_words` either."""
+        raise RnnsearchError("L2R and R2L models together have no common search; give models of one direction")
 
     def n_best_of_sentences(
         self, sentences: Sequence[str], n: int, prefixes: Sequence[str], glossary: Glossary, settings: Mapping[str, object]

@@ -1,13 +1,16 @@
-"""The output formats of translations and alignments, one line for each sentence."""
+"""The output formats of translations, scores and alignments: functions of the records, one line for each sentence."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any, Literal
 
 from rnnsearch.data.word_alignments import to_pharaoh
 from rnnsearch.translation.scoring import ScoredPair
-from rnnsearch.translation.translation import Translation, rounded, rounded_row, weighed_links
+from rnnsearch.translation.translation import Translation, rounded_view
+
+Format = Literal["text", "json", "pharaoh"]
 
 
 def as_text(n_best: Sequence[Translation], number: int, many: bool) -> str:
@@ -22,7 +25,7 @@ def as_json(n_best: Sequence[Translation], number: int, many: bool) -> str:
     record = {"line": number, **n_best[0].to_dict()}
     if many:
         record["n_best"] = [t.to_dict() for t in n_best]
-    return json.dumps(record, ensure_ascii=False)
+    return _json(record)
 
 
 def as_pharaoh(n_best: Sequence[Translation], number: int, many: bool) -> str:
@@ -35,14 +38,14 @@ FORMATS = {"text": as_text, "json": as_json, "pharaoh": as_pharaoh}
 
 def pair_as_json(pair: ScoredPair | Translation, number: int) -> str:
     """The alignment of a pair, given or translated, one object a line."""
-    values = {
-        "line": number,
-        "source_tokens": pair.source_tokens,
-        "tokens": pair.tokens,
-        "score": round(pair.score, 6),
-        "alignment": rounded(pair.alignment),
-        "end_alignment": rounded_row(pair.end_alignment),
-    }
-    if pair.link_probabilities is not None:
-        values["links"] = weighed_links(pair.link_probabilities)
-    return json.dumps(values, ensure_ascii=False)
+    return _json({"line": number, **rounded_view(pair)})
+
+
+def score_as_json(pair: ScoredPair, number: int) -> str:
+    """The score of a pair and of each of its words, one object a line."""
+    values = pair.to_dict()
+    return _json({"line": number, **{name: values[name] for name in ("score", "tokens", "word_scores")}})
+
+
+def _json(record: dict[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False)

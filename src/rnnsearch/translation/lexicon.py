@@ -8,7 +8,7 @@ all source words outside the vocabulary. For a model with subwords, the entries 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -85,13 +85,14 @@ class Lexicon:
         return cls(translations)
 
     def save(self, folder: Path) -> None:
-        """Write a line for each pair of words: source, target, probability."""
-        lines = (
-            f"{word}\t{other}\t{probability:.6g}\n"
-            for word, others in self.translations.items()
-            for other, probability in others
-        )
-        write_text(folder / LEXICON, "".join(lines))
+        """Write `lines` into a model's folder."""
+        write_text(folder / LEXICON, "".join(self.lines()))
+
+    def lines(self) -> Iterator[str]:
+        """A line for each pair of words: source, target, probability."""
+        for word, others in self.translations.items():
+            for other, probability in others:
+                yield f"{word}\t{other}\t{probability:.6g}\n"
 
 
 class LinkCounter:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 from rnnsearch.errors import RnnsearchError, shown
+
+T = TypeVar("T")
 
 
 def as_lines(given: object, name: str) -> list[str]:
@@ -20,26 +23,24 @@ def as_lines(given: object, name: str) -> list[str]:
     return lines
 
 
-def arriving(lines: Iterable[str], most: int = 1000) -> Iterator[list[str]]:
-    """Lines in groups of at most `most`: whatever is there when the last group is done, but at least one."""
-    arrived: queue.Queue[str | BaseException | None] = queue.Queue(maxsize=2 * most)
+def arriving(rows: Iterable[T], most: int = 1000) -> Iterator[list[T]]:
+    """Lines, or other rows, in groups of at most `most`: whatever is there when the last group is done, but at least one."""
+    arrived: queue.Queue[tuple[T] | BaseException | None] = queue.Queue(maxsize=2 * most)
 
     def read() -> None:
         try:
-            for line in lines:
-                if not isinstance(line, str):
-                    raise RnnsearchError(f"stream: a line is {shown(line)}; every line is a string")
-                arrived.put(line)
+            for row in rows:
+                arrived.put((row,))
             arrived.put(None)
         except BaseException as error:  # whatever it is, it belongs to the reader of the stream
             arrived.put(error)
 
     threading.Thread(target=read, daemon=True).start()
     while True:
-        group = []
+        group: list[T] = []
         item = arrived.get()
-        while isinstance(item, str):
-            group.append(item)
+        while isinstance(item, tuple):
+            group.append(item[0])
             if len(group) == most:
                 break
             try:
@@ -53,3 +54,11 @@ def arriving(lines: Iterable[str], most: int = 1000) -> Iterator[list[str]]:
             raise item
         if item is None:
             return
+
+
+def checked(lines: Iterable[str]) -> Iterator[str]:
+    """The lines of a stream; RnnsearchError where one is no string."""
+    for line in lines:
+        if not isinstance(line, str):
+            raise RnnsearchError(f"stream: a line is {shown(line)}; every line is a string")
+        yield line

@@ -6,6 +6,7 @@ has capitals, accents, digits and punctuation as well.
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +14,8 @@ from typing import Any
 import regex
 
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.model_catalog import PRONOUNCER, default_model
+from rnnsearch.translation.loading import load
 from rnnsearch.translation.translation import Translation
 from rnnsearch.translation.translator import Translator
 
@@ -22,7 +25,11 @@ _JOINING = "['’]"
 
 
 class Pronouncer:
-    """A model that reads letters, and writes the phones of words of running text."""
+    """A model that reads letters, and writes the phones of words of running text.
+
+        pronouncer = rnnsearch.Pronouncer.load()
+        pronouncer.pronounce("Hello, world")  # [("Hello", "h ɛ l o ʊ"), ("world", "w ɝ l d")]
+    """
 
     def __init__(self, translator: Translator) -> None:
         """Raises RnnsearchError where the model reads something else than letters."""
@@ -37,6 +44,18 @@ class Pronouncer:
         others = "".join(letter for unit in self._known.words[2:] for letter in unit if not letter.isspace())
         run = f"[{_LETTERS}{regex.escape(others, special_only=False)}]+"
         self._word = regex.compile(f"{run}(?:{_JOINING}+{run})*")
+
+    @classmethod
+    def load(cls, *models: str | os.PathLike[str]) -> Pronouncer:
+        """The pronouncer of a model, or of several as an ensemble, as `rnnsearch.load` takes them; by default the installed
+        one of English. Raises RnnsearchError where it reads something else than letters.
+        """
+        return cls(load(*(models or [default_model(PRONOUNCER)])))
+
+    def pronounce(self, line: str, **settings: Any) -> list[tuple[str, str]]:
+        """The words of a line, each with its phones; `settings` are those of `Translator.translate`."""
+        words = self.words(line)
+        return [(word, n_best[0].text) for word, n_best in zip(words, self.n_best(words, **settings), strict=True)]
 
     def words(self, line: str) -> list[str]:
         """The words of a line: runs of letters, digits, and whatever else the model has learned to read."""

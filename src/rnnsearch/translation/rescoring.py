@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
 from rnnsearch.data.read import read_lines
@@ -58,46 +58,59 @@ def read_n_best(path: str | os.PathLike[str]) -> Iterator[Entry]:
         yield entry
 
 
-def rescore(
-    translator: Translator,
-    sources: Sequence[str],
-    entries: Iterator[Entry],
-    *,
-    name: str = "RNNsearch0",
-    weight: float = 0.0,
-    reverse: bool = False,
-    tokenized: bool = False,
-) -> Iterator[list[Entry]]:
-    """For each sentence its translations, the best first, each with log p(translation | source) as one more feature.
+NBest = tuple[int, str, list[tuple[int, str, str, float]]]
+"""A sentence to rescore: the number of its first entry, from 0; its source; and its entries, as tuples."""
 
-    `weight` times it is added to the total, and the totals decide the order; with 0, totals and order stay as they are. With
-    `reverse` the model is one of the other direction, and the feature log p(source | translation): the noisy channel (Yee et
-    al. 2019). With `tokenized`, words of source and translations are what spaces separate.
+
+def n_best_lists(sources: Sequence[str], entries: Iterable[Entry]) -> Iterator[NBest]:
+    """The entries of each sentence with its source; RnnsearchError for a sentence that has none."""
+    number = 0
+    for line, group in itertools.groupby(entries, key=lambda entry: entry.line):
+        if line >= len(sources):
+            raise RnnsearchError(f"the n-best list has source line {line}, but there are {len(sources)} source lines")
+        n_best = [astuple(entry) for entry in group]
+        yield number, sources[line], n_best
+        number += len(n_best)
+
+
+@dataclass(frozen=True)
+class Rescorer:
+    """Adds log p(translation | source) to each entry as one more feature, and `weight` times it to the total.
+
+    The totals decide the order; with a weight of 0, totals and order stay as they are.
     """
-    done = 0
-    for _, group in itertools.groupby(entries, key=lambda entry: entry.line // GROUP):
-        chunk = list(group)
-        missing = next((entry.line for entry in chunk if entry.line >= len(sources)), None)
-        if missing is not None:
-            raise RnnsearchError(f"the n-best list has source line {missing}, but there are {len(sources)} source lines")
-        read, written = [sources[entry.line] for entry in chunk], [entry.text for entry in chunk]
-        if reverse:
-            read, written = written, read
-        scores = translator.score_words(
-            [split_at_spaces(line) if tokenized else translator.source_words(line) for line in read],
-            [split_at_spaces(line) if tokenized else translator.target_words(line) for line in written],
-            with_alignment=False,
-            first_line=done + 1,
-        )
-        done += len(chunk)
-        scored = [
-            replace(
-                entry,
-                features=f"{entry.features} {name}= {pair.score:.4f}".strip(),
-                total=entry.total + weight * pair.score,
+
+    translator: Translator
+    name: str = "RNNsearch0"
+    """The name of the feature."""
+    weight: float = 0.0
+    reverse: bool = False
+    """Whether the model is one of the other direction, and the feature log p(source | translation): the noisy channel (Yee
+    et al. 2019)."""
+    tokenized: bool = False
+    """Whether spaces separate the words of sources and translations."""
+
+    def __call__(self, lists: Sequence[NBest]) -> Iterator[list[Entry]]:
+        """For each sentence its translations, the best first."""
+        for start in range(0, len(lists), GROUP):
+            yield from self._rescored(lists[start : start + GROUP])
+
+    def _rescored(self, lists: Sequence[NBest]) -> Iterator[list[Entry]]:
+        sources = [source for _, source, n_best in lists for _ in n_best]
+        translations = [text for _, _, n_best in lists for _, text, _, _ in n_best]
+        read, written = (translations, sources) if self.reverse else (sources, translations)
+        scores = iter(
+            self.translator.score_words(
+                [split_at_spaces(line) if self.tokenized else self.translator.source_words(line) for line in read],
+                [split_at_spaces(line) if self.tokenized else self.translator.target_words(line) for line in written],
+                with_alignment=False,
+                first_line=lists[0][0] + 1,
             )
-            for entry, pair in zip(chunk, scores, strict=True)
-        ]
-        for _, sentence in itertools.groupby(scored, key=lambda entry: entry.line):
-            n_best = list(sentence)
-            yield best_first(n_best, lambda entry: entry.total) if weight else n_best
+        )
+        for _, _, n_best in lists:
+            entries = [self._scored(Entry(*entry), next(scores).score) for entry in n_best]
+            yield best_first(entries, lambda entry: entry.total) if self.weight else entries
+
+    def _scored(self, entry: Entry, score: float) -> Entry:
+        features = f"{entry.features} {self.name}= {score:.4f}".strip()
+        return replace(entry, features=features, total=entry.total + self.weight * score)

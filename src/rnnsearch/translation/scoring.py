@@ -21,13 +21,13 @@ from rnnsearch.text.vocabulary import END_SYMBOL
 from rnnsearch.translation.notebook import as_html
 from rnnsearch.translation.translation import (
     Alignment,
+    as_arrays,
+    as_rows,
     by_words,
     end_by_words,
     links_above,
     links_by_words,
-    rounded,
-    rounded_row,
-    weighed_links,
+    rounded_view,
     with_end,
 )
 
@@ -68,17 +68,22 @@ class ScoredPair:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; weights are rounded to four places."""
-        values = {
-            "source_tokens": self.source_tokens,
-            "tokens": self.tokens,
-            "score": round(self.score, 6),
-            "word_scores": [round(score, 6) for score in self.word_scores],
-            "alignment": rounded(self.alignment),
-            "end_alignment": rounded_row(self.end_alignment),
-        }
-        if self.link_probabilities is not None:
-            values["links"] = weighed_links(self.link_probabilities)
-        return values
+        view = rounded_view(self)
+        of_words = {name: view.pop(name) for name in ("source_tokens", "tokens", "score")}
+        return {**of_words, "word_scores": [round(score, 6) for score in self.word_scores], **view}
+
+    def to_plain(self) -> dict[str, Any]:
+        """All of it as values of JSON, from which `from_plain` makes the same pair, to the last bit."""
+        names = ("alignment", "end_alignment", "link_probabilities")
+        return {**vars(self), **{name: as_rows(getattr(self, name)) for name in names}}
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> ScoredPair:
+        """See `to_plain`."""
+        columns, links = len(plain["source_tokens"]), plain["link_probabilities"]
+        if links is not None:
+            links = np.array(links, np.float32).reshape(len(plain["tokens"]), columns - 1)
+        return cls(**{**plain, **as_arrays(plain, columns), "link_probabilities": links})
 
     def __repr__(self) -> str:
         """The target words and the score; the rest is in the attributes."""
@@ -92,21 +97,20 @@ class ScoredPair:
 
 @torch.inference_mode()
 def score_pairs(
-    system: System,
+    systems: Sequence[System],
     sources: Sequence[list[str]],
     targets: Sequence[list[str]],
     with_alignment: bool = True,
     first_line: int = 1,
-    others: Sequence[System] = (),
 ) -> list[ScoredPair]:
     """Score tokenised pairs; like a translation, a score does not depend on the pairs beside it.
 
-    `first_line` is the number of the first pair, for errors. With `others`, an ensemble: the probability of each word, or
+    `first_line` is the number of the first pair, for errors. Of several systems, the probability of each word, or
     each of its subwords, and its alignment, is the mean of all models'.
     """
     if len(sources) != len(targets):
         raise RnnsearchError(f"{len(sources)} source lines but {len(targets)} target lines; line n translates line n")
-    models = [member.model for member in (system, *others)]
+    system, models = systems[0], [each.model for each in systems]
     device = device_of(system.model)
     scored: list[ScoredPair | None] = [None] * len(sources)
     seen = [system.seen(source, target) for source, target in zip(sources, targets, strict=True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,16 @@ class Segment:
     """α of the step that produced the end symbol, (source tokens + 1); None if there was no such step, or no alignment."""
     copied: bool = False
     """Whether it has no letters, and stands in the translation as it is in the line."""
+
+    def to_plain(self) -> dict[str, Any]:
+        """All of it as values of JSON, from which `from_plain` makes the same segment, to the last bit."""
+        return {**vars(self), "alignment": as_rows(self.alignment), "end_alignment": as_rows(self.end_alignment)}
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Segment:
+        """See `to_plain`."""
+        arrays = as_arrays(plain, len(plain["source_tokens"]) + 1)
+        return cls(**{**plain, **arrays})
 
 
 @dataclass(frozen=True, repr=False)
@@ -152,6 +162,31 @@ class Translation:
         """A pickle holds the probabilities of links, and not the model that computes them."""
         probabilities = self.link_probabilities
         return {**vars(self), "linker": None, "link_probabilities": probabilities}
+
+    def to_plain(self) -> dict[str, Any]:
+        """All of it as values of JSON, from which `from_plain` makes the same translation, to the last bit."""
+        return {
+            "text": self.text,
+            "score": self.score,
+            "finished": self.finished,
+            "segments": [segment.to_plain() for segment in self.segments],
+            "replacements": [asdict(replacement) for replacement in self.replacements],
+            "terms": [asdict(term) for term in self.terms],
+            "missing": list(self.missing),
+        }
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any], linker: Linker | None) -> Translation:
+        """See `to_plain`; `linker` is the alignment layer of the model that has translated."""
+        return cls(
+            **{
+                **plain,
+                "segments": [Segment.from_plain(segment) for segment in plain["segments"]],
+                "replacements": [Replacement(**replacement) for replacement in plain["replacements"]],
+                "terms": [PlacedTerm(**term) for term in plain["terms"]],
+                "linker": linker,
+            }
+        )
 
     def with_end(self) -> tuple[list[str], Alignment | None]:
         """The target words and the end symbol, and their alignment: the rows of the paper's figures.
@@ -274,6 +309,51 @@ def with_end(
     if alignment is None or end_alignment is None:
         return tokens, alignment
     return [*tokens, END_SYMBOL], np.concatenate([alignment, end_alignment[np.newaxis]])
+
+
+class Aligned(Protocol):
+    """What a translation and a given pair have in common: words of both sides, a score, and their alignment."""
+
+    @property
+    def source_tokens(self) -> list[str]: ...
+    @property
+    def tokens(self) -> list[str]: ...
+    @property
+    def score(self) -> float: ...
+    @property
+    def alignment(self) -> Alignment | None: ...
+    @property
+    def end_alignment(self) -> Alignment | None: ...
+    @property
+    def link_probabilities(self) -> Alignment | None: ...
+    @property
+    def links(self) -> Links | None: ...
+    def with_end(self) -> tuple[list[str], Alignment | None]: ...
+
+
+def rounded_view(pair: Aligned) -> dict[str, Any]:
+    """Words, score, alignment and links for people: plain values with so many digits as they can use."""
+    values = {
+        "source_tokens": pair.source_tokens,
+        "tokens": pair.tokens,
+        "score": round(pair.score, 6),
+        "alignment": rounded(pair.alignment),
+        "end_alignment": rounded_row(pair.end_alignment),
+    }
+    return values if pair.link_probabilities is None else values | {"links": weighed_links(pair.link_probabilities)}
+
+
+def as_rows(alignment: Alignment | None) -> Any:
+    """The weights as lists of numbers, all of their bits."""
+    return None if alignment is None else alignment.tolist()
+
+
+def as_arrays(plain: dict[str, Any], columns: int) -> dict[str, Alignment | None]:
+    """The alignments in what `as_rows` made of them; the matrix has so many columns."""
+    matrix, row = (
+        None if plain[name] is None else np.array(plain[name], np.float32) for name in ("alignment", "end_alignment")
+    )
+    return {"alignment": None if matrix is None else matrix.reshape(len(plain["tokens"]), columns), "end_alignment": row}
 
 
 def rounded(alignment: Alignment | None) -> list[list[float]] | None:

@@ -23,7 +23,7 @@ from rnnsearch.text.tokenize import split_at_spaces
 from rnnsearch.text.vocabulary import END
 from rnnsearch.translation.glossary import NO_TERMS, GivenTerms, Glossary
 from rnnsearch.translation.lexicon import LEXICON, Lexicon
-from rnnsearch.translation.lines import arriving, as_lines
+from rnnsearch.translation.lines import arriving, as_lines, checked
 from rnnsearch.translation.markup import Markup
 from rnnsearch.translation.request import Request, Requests
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
@@ -46,21 +46,25 @@ class Translator:
     order, or how many are searched side by side.
     """
 
-    def __init__(self, system: System, folder: Path | None = None, others: Sequence[System] = ()) -> None:
-        """`folder` is where the model lies: its lexicon is read there, when it is first needed.
+    def __init__(self, systems: Sequence[System], folder: Path | None = None) -> None:
+        """Of several systems, an ensemble: each word's probability, and its alignment, is the mean of all models'.
 
-        With `others`, an ensemble: each word's probability, and its alignment, is the mean of all models'.
+        `folder` is where the first one lies: its lexicon is read there, when it is first needed.
         """
-        self.system = system
-        self.others = others
+        self.systems = list(systems)
         self.folder = folder
         self._backends: dict[tuple[object, ...], Backend] = {}
-        self._requests = Requests(system)
+        self._requests = Requests(self.system)
+
+    @property
+    def system(self) -> System:
+        """The first system, whose settings and vocabularies are those of all."""
+        return self.systems[0]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle holds the models themselves; only the lexicon is still read from the folder."""
         folder = None if self.folder is None else self.folder.absolute()
-        return type(self), (self.system, folder, self.others)
+        return type(self), (self.systems, folder)
 
     def __repr__(self) -> str:
         """Languages, kind and size of the model, device and folder."""
@@ -80,7 +84,7 @@ class Translator:
     def kind(self) -> str:
         """The kind of the model, such as `RNNsearch` or `ensemble of 3 RNNsearch`."""
         kind = "RNNsearch" if self.system.model.aligns else "RNNencdec"
-        return f"ensemble of {1 + len(self.others)} {kind}" if self.others else kind
+        return f"ensemble of {len(self.systems)} {kind}" if len(self.systems) > 1 else kind
 
     @overload
     def translate(self, lines: str, *, prefix: str = "", terms: GivenTerms = None, **settings: object) -> Translation: ...
@@ -233,7 +237,7 @@ class Translator:
     def _link(self, source: list[str], target: list[str]) -> Alignment:
         if not source or not target:
             return np.zeros((len(target), len(source)), np.float32)
-        probabilities = score_pairs(self.system, [source], [target])[0].link_probabilities
+        probabilities = score_pairs([self.system], [source], [target])[0].link_probabilities
         assert probabilities is not None
         return probabilities
 
@@ -260,7 +264,7 @@ class Translator:
         self, lines: Iterable[str], n: int, prefixes: Iterable[str] | None, glossary: Glossary, settings: dict[str, object]
     ) -> Iterator[list[Translation]]:
         given = None if prefixes is None else iter(prefixes)
-        for group in arriving(lines):
+        for group in arriving(checked(lines)):
             group_prefixes = () if given is None else list(islice(given, len(group)))
             yield from self.n_best(group, n, group_prefixes, glossary, **settings)
         if given is not None and next(given, None) is not None:
@@ -305,7 +309,7 @@ class Translator:
         first_line: int = 1,
     ) -> list[ScoredPair]:
         """`score`, of words."""
-        return score_pairs(self.system, sources, targets, with_alignment, first_line, self.others)
+        return score_pairs(self.systems, sources, targets, with_alignment, first_line)
 
     def next_words(self, line: str, prefix: str = "", count: int = 8, **settings: object) -> list[NextWord]:
         """The most probable words after `prefix`, the beginning of a translation of `line`, and their probabilities.
@@ -389,7 +393,7 @@ class Translator:
                     candidates=search.selection_candidates,
                 )
             precision = search.precision
-            models = [system.model for system in (self.system, *self.others)]
+            models = [system.model for system in self.systems]
             on_cpu = models[0].readout.W_o.device.type == "cpu"
             if precision == "int8" and not (on_cpu and int8_works()):
                 reason = "this CPU has no instructions for it" if on_cpu else "the model is on a GPU"

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rnnsearch.alignment import Aligner, Corpus, LineLinks, bitext, lexicon, read_joined, steps, train_aligner
+from rnnsearch.alignment import Aligner, Corpus, LineLinks, bitext, lexicon, read_joined, steps
 from rnnsearch.alignment.agreement import train
 from rnnsearch.alignment.bitext import LONGEST
 from rnnsearch.alignment.vocabulary import normalize
@@ -29,8 +29,8 @@ from rnnsearch.text.tokenize import Tokenizer
 
 def learned(text: Iterable[tuple[str, str]], folder: Path | None = None) -> tuple[Aligner, list[LineLinks]]:
     corpus = Corpus(((source.split(), target.split()) for source, target in text), folder)
-    aligner = train_aligner(corpus)
-    return aligner, list(aligner.align_corpus(corpus))
+    aligner = Aligner.learn(corpus)
+    return aligner, list(aligner.align(corpus))
 
 
 def links_of(text: list[tuple[str, str]]) -> list[Links]:
@@ -113,7 +113,7 @@ def test_links_agree_with_the_grammar_of_the_builtin_corpus_and_the_likelihood_r
     assert (likelihoods[-1] > likelihoods[4]).all(), "jumps are learned"
     assert (likelihoods[3] > likelihoods[0]).all(), "words are learned"
     gold = read_gold(tmp_path / "test.gold")
-    found = [line.links() for line in Aligner(corpus.words, agreeing, independent).align_corpus(corpus)][:500]
+    found = [line.links() for line in Aligner(corpus.words, agreeing, independent).align(corpus)][:500]
     assert alignment_error_rate(found, gold).aer < 0.055
 
 
@@ -161,11 +161,11 @@ def test_a_training_that_was_killed_goes_on_to_the_same_bits(tmp_path: Path, kil
 
     corpus = Corpus(((source.split(), target.split()) for source, target in text), tmp_path)
     with pytest.raises(KeyboardInterrupt):
-        train_aligner(corpus, kill)
+        Aligner.learn(corpus, kill)
     steps_told: list[int] = []
     again = Corpus(((source.split(), target.split()) for source, target in text), tmp_path)
-    aligner = train_aligner(again, steps_told.append)
-    assert same(list(aligner.align_corpus(again)), whole)
+    aligner = Aligner.learn(again, steps_told.append)
+    assert same(list(aligner.align(again)), whole)
     assert sum(steps_told) == 200 * steps(), "the progress that was made is told too"
 
 
@@ -190,7 +190,7 @@ def test_memory_does_not_grow_with_the_text(monkeypatch: pytest.MonkeyPatch) -> 
         tracemalloc.start()
         try:
             corpus = Corpus((source.split(), target.split()) for source, target in text)
-            for _ in train_aligner(corpus).align_corpus(corpus):
+            for _ in Aligner.learn(corpus).align(corpus):
                 pass
             return tracemalloc.get_traced_memory()[1], corpus.cells
         finally:

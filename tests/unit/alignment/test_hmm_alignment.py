@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rnnsearch.alignment import Corpus, compiled, train_aligner
+from rnnsearch.alignment import Aligner, Corpus, compiled
 from rnnsearch.alignment.hmm import forward_backward
 
 sentences = st.lists(st.sampled_from("abcdefgh"), max_size=7)
@@ -63,7 +63,7 @@ def test_compiled_and_plain_loops_agree(text: list[tuple[list[str], list[str]]])
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(compiled, "njit", numba)
             corpus = Corpus(text)
-            lines = list(train_aligner(corpus).align_corpus(corpus))
+            lines = list(Aligner.learn(corpus).align(corpus))
             kinds = {
                 kind
                 for block in corpus.blocks()

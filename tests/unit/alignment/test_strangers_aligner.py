@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
 import poison
-from rnnsearch.alignment import Aligner, Corpus, probability, train_aligner
+from rnnsearch.alignment import Aligner, Corpus, probability
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.shards import digest_of
+from rnnsearch.jobs import digest_of
 
 FILES = ("source.words", "target.words", "aligner.safetensors")
 TEXT = [(f"e{n % 7} e{n % 3} e1", f"{n % 7}f {n % 3}f 1f") for n in range(60)]
@@ -28,7 +28,7 @@ PAIRS = [(source.split(), target.split()) for source, target in [*TEXT[:5], ("ne
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("aligner")
-    aligner = train_aligner(Corpus((source.split(), target.split()) for source, target in TEXT))
+    aligner = Aligner.learn(Corpus((source.split(), target.split()) for source, target in TEXT))
     aligner.save(folder)
     list(aligner.align(PAIRS))  # compiles the loops
     return folder
@@ -147,7 +147,7 @@ def test_what_is_no_file_is_refused_at_once(folder: Path, name: str) -> None:
 def test_damaged_parts_of_a_training_are_learned_again(tmp_path: Path) -> None:
     def learned() -> bytes:
         corpus = Corpus(((source.split(), target.split()) for source, target in TEXT), tmp_path)
-        return b"".join(line.probability.tobytes() for line in train_aligner(corpus).align_corpus(corpus))
+        return b"".join(line.probability.tobytes() for line in Aligner.learn(corpus).align(corpus))
 
     whole = learned()
     with np.load(tmp_path / "agreeing.part") as file:

@@ -15,7 +15,8 @@ import pytest
 
 from command_line import Folders, Run, refused
 from rnnsearch.cli import main
-from rnnsearch.config import SECTIONS, WEIGHTS, describe, from_dict, from_preset
+from rnnsearch.config import SECTIONS, describe, from_dict, from_preset
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import new_system, save_settings, save_weights
 from rnnsearch.presets import PRESETS
 from rnnsearch.text import Vocabularies

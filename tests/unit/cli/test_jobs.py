@@ -15,7 +15,8 @@ import pytest
 import forked
 from command_line import Folders, Run, refused
 from kept import kept
-from rnnsearch import shards, translate_file
+from rnnsearch import translate_file
+from rnnsearch.jobs import shards
 from rnnsearch.model_folder import new_system, save_settings, save_weights
 from rnnsearch.text import Vocabularies, Vocabulary
 from toy import ORDERS, SOURCE_WORDS, TARGET_WORDS, make_trained, toy_config, toy_pairs
@@ -228,17 +229,17 @@ def test_lexicon(rnnsearch: Run, model_folder: Folders, texts: tuple[Path, Path]
 
 KILLED = """
 import os, signal, sys
-from rnnsearch import shards
+from rnnsearch.jobs import Kept, shards
 shards.LINES = 7
 left, done = int(sys.argv.pop(1)), 0
-put = shards.Kept.put
+put = Kept.put
 def counting(self, shard, result):
     global left, done
     put(self, shard, result)
     left, done = left - 1, done + 1
     if left == 0:
         os.kill(os.getpid(), signal.SIGKILL)
-shards.Kept.put = counting
+Kept.put = counting
 from rnnsearch.cli import main
 try:
     main()

@@ -42,7 +42,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def started(body: str, words: Sequence[object] = TEXT) -> forked.Popen:
-    code = AT_WORK.format(module="alignment", name="train_aligner", body=body)
+    code = AT_WORK.format(module="alignment", name="Aligner.learn", body=body)
     return forked.Popen([sys.executable, "-c", code, *map(str, words)], stdout=-1, stderr=-1, text=True)
 
 
@@ -96,7 +96,7 @@ def test_an_ignored_signal_stays_ignored() -> None:
     """By nohup, or for a job in the background."""
     body = "print('ready', file=sys.stderr); time.sleep(1); raise SystemExit(7)"
     code = "import signal\nsignal.signal(signal.SIGHUP, signal.SIG_IGN)\n" + AT_WORK.format(
-        module="alignment", name="train_aligner", body=body
+        module="alignment", name="Aligner.learn", body=body
     )
     process = forked.Popen([sys.executable, "-c", code, *TEXT], stdout=-1, stderr=-1, text=True)
     assert end_of(process, signal.SIGHUP)[0] == 7

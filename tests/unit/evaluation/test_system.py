@@ -12,7 +12,7 @@ from toy import toy_config, toy_system
 
 @pytest.mark.parametrize("replace_unk", [True, False])
 def test_no_unk_is_taken_with_unk_forbidden(replace_unk: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    translator = Translator(toy_system(toy_config(search={"replace_unk": replace_unk})))
+    translator = Translator([toy_system(toy_config(search={"replace_unk": replace_unk}))])
     translate, asked = Translator.translate, list[SearchConfig]()
 
     def watched(self: Translator, lines: list[str], **settings: object) -> list[Translation]:

@@ -16,7 +16,6 @@ from rnnsearch.evaluation.bleu import CorpusScore, LengthBin
 from rnnsearch.evaluation.significance import Comparison
 from rnnsearch.report.reproduction import draw_figures, write_report
 from rnnsearch.report.results import (
-    AlignedSentence,
     Attempt,
     Claim,
     LongSentence,
@@ -25,6 +24,7 @@ from rnnsearch.report.results import (
     SystemResult,
     Training,
 )
+from rnnsearch.translation import ScoredPair
 
 
 def score(bleu: float) -> CorpusScore:
@@ -72,7 +72,7 @@ def results() -> Results:
             Claim("Two is better", "5.1", "A test.", False, ["figure"]),
             Claim("Three", "5.1", "A test.", None, ["too few"]),
         ],
-        alignments=[AlignedSentence(["a", HOSTILE, "</s>"], ["un", "deux"], alignment)] * 4,
+        alignments=[ScoredPair(["a", HOSTILE, "</s>"], ["un", "deux"], -1.0, [], alignment)] * 4,
         aligned_by="RNNsearch-25",
         long_sentences=[
             LongSentence(

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import rnnsearch
-from rnnsearch.config import WEIGHTS
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import load_system, save_settings, save_weights
 from rnnsearch.text import Vocabularies
 from rnnsearch.text.vocabulary import Vocabulary
@@ -29,7 +29,7 @@ def members(trained: Trained) -> list[Translator]:
 
 @pytest.fixture(scope="module")
 def ensemble(members: list[Translator]) -> Translator:
-    return Translator(members[0].system, None, [member.system for member in members[1:]])
+    return Translator([member.system for member in members])
 
 
 def test_probabilities_are_the_mean_of_the_models(members: list[Translator], ensemble: Translator) -> None:
@@ -47,14 +47,14 @@ def test_probabilities_are_the_mean_of_the_models(members: list[Translator], ens
 
 
 def test_one_model_twice_is_that_model(members: list[Translator]) -> None:
-    twice = Translator(members[0].system, None, [members[0].system])
+    twice = Translator([members[0].system] * 2)
     for one, other in zip(members[0].translate(LINES), twice.translate(LINES), strict=True):
         assert one.text == other.text
         assert one.score == pytest.approx(other.score, abs=1e-4)
 
 
 def test_an_encoder_decoder_may_be_a_member(trained: Trained, members: list[Translator]) -> None:
-    mixed = Translator(members[0].system, None, [trained("gated", "none").system])
+    mixed = Translator([members[0].system, trained("gated", "none").system])
     found = mixed.translate(LINES[0])
     assert found.alignment is not None
     np.testing.assert_allclose(found.alignment.sum(1), 1, atol=1e-4)

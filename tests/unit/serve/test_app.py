@@ -28,7 +28,7 @@ ONE = LINES[0]
 
 @pytest.fixture
 def translator(trained: Callable[..., Translator]) -> Translator:
-    return Translator(trained("gated", "mlp").system)
+    return Translator([trained("gated", "mlp").system])
 
 
 def post(client: TestClient, path: str = "/translate", **asked: object) -> dict[str, object]:

@@ -130,7 +130,7 @@ def send(client: TestClient, raw: str) -> object:
 
 @pytest.mark.parametrize(("name", "raw"), CLIENTS, ids=[name for name, _ in CLIENTS])
 def test_translations(client: TestClient, trained: object, name: str, raw: str) -> None:
-    expected = Translator(trained("gated", "mlp").system).translate(TEXT).text  # type: ignore[operator]
+    expected = Translator([trained("gated", "mlp").system]).translate(TEXT).text  # type: ignore[operator]
     found = send(client, raw)
     assert isinstance(found, dict)
     many = '"q":[' in raw

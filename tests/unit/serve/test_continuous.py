@@ -22,7 +22,7 @@ LINES = [source for source, _ in toy_pairs(40, seed=3)]
 
 @pytest.fixture(scope="module")
 def translator(trained: Trained) -> Translator:
-    return Translator(trained("gated", "mlp").system)
+    return Translator([trained("gated", "mlp").system])
 
 
 @pytest.fixture

@@ -65,7 +65,7 @@ def test_a_guided_alignment_goes_where_it_is_told(tmp_path: Path) -> None:
         config = toy_config(training={"max_updates": 150, "guided_alignment": 1.0})
         trainer = toy_trainer(tmp_path / str(len(first)), config, links=given)
         trainer.run(Recorder())
-        (pair,) = score_pairs(trainer.system, [source.split()], [target.split()])
+        (pair,) = score_pairs([trainer.system], [source.split()], [target.split()])
         assert pair.alignment is not None
         first.append(float(pair.alignment[:, 0].mean()))
     assert first[0] < 0.5

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 import rnnsearch as package
 from command_line import Run
-from rnnsearch.config import ALIGNMENT_LAYER, WEIGHTS
 from rnnsearch.data.batches import make_batch
 from rnnsearch.data.word_alignments import Links, to_pharaoh
 from rnnsearch.devices import batch_tensors
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import AlignmentLayer
+from rnnsearch.model_files import ALIGNMENT_LAYER, WEIGHTS
 from rnnsearch.model_folder import export_model, load_system, save_alignment_layer
 from rnnsearch.training.alignment_layer import AlignmentLayerTraining, LinkedPair
 from rnnsearch.translation import Translator

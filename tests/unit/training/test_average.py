@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from rnnsearch.config import WEIGHTS
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import load_system, read_tensors, save_settings, save_weights
 from rnnsearch.training.average import WeightAverage, average_models
 from toy import toy_config, toy_system

@@ -47,7 +47,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def nll(folder: Path) -> float:
     pairs = toy_pairs(20, seed=2)
     sources, targets = zip(*[(source.split(), target.split()) for source, target in pairs], strict=True)
-    return negative_log_likelihood(load_system(folder), sources, targets).per_word
+    return negative_log_likelihood([load_system(folder)], sources, targets).per_word
 
 
 @pytest.mark.parametrize("prepared", [False, True])

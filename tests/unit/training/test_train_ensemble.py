@@ -46,7 +46,7 @@ def test_one_folder_loads_as_all_models(text: dict[str, Any], tmp_path: Path) ->
     assert loaded.kind == "ensemble of 3 RNNsearch"
     word = spelt_words(1, 5)[0]
     first, *others = [load_members(member)[0] for member in members]
-    scored = Translator(first, others=others).score(*word)
+    scored = Translator([first, *others]).score(*word)
     assert scored.score == loaded.score(*word).score == translator.score(*word).score
     singles = [other.model.readout.W_o for other in others]
     assert not np.array_equal(*(W_o.detach().numpy() for W_o in singles))

@@ -9,8 +9,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from rnnsearch.config import WEIGHTS
 from rnnsearch.data.batches import Batch
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.ops import CpuRecurrences
 from rnnsearch.training import trainer as trainer_module
 from rnnsearch.training.checkpoint import Progress

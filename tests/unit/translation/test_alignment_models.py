@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from safetensors.torch import load_file
 
-from rnnsearch.config import WEIGHTS, merge, parse_assignments
+from rnnsearch.config import merge, parse_assignments
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import load_system, save_settings
 from rnnsearch.training.trainer import CHECKPOINT
 from rnnsearch.translation import Translator
@@ -48,7 +49,7 @@ def trained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="module")
 def translator(trained: tuple[Path, Recorder]) -> Translator:
-    return Translator(load_system(trained[0]), trained[0])
+    return Translator([load_system(trained[0])], trained[0])
 
 
 def test_it_trains(trained: tuple[Path, Recorder]) -> None:
@@ -63,7 +64,7 @@ def test_what_is_loaded_is_what_was_trained(trained: tuple[Path, Recorder], tran
     at_end = load_file(folder / CHECKPOINT)
     for name, parameter in translator.system.model.named_parameters():
         assert (at_end[f"model/{name}"] == parameter).all(), name
-    again = Translator(load_system(folder), folder)
+    again = Translator([load_system(folder)], folder)
     for one, other in zip(translator.translate(LINES), again.translate(LINES), strict=True):
         assert (one.text, one.score) == (other.text, other.score)
         np.testing.assert_array_equal(one.alignment, other.alignment)

@@ -25,9 +25,9 @@ TARGET = "le chien grand voit un chat rouge ."
 def translator(request: pytest.FixtureRequest, trained: Trained) -> Translator:
     one: Translator = trained("gated", "mlp")
     if request.param == "ensemble":
-        return Translator(one.system, None, [one.system])
+        return Translator([one.system, one.system])
     if request.param == "both directions":
-        return BidirectionalTranslator([one, Translator(right_to_left_system())])
+        return BidirectionalTranslator([one, Translator([right_to_left_system()])])
     return one
 
 
@@ -49,6 +49,13 @@ def test_a_pair_of_lines_has_one_score(translator: Translator) -> None:
     assert pair.tokens == TARGET.split()
     assert pair.source_tokens == [*LINE.split(), "</s>"]
     assert pair.score == pytest.approx(of_list.score, abs=1e-4)
+
+
+def test_both_directions_together_continue_no_prefix(trained: Trained) -> None:
+    """A word that may come next is one of a single search, and each direction has its own."""
+    both = BidirectionalTranslator([trained("gated", "mlp"), Translator([right_to_left_system()])])
+    with pytest.raises(RnnsearchError, match="models of one direction"):
+        both.next_words(LINE, "le")
 
 
 def test_a_prefix_for_one_line(trained: Trained) -> None:

@@ -86,7 +86,7 @@ def test_it_is_a_mirror(sides: list[Translator]) -> None:
     vocabulary = Vocabulary(turned.vocabularies.target.words[2:], turned.vocabularies.target.subwords)
     data = replace(turned.config.data, right_to_left=False)
     vocabularies = Vocabularies(turned.vocabularies.source, vocabulary)
-    mirror = Translator(System(replace(turned.config, data=data), vocabularies, turned.model))
+    mirror = Translator([System(replace(turned.config, data=data), vocabularies, turned.model)])
     for ours, theirs in zip(sides[1].translate(LINES), mirror.translate(LINES), strict=True):
         assert ours.tokens == theirs.tokens[::-1]
         assert ours.score == pytest.approx(theirs.score, abs=1e-5)

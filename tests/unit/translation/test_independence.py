@@ -118,7 +118,7 @@ def with_lexicon(trained: Trained, tmp_path_factory: pytest.TempPathFactory) -> 
     pairs = toy_pairs(100, seed=13)
     counter.add([source.split() for source, _ in pairs], [target.split() for _, target in pairs])
     Lexicon.from_counts(counter.counts).save(folder)
-    return Translator(translator.system, folder)
+    return Translator([translator.system], folder)
 
 
 @every_model
@@ -129,7 +129,7 @@ def test_the_score_of_a_translation_is_that_of_the_pair(
 ) -> None:
     translator = trained(cell, alignment)
     found = [t for t in translator.translate(chosen, beam=beam) if t.finished and t.source_tokens != ["</s>"]]
-    pairs = score_pairs(translator.system, [t.source_tokens[:-1] for t in found], [t.tokens for t in found])
+    pairs = score_pairs([translator.system], [t.source_tokens[:-1] for t in found], [t.tokens for t in found])
     for translation, pair in zip(found, pairs, strict=True):
         assert pair.score == pytest.approx(translation.score, abs=1e-4)
         assert sum(pair.word_scores) == pytest.approx(pair.score, abs=1e-9)
@@ -152,9 +152,9 @@ def test_a_score_does_not_depend_on_the_pairs_beside_it(
     system = trained(cell, alignment).system
     sentence = st.lists(words, max_size=12)
     pairs = data.draw(st.lists(st.tuples(sentence, sentence), min_size=1, max_size=6))
-    together = score_pairs(system, [source for source, _ in pairs], [target for _, target in pairs])
+    together = score_pairs([system], [source for source, _ in pairs], [target for _, target in pairs])
     for (source, target), beside in zip(pairs, together, strict=True):
-        (alone,) = score_pairs(system, [source], [target])
+        (alone,) = score_pairs([system], [source], [target])
         assert alone.score == pytest.approx(beside.score, abs=1e-4)
         if alone.alignment is not None:
             assert alone.alignment.shape == (len(target), len(source) + 1)

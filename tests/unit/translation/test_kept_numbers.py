@@ -14,7 +14,6 @@ from rnnsearch.report.page import SentencePage
 from rnnsearch.search import Hypothesis
 from rnnsearch.serve.protocol import aligned, confidence
 from rnnsearch.translation import Translation, Translator
-from rnnsearch.translation.corpora import _plain, translations_of
 from rnnsearch.translation.translation import joined_line
 
 LINE = "There are thirty-six people."
@@ -75,5 +74,4 @@ def test_a_line_tells_what_its_sentences_lack_also_from_another_process(translat
     one, other = (found_of(translator, line, ["Rien."], search)[0] for line in (LINE, "I am ninety-seven years old."))
     both = joined_line("Rien. Rien.", [one, other])
     assert both.missing == ["thirty-six", "ninety-seven"]
-    (again,) = translations_of({"whole": [[_plain(both)]]}, translator)[0]
-    assert again.missing == ["thirty-six", "ninety-seven"]
+    assert Translation.from_plain(both.to_plain(), translator.linker).missing == ["thirty-six", "ninety-seven"]

@@ -49,7 +49,7 @@ def translator(source: str = "en", target: str = "fr", seed: int = 0, protect: b
     for parameter in system.model.parameters():
         parameter.data *= 1 + 3 * seed / MODELS
     system.model.eval()
-    return Translator(System(config, system.vocabularies, system.model))
+    return Translator([System(config, system.vocabularies, system.model)])
 
 
 names = st.text("abcdefghijklm", min_size=1, max_size=6)

@@ -105,7 +105,7 @@ def test_a_selection_has_the_frequent_words_and_the_best_candidates() -> None:
 
 def test_a_translator_uses_it(trained: Trained, tmp_path: Path) -> None:
     system = trained("gated", "mlp").system
-    translator = Translator(system, tmp_path)
+    translator = Translator([system], tmp_path)
     learned(translator, toy_pairs(200, seed=5)).save(tmp_path)
     sources = [source for source, _ in toy_pairs(10, seed=7)]
     whole = translator.translate(sources, vocabulary_selection=0)
@@ -120,18 +120,18 @@ def test_a_translator_uses_it(trained: Trained, tmp_path: Path) -> None:
 
 
 def test_errors(trained: Trained, tmp_path: Path) -> None:
-    translator = Translator(trained("gated", "mlp").system, tmp_path)
+    translator = Translator([trained("gated", "mlp").system], tmp_path)
     with pytest.raises(RnnsearchError, match="rnnsearch lexicon --model"):
         translator.translate("the dog", vocabulary_selection=10)
     (tmp_path / LEXICON).write_text("a\tb\t0.5\na b 0.5\n")
     with pytest.raises(RnnsearchError, match=f"{LEXICON}:2"):
         translator.translate("the dog", vocabulary_selection=10)
     with pytest.raises(RnnsearchError, match="this model has no folder"):
-        Translator(trained("gated", "mlp").system).translate("the dog", vocabulary_selection=10)
+        Translator([trained("gated", "mlp").system]).translate("the dog", vocabulary_selection=10)
 
 
 def test_int8_where_there_is_none(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
-    translator = Translator(trained("gated", "mlp").system)
+    translator = Translator([trained("gated", "mlp").system])
     exact = translator.translate("the big dog sees a cat .")
     monkeypatch.setattr("rnnsearch.translation.translator.int8_works", lambda: False)
     with pytest.warns(UserWarning, match="float32"):

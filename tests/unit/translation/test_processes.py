@@ -36,7 +36,7 @@ def same(translator: Translator, **settings: object) -> Translator:
 
 @pytest.mark.parametrize("alignment", ["mlp", "none"])
 def test_a_model_of_no_folder(trained: Trained, alignment: str) -> None:
-    translator = Translator(trained("gated", alignment).system)
+    translator = Translator([trained("gated", alignment).system])
     assert translator.folder is None
     copy = same(translator)
     assert copy.system.config == translator.system.config
@@ -45,7 +45,7 @@ def test_a_model_of_no_folder(trained: Trained, alignment: str) -> None:
 
 def test_after_it_has_translated(trained: Trained) -> None:
     """What a search has made ready is not sent along."""
-    translator = Translator(trained("gated", "mlp").system)
+    translator = Translator([trained("gated", "mlp").system])
     before = len(pickle.dumps(translator))
     translator.translate(LINES)
     assert len(pickle.dumps(translator)) == before
@@ -53,11 +53,11 @@ def test_after_it_has_translated(trained: Trained) -> None:
 
 def test_an_ensemble_and_both_directions(trained: Trained) -> None:
     one = trained("gated", "mlp")
-    same(Translator(one.system, None, [trained("lstm", "mlp").system]))
+    same(Translator([one.system, trained("lstm", "mlp").system]))
     config = toy_config(data={"right_to_left": True}, search={"maximum_length_ratio": 2.0})
     turned = Vocabularies(Vocabulary(SOURCE_WORDS), Vocabulary(TARGET_WORDS, right_to_left=True))
     backward = new_system(config, turned)
-    same(BidirectionalTranslator([one, Translator(backward)]))
+    same(BidirectionalTranslator([one, Translator([backward])]))
 
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram"])
@@ -68,7 +68,7 @@ def test_subwords(kind: str) -> None:
         sides.append(Vocabulary(subwords.inventory, subwords))
     config = toy_config(data={"subwords": kind}, search={"maximum_length_ratio": 2.0})
     settings = from_dict({"data": vars_of(config.data), "model": vars_of(config.model)})
-    same(Translator(new_system(settings, Vocabularies(*sides))))
+    same(Translator([new_system(settings, Vocabularies(*sides))]))
 
 
 def vars_of(section: object) -> dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,11 +12,17 @@ from hypothesis import strategies as st
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.translation import Translator
-from rnnsearch.translation.rescoring import Entry, read_n_best, rescore
+from rnnsearch.translation.rescoring import Entry, Rescorer, n_best_lists, read_n_best
 from rnnsearch.translation.scoring import LONGEST
 from toy import toy_pairs
 
 SOURCES = [source for source, _ in toy_pairs(45, seed=31)]
+
+
+def rescore(translator: Translator, sources: list[str], entries: list[Entry], **how: Any) -> list[list[Entry]]:
+    return list(Rescorer(translator, **how)(list(n_best_lists(sources, entries))))
+
+
 entries_ = st.lists(
     st.builds(
         Entry,
@@ -40,7 +47,7 @@ def test_scores_and_order(trained: Callable[..., Translator], weight: float) -> 
     translator = trained("gated", "mlp")
     lists = translator.n_best(SOURCES, 4)
     entries = [Entry(i, t.text, "LM0= 1", float(rank)) for i, found in enumerate(lists) for rank, t in enumerate(found)]
-    found = list(rescore(translator, SOURCES, iter(entries), weight=weight, tokenized=True))
+    found = rescore(translator, SOURCES, entries, weight=weight, tokenized=True)
     assert [sentence[0].line for sentence in found] == list(range(len(SOURCES)))
     for sentence, translations in zip(found, lists, strict=True):
         expected = {t.text: (t.score, float(rank)) for rank, t in enumerate(translations)}
@@ -62,7 +69,7 @@ def test_a_model_of_the_other_direction(trained: Callable[..., Translator]) -> N
     translator = trained("gated", "mlp")
     entries = [Entry(i, text, "", 0.0) for i, text in enumerate(SOURCES[1:4])]  # the model's own source language
     targets = [translation.text for translation in translator.translate(SOURCES[1:4])]
-    found = list(rescore(translator, targets, iter(entries), weight=1.0, reverse=True, tokenized=True))
+    found = rescore(translator, targets, entries, weight=1.0, reverse=True, tokenized=True)
     expected = translator.score(SOURCES[1:4], targets, tokenized=True)
     assert [sentence[0].total for sentence in found] == [pair.score for pair in expected]
 
@@ -85,11 +92,11 @@ def test_what_is_no_list(tmp_path: Path, lines: list[str], message: str) -> None
 
 def test_a_list_of_another_text(trained: Callable[..., Translator]) -> None:
     with pytest.raises(RnnsearchError, match="has source line 45, but there are 45"):
-        list(rescore(trained("gated", "mlp"), SOURCES, iter([Entry(45, "a", "", 0.0)])))
+        rescore(trained("gated", "mlp"), SOURCES, [Entry(45, "a", "", 0.0)])
 
 
 def test_what_is_too_long_is_told_by_its_line_in_the_list(trained: Callable[..., Translator]) -> None:
     entries = [Entry(i, "le chien", "", 0.0) for i in range(44) for _ in range(2)]
     entries.append(Entry(44, "un " * (LONGEST + 1), "", 0.0))
     with pytest.raises(RnnsearchError, match="line 89: "):
-        list(rescore(trained("gated", "mlp"), SOURCES, iter(entries), tokenized=True))
+        rescore(trained("gated", "mlp"), SOURCES, entries, tokenized=True)

@@ -20,7 +20,7 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.presets import PRESETS
 from rnnsearch.translation import Translation, Translator
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
-from rnnsearch.translation.corpora import TranslateLines, translation_run
+from rnnsearch.translation.stages import Translate
 
 Trained = Callable[..., Translator]
 BUS = ["It is raining.", "Take your umbrella.", "The bus leaves at ten.", "Do not be late."]
@@ -76,7 +76,7 @@ def moses(translator: Translator) -> Translator:
     """The same model, for text as people write it."""
     config = translator.system.config
     config = replace(config, data=replace(config.data, tokenizer="moses"))
-    return Translator(replace(translator.system, config=config))
+    return Translator([replace(translator.system, config=config)])
 
 
 def test_no_sentence_of_a_line_is_lost(translator: Translator) -> None:
@@ -211,10 +211,9 @@ def test_an_rnnencdec_and_both_directions(trained: Trained) -> None:
 
 
 def test_what_a_killed_run_has_kept_is_of_the_same_setting(translator: Translator) -> None:
-    work = TranslateLines(translator)
-    runs = [translation_run(work, [], {"split_sentences": split}) for split in (True, False)]
-    assert [run["split_sentences"] for run in runs] == [True, False]
-    assert translation_run(work, [], {})["split_sentences"] is True
+    settings: list[dict[str, bool]] = [{"split_sentences": True}, {"split_sentences": False}, {}]
+    runs = [Translate(translator, settings=each).identity() for each in settings]
+    assert [run["split_sentences"] for run in runs] == [True, False, True]
 
 
 def test_the_commands(rnnsearch: Run, tmp_path: Path) -> None:

@@ -110,9 +110,9 @@ def test_several_models_agree_on_pieces(translator: Translator) -> None:
         p_of_pieces.append(p_PV[torch.arange(len(p_PV)), output.words_P].numpy())
     assert len(p_of_pieces[0]) > 3
     line = [" ".join(words)]
-    (pair,) = Translator(translator.system, None, [other]).score(line, line)
+    (pair,) = Translator([translator.system, other]).score(line, line)
     assert pair.score == pytest.approx(np.log(np.mean(p_of_pieces, axis=0)).sum(), abs=1e-4)
-    of_words = [system.score(line, line)[0].word_scores for system in map(Translator, systems)]
+    of_words = [system.score(line, line)[0].word_scores for system in (Translator([one]) for one in systems)]
     assert pair.score != pytest.approx(np.log(np.mean(np.exp(of_words), axis=0)).sum(), abs=1e-2)
 
 

@@ -314,16 +314,16 @@ def test_by_length(lengths: list[int], sentences: int, positions: int) -> None:
 
 def test_more_sources_than_targets(translator: Translator) -> None:
     with pytest.raises(RnnsearchError, match="2 source lines but 1 target"):
-        score_pairs(translator.system, [["a"], ["b"]], [["c"]])
+        score_pairs([translator.system], [["a"], ["b"]], [["c"]])
 
 
 def test_a_pair_too_long_to_align_is_named(translator: Translator) -> None:
     with pytest.raises(RnnsearchError, match=r"line 12: .*5001"):
-        score_pairs(translator.system, [["a"], ["the"] * 5001], [["c"], ["d"]], first_line=11)
+        score_pairs([translator.system], [["a"], ["the"] * 5001], [["c"], ["d"]], first_line=11)
 
 
 def test_no_pairs(translator: Translator) -> None:
-    assert score_pairs(translator.system, [], []) == []
+    assert score_pairs([translator.system], [], []) == []
 
 
 def test_lines_are_scored_as_they_are_tokenised(translator: Translator) -> None:
@@ -335,10 +335,10 @@ def test_lines_are_scored_as_they_are_tokenised(translator: Translator) -> None:
 
 def test_scores_of_words(translator: Translator) -> None:
     """They are log-probabilities, and the words of a good translation are probable."""
-    (pair,) = score_pairs(translator.system, [LINE.split()], [translator.translate(LINE).tokens], with_alignment=False)
+    (pair,) = score_pairs([translator.system], [LINE.split()], [translator.translate(LINE).tokens], with_alignment=False)
     assert all(score <= 0 for score in pair.word_scores)
     assert pair.alignment is None
-    (other,) = score_pairs(translator.system, [LINE.split()], [["arbre"] * len(pair.tokens)])
+    (other,) = score_pairs([translator.system], [LINE.split()], [["arbre"] * len(pair.tokens)])
     assert other.score < pair.score - 5
 
 

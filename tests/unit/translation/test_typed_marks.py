@@ -10,7 +10,8 @@ import pytest
 
 import rnnsearch
 from rnnsearch import Translator
-from rnnsearch.config import WEIGHTS, from_preset
+from rnnsearch.config import from_preset
+from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import load_system, new_system, save_settings, save_weights
 from rnnsearch.text import END_SYMBOL, Vocabularies, Vocabulary
 from rnnsearch.text.normalization import plain
@@ -124,7 +125,7 @@ def test_a_copied_word_keeps_its_spelling_and_the_lexicon_has_the_plain_one() ->
 def test_a_vocabulary_that_has_the_other_apostrophe(words: list[str]) -> None:
     vocabularies = Vocabularies(Vocabulary(words, normalized="source"), Vocabulary(words, normalized="target"))
     config = toy_config(data={"tokenizer": "moses"})
-    translator = Translator(new_system(config, vocabularies))
+    translator = Translator([new_system(config, vocabularies)])
     one, other = translator.translate(["don't", "don’t"])
     assert one.text == other.text
     assert translator.score("don't", "l’ l’").score == translator.score("don’t", "l' l'").score

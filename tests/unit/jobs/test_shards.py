@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import forked
-from rnnsearch import shards
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
-from rnnsearch.shards import Kept, Workers, cut
+from rnnsearch.jobs import Kept, Shard, Stage, Workers, cut, shards
+from rnnsearch.jobs import kept as kept_module
+
+
+class Doing(Stage[Any, Any]):
+    """Calls a function with the row of a shard that has one."""
+
+    def __init__(self, do: Callable[[Any], Any]) -> None:
+        self._do = do
+
+    def __call__(self, shard: Shard[Any]) -> Any:
+        return self._do(shard.rows[0])
+
+
+def each(rows: Iterable[Any]) -> Iterator[Shard[Any]]:
+    """A shard of every row."""
+    return (Shard([row]) for row in rows)
 
 
 def double(shard: Any) -> Any:
@@ -33,9 +48,9 @@ def double(shard: Any) -> Any:
 
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 def test_results_come_in_order(jobs: int) -> None:
-    with Workers(double, jobs) as processes:
-        found = list(processes.results(range(50)))
-        again = list(processes.results([7]))
+    with Workers(Doing(double), jobs) as processes:
+        found = list(processes.results(each(range(50))))
+        again = list(processes.results(each([7])))
     assert [value for value, _ in found] == [2 * number for number in range(50)]
     assert again[0][0] == 14
     if jobs > 1:
@@ -49,8 +64,8 @@ def test_values_come_through_whole(values: list[Any]) -> None:
     def work(shard: Any) -> Any:
         return {"values": shard}
 
-    with Workers(work, 1) as one, Workers(work, 2) as two:
-        found = list(one.results([values, [""]])), list(two.results([values, [""]]))
+    with Workers(Doing(work), 1) as one, Workers(Doing(work), 2) as two:
+        found = list(one.results(each([values, [""]]))), list(two.results(each([values, [""]])))
     assert repr(found[0]) == repr(found[1]) == repr([{"values": values}, {"values": [""]}])
 
 
@@ -64,8 +79,8 @@ def test_shards_are_read_only_a_little_ahead(jobs: int) -> None:
             read += 1
             yield read
 
-    with Workers(double, jobs) as processes:
-        for done, _ in enumerate(processes.results(endless()), 1):
+    with Workers(Doing(double), jobs) as processes:
+        for done, _ in enumerate(processes.results(each(endless())), 1):
             assert read <= done + shards.AHEAD * jobs
             if done == 100:
                 break
@@ -74,8 +89,8 @@ def test_shards_are_read_only_a_little_ahead(jobs: int) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_error_of_the_work_comes_in_its_place(jobs: int) -> None:
-    with Workers(double, jobs) as processes:
-        results = processes.results([1, "error", 2])
+    with Workers(Doing(double), jobs) as processes:
+        results = processes.results(each([1, "error", 2]))
         assert next(results)[0] == 2
         with pytest.raises(RnnsearchError, match=r"^x:1: no$"):
             next(results)
@@ -83,32 +98,36 @@ def test_an_error_of_the_work_comes_in_its_place(jobs: int) -> None:
 
 
 def test_a_fault_of_the_work_keeps_its_traceback() -> None:
-    with Workers(double, 2) as processes, pytest.raises(RuntimeError, match=r"KeyError: 'a fault'") as raised:
-        list(processes.results(["fault"]))
+    with Workers(Doing(double), 2) as processes, pytest.raises(RuntimeError, match=r"KeyError: 'a fault'") as raised:
+        list(processes.results(each(["fault"])))
     assert "test_shards.py" in str(raised.value)
 
 
 def test_a_process_that_is_killed_is_an_error() -> None:
-    with Workers(double, 2) as processes, pytest.raises(RnnsearchError, match=r"a process has ended \(signal 9\).*--jobs"):
-        list(processes.results([1, 2, "die", 3]))
-    with Workers(double, 2) as processes:
+    dead = pytest.raises(RnnsearchError, match=r"a process has ended \(signal 9\).*--jobs")
+    with Workers(Doing(double), 2) as processes, dead:
+        list(processes.results(each([1, 2, "die", 3])))
+    with Workers(Doing(double), 2) as processes:
         os.kill(processes.pids[0], signal.SIGKILL)
         with pytest.raises(RnnsearchError, match="signal 9"):
-            list(processes.results(range(100)))
+            list(processes.results(each(range(100))))
     assert all(gone(pid) for pid in processes.pids)
 
 
 def test_a_number_of_processes_that_cannot_be() -> None:
     with pytest.raises(RnnsearchError, match="jobs = 0"):
-        Workers(double, 0)
+        Workers(Doing(double), 0)
 
 
 WAITING = """
 import os, sys, time
-from rnnsearch.shards import Workers
-with Workers(lambda shard: time.sleep(100), int(sys.argv[1])) as processes:
+from rnnsearch.jobs import Shard, Stage, Workers
+class Waiting(Stage):
+    def __call__(self, shard):
+        time.sleep(100)
+with Workers(Waiting(), int(sys.argv[1])) as processes:
     print(*processes.pids, flush=True)
-    list(processes.results(range(10)))
+    list(processes.results(Shard([row]) for row in range(10)))
 """
 
 
@@ -147,8 +166,8 @@ def test_what_is_kept(tmp_path: Path) -> None:
 
     def run(until: int, **settings: object) -> list[int]:
         done.clear()
-        with Kept(tmp_path / "out", settings) as kept, Workers(work) as processes:
-            return [value for (value,) in processes.results(range(until), kept)]
+        with Kept(tmp_path / "out", settings) as kept, Workers(Doing(work)) as processes:
+            return [value for (value,) in processes.results(each(range(until)), kept)]
 
     with pytest.raises(KeyboardInterrupt):
         run(5, beam=2)
@@ -169,8 +188,52 @@ def test_what_is_kept(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_another_version_of_the_program_does_not_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its sources are part of what a run is: nothing is removed, and the version that began can go on."""
+
+    def killed(program: str, beam: int = 2) -> None:
+        monkeypatch.setattr(kept_module, "program_digest", lambda: program)
+        with Kept(tmp_path / "out", {"beam": beam}) as kept:
+            kept.put(vars(Shard([1])), b"[1]")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        killed("before")
+    with pytest.raises(RnnsearchError, match=r"out\.parts: what is kept there was computed by another version") as refused:
+        killed("after")
+    assert "\n" not in str(refused.value)
+    monkeypatch.setattr(kept_module, "program_digest", lambda: "before")
+    with Kept(tmp_path / "out", {"beam": 2}) as kept:
+        assert kept.get(vars(Shard([1]))) == [1]
+    with pytest.raises(KeyboardInterrupt):
+        killed("before")
+    with pytest.warns(RnnsearchWarning, match="of another run"), pytest.raises(KeyboardInterrupt):
+        killed("after", beam=3)
+
+
+def test_the_digest_of_the_program_changes_with_its_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in ("jobs/kept.py", "config.py", "model/cells.py"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text("a = 1\n")
+    monkeypatch.setattr(kept_module, "__file__", str(tmp_path / "jobs/kept.py"))
+    found = []
+    for text in ("a = 1\n", "a = 2\n"):
+        (tmp_path / "model/cells.py").write_text(text)
+        kept_module.program_digest.cache_clear()
+        found.append(kept_module.program_digest())
+    kept_module.program_digest.cache_clear()
+    assert found[0] != found[1]
+
+
+def test_one_job_makes_no_detour_through_json() -> None:
+    """What the stage returns is what the caller gets, and is not even made plain."""
+    found = object()
+    with Workers(Doing(lambda row: found)) as processes:
+        assert next(processes.results(each([1]))) is found
+
+
 def test_two_runs_do_not_write_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shards, "_PATIENCE", 0.1)
+    monkeypatch.setattr(kept_module, "_PATIENCE", 0.1)
     with (
         Kept(tmp_path / "out", {}),
         pytest.raises(RnnsearchError, match="another run is writing it"),

@@ -1,4 +1,4 @@
-"""Where a command writes its lines."""
+"""Where a job writes its lines."""
 
 from __future__ import annotations
 

@@ -1,0 +1,153 @@
+"""What is kept of a job beside its output, so that the job goes on after it was killed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeAlias
+
+from rnnsearch.atomic import acquire_lock, atomic_write
+from rnnsearch.errors import RnnsearchError, RnnsearchWarning
+from rnnsearch.untrusted import MEGABYTE, read_json
+
+Plain: TypeAlias = Any
+"""A value as JSON has them."""
+
+_MOST_RESULT = 1024 * MEGABYTE
+"""Bytes of the result of a shard."""
+_PATIENCE = 5.0
+"""Seconds until the processes of a run that was killed must have ended."""
+
+
+class Kept:
+    """The results of finished shards, in a folder beside an output until it is written.
+
+    A result is found by a digest of its shard, and only by the same run: one of the same program and with the same `run`,
+    which says what else the results depend on. For another run the folder is emptied first, with a warning; a run of another
+    version of the program is refused. Use it in a `with` statement; when that ends without an error, the folder is removed.
+    """
+
+    def __init__(self, output: Path, run: Mapping[str, Plain]) -> None:
+        """`output` is a file or a folder; the kept results are in the folder beside it that is called `output.parts`."""
+        named = output if output.name.strip(".") else output.resolve()  # `.` has its name in the folder above
+        if not named.name:
+            raise RnnsearchError(f"{output}: this is the root of the file system; name a folder in it")
+        self.folder = named.with_name(f"{named.name}.parts")
+        self._output = output
+        self._run = {"program": program_digest(), **run}
+        self._writing = threading.Lock()
+
+    def __enter__(self) -> Kept:
+        """Raises RnnsearchError where another run is at work beside this output, or where nothing can be written."""
+        new = not self.folder.exists()
+        self._made = [place for place in (self.folder, *self.folder.parents) if not place.exists()]
+        try:
+            self._lock = acquire_lock(self.folder / ".lock", _PATIENCE)
+        except TimeoutError:
+            raise RnnsearchError(
+                f"{self._output}: another run is writing it, with its parts in {self.folder}; wait for it, or name another"
+            ) from None
+        except OSError as error:
+            raise RnnsearchError(f"cannot write to {self.folder}: {error.strerror}") from None
+        try:
+            self._begin(new)
+        except BaseException as error:
+            self.__exit__(type(error), error, error.__traceback__)
+            raise
+        return self
+
+    def _begin(self, new: bool) -> None:
+        manifest = self.folder / "run.json"
+        wanted = json.dumps(self._run, indent=1, sort_keys=True) + "\n"
+        if not new and _text(manifest) != wanted:
+            if any(self.folder.glob("*.part")):
+                if self._differs_in_program_alone(manifest):
+                    raise RnnsearchError(
+                        f"{self.folder}: what is kept there was computed by another version of this program, which may "
+                        "compute something else; remove the folder to begin anew, or go on with that version"
+                    )
+                warnings.warn(
+                    f"{self.folder}: what is kept there is of another run, with other settings or another model, so this "
+                    "run begins anew",
+                    RnnsearchWarning,
+                    stacklevel=3,
+                )
+            self.clear()
+        self._write(manifest, wanted.encode())
+
+    def _differs_in_program_alone(self, manifest: Path) -> bool:
+        try:
+            found = json.loads(manifest.read_text(encoding="utf-8"))
+            return bool({**found, "program": None} == {**json.loads(json.dumps(self._run)), "program": None})
+        except (OSError, ValueError, TypeError):
+            return False
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None or not any(self.folder.glob("*.part")):
+            shutil.rmtree(self.folder, ignore_errors=True)
+            with suppress(OSError):  # not empty: the output is there
+                for place in self._made[1:]:
+                    place.rmdir()
+        self._lock.release()
+
+    def clear(self) -> None:
+        """Keep nothing of what has been kept so far."""
+        for part in self.folder.glob("*.part"):
+            part.unlink()
+
+    def get(self, shard: Plain) -> Plain | None:
+        """The result of this shard, if it is kept."""
+        try:
+            return read_json(self._part(shard), _MOST_RESULT)
+        except (OSError, ValueError, RnnsearchError):  # there is none, or the disk has damaged it
+            return None
+
+    def put(self, shard: Plain, result: bytes) -> None:
+        """Keep the result of this shard, as JSON."""
+        with self._writing:
+            self._write(self._part(shard), result)
+
+    def _part(self, shard: Plain) -> Path:
+        return self.folder / f"{blake2b(json.dumps(shard).encode(), digest_size=16).hexdigest()}.part"
+
+    def _write(self, path: Path, content: bytes) -> None:
+        with atomic_write(path) as temporary:
+            temporary.write_bytes(content)
+
+
+def digest_of(*files: Path) -> str:
+    """A digest of the content of these files, as a `run` may name them."""
+    digest = blake2b(digest_size=16)
+    for path in files:
+        digest.update(f"{path.name}\n".encode("utf-8", "surrogateescape"))
+        try:
+            with path.open("rb") as file:
+                while block := file.read(1 << 20):
+                    digest.update(block)
+        except OSError as error:
+            raise RnnsearchError(f"{path}: cannot read it: {error.strerror}") from None
+    return digest.hexdigest()
+
+
+@cache
+def program_digest() -> str:
+    """A digest of the sources of this program: results of another version of it are not mixed with those of this one."""
+    package = Path(__file__).parent.parent
+    return digest_of(*sorted(path for ending in ("py", "json") for path in package.rglob(f"*.{ending}")))
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,252 @@
+"""Work on many rows in shards, which several processes do.
+
+A shard has a fixed number of rows, whatever the number of processes, and what a stage makes of it depends on it alone: so
+the results are the same, to the last bit, in any number of processes. The processes are forked where the system can do that,
+and so they share the memory of what the stage holds: a model that was loaded before is there once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import traceback
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from typing import Any, ClassVar, Generic, TypeVar
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.jobs.kept import Kept, Plain
+from rnnsearch.jobs.processes import FORKED, Process, thread_share, use_threads
+
+T = TypeVar("T")
+Row = TypeVar("Row")
+Result = TypeVar("Result")
+
+LINES = 1000
+"""Rows in a shard."""
+AHEAD = 2
+"""For each process, this many shards are under way or wait for those before them: more are not read."""
+MOST_BY_DEFAULT = 16
+"""The parent cannot feed more than so many processes."""
+
+
+@dataclass(frozen=True)
+class Shard(Generic[Row]):
+    """Consecutive rows of a text; a row is a value as JSON has them."""
+
+    rows: list[Row]
+    first: int = 0
+    """The number of the first row."""
+    whole: int = 0
+    """For so many of the rows, the first ones, the caller needs the records and not only what is written."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Settings for these rows, where they differ from those of the stage."""
+
+
+class Stage(Generic[Row, Result]):
+    """What a job does with a shard. A stage must be picklable where processes cannot be forked.
+
+    Its result is `Plain` unless it says how that becomes plain and comes back; both are only called for a result that is
+    sent by another process or kept in a file.
+    """
+
+    command: ClassVar[str] = ""
+    """The name that `identity` begins with."""
+
+    def identity(self) -> dict[str, Plain]:
+        """What the results depend on beside the rows."""
+        return {"command": self.command}
+
+    def warm_up(self, jobs: int) -> None:
+        """Make ready for so many processes, before they are forked. Raises RnnsearchError if that cannot be."""
+
+    def __call__(self, shard: Shard[Row]) -> Result:
+        """The result for a shard, which depends on nothing else."""
+        raise NotImplementedError
+
+    def to_plain(self, result: Result) -> Plain:
+        """The result as values of JSON, from which `from_plain` makes the same result, to the last bit."""
+        return result
+
+    def from_plain(self, plain: Plain) -> Result:
+        """See `to_plain`."""
+        result: Result = plain
+        return result
+
+
+def cut(rows: Iterable[T], size: int | None = None) -> Iterator[list[T]]:
+    """These rows in lists of `size` (by default `LINES`); the last one may have fewer."""
+    rows = iter(rows)
+    while shard := list(islice(rows, size or LINES)):
+        yield shard
+
+
+def numbered(
+    groups: Iterable[list[Row]], whole: int = 0, settings: Mapping[str, Any] | None = None
+) -> Iterator[Shard[Row]]:
+    """The groups of rows as shards; the records of the first `whole` rows are needed."""
+    first = 0
+    for rows in groups:
+        yield Shard(rows, first, max(0, min(len(rows), whole - first)), dict(settings or {}))
+        first += len(rows)
+
+
+def default_jobs() -> int:
+    """The number of processes for work that is not done by threads: one a core, and one where processes are not forked.
+
+    There, a process runs the caller's script anew, which has to be made for it.
+    """
+    return min(os.cpu_count() or 1, MOST_BY_DEFAULT) if FORKED else 1
+
+
+class Workers(Generic[Row, Result]):
+    """So many processes with the same stage; with one job, it is called in this process.
+
+    Use them in a `with` statement; they end with it, or with this process, however that ends. Start them before this process
+    shows progress or starts other threads.
+    """
+
+    def __init__(self, stage: Stage[Row, Result], jobs: int = 1) -> None:
+        """`stage` is there in each process, with all that it holds, as it is now."""
+        if jobs < 1:
+            raise RnnsearchError(f"jobs = {jobs}: give the number of processes, 1 or more")
+        self._stage, self._jobs = stage, jobs
+        self._processes: list[Process] = []
+
+    def __enter__(self) -> Workers[Row, Result]:
+        if self._jobs > 1:
+            do = partial(_answer, self._stage, thread_share(self._jobs))
+            try:
+                for _ in range(self._jobs):
+                    self._processes.append(Process(do, "shards", self._processes))
+            except OSError as error:
+                self._end()
+                raise RnnsearchError(f"cannot start {self._jobs} processes: {error.strerror}; give fewer --jobs") from None
+            except BaseException:
+                self._end()
+                raise
+            self._idle: SimpleQueue[Process] = SimpleQueue()
+            for process in self._processes:
+                self._idle.put(process)
+            self._threads = ThreadPoolExecutor(self._jobs)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._processes:
+            process.kill()  # it has nothing to lose, and a thread that waits for it waits no longer
+        if self._jobs > 1:
+            self._threads.shutdown(cancel_futures=True)
+        self._end()
+
+    @property
+    def pids(self) -> list[int]:
+        """The numbers of the processes; none with one job."""
+        return [process.pid for process in self._processes]
+
+    def results(self, shards: Iterable[Shard[Row]], kept: Kept | None = None) -> Iterator[Result]:
+        """The result for each shard, in order; those that are kept are not computed again, and new ones are kept.
+
+        Raises what the stage raises, and RnnsearchError where a process has ended.
+        """
+        if self._jobs == 1:
+            for shard in shards:
+                plain = None if kept is None else kept.get(vars(shard))
+                if plain is not None:
+                    yield self._stage.from_plain(plain)
+                    continue
+                result = self._stage(shard)
+                if kept is not None:
+                    kept.put(vars(shard), _json(self._stage.to_plain(result)))
+                yield result
+            return
+        ahead: deque[Future[Plain]] = deque()
+        rest, failure = iter(shards), None
+        while True:
+            try:
+                shard = next(rest)
+            except StopIteration:
+                break
+            except Exception as error:  # it comes after the results of the shards before it
+                failure = error
+                break
+            ahead.append(self._threads.submit(self._plain, shard, kept))
+            if len(ahead) >= AHEAD * self._jobs:
+                yield self._stage.from_plain(ahead.popleft().result())
+        yield from (self._stage.from_plain(future.result()) for future in ahead)
+        if failure is not None:
+            raise failure
+
+    def _plain(self, shard: Shard[Row], kept: Kept | None) -> Plain:
+        plain = None if kept is None else kept.get(vars(shard))
+        if plain is None:
+            process = self._idle.get()
+            try:
+                result = _ask(process, shard)
+            finally:
+                self._idle.put(process)
+            if kept is not None:
+                kept.put(vars(shard), result)
+            plain = json.loads(result)
+        return plain
+
+    def _end(self) -> None:
+        for process in self._processes:
+            process.end()
+
+
+def _ask(process: Process, shard: Shard[Any]) -> bytes:
+    """What the stage in this process makes of a shard, as JSON."""
+    try:
+        process.connection.send(shard)
+        error, result = process.connection.recv()
+    except (EOFError, OSError):
+        raise RnnsearchError(
+            f"a process has ended ({process.how_it_ended()}); if memory ran out, give fewer --jobs. What is finished is "
+            "kept beside the output file, if there is one: run the same command again"
+        ) from None
+    if error is not None:
+        raise error
+    return bytes(result)
+
+
+def _answer(stage: Stage[Any, Any], threads: int, connection: Connection) -> None:
+    """Call the stage with the shards that arrive, until nobody listens at the other end of the connection."""
+    shards: SimpleQueue[Shard[Any]] = SimpleQueue()
+
+    def compute() -> None:
+        use_threads(threads)
+        with suppress(OSError):  # nobody listens
+            while True:
+                connection.send(_done(stage, shards.get()))
+
+    # In a thread, for two reasons: this one learns at once that nobody listens; and OpenMP has threads for each thread that
+    # begins a loop, of which those of this one may be the parent's, which are not here.
+    threading.Thread(target=compute, daemon=True).start()
+    with suppress(EOFError, OSError):
+        while True:
+            shards.put(connection.recv())
+    os._exit(0)
+
+
+def _done(stage: Stage[Any, Any], shard: Shard[Any]) -> tuple[Exception | None, bytes]:
+    """The error that the stage raises, or its result as JSON."""
+    try:
+        return None, _json(stage.to_plain(stage(shard)))
+    except RnnsearchError as error:
+        return error, b""
+    except MemoryError:
+        return RnnsearchError("the memory is not enough for so many processes; give fewer --jobs"), b""
+    except Exception:
+        return RuntimeError(traceback.format_exc()), b""
+
+
+def _json(value: Plain) -> bytes:
+    return json.dumps(value).encode()

@@ -1,0 +1,33 @@
+"""Models by name, as translators."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from rnnsearch.devices import default_device
+from rnnsearch.model_catalog import default_model, model_folder
+from rnnsearch.model_folder import System, load_systems
+from rnnsearch.translation.bidirectional import BidirectionalTranslator
+from rnnsearch.translation.translator import Translator
+
+
+def load(*models: str | os.PathLike[str]) -> Translator:
+    """Load a trained model, on a GPU where there is one; or several with the same vocabularies, as an ensemble.
+
+    A model is a folder, or the name of one that is installed (`rnnsearch models`), or a name on the Hugging Face Hub, such
+    as `user/name`; the folder of `rnnsearch train --models` counts as all of its models. Without an
+    argument it is the installed one, which translates English into French.
+
+    Where left-to-right and right-to-left models are among them, see `BidirectionalTranslator`.
+    """
+    folders = [model_folder(model) for model in models] or [default_model()]
+    directions: dict[bool, list[tuple[Path, System]]] = {}
+    for folder, members in zip(folders, load_systems(folders, default_device()), strict=True):
+        for system in members:
+            directions.setdefault(system.config.data.right_to_left, []).append((folder, system))
+    sides = [
+        Translator([system for _, system in placed], placed[0][0])
+        for _, placed in sorted(directions.items())
+    ]
+    return BidirectionalTranslator(sides) if len(sides) > 1 else sides[0]
