@@ -9,7 +9,7 @@ from contextlib import aclosing, asynccontextmanager
 from functools import cached_property, partial
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client import generate_latest as as_prometheus_text
@@ -26,7 +26,7 @@ from rnnsearch.serve.answers import answer, as_json, events, wanted
 from rnnsearch.serve.bounded import Bounded, refuse
 from rnnsearch.serve.continuous import SearchFailed
 from rnnsearch.serve.incoming import MOST_TRANSLATIONS_AT_ONCE, Limits, Reader, prefers_events, while_connected
-from rnnsearch.serve.languages import NAMES, Detector, without_markup
+from rnnsearch.serve.languages import NAMES, Detector, served_code, without_markup
 from rnnsearch.serve.openapi import openapi
 from rnnsearch.serve.page_files import page_routes
 from rnnsearch.serve.protocol import (
@@ -48,6 +48,7 @@ from rnnsearch.translation import Translation
 from rnnsearch.translation.markup import Markup
 from rnnsearch.translation.sentences import Passage, as_passage
 
+AskedT = TypeVar("AskedT", bound=Asked)
 log = logging.getLogger("rnnsearch.serve")
 
 AT_ONCE = 256
@@ -98,7 +99,7 @@ class Server:
 
     async def translate(self, request: Request) -> Response:
         """`POST /translate`: translations of texts, or a stream of translated sentences."""
-        params = await self._reader.read(request, TranslateRequest)
+        params = await self._of_pair(request, TranslateRequest)
         texts = [params.q] if isinstance(params.q, str) else params.q
         self._check_length([*texts, params.prefix])
         streams = prefers_events(",".join(request.headers.getlist("accept")))
@@ -131,7 +132,7 @@ class Server:
 
     async def score(self, request: Request) -> Response:
         """`POST /score` and `POST /align`: the scores and alignments of sentence pairs."""
-        params = await self._reader.read(request, PairRequest)
+        params = await self._of_pair(request, PairRequest)
         sides = [[side] if isinstance(side, str) else side for side in (params.q, params.translation)]
         if len(sides[0]) != len(sides[1]):
             raise HTTPException(400, f"{len(sides[0])} sentences, but {len(sides[1])} translations; give one for each")
@@ -143,7 +144,7 @@ class Server:
 
     async def next_words(self, request: Request) -> Response:
         """`POST /next-words`: the most probable next words after the beginning of a translation."""
-        params = await self._reader.read(request, NextWordsRequest)
+        params = await self._of_pair(request, NextWordsRequest)
         self._check_length([params.q, params.prefix])
         self._check_sentences(1)
         model = await asyncio.to_thread(self._one_model, params, [params.q])
@@ -219,6 +220,13 @@ class Server:
                 self._model(language, params.target)
                 passages.append(read(text, language, params.split_sentences))
         return detected, passages
+
+    async def _of_pair(self, request: Request, kind: type[AskedT]) -> AskedT:
+        """Read a request that concerns a pair of languages, with the codes by which these are served."""
+        params = await self._reader.read(request, kind)
+        params.source = served_code(params.source, [*self.served, "auto"])
+        params.target = served_code(params.target, self.served)
+        return params
 
     def _detected(self, texts: Sequence[str], params: TranslateRequest) -> list[Detected]:
         """Detect the language of each text of a translation request, among the languages that are served."""

@@ -31,6 +31,18 @@ _MARKUP = re.compile(r"(?is)<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1|\Z)|<[
 _LOADING = threading.Lock()
 
 
+def served_code(language: str, served: Sequence[str]) -> str:
+    """Return the code among the served languages that is meant: `EN`, `en-US` and `en_GB` mean `en` if that alone is served.
+
+    A code that means none of them is returned unchanged.
+    """
+    if language in served:
+        return language
+    of_code = {code.casefold(): code for code in served}
+    whole = language.casefold().replace("_", "-")
+    return of_code.get(whole) or of_code.get(whole.split("-")[0]) or language
+
+
 @cache
 def _identifier() -> LanguageIdentifier:
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

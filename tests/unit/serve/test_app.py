@@ -58,6 +58,14 @@ def test_a_text_and_a_list_of_texts(serve: Serve, translator: Translator) -> Non
     assert post(client, q=ONE, source="en", beam=3.0) == {"translatedText": translator.translate(ONE, beam=3).text}
 
 
+@pytest.mark.parametrize(("source", "target"), [("EN", "FR"), ("en-US", "fr-CA"), ("en_GB", "fr_FR"), ("AUTO", "fr")])
+def test_languages_in_other_letters_and_with_a_region(
+    serve: Serve, translator: Translator, source: str, target: str
+) -> None:
+    answer = post(serve(), q=ONE, source=source, target=target)
+    assert answer["translatedText"] == translator.translate(ONE).text
+
+
 def test_lines_and_white_space_stay(serve: Serve, translator: Translator) -> None:
     texts = [found.text for found in translator.translate(LINES[:3])]
     asked, expected = "  {}\n\n\t{}\r\n{} \n".format(*LINES[:3]), "  {}\n\n\t{}\r\n{} \n".format(*texts)
