@@ -38,6 +38,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "characters/inflection": ("--output {runs}",),
     "characters/many_words": ("--words {data}/cmudict.tsv",),
     "characters/pronouncers": ("--dictionary {data}/cmudict.tsv --output {runs} --g2p-en {python}",),
+    "exactness/command_bytes": ("--keep {data}/bytes.json --only presets",),
     "exactness/golden": ("",),
     "exactness/same_bits": ("--against {root} --paper 2",),
     "exactness/same_weights": ("--output {runs}",),
