@@ -74,6 +74,14 @@ def test_files_of_the_command(rnnsearch: Run, tmp_path: Path) -> None:
     refused(rnnsearch("export", "--model", model), "--output", "--onnx")
 
 
+def test_the_runtime_keeps_no_identity_in_the_home_folder(tmp_path: Path) -> None:
+    """By itself, ONNX Runtime writes a number of this computer and a database there."""
+    code = "from rnnsearch.graphs.engine import signed_products_are_exact; signed_products_are_exact()"
+    environment = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
+    subprocess.run([sys.executable, "-c", code], env={**environment, "HOME": str(tmp_path)}, check=True)
+    assert not list(tmp_path.rglob("*"))
+
+
 def test_a_missing_runtime_is_one_line(rnnsearch: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     done = rnnsearch("export", "--model", default_model("en-fr"), "--onnx", tmp_path / "graphs")
