@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from pathlib import Path
 from random import Random
 
 import forked
-from campaign.trial import CPU_SECONDS, LIMIT, MAIN, SMALL, Ended, Part, chance, complaint, partial, settings, world
+from campaign.trial import CPU_SECONDS, ESCAPES, LIMIT, MAIN, SMALL, Ended, Part, chance, complaint, partial, settings, world
 
 PAIRS = "--source test.en --target test.fr"
 COMMANDS = {
@@ -42,8 +41,6 @@ COMMANDS = {
 INPUTS = ("test.en", "test.fr", "train.en", "train.fr", "five.links")
 TIMED = ("figures.json", "training.json", "last.safetensors", "README.md", "events.", "lock")
 """Files that contain times."""
-STYLE = re.compile(rb"\x1b\[\d*m")
-"""The escape sequences of bold text, which FORCE_COLOR asks for."""
 LIMIT_CODE = "import resource\nresource.setrlimit(resource.RLIMIT_{0}, ({1}, {1}))\n"
 CLOSE_CODE = "import os, sys\nos.close({0})\nsys.{1} = sys.__{1}__ = None\n"
 STREAMS = ("stdin", "stdout", "stderr")
@@ -232,7 +229,7 @@ def wrong(trial: Trial, name: str, ended: Ended, before: dict[str, bytes]) -> st
         return "was done"
     if ended.status == 0:
         out, files = expected(name)
-        printed = STYLE.sub(b"", ended.out).replace(b"pipe.", b"test.")
+        printed = ESCAPES.sub("", ended.out.decode()).encode().replace(b"pipe.", b"test.")
         if "stdout" not in trial.streams and "sys.stdout" not in trial.code and name != "evaluate" and printed != out:
             return f"printed otherwise: {printed[-200:]!r}"
         if [*written(trial.folder).items()] != [*files.items()] and "pipe" not in trial.what:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -24,6 +25,8 @@ LIMIT = 6.0 * CPU_SECONDS
 """The limit of elapsed time of a command in seconds, on a machine that has other work."""
 MEMORY = 8 << 30
 """The limit of a command's address space in bytes, which keeps the machine usable."""
+ESCAPES = re.compile(r"\x1b\[[?\d;]*[A-Za-z]")
+"""What moves the cursor and styles text: FORCE_COLOR asks for it, for the lines of a progress bar too."""
 PRELUDE = f"""
 import resource
 resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
@@ -111,7 +114,7 @@ def run(arguments: Sequence[object], folder: Path, code: str = MAIN, limit: floa
 
 def complaint(ended: Ended, allowed: Sequence[int] = (0, 2)) -> str | None:
     """Return what is wrong with the end of a command: it must have succeeded, or refused with a clear sentence."""
-    err = ended.err.decode("utf-8", "backslashreplace")
+    err = ESCAPES.sub("", ended.err.decode("utf-8", "backslashreplace"))
     last = " / ".join(err.strip().splitlines()[-4:])[-600:]
     if ended.status in (None, -signal.SIGXCPU, -signal.SIGKILL):
         return f"hangs; {last}"
