@@ -43,6 +43,7 @@ from rnnsearch.training.display import Display
 from rnnsearch.training.processes import Processes, joined
 from rnnsearch.training.trainer import CHECKPOINT, Listener, Silent, Trainer
 from rnnsearch.training.validation import DevelopmentSet, negative_log_likelihood, validate
+from rnnsearch.translation.request import patterns_of
 from rnnsearch.translation.translator import Translator
 from rnnsearch.untrusted import read_record
 
@@ -111,6 +112,7 @@ def train(
             config = replace(config, data=initial.config.data, model=initial.config.model)
         if resuming:
             config = _resumed_settings(read_json(folder / CONFIG), config, folder, compare_data=data is None)
+        patterns_of(config.search, config.data.protects)  # a validation would refuse them after the first updates
         check_memory(config.model, 2, 2, TRAINING_COPIES)  # a lower bound: the sizes of the vocabularies are not known yet
         prepared = _from_first(processes, lambda: _data(folder, config, text, hold_out, data, resuming, initial, console))
         if development is None:

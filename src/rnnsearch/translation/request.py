@@ -63,6 +63,15 @@ class Request:
     """The line, if it has no letters and stays as it is."""
 
 
+def patterns_of(search: SearchConfig, protects: bool, lines: int = 1) -> Patterns:
+    """Return the patterns of `search.protect`. RnnsearchError for one that is none, or if a model does not keep spans."""
+    if search.protect and not protects:
+        raise RnnsearchError(
+            "search.protect: this model does not know the symbols that stand for spans; set data.protect in training"
+        )
+    return Patterns(search.protect, lines)
+
+
 class Requests:
     """Makes a request of each line, and its translations of the hypotheses that were found, for one model."""
 
@@ -96,11 +105,7 @@ class Requests:
         into sentences here.
         """
         beam = n if search.temperature and not search.minimum_bayes_risk else max(beam or search.beam, n)
-        if search.protect and not self.protects:
-            raise RnnsearchError(
-                "search.protect: this model does not know the symbols that stand for spans; set data.protect in training"
-            )
-        patterns = Patterns(search.protect, len(lines))
+        patterns = patterns_of(search, self.protects, len(lines))
         read = [self._read(line, patterns) for line in lines]
         split_lines = [list(self._segments(words, further, search.max_segment)) for words, further in read]
         prefix_words = self._prefix_words(prefixes, split_lines)

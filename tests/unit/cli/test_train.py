@@ -68,6 +68,21 @@ def test_train_and_what_it_leaves(rnnsearch: Run, texts: dict[str, Path], tmp_pa
     refused(rnnsearch("train", *options(texts), "--output", output, *TINY), output, "trained model")
 
 
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (["search.protect=1e9"], "search.protect: this model does not know the symbols that stand for spans"),
+        (["search.protect=(", "data.protect=true", "data.tokenizer=moses"], "'(' is no regular expression"),
+    ],
+)
+def test_patterns_that_a_validation_would_refuse_are_refused_before_anything_is_read(
+    rnnsearch: Run, texts: dict[str, Path], tmp_path: Path, settings: list[str], told: str
+) -> None:
+    more = [word for setting in settings for word in ("--set", setting)]
+    refused(rnnsearch("train", *options(texts), "--output", tmp_path / "model", *TINY, *more), told)
+    assert not [path for path in (tmp_path / "model").rglob("*") if path.name != ".lock"]
+
+
 def test_a_checkpoint_that_is_damaged(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
     output = tmp_path / "model"
     assert rnnsearch("train", *options(texts), "--output", output, *TINY).status == 0
