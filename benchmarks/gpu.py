@@ -349,8 +349,7 @@ def summary(found: dict[str, Any]) -> dict[str, Any]:
             "tokens_per_second_against_the_public_run": round(
                 row["source_and_target_tokens_per_second"] / PUBLIC_TOKENS_PER_SECOND, 2
             ),
-            "share_of_roofline": alone
-            and round(alone["milliseconds_per_update"] / row["milliseconds_per_update"], 3),
+            "share_of_roofline": alone and round(alone["milliseconds_per_update"] / row["milliseconds_per_update"], 3),
             "largest_difference_of_nll": max((abs(ours / theirs - 1) for ours, theirs in pairs), default=None),
         }
     return rows

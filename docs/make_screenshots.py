@@ -1,6 +1,6 @@
 """Draws the pictures of the server's page, `docs/images/serve-*.png`, with Playwright and Chromium.
 
-    python docs/make_screenshots.py --model rnnsearch-demo/model
+python docs/make_screenshots.py --model rnnsearch-demo/model
 """
 
 from __future__ import annotations

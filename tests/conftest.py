@@ -23,9 +23,7 @@ from toy import ORDERS, make_trained
 
 # How long an example takes says nothing about whether it is right. `make test` asks for the quick profile.
 for name, examples in (("thorough", 50), ("quick", 10)):
-    settings.register_profile(
-        name, deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=examples
-    )
+    settings.register_profile(name, deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=examples)
 settings.load_profile("thorough")
 
 

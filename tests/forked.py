@@ -111,9 +111,7 @@ def server() -> str:
         listener.bind(path)
         listener.listen(100)
         command = [sys.executable, __file__, "serve", str(listener.fileno())]
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=[listener.fileno()]
-        )
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=[listener.fileno()])
 
     @atexit.register
     def end() -> None:

@@ -40,9 +40,7 @@ NOUNS = {"dog": "chien", "cat": "chat", "man": "homme", "house": "maison", "tree
 VERBS = {"sees": "voit", "has": "a", "likes": "aime", "finds": "trouve"}
 OTHERS = {"and": "et", "with": "avec", ".": ".", "?": "?"}
 SOURCE_WORDS = [*DETERMINERS, *ADJECTIVES, *NOUNS, *VERBS, *OTHERS]
-TARGET_WORDS = sorted(
-    {word for words in (DETERMINERS, ADJECTIVES, NOUNS, VERBS, OTHERS) for word in words.values()}
-)
+TARGET_WORDS = sorted({word for words in (DETERMINERS, ADJECTIVES, NOUNS, VERBS, OTHERS) for word in words.values()})
 
 
 def toy_pairs(count: int, seed: int) -> list[tuple[str, str]]:

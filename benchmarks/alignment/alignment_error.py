@@ -65,8 +65,7 @@ def of_built_in(folder: Path, program: Path | None) -> dict[str, Any]:
     test = built_in_test(corpus)
     forward = links_of(models[0], test)
     backward = [
-        frozenset((s, t) for t, s in links)
-        for links in links_of(models[1], Aligned(test.targets, test.sources, test.gold))
+        frozenset((s, t) for t, s in links) for links in links_of(models[1], Aligned(test.targets, test.sources, test.gold))
     ]
     found = {
         "pairs": len(test.gold),

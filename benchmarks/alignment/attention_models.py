@@ -48,7 +48,6 @@ WORDS = 3000
 LEARNING_RATE = 0.003
 
 
-
 class Corpus(NamedTuple):
     """A text to train on and to test with, and gold links, perhaps of another text."""
 

@@ -16,8 +16,12 @@ from benchmarks.lib.record import BACKGROUND, TINY
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 TINY_SIZES = {"model.embedding_size": 8, "model.hidden_size": 8, "model.alignment_size": 8, "model.maxout_size": 8}
 TINY_TRAINING = {
-    "training.max_updates": 4, "training.validate_every": 2, "training.checkpoint_every": 2, "training.max_epochs": 2,
-    "training.batch_size": 8, "training.validate_sentences": 4,
+    "training.max_updates": 4,
+    "training.validate_every": 2,
+    "training.checkpoint_every": 2,
+    "training.max_epochs": 2,
+    "training.batch_size": 8,
+    "training.validate_sentences": 4,
 }
 """The settings of all trainings at a tiny size."""
 

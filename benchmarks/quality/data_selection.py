@@ -150,7 +150,6 @@ def cost(whole: Mapping[Side, Path], folder: Path, pairs: int, data: Path) -> di
     return found
 
 
-
 def slope(costs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Seconds and megabytes for each further million words, and what that makes of the paper's 850 million."""
     (_, half, all_) = costs

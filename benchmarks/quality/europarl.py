@@ -39,9 +39,7 @@ def main() -> None:
     preparing = cost_of(rnnsearch("prepare", *text, "--output", folder / "data"))
     valid = ["--valid-source", folder / "valid.en", "--valid-target", folder / "valid.fr"]
     limits = settings({"training.max_minutes": arguments.minutes, "training.validate_every": 100_000})
-    training_cost = cost_of(
-        rnnsearch("train", "--data", folder / "data", *valid, "--output", folder / "model", *limits)
-    )
+    training_cost = cost_of(rnnsearch("train", "--data", folder / "data", *valid, "--output", folder / "model", *limits))
     training = json.loads((folder / "model" / "training.json").read_text())
     write_result(
         "quality/europarl",

@@ -72,10 +72,7 @@ def main() -> None:
         for program in programs.values():
             _seconds(program)
         measured = undisturbed(
-            lambda: {
-                name: statistics.median(times)
-                for name, times in _in_turn(programs, arguments.rounds).items()
-            }
+            lambda: {name: statistics.median(times) for name, times in _in_turn(programs, arguments.rounds).items()}
         )
         rounds = [_stages(arguments.model) for _ in range(1 + arguments.rounds)][1:]
     stages = {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
@@ -111,9 +108,7 @@ def _seconds(program: list[str]) -> float:
 
 
 def _stages(model: Path) -> dict[str, float]:
-    done = subprocess.run(
-        [sys.executable, "-c", STAGES, str(model), SENTENCE], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", STAGES, str(model), SENTENCE], capture_output=True, text=True, check=True)
     seconds: dict[str, float] = json.loads(done.stdout)
     return seconds
 

@@ -67,7 +67,7 @@ def main() -> None:
         write_training_text(prepared, size, 2 * BATCH, folder / "text")
     task = Task(folder / "text", arguments.size, size, updates=2, pairs=2 * BATCH)
     groups = sentences_to_translate(prepared, size, arguments.sentences)
-    parts = [Job.of(groups[number :: PARTS]) for number in range(PARTS)]
+    parts = [Job.of(groups[number::PARTS]) for number in range(PARTS)]
     one_by_one = [[sentence] for group in groups for sentence in group]
     alone = [one_by_one[len(one_by_one) * number // arguments.latency] for number in range(arguments.latency)]
 
@@ -75,9 +75,7 @@ def main() -> None:
     write_random_model(task.text, size, model, max(FREQUENT))
     commands = {name: search_command(model, mode) for name, mode in known_modes(OUR_MODES, "search").items()}
     commands |= {
-        name: _peer_command(name, task, folder, arguments.peers)
-        for name in available(arguments.peers)
-        if name in TOOLKITS
+        name: _peer_command(name, task, folder, arguments.peers) for name in available(arguments.peers) if name in TOOLKITS
     }
     commands = {name: command for name, command in commands.items() if name in (arguments.only or commands)}
     runs: dict[str, list[Run[float]]] = {name: [] for name in commands}

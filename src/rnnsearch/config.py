@@ -313,9 +313,7 @@ RENAMED: dict[str, dict[str, str]] = {
 """Settings that version 0.1 had under other names, which are still read."""
 
 
-def from_preset(
-    name: str, overrides: Mapping[str, Mapping[str, Any]] | None = None, pairs: int | None = None
-) -> Config:
+def from_preset(name: str, overrides: Mapping[str, Mapping[str, Any]] | None = None, pairs: int | None = None) -> Config:
     """The settings of a preset, with `overrides` (section → key → value) on top.
 
     Of `characters`, they depend on the number of training pairs.
@@ -354,8 +352,7 @@ def from_dict(values: Mapping[str, Any], place: str = "") -> Config:
 def _each_checked(values: Mapping[str, Any], place: str) -> Config:
     """Settings of which each has been checked by itself, and none beside others."""
     sections = {
-        section: present_keys(section, keys) if isinstance(keys, Mapping) else keys
-        for section, keys in dict(values).items()
+        section: present_keys(section, keys) if isinstance(keys, Mapping) else keys for section, keys in dict(values).items()
     }
     try:
         return TypeAdapter(Config).validate_python(sections)

@@ -24,9 +24,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "alignment/alignment_error": (f"{TEXTS} --model {{model}} --eflomal {{peers}}",),
     "alignment/alignment_layer": ("--data {data}",),
     "alignment/attention_models": (f"{TEXTS} --only mlp none",),
-    "alignment/hard_attention": (
-        f"--model {{model}} --source {TEST}.en --target {TEST}.fr --gold {TEST}.gold --name x",
-    ),
+    "alignment/hard_attention": (f"--model {{model}} --source {TEST}.en --target {TEST}.fr --gold {TEST}.gold --name x",),
     "alignment/link_weights": (TEXTS,),
     "alignment/toy_tacotron": ("",),
     "characters/ablation": (TEXTS,),

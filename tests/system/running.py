@@ -44,5 +44,3 @@ def rnnsearch(*arguments: object, cold: bool = False, environment: Mapping[str, 
     out, err = process.communicate(timeout=600)
     assert process.returncode == 0, f"rnnsearch {' '.join(map(str, arguments))}: {process.returncode}\n{err}"
     return out
-
-

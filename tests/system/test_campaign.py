@@ -25,8 +25,17 @@ pytestmark = pytest.mark.system
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("run", "count"),
-    [(fuzz, 20), (system, 30), (requests, 100), (damage, 30), (kills, 6), (readers, 25), (writers, 1), (stream, 500),
-     (markup, 200)],
+    [
+        (fuzz, 20),
+        (system, 30),
+        (requests, 100),
+        (damage, 30),
+        (kills, 6),
+        (readers, 25),
+        (writers, 1),
+        (stream, 500),
+        (markup, 200),
+    ],
 )
 def test_nothing_fails(run: Callable[[int, Sequence[int]], Part], count: int) -> None:
     part = run(7, range(count))

@@ -221,7 +221,7 @@ def test_an_error_of_the_first_process_ends_the_others_without_a_word(texts: lis
 
 def test_too_few_shards_are_an_error_before_anything_starts(texts: list[str], tmp_path: Path) -> None:
     process = start(*command(texts, tmp_path / "run", **{"training.shards": 1}), "--processes", "2")
-    (status, error), = end([process])
+    ((status, error),) = end([process])
     assert status == 2
     assert error.startswith("rnnsearch: training.shards = 1: there is not one shard for each of 2 processes; give --set ")
     assert not (tmp_path / "run").exists()
@@ -236,9 +236,8 @@ def test_the_command_starts_its_own_processes_and_outlives_them(texts: list[str]
     wait_for(process, tmp_path / "3" / CHECKPOINT)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     os.kill(int(children[-1]), signal.SIGKILL)
-    (status, error), = end([process])
+    ((status, error),) = end([process])
     assert status == 0, error
     assert "1 of 3 training processes ended by SIGKILL; going on from the last checkpoint with 2" in error
     assert "Traceback" not in error
     same(tmp_path / "3", tmp_path / "1")
-

@@ -84,7 +84,8 @@ def test_they_are_listed(box: Path, rnnsearch: Run, model_folder: Folders, tmp_p
     (tmp_path / "mine" / "torn" / "model.safetensors").write_bytes(b"torn")
     (tmp_path / "mine" / "begun" / CHECKPOINT.parent).mkdir(parents=True)
     assert [(one.folder.name, isinstance(one, ModelSummary)) for one in models_in(tmp_path / "mine")] == [
-        ("baseline", True), ("torn", False)
+        ("baseline", True),
+        ("torn", False),
     ]
     listed = rnnsearch("models", "mine").out
     assert "en-fr" in listed

@@ -304,9 +304,7 @@ def test_one_odd_folder_does_not_break_the_list_of_models(
 
 
 @pytest.mark.parametrize("language", ["[/b]", "\x1b[2J", "x" * 100_000, "../../../etc/passwd", "\0"])
-def test_a_model_of_an_odd_language_translates(
-    model_folder: Folders, rnnsearch: Run, tmp_path: Path, language: str
-) -> None:
+def test_a_model_of_an_odd_language_translates(model_folder: Folders, rnnsearch: Run, tmp_path: Path, language: str) -> None:
     folder = Path(shutil.copytree(model_folder("mlp"), tmp_path / "model"))
     config = json.loads((folder / CONFIG).read_text())
     config["data"]["source_language"] = language

@@ -1,6 +1,6 @@
 """Generate the file that ships with the package; from the root of the repository:
 
-    PYTHONPATH=tools python -m builtin_corpus --output src/rnnsearch/datasets/builtin.npz.xz
+PYTHONPATH=tools python -m builtin_corpus --output src/rnnsearch/datasets/builtin.npz.xz
 """
 
 from __future__ import annotations

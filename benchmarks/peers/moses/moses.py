@@ -192,9 +192,7 @@ def _tokenized(tokenizers: Sequence[Tokenizer], rows: Iterable[tuple[str, ...]])
             yield from words
 
 
-def _write_pairs(
-    source_path: Path, target_path: Path, source: Tokenizer, target: Tokenizer, text: Text
-) -> None:
+def _write_pairs(source_path: Path, target_path: Path, source: Tokenizer, target: Tokenizer, text: Text) -> None:
     """Write the training pairs; the target's file appears only once both are complete."""
     cleaner = Cleaner(DataConfig(max_length=MAX_LENGTH))
     with (

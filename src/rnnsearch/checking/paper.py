@@ -147,9 +147,7 @@ class Paper:
         p = _softmax(total, 0 if self.has("distribution-wrong-axis") else 1)
         return np.log(p) if self.has("distribution-in-logarithms") else p
 
-    def decoder_step(
-        self, s: Array, c: Array, previous: Array, word: Array, h: Array, mask: Array
-    ) -> tuple[Array, Array]:
+    def decoder_step(self, s: Array, c: Array, previous: Array, word: Array, h: Array, mask: Array) -> tuple[Array, Array]:
         """Return p(y_i | …) (B, Ky) and s_i (B, n), from s_{i−1}, c_{i−1}, E y_{i−1}, E y_i, and the annotations (A.2.2)."""
         p, state, _, _ = self.step(s, c, previous, word, h, mask)
         return p, state

@@ -24,6 +24,7 @@ try:
 except ImportError:  # this system has no such limits
     resource = None  # type: ignore[assignment]
 
+
 def _show_warning(
     message: Warning | str,
     category: type[Warning],

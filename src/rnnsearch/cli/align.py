@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 _How: TypeAlias = Literal["grow-diag", "grow-diag-final-and", "intersection", "union", "probability"]
 
 
-_Source = Annotated[
-    Path | None, typer.Option("--source", "-s", metavar="FILE", help="Source text, one sentence per line.")
-]
+_Source = Annotated[Path | None, typer.Option("--source", "-s", metavar="FILE", help="Source text, one sentence per line.")]
 _Target = Annotated[
     Path | None,
     typer.Option("--target", "-t", metavar="FILE", help="Its translation; without it, the model translates the source."),
@@ -74,8 +72,7 @@ _Symmetry = Annotated[
     _How | None,
     typer.Option(
         "--symmetrize",
-        help="How to combine the links of both directions: by default `probability`, and `grow-diag` with "
-        "--reverse-model.",
+        help="How to combine the links of both directions: by default `probability`, and `grow-diag` with --reverse-model.",
     ),
 ]
 _ReverseGold = Annotated[bool, typer.Option("--reverse-gold", help="The gold links are written target-source.")]

@@ -69,7 +69,29 @@ def _options(
 
 
 for module in (
-    demo, download, select, prepare, train, translate, pronounce, serve, score, rescore, evaluate, compare, examples,
-    align, learn_links, project, lexicon, average, export, push, models, presets, reproduce, check,
+    demo,
+    download,
+    select,
+    prepare,
+    train,
+    translate,
+    pronounce,
+    serve,
+    score,
+    rescore,
+    evaluate,
+    compare,
+    examples,
+    align,
+    learn_links,
+    project,
+    lexicon,
+    average,
+    export,
+    push,
+    models,
+    presets,
+    reproduce,
+    check,
 ):
     app.command(module.__name__.rsplit(".", 1)[1].replace("_", "-"), help=documentation(module.command))(module.command)

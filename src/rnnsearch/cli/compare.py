@@ -72,8 +72,6 @@ def _compare_error_rates(
         for name, lines in systems.items():
             found = error_rates(lines, references)
             low, high = getattr(found, f"{score}_interval")
-            chances = (
-                "" if other == name else f"{getattr(differences[name, other], score):.3f}" for other in systems
-            )
+            chances = ("" if other == name else f"{getattr(differences[name, other], score):.3f}" for other in systems)
             table.add_row(name, f"{getattr(found, score):.2f}", f"{low:.2f}–{high:.2f}", *chances)
         Terminal().print(table)

@@ -40,12 +40,8 @@ _Source = Annotated[
 _Reference = Annotated[
     Path | None, typer.Option("--reference", "-r", metavar="FILE", help="Its references, detokenised, line by line.")
 ]
-_Json = Annotated[
-    Path | None, typer.Option("--json", metavar="FILE", help="Write all results to this file as JSON.")
-]
-_Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the translations to this file.")
-]
+_Json = Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write all results to this file as JSON.")]
+_Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the translations to this file.")]
 _Behaviour = Annotated[
     bool, typer.Option("--behaviour", help="Try what a translator has to be able to do, on generated lines.")
 ]

@@ -12,9 +12,7 @@ from rnnsearch.cli.options import Model
 
 def command(
     model: Model,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the copy.")
-    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the copy.")] = None,
     precision: Annotated[
         Literal["int8", "fp32"],
         typer.Option("--precision", help="How weights are stored: `int8` takes a quarter of the space of `fp32`."),

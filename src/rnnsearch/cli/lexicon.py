@@ -18,9 +18,7 @@ _Source = Annotated[
     Path | None,
     typer.Option("--source", "-s", metavar="FILE", help="Source text to learn from, preferably the training text."),
 ]
-_Target = Annotated[
-    Path | None, typer.Option("--target", "-t", metavar="FILE", help="Its translation, line by line.")
-]
+_Target = Annotated[Path | None, typer.Option("--target", "-t", metavar="FILE", help="Its translation, line by line.")]
 _CheckSource = Annotated[
     Path | None,
     typer.Option("--check-source", metavar="FILE", help="Development text, to count the translations that change."),
@@ -89,9 +87,7 @@ def _learn(translator: Translator, model: Path, source: Path, target: Path, jobs
     print(f"{model / LEXICON}: {len(lexicon.translations):,} source words, learned from {read:,} pairs")
 
 
-def _check(
-    translator: Translator, model: Path, source: Path, reference: Path, settings: dict[str, Any], jobs: int
-) -> None:
+def _check(translator: Translator, model: Path, source: Path, reference: Path, settings: dict[str, Any], jobs: int) -> None:
     """Counts the translations that vocabulary selection changes."""
     from rnnsearch.cli.bar import bar
     from rnnsearch.data.read import read_pairs

@@ -84,9 +84,7 @@ def command(
     console = Terminal(stderr=True)
     wanted, vocabularies = asked.data, None
     if vocabulary_of is not None:
-        refuse_settings(
-            config, set_, asked, read_model_config(vocabulary_of), ["data"], f"--vocabulary-of {vocabulary_of}"
-        )
+        refuse_settings(config, set_, asked, read_model_config(vocabulary_of), ["data"], f"--vocabulary-of {vocabulary_of}")
         wanted, vocabularies = _of_model(vocabulary_of)
     with console.status("preparing") as status:
         prepared = prepare(

@@ -25,12 +25,8 @@ _Scale = Annotated[
     ),
 ]
 _Output = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write everything.")]
-_TestSource = Annotated[
-    Path | None, typer.Option("--test-source", metavar="FILE", help="Test set, source side.")
-]
-_TestTarget = Annotated[
-    Path | None, typer.Option("--test-target", metavar="FILE", help="Test set, reference translations.")
-]
+_TestSource = Annotated[Path | None, typer.Option("--test-source", metavar="FILE", help="Test set, source side.")]
+_TestTarget = Annotated[Path | None, typer.Option("--test-target", metavar="FILE", help="Test set, reference translations.")]
 _Words = Annotated[
     str | None,
     typer.Option(
@@ -59,9 +55,7 @@ _Archives = Annotated[
 ]
 _System = Annotated[
     list[str] | None,
-    typer.Option(
-        "--system", metavar="NAME=FILE", help="Another system's translations of the test set; may be repeated."
-    ),
+    typer.Option("--system", metavar="NAME=FILE", help="Another system's translations of the test set; may be repeated."),
 ]
 _BudgetHours = Annotated[
     float | None, typer.Option("--budget-hours", min=0.001, help="Training time of all systems together.")
@@ -123,9 +117,7 @@ def command(
 
     text = None
     if source and target and valid_source and valid_target and test_source and test_target:
-        text = Text(
-            tuple(source), tuple(target), tuple(valid_source), tuple(valid_target), test_source, test_target
-        )
+        text = Text(tuple(source), tuple(target), tuple(valid_source), tuple(valid_target), test_source, test_target)
     overrides = parse_assignments(set_ or [])
     experiment = make_experiment(
         scale,

@@ -44,9 +44,7 @@ _Method = Annotated[
     Literal["axelrod", "moore-lewis", "random"],
     typer.Option("--method", help="`axelrod` scores both sides, `moore-lewis` one; `random` is a baseline."),
 ]
-_Side = Annotated[
-    Literal["source", "target"] | None, typer.Option("--side", help="The side that `moore-lewis` scores.")
-]
+_Side = Annotated[Literal["source", "target"] | None, typer.Option("--side", help="The side that `moore-lewis` scores.")]
 _Scores = Annotated[
     Path | None, typer.Option("--scores", metavar="FILE", help="Write the score of every pair to this file.")
 ]

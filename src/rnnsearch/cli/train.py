@@ -37,9 +37,7 @@ _Data = Annotated[
     Path | None,
     typer.Option("--data", metavar="FOLDER", help="Data written by `prepare`, instead of --source and --target."),
 ]
-_Start = Annotated[
-    Path | None, model_option("A trained model to start from (fine-tuning).", "--from")
-]
+_Start = Annotated[Path | None, model_option("A trained model to start from (fine-tuning).", "--from")]
 _Processes = Annotated[
     int,
     typer.Option(
@@ -55,9 +53,7 @@ _Models = Annotated[
         "--models", min=1, metavar="N", help="Train so many models, of different seeds; the folder is one translator."
     ),
 ]
-_Resume = Annotated[
-    bool, typer.Option("--resume", help="Continue the run in the output folder exactly where it stopped.")
-]
+_Resume = Annotated[bool, typer.Option("--resume", help="Continue the run in the output folder exactly where it stopped.")]
 
 
 def command(

@@ -95,6 +95,4 @@ def model(
     fields += [(2, name), *((5, one) for one in constants)]
     fields += [*((11, one) for one in inputs), *((12, one) for one in outputs)]
     entries = [(14, message((1, key), (2, value))) for key, value in metadata.items()]
-    return message(
-        (1, IR_VERSION), (2, "rnnsearch"), (7, message(*fields)), (8, message((1, ""), (2, OPSET))), *entries
-    )
+    return message((1, IR_VERSION), (2, "rnnsearch"), (7, message(*fields)), (8, message((1, ""), (2, OPSET))), *entries)

@@ -43,9 +43,7 @@ class RowStage(Stage[Row, list[Done[Record]]]):
 
     def to_plain(self, result: list[Done[Record]]) -> Plain:
         """See `Stage`."""
-        return [
-            (one.written, one.note, None if one.record is None else self.record_to_plain(one.record)) for one in result
-        ]
+        return [(one.written, one.note, None if one.record is None else self.record_to_plain(one.record)) for one in result]
 
     def from_plain(self, plain: Plain) -> list[Done[Record]]:
         """See `Stage`."""

@@ -90,9 +90,7 @@ class Kept:
         except (OSError, ValueError, TypeError):
             return False
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if kind is None or not any(self.folder.glob("*.part")):
             shutil.rmtree(self.folder, ignore_errors=True)
             with suppress(OSError):  # not empty: the output is there

@@ -89,9 +89,7 @@ def cut(rows: Iterable[T], size: int | None = None) -> Iterator[list[T]]:
         yield shard
 
 
-def numbered(
-    groups: Iterable[list[Row]], whole: int = 0, settings: Mapping[str, Any] | None = None
-) -> Iterator[Shard[Row]]:
+def numbered(groups: Iterable[list[Row]], whole: int = 0, settings: Mapping[str, Any] | None = None) -> Iterator[Shard[Row]]:
     """The groups of rows as shards; the records of the first `whole` rows are needed."""
     first = 0
     for rows in groups:

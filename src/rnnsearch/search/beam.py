@@ -306,9 +306,7 @@ class Search:
             self._repetition.advance(parents[kept], words[kept])
         return done
 
-    def _best(
-        self, prediction: Prediction, is_first_R: NDArray[np.bool_]
-    ) -> tuple[Integers, Integers, NDArray[np.float64]]:
+    def _best(self, prediction: Prediction, is_first_R: NDArray[np.bool_]) -> tuple[Integers, Integers, NDArray[np.float64]]:
         """The best extensions of each sentence: the hypotheses to extend, their next words, and the scores."""
         slots_R, config = self._slots_R, self._config
         W = int(self._width_Q[slots_R].max())
@@ -419,9 +417,7 @@ class Search:
         np.not_equal(self._slots_R[1:], self._slots_R[:-1], out=is_first_R[1:])
         return is_first_R
 
-    def _constrained(
-        self, prediction: Prediction
-    ) -> tuple[NDArray[np.bool_], Integers, Integers, NDArray[np.float64]]:
+    def _constrained(self, prediction: Prediction) -> tuple[NDArray[np.bool_], Integers, Integers, NDArray[np.float64]]:
         """The words banned in every row; the rows whose next word is forced, this word, and its log p."""
         written_R = self._written_Q[self._slots_R]
         banned_RX = self._constraints.banned(self._slots_R, written_R)

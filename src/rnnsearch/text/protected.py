@@ -279,9 +279,7 @@ def as_symbols(
     return seen, places
 
 
-def pair_as_symbols(
-    source: Sequence[str], target: Sequence[str], languages: tuple[str, str]
-) -> tuple[list[str], list[str]]:
+def pair_as_symbols(source: Sequence[str], target: Sequence[str], languages: tuple[str, str]) -> tuple[list[str], list[str]]:
     """What a model sees of the words of a given pair: symbols for spans of both sides that say the same.
 
     What only one of the sides has is left as it is.

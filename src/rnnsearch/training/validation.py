@@ -49,9 +49,7 @@ class Validation:
     """The edit distance of greedy translations in percent of the symbols of the references; None if `wer` is None."""
 
 
-def negative_log_likelihood(
-    systems: Sequence[System], sources: Sequence[list[str]], targets: Sequence[list[str]]
-) -> NLL:
+def negative_log_likelihood(systems: Sequence[System], sources: Sequence[list[str]], targets: Sequence[list[str]]) -> NLL:
     """Return the NLL of tokenised pairs under a system or, of several systems, under their ensemble."""
     scored = score_pairs(systems, sources, targets, with_alignment=False)
     total = -sum(pair.score for pair in scored)

@@ -26,8 +26,5 @@ def load(*models: str | os.PathLike[str]) -> Translator:
     for folder, members in zip(folders, load_systems(folders, default_device()), strict=True):
         for system in members:
             directions.setdefault(system.config.data.right_to_left, []).append((folder, system))
-    sides = [
-        Translator([system for _, system in placed], placed[0][0])
-        for _, placed in sorted(directions.items())
-    ]
+    sides = [Translator([system for _, system in placed], placed[0][0]) for _, placed in sorted(directions.items())]
     return BidirectionalTranslator(sides) if len(sides) > 1 else sides[0]

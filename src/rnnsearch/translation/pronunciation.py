@@ -27,8 +27,8 @@ _JOINING = "['’]"
 class Pronouncer:
     """A model that reads letters, and writes the phones of words of running text.
 
-        pronouncer = rnnsearch.Pronouncer.load()
-        pronouncer.pronounce("Hello, world")  # [("Hello", "h ɛ l o ʊ"), ("world", "w ɝ l d")]
+    pronouncer = rnnsearch.Pronouncer.load()
+    pronouncer.pronounce("Hello, world")  # [("Hello", "h ɛ l o ʊ"), ("world", "w ɝ l d")]
     """
 
     def __init__(self, translator: Translator) -> None:

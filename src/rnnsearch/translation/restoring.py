@@ -68,9 +68,7 @@ class Seen:
         made_up = sum(token in ALL_SYMBOLS and token not in self.places for token in tokens)
         return sum(abs(count - 1) for count in counts) + made_up
 
-    def restored(
-        self, tokens: Sequence[str], read_from: Sequence[int], language: str, prefix: int = 0
-    ) -> list[Written]:
+    def restored(self, tokens: Sequence[str], read_from: Sequence[int], language: str, prefix: int = 0) -> list[Written]:
         """The words of the translation in `language`, with each span in it exactly once.
 
         A span that the model left out is put behind the first `prefix` words, which the caller has given.

@@ -137,8 +137,9 @@ _MISSED = regex.compile(
     rf"|(?<![\p{{L}}\p{{N}}.])(?:(?:\p{{Lu}}\.)+|No\.|[ap]\.m\.)\s+{_OPENER}"
 )
 """Further ends, outside quotation marks and brackets."""
-_TIGHT = regex.compile(r"(?<![\p{L}\p{N}.@/:_-])\p{L}\p{Ll}+[.!?…]$"), regex.compile(
-    r"(?!(?i:com|org|net|fr|uk|de|eu|io|js|py|html?)\b)\p{Lu}\p{Ll}*[\s'’,]"
+_TIGHT = (
+    regex.compile(r"(?<![\p{L}\p{N}.@/:_-])\p{L}\p{Ll}+[.!?…]$"),
+    regex.compile(r"(?!(?i:com|org|net|fr|uk|de|eu|io|js|py|html?)\b)\p{Lu}\p{Ll}*[\s'’,]"),
 )
 """What is around a forgotten space between two sentences."""
 _QUOTATION = regex.compile(r'(?|"([^"]+)"|“([^“”]+)”|«([^«»]+)»)')

@@ -195,9 +195,7 @@ class Translator:
         passage = as_line(line, data.source_language)
         if len(passage.sentences) > 1:
             passage = passage.uncut([(span.start, span.stop) for span in self._requests.spans(line, patterns)])
-        if prefix and (
-            len(as_passage(prefix, data.target_language).sentences) > 1 or not has_words(passage.sentences[0])
-        ):
+        if prefix and (len(as_passage(prefix, data.target_language).sentences) > 1 or not has_words(passage.sentences[0])):
             return as_line(line, data.source_language, split=False)
         return passage
 

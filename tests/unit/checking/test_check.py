@@ -65,9 +65,7 @@ def test_mistakes_of_several_equations_are_named_in_each(tmp_path: Path, framewo
 
 def test_a_mistake_of_the_encoder_alone_is_named(tmp_path: Path) -> None:
     text = student(tmp_path, "torch").read_text(encoding="utf-8")
-    changed = text.replace(
-        'wrong("reset-after-product")', 'side != "dec"'
-    )
+    changed = text.replace('wrong("reset-after-product")', 'side != "dec"')
     report = rnnsearch.check(written(tmp_path, changed))
     found = {finding.equation: finding for finding in report.findings}
     assert found["gated_unit"].outcome == "agrees"

@@ -171,9 +171,7 @@ READ_AND_WRITTEN = {
 
 @pytest.mark.parametrize("name", READ_AND_WRITTEN)
 @pytest.mark.parametrize("written", ["test.en", "./test.en", "link", "hard"])
-def test_an_output_that_is_an_input(
-    rnnsearch: Run, model_folder: Folders, place: Path, name: str, written: str
-) -> None:
+def test_an_output_that_is_an_input(rnnsearch: Run, model_folder: Folders, place: Path, name: str, written: str) -> None:
     Path("link").symlink_to("test.en")
     Path("hard").hardlink_to("test.en")
     text = Path("test.en").read_bytes()

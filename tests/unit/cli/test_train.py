@@ -148,9 +148,7 @@ def test_a_run_is_not_resumed_on_other_prepared_data(rnnsearch: Run, texts: dict
     assert done.status == 0, done.err
 
 
-def test_a_model_without_a_checkpoint_is_not_trained_over(
-    rnnsearch: Run, texts: dict[str, Path], tmp_path: Path
-) -> None:
+def test_a_model_without_a_checkpoint_is_not_trained_over(rnnsearch: Run, texts: dict[str, Path], tmp_path: Path) -> None:
     output = tmp_path / "model"
     assert rnnsearch("train", *options(texts), "--output", output, *TINY).status == 0
     shutil.rmtree(output / "checkpoints")

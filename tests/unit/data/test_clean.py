@@ -35,9 +35,7 @@ def test_each_rule_and_its_edge(source: str, target: str, dropped_as: str | None
 
 
 @pytest.mark.parametrize(("letters", "subwords", "kept"), [(60, "bpe", True), (61, "bpe", False), (61, "none", True)])
-def test_an_endless_word_is_too_long_where_words_are_cut(
-    letters: int, subwords: Literal["bpe", "none"], kept: bool
-) -> None:
+def test_an_endless_word_is_too_long_where_words_are_cut(letters: int, subwords: Literal["bpe", "none"], kept: bool) -> None:
     for pair in (["ab" * 30 + "c" * (letters - 60)], ["x", "y"]), (["x", "y"], ["a" * 30, "b" * (letters - 30)]):
         cleaner = Cleaner(DataConfig(max_length=3, subwords=subwords))
         assert cleaner.keep(*pair) is kept

@@ -31,9 +31,7 @@ def pack(path: Path, blocks: list[list[Pair]], size: int = 100) -> PackedCorpus:
 
 
 @given(blocks=blocks_of_pairs, data=st.data())
-def test_pairs_come_back(
-    tmp_path_factory: pytest.TempPathFactory, blocks: list[list[Pair]], data: st.DataObject
-) -> None:
+def test_pairs_come_back(tmp_path_factory: pytest.TempPathFactory, blocks: list[list[Pair]], data: st.DataObject) -> None:
     corpus = pack(tmp_path_factory.mktemp("pack") / "train.arrow", blocks)
     pairs = [*chain(*blocks)]
     assert len(corpus) == len(pairs)

@@ -72,9 +72,7 @@ def test_one_target_word_alone_is_linked_to_the_word_that_it_read_most() -> None
 
 
 @given(st.integers(1, 8), st.integers(1, 8), st.integers(0, 2**32 - 1))
-def test_every_target_word_has_one_link_and_none_to_the_end_symbol(
-    target: int, source: int, seed: int
-) -> None:
+def test_every_target_word_has_one_link_and_none_to_the_end_symbol(target: int, source: int, seed: int) -> None:
     found = hard_alignment(np.random.default_rng(seed).dirichlet(np.ones(source), size=target))
     assert {j for _, j in found} == (set(range(target)) if source > 1 else set())
     assert len(found) <= target

@@ -60,9 +60,7 @@ def outputs(folder: Path, *names: str) -> dict[str, Path]:
     return {name: folder / "out" / f"{number}.txt" for number, name in enumerate(names)}
 
 
-@pytest.mark.parametrize(
-    ("name", "make"), [("a.tgz", tar), ("a.tar", tar), ("a.tar.gz", tar), ("a.zip", zip_)]
-)
+@pytest.mark.parametrize(("name", "make"), [("a.tgz", tar), ("a.tar", tar), ("a.tar.gz", tar), ("a.zip", zip_)])
 def test_wanted_files_are_written(tmp_path: Path, name: str, make: Callable[..., Path]) -> None:
     archive = make(
         tmp_path / name,

@@ -18,9 +18,7 @@ def reference_lines(count: int = 120) -> list[str]:
 def with_faults(lines: list[str], share: float, seed: int) -> list[str]:
     """The lines with this share of their words replaced."""
     random = Random(seed)
-    return [
-        " ".join("wrong" if random.random() < share else word for word in line.split()) for line in lines
-    ]
+    return [" ".join("wrong" if random.random() < share else word for word in line.split()) for line in lines]
 
 
 def test_a_much_better_system_is_significantly_better() -> None:

@@ -7,9 +7,7 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.experiments import paper
 from rnnsearch.experiments.experiment import BUDGET_HOURS, Experiment, Scale, Text, make_experiment
 
-TEXT = Text(
-    (Path("train.en"),), (Path("train.fr"),), (Path("dev.en"),), (Path("dev.fr"),), Path("test.en"), Path("test.fr")
-)
+TEXT = Text((Path("train.en"),), (Path("train.fr"),), (Path("dev.en"),), (Path("dev.fr"),), Path("test.en"), Path("test.fr"))
 SCALES: list[Scale] = ["builtin", "multi30k", "files", "wmt14"]
 
 

@@ -63,9 +63,7 @@ def test_the_longer_training_has_more_updates(scale: Scale, tmp_path: Path) -> N
     shorter, longer = found.systems[3:]
     one = reproduction(scale, tmp_path, shorter.name, longer.name)
     assert one.run() is None
-    records = [
-        json.loads((one.layout.model(system) / "training.json").read_text()) for system in (shorter, longer)
-    ]
+    records = [json.loads((one.layout.model(system) / "training.json").read_text()) for system in (shorter, longer)]
     assert records[0]["updates"] == 12
     assert records[0]["best_update"] == 1
     # Half as many validations without gain as the shorter training had validations, counted anew.

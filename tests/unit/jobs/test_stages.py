@@ -137,9 +137,7 @@ def test_the_commands(rnnsearch: Run, tmp_path: Path, command: str) -> None:
     assert printed.err == done.err
 
 
-def test_an_update_of_the_program_between_two_runs(
-    rnnsearch: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_update_of_the_program_between_two_runs(rnnsearch: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.en").write_text("the dog\n", encoding="utf-8")
     command = ("translate", "-m", "en-fr", tmp_path / "a.en", "--output", tmp_path / "out")
     put = Kept.put

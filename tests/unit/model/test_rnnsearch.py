@@ -76,9 +76,7 @@ def literal(model: RNNsearch, x: list[int], y: list[int]) -> tuple[list[np.ndarr
     distributions, alignments = [], []
     for word in y:
         if model.aligns:
-            energies = np.array(
-                [by_symbol["v_a"] @ np.tanh(by_symbol["W_a"] @ s + by_symbol["U_a"] @ h_j) for h_j in h]
-            )
+            energies = np.array([by_symbol["v_a"] @ np.tanh(by_symbol["W_a"] @ s + by_symbol["U_a"] @ h_j) for h_j in h])
             alpha = np.exp(energies) / np.exp(energies).sum()
             alignments.append(alpha)
             c = sum(weight * h_j for weight, h_j in zip(alpha, h, strict=True))
@@ -165,8 +163,7 @@ def test_a_word_at_a_time_is_all_at_once(
             source = source.select(torch.tensor(rows))
             sentences = [sentences[row] for row in rows]
             prefixes = [
-                [[*prefixes[row][parents[i, k]], int(words[i, k])] for k in range(hypotheses)]
-                for i, row in enumerate(rows)
+                [[*prefixes[row][parents[i, k]], int(words[i, k])] for k in range(hypotheses)] for i, row in enumerate(rows)
             ]
 
 

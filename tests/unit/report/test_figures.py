@@ -55,9 +55,7 @@ def test_cells_are_square_and_the_picture_grows_with_the_sentence() -> None:
 
 
 def test_all_words_are_inside_the_picture() -> None:
-    figure = plot_alignment(
-        soft_alignment(2, 3), ["x" * 25, "b", "</s>"], ["y" * 25, "z"], title="a title " * 9
-    )
+    figure = plot_alignment(soft_alignment(2, 3), ["x" * 25, "b", "</s>"], ["y" * 25, "z"], title="a title " * 9)
     drawn = figure.get_tightbbox()
     width, height = figure.get_size_inches()
     assert drawn.x0 >= 0

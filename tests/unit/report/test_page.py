@@ -116,9 +116,7 @@ def test_a_model_without_alignment_has_plain_translations(tmp_path: Path) -> Non
 
 
 def test_an_empty_translation_is_shown_as_such(tmp_path: Path) -> None:
-    found = page(
-        tmp_path, samples=[sample(target_tokens=[], alignment=np.zeros((0, 4)), translation_text="")]
-    )
+    found = page(tmp_path, samples=[sample(target_tokens=[], alignment=np.zeros((0, 4)), translation_text="")])
     assert "(empty)" in found.text
 
 
@@ -126,9 +124,7 @@ def test_a_sentence_too_long_for_a_heat_map_is_shown_without_one(tmp_path: Path)
     words = ["mot"] * 200
     found = page(
         tmp_path,
-        samples=[
-            sample(source_tokens=words, alignment=np.full((2, 200), 0.005), source_text=" ".join(words))
-        ],
+        samples=[sample(source_tokens=words, alignment=np.full((2, 200), 0.005), source_text=" ".join(words))],
     )
     assert not [tag for tag, _ in found.elements if tag in ("svg", "details")]
     assert len(found.of_class("word")) == 202
@@ -182,9 +178,7 @@ def test_a_value_that_a_template_lacks_is_an_error_and_no_page_is_written(tmp_pa
 
 @settings(max_examples=10, deadline=None)
 @given(text=st.text(st.characters(exclude_categories=[]), min_size=1, max_size=12))
-def test_no_text_changes_the_elements_of_the_page(
-    tmp_path_factory: pytest.TempPathFactory, text: str
-) -> None:
+def test_no_text_changes_the_elements_of_the_page(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     folder = tmp_path_factory.mktemp("page")
     plain = hostile_page(folder, "x")
     # Line ends have a meaning in an introduction and in a command; nothing else does.

@@ -64,9 +64,7 @@ def results() -> Results:
             "RNNencdec-30": PaperRow("RNNencdec-30", 13.93, 24.19, Training(846_000, 6.4, 109, "TITAN BLACK", 28.1, 53.0)),
             "Moses": PaperRow("Moses", 33.30, 35.63, None),
         },
-        comparison=Comparison(
-            names, [41.11, 77.77, 55.55], [1.0, 1.1, 1.2], [[None, 0.001, 0.25]] * 3, "nrefs:1|bs:1000"
-        ),
+        comparison=Comparison(names, [41.11, 77.77, 55.55], [1.0, 1.1, 1.2], [[None, 0.001, 0.25]] * 3, "nrefs:1|bs:1000"),
         claims=[
             Claim("One is better", "5.1", "A test.", True, [f"figure {HOSTILE}"]),
             Claim("Two is better", "5.1", "A test.", False, ["figure"]),

@@ -184,9 +184,7 @@ def test_with_int8_sentences_do_not_see_each_other(
 def test_int8_is_near(cell: str, alignment: str, order: str, sentences: list[list[int]], seed: int) -> None:
     """For the first word; later ones depend on what was chosen before."""
     model = model_of(cell, alignment, order, seed)
-    near, exact = (
-        first_words(FastBackend(model, precision), sentences) for precision in ("int8", "fp32")
-    )
+    near, exact = (first_words(FastBackend(model, precision), sentences) for precision in ("int8", "fp32"))
     # These weights are random and large, and so is the spread of log p, several nats; a trained model's are kinder.
     assert np.abs(near - exact).max() < 0.6
     assert np.abs(near - exact).mean() < 0.2

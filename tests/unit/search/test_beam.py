@@ -219,9 +219,7 @@ def test_what_may_not_be_repeated_is_what_a_literal_search_forbids(
     normalization=st.sampled_from((0.0, 1.0)),
     seed=seeds,
 )
-def test_a_beam_that_holds_everything_finds_the_best_of_all(
-    sentence: list[int], normalization: float, seed: int
-) -> None:
+def test_a_beam_that_holds_everything_finds_the_best_of_all(sentence: list[int], normalization: float, seed: int) -> None:
     model, steps, words = model_of(seed, words=4), 3, 4
     config = replace(PLAIN, beam=words**steps, length_normalization=normalization)
     every = [
@@ -249,9 +247,7 @@ def test_scores_are_log_probabilities_and_ranks_fall(
         ranks = [rank(hypothesis, 0.7) for hypothesis in found]
         assert ranks == sorted(ranks, reverse=True)
         for hypothesis in found:
-            assert hypothesis.score == pytest.approx(
-                log_p(model, sentence, hypothesis.words, hypothesis.finished), abs=1e-9
-            )
+            assert hypothesis.score == pytest.approx(log_p(model, sentence, hypothesis.words, hypothesis.finished), abs=1e-9)
             assert END not in hypothesis.words
 
 
@@ -276,18 +272,14 @@ def test_forbidden_unk_is_never_written(sentences: list[list[int]], beam: int, s
 @given(sentences=sources, ratio=st.sampled_from((0.0, 0.5, 1.0, 1.5)), seed=seeds)
 def test_no_translation_is_shorter_than_the_minimum(sentences: list[list[int]], ratio: float, seed: int) -> None:
     model = biased(seed, END, 1000)
-    for sentence, found in zip(
-        sentences, search(model, sentences, replace(PLAIN, minimum_length_ratio=ratio)), strict=True
-    ):
+    for sentence, found in zip(sentences, search(model, sentences, replace(PLAIN, minimum_length_ratio=ratio)), strict=True):
         shortest = min(len(hypothesis.words) for hypothesis in found)
         assert shortest == int(ratio * (len(sentence) + 1)), "the end symbol of the source is counted"
 
 
 @settings(max_examples=15)
 @given(sentences=sources, ratio=st.sampled_from((0.3, 1.0, 2.5)), beam=st.integers(1, 4), seed=seeds)
-def test_what_never_ends_is_cut_off_and_marked(
-    sentences: list[list[int]], ratio: float, beam: int, seed: int
-) -> None:
+def test_what_never_ends_is_cut_off_and_marked(sentences: list[list[int]], ratio: float, beam: int, seed: int) -> None:
     model = biased(seed, END, -1000)
     config = replace(PLAIN, maximum_length_ratio=ratio, beam=beam)
     for sentence, found in zip(sentences, search(model, sentences, config), strict=True):
@@ -395,9 +387,7 @@ def test_where_every_word_is_forbidden_there_still_is_a_translation(beam: int) -
 
 @settings(max_examples=20)
 @given(sentences=sources, beam=st.integers(1, 6), order=st.randoms(use_true_random=False), seed=seeds)
-def test_sentences_do_not_see_each_other(
-    sentences: list[list[int]], beam: int, order: object, seed: int
-) -> None:
+def test_sentences_do_not_see_each_other(sentences: list[list[int]], beam: int, order: object, seed: int) -> None:
     model = model_of(seed)
     config = replace(PLAIN, beam=beam)
     together = search(model, sentences, config)

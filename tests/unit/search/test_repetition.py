@@ -73,9 +73,7 @@ def test_words_are_taken_out_of_their_rows_and_the_next_ones_come_up() -> None:
 
 def test_a_model_that_loops_is_stopped_and_the_other_sentences_do_not_matter() -> None:
     sizes = {"embedding_size": 3, "hidden_size": 4, "alignment_size": 3, "maxout_size": 3}
-    free, bound = (
-        SearchConfig(beam=3, maximum_length_ratio=12.0, forbid_repetition=forbids) for forbids in (False, True)
-    )
+    free, bound = (SearchConfig(beam=3, maximum_length_ratio=12.0, forbid_repetition=forbids) for forbids in (False, True))
     sentences = [[2, 3], [3, 2, 4], [4], [2, 2, 3, 3, 5]]
     loops = 0
     for seed in range(6):

@@ -159,9 +159,7 @@ def test_an_ensemble_has_them_too(many: list[Asked], seed: int) -> None:
 
 @pytest.mark.parametrize("kind", [FastBackend, PlainBackend])
 @settings(deadline=None, max_examples=15)
-@given(
-    many=st.lists(st.tuples(sentences(), st.integers(0, 6)), min_size=1, max_size=6), slots=st.integers(1, 3), seed=seeds
-)
+@given(many=st.lists(st.tuples(sentences(), st.integers(0, 6)), min_size=1, max_size=6), slots=st.integers(1, 3), seed=seeds)
 def test_no_sentence_notices_another(
     kind: type[FastBackend] | type[PlainBackend], many: list[tuple[Asked, int]], slots: int, seed: int
 ) -> None:
@@ -186,9 +184,7 @@ def test_no_sentence_notices_another(
 
 @given(rows=st.integers(1, 6), pairs=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 8)), max_size=8), seed=seeds)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_given_words_have_their_probability(
-    dtype: torch.dtype, rows: int, pairs: list[tuple[int, int]], seed: int
-) -> None:
+def test_given_words_have_their_probability(dtype: torch.dtype, rows: int, pairs: list[tuple[int, int]], seed: int) -> None:
     generator = torch.Generator().manual_seed(seed)
     product_RV, factor_R, bias_V = (torch.randn(*size, generator=generator).to(dtype) for size in ((rows, 9), (rows,), (9,)))
     pairs = [(row % rows, word) for row, word in pairs]

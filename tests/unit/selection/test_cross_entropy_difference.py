@@ -84,9 +84,7 @@ def test_moore_and_lewis_look_at_one_side(text: dict[str, Path]) -> None:
     del text["in_target"]
     in_domain = {"source": text["in_source"]}
     output = text["source"].parent / "out.en", text["source"].parent / "out.fr"
-    select(
-        [text["source"]], [text["target"]], output, method="moore-lewis", side="source", in_domain=in_domain, pairs=80
-    )
+    select([text["source"]], [text["target"]], output, method="moore-lewis", side="source", in_domain=in_domain, pairs=80)
     assert read(output[0]) == read(text["source"])[::5]
     assert sum(map(is_news, read(output[1]))) == 40
 
@@ -199,7 +197,5 @@ def test_no_file_is_read_and_written(text: dict[str, Path], names: tuple[str, st
     before = text["source"].read_bytes()
     in_domain = {"source": text["in_source"], "target": text["in_target"]}
     with pytest.raises(RnnsearchError, match="is used already"):
-        select(
-            [text["source"]], [text["target"]], (folder / names[0], folder / names[1]), in_domain=in_domain, pairs=3
-        )
+        select([text["source"]], [text["target"]], (folder / names[0], folder / names[1]), in_domain=in_domain, pairs=3)
     assert text["source"].read_bytes() == before

@@ -61,7 +61,9 @@ def test_every_file_that_is_named_is_there(serve: Serve) -> None:
         named |= {path.removeprefix("./") for path in re.findall(r'from "([^"]*)"', text)}
     assert named == {*files} - {"index.html"}
     # Addresses outside the server are namespaces, which nobody fetches.
-    assert {found for text in files.values() for found in re.findall(r"https?://[^\"' ]*", text)} == {"http://www.w3.org/2000/svg"}
+    assert {found for text in files.values() for found in re.findall(r"https?://[^\"' ]*", text)} == {
+        "http://www.w3.org/2000/svg"
+    }
 
 
 def test_a_wheel_has_the_files() -> None:

@@ -25,7 +25,7 @@ lines = st.text(MARKS, max_size=24) | st.text(max_size=40)
     ("written", "expected"),
     [
         ("It’s a dog`s life, ’tis ‘so’ 5′", "It's a dog's life, 'tis 'so' 5'"),
-        ("“one” „two“ «three» ‹four› 5″ ＂", "\"one\" \"two\" \"three\" \"four\" 5\" \""),
+        ("“one” „two“ «three» ‹four› 5″ ＂", '"one" "two" "three" "four" 5" "'),
         ("well‑known, −5, 1990–1995, Paris–Nice", "well-known, -5, 1990-1995, Paris-Nice"),
         ("he – she — it", "he – she — it"),
         ("Wait…", "Wait..."),

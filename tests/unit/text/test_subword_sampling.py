@@ -80,9 +80,9 @@ def test_bpe_dropout_has_the_exact_distribution(alpha: float) -> None:
 def test_the_distribution_is_that_of_sentencepiece(kind: Any, alpha: float, word: str) -> None:
     subwords = Subwords.train(WORDS, kind, 14)
     processor = subwords._processor
-    theirs = shares([
-        tuple(processor.encode(word, out_type=str, enable_sampling=True, alpha=alpha, nbest_size=-1)) for _ in range(DRAWS)
-    ])
+    theirs = shares(
+        [tuple(processor.encode(word, out_type=str, enable_sampling=True, alpha=alpha, nbest_size=-1)) for _ in range(DRAWS)]
+    )
     random = Random(1)
     ours = shares([tuple(subwords.sample([word], alpha, random)) for _ in range(DRAWS)])
     assert len(ours) > 3

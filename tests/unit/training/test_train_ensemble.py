@@ -66,9 +66,7 @@ def test_one_folder_loads_as_all_models(text: dict[str, Any], tmp_path: Path) ->
             use()
 
 
-def test_an_ensemble_that_was_stopped_goes_on(
-    text: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_ensemble_that_was_stopped_goes_on(text: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     train_ensemble(whole, CONFIG, 2, **text)
     trainings = []

@@ -70,7 +70,7 @@ def test_the_table_shows_every_word_and_weight(source: list[str], target: list[s
 
 
 def test_nothing_in_the_table_can_run() -> None:
-    evil = '<script>alert(1)</script>"\' onmouseover=x'
+    evil = "<script>alert(1)</script>\"' onmouseover=x"
     html = as_html(evil, evil, [evil, "</s>"], [evil], np.array([[0.9, 0.1]]))
     table = Table(html)
     assert table.tags == {"div", "strong", "small", "table", "tr", "td", "th"}

@@ -41,9 +41,7 @@ def make_subword_model(place: Path, kind: str) -> None:
             },
         }
     )
-    train(
-        place / "model", config, sources=[source], targets=[target], valid_source=valid_source, valid_target=valid_target
-    )
+    train(place / "model", config, sources=[source], targets=[target], valid_source=valid_source, valid_target=valid_target)
 
 
 @pytest.fixture(scope="module", params=["bpe", "unigram"])

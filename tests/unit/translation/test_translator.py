@@ -387,7 +387,7 @@ def translation(words: list[str], source: list[str], seed: int, score: float = -
     return Translation(" ".join(words), score, True, [Segment(0, source, 0, words, weights)])
 
 
-sentences = st.lists(st.text("abé|«\"\\", min_size=1, max_size=4), min_size=1, max_size=5)
+sentences = st.lists(st.text('abé|«"\\', min_size=1, max_size=4), min_size=1, max_size=5)
 
 
 @given(
