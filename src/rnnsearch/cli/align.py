@@ -18,6 +18,7 @@ from rnnsearch.cli.options import (
     Tokenized,
     both_sides,
     check_inputs,
+    files_of_pairs,
     model_option,
     once,
 )
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from rnnsearch.data.word_alignments import GoldLinks, Links, Symmetry
     from rnnsearch.translation.translator import Translator
 
-_How: TypeAlias = Literal["grow-diag", "grow-diag-final-and", "intersection", "union", "probability"]
+_How: TypeAlias = Literal["grow-diag", "grow-diag-final", "grow-diag-final-and", "intersection", "union", "probability"]
 
 
 _Source = Annotated[Path | None, typer.Option("--source", "-s", metavar="FILE", help="Source text, one sentence per line.")]
@@ -267,7 +268,7 @@ def _by_aligner(
     output, judge = shared.output, shared.judge
     if model is not None and save is not None:
         raise RnnsearchError(f"--save keeps an aligner that learns now, and {model} has learned: give one of the two")
-    files = _files_of_pairs(source, target, joined)
+    files = files_of_pairs(source, target, joined, "--pairs")
     if save is not None and save.exists() and not save.is_dir():
         raise RnnsearchError(f"{save}: this is a file; name a folder to keep the aligner in")
     check_inputs(*files, judge.gold, outputs=[output], folders=[save, model], printed=output is None)
@@ -303,15 +304,6 @@ def _by_aligner(
             raise _nothing_to_align(files)
         judge.check()
     judge.print()
-
-
-def _files_of_pairs(source: Path | None, target: Path | None, joined: Path | None) -> list[Path]:
-    """The two files of the pairs, or the one file that has both sides."""
-    if joined is not None and source is None and target is None:
-        return [joined]
-    if joined is None and source is not None and target is not None:
-        return [*once(source, target)]
-    raise RnnsearchError("give the pairs as --source and --target, or both in one file as --pairs")
 
 
 def _nothing_to_align(files: Iterable[Path | None]) -> RnnsearchError:

@@ -191,6 +191,20 @@ def check_inputs(
         check_open()
 
 
+def special(file: Path | None) -> bool:
+    """Whether a name is not that of a regular file, but of standard output (`-`) or of a device such as /dev/null."""
+    return file is not None and (str(file) == "-" or (file.exists() and not file.is_file() and not file.is_dir()))
+
+
+def files_of_pairs(source: Path | None, target: Path | None, joined: Path | None, option: str) -> list[Path]:
+    """The two files of the pairs, or the one file that has both sides, which is given by this `option`."""
+    if joined is not None and source is None and target is None:
+        return [joined]
+    if joined is None and source is not None and target is not None:
+        return [*once(source, target)]
+    raise RnnsearchError(f"give the pairs as --source and --target, or both in one file as {option}")
+
+
 def translators_for(file: str | Path, given: list[Path] | None) -> list[Path]:
     """The models that are given, or else the installed one for the language of a file."""
     from rnnsearch.model_catalog import translator_from
