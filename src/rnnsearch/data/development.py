@@ -69,7 +69,7 @@ def choose_held_out(
     # (−number, line, pair, words), so that the chosen pair with the highest number is its first entry.
     chosen: list[tuple[float, int, tuple[str, str], tuple[str, str]]] = []
     words_of_chosen: set[tuple[str, str]] = set()
-    for line, pair in enumerate(read_pairs(sources, targets)):
+    for line, pair in enumerate(read_pairs(sources, targets, languages_of(config), config.protects)):
         priority = -generator.random()
         if len(chosen) == count and priority < chosen[0][0]:
             continue
