@@ -17,7 +17,8 @@ from rnnsearch.formats.languages import Languages, language_in_name
 from rnnsearch.formats.opening import COMMANDS, DAMAGED, SAMPLE, File, damaged, open_file, opened, unreadable
 from rnnsearch.formats.pairs import languages_of, pairs_of, pairs_of_messages
 from rnnsearch.formats.registry import format_of, message_format_of
-from rnnsearch.formats.units import Head
+from rnnsearch.formats.units import Format, Head
+from rnnsearch.text.tokenize import language_of
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _OTHER_MARKS = {
@@ -37,8 +38,8 @@ def read_lines(path: Path | str) -> Iterator[str]:
 
     A line ends only at a line feed (U+2028 and similar characters are text), so that all tools agree which line is line n; a
     carriage return before the line feed is dropped. In a file without any line feed, lines end at carriage returns. Files
-    that are compressed (gzip, xz, bzip2, Zstandard) are decompressed. Raises RnnsearchError, with file and line, for a file that cannot be
-    read, is damaged or is not UTF-8.
+    that are compressed (gzip, xz, bzip2, Zstandard) are decompressed. Raises RnnsearchError, with file and line, for a file
+    that cannot be read, is damaged or is not UTF-8.
     """
     for line in _lines(path):
         yield line.removesuffix("\n").removesuffix("\r")
@@ -172,8 +173,8 @@ def read_pairs(
                 format_ = format_of(head)
                 if format_ is None and (one_language := message_format_of(head)):
                     raise RnnsearchError(
-                        f"{source}: {one_language.name} of one language; give the files of both languages, with --source and "
-                        "--target"
+                        f"{source}: {one_language.name} of one language; give the files of both languages, with --source "
+                        "and --target"
                     )
                 yield from pairs_of(format_, file, source, languages, tags) if format_ else _table(file, source)
         else:
@@ -187,7 +188,9 @@ def _pairs_of_two(source: Path, target: Path, tags: bool) -> Iterator[tuple[str,
         heads = [_head(file, path) for file, path in zip(files, (source, target), strict=True)]
         for head in heads:
             if both := format_of(head, records=False):
-                raise RnnsearchError(f"{head.path}: {both.name} has both sides of pairs; name it alone, as FILE or with --tsv")
+                raise RnnsearchError(
+                    f"{head.path}: {both.name} has both sides of pairs; name it alone, as FILE or with --tsv"
+                )
         formats = [message_format_of(head) for head in heads]
         if formats[0] is not None and formats[0] is formats[1]:
             yield from pairs_of_messages(formats[0], (files[0], files[1]), (source, target), tags)
@@ -195,7 +198,9 @@ def _pairs_of_two(source: Path, target: Path, tags: bool) -> Iterator[tuple[str,
         for path, one, other in ((source, *formats), (target, *reversed(formats))):
             if one is not None:
                 kind = "another kind" if other is None else other.name
-                raise RnnsearchError(f"{path}: this is a file of {one.name}, but its other side is of {kind}; give two of a kind")
+                raise RnnsearchError(
+                    f"{path}: this is a file of {one.name}, but its other side is of {kind}; give two of a kind"
+                )
         source_lines = target_lines = 0
         for source_line, target_line in zip_longest(_ended(files[0], source), _ended(files[1], target)):
             source_lines += source_line is not None
@@ -210,15 +215,37 @@ def _pairs_of_two(source: Path, target: Path, tags: bool) -> Iterator[tuple[str,
 
 
 def languages_of_text(source: Path, target: Path, languages: Languages = (None, None)) -> Languages:
-    """The codes of the languages that a file with both sides has, or the names of two files; None where none is said."""
-    if source == target and not read_only_once(source):
-        with opened(source) as file:
-            format_ = format_of(_head(file, source))
-        if format_ is not None:
-            return languages_of(format_, source, languages)
+    """The codes of the languages in a file with both sides, or in the names of two files; None where nothing says them."""
+    if source != target:
+        return _language_of(source), _language_of(target)
+    format_ = _format_of(source)
+    return (None, None) if format_ is None else languages_of(format_, source, languages)
+
+
+def _language_of(path: Path) -> str | None:
+    if read_only_once(path):
+        return language_of(path)
+    with opened(path) as file:
+        messages = message_format_of(_head(file, path))
+    return language_of(path) if messages is None else language_in_name(path)
+
+
+def _format_of(path: Path) -> Format | None:
+    """The format of a file with both sides; None for a table, and for a pipe, which could not be read again."""
+    if read_only_once(path):
+        return None
+    with opened(path) as file:
+        return format_of(_head(file, path))
+
+
+def has_units(source: Path, target: Path) -> bool:
+    """Whether these files are in one of the formats of `rnnsearch.formats`, and not plain lines or a plain table."""
     if source == target:
-        return None, None
-    return language_in_name(source), language_in_name(target)
+        return _format_of(source) is not None
+    if read_only_once(source):
+        return False
+    with opened(source) as file:
+        return message_format_of(_head(file, source)) is not None
 
 
 def read_sources(path: Path, languages: Languages = (None, None), tags: bool = False) -> Iterator[str]:

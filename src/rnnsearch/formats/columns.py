@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rnnsearch.formats.languages import is_language
@@ -37,19 +37,16 @@ def _language(name: str) -> str | None:
     return tag if is_language(tag) else None
 
 
-def _any_language(name: str) -> str | None:
-    """The same, for a column that may have any code of two or three letters, such as `id` and `fur`."""
-    return _language(name) or (name.strip() if re.fullmatch("[a-z]{2,3}(?:[-_][A-Z]{2})?", name.strip()) else None)
-
-
 def columns_of(names: Sequence[str]) -> dict[int, str] | None:
-    """The languages of those columns that hold sentences, by their numbers; None if these are no names of columns."""
-    readings: tuple[Callable[[str], str | None], ...] = (_language, _any_language)
-    for reading in readings:
-        known = {number: language for number, name in enumerate(names) if (language := reading(name))}
-        if len(set(known.values())) == len(known) >= 2:
-            return known
-    return None
+    """The languages of those columns that hold sentences, by their numbers; None if these are no names of columns.
+
+    Beside a language that is known, a column may have any code of two or three letters, such as `id` and `fur`.
+    """
+    known = {number: language for number, name in enumerate(names) if (language := _language(name))}
+    if len(known) == 1:
+        codes = {number: name.strip() for number, name in enumerate(names) if re.fullmatch("[a-z]{2,3}", name.strip())}
+        known = dict(sorted((codes | known).items()))
+    return known if len(set(known.values())) == len(known) >= 2 else None
 
 
 def unit_of_row(place: int, row: object) -> Unit:

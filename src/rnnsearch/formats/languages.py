@@ -16,11 +16,13 @@ Languages = tuple[str | None, str | None]
 """The language tags of source and target, such as `en` and `fr-CA`; None where any will do."""
 
 _CODES = frozenset(
-    "aa ab af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es et "
-    "eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki kj kk "
-    "kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny "
-    "oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk "
-    "tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu".split()
+    """
+    aa ab af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en
+    eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja
+    jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb
+    nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq
+    sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
+    """.split()  # noqa: SIM905
 )
 """The codes of ISO 639-1."""
 _NAME_TAG = re.compile(r"(?:^|[^A-Za-z])([a-z]{2}(?:[-_]r?[A-Z]{2}|[-_][A-Z][a-z]{3})?)$")
@@ -61,6 +63,8 @@ def choose(units: Iterable[Unit], wanted: Languages, path: Path) -> Chosen:
     Without wanted languages, the units must have two, of which that of their first texts is the source. Regions matter only
     if they are given or if nothing else differs. Raises RnnsearchError if a language is missing or the choice is ambiguous.
     """
+    if wanted[0] == wanted[1]:
+        wanted = None, None
     counts = Counter(tag for unit in units for tag in dict.fromkeys(text.language for text in unit.texts))
     tags = list(counts)  # in the order in which they occur
     by_frequency = [tag for tag, _ in counts.most_common()]
@@ -128,9 +132,9 @@ def is_language(tag: str) -> bool:
 
 
 def language_in_name(path: Path) -> str | None:
-    """The language code at the end of the name of a file or of its folder, as in `fr.json`, `app_pt-BR.po` or `values-fr/`."""
+    """The language code at the end of the name of a file or of its folder, such as `app_fr.json` or `values-fr/`."""
     path = without_compression(path)
-    for name in (path.stem, path.suffix.removeprefix("."), path.parent.name.removesuffix(".lproj")):
+    for name in (path.stem, path.parent.name.removesuffix(".lproj")):
         match = _NAME_TAG.search(name)
         if match and primary(match[1]) in _CODES:
             return primary(match[1])

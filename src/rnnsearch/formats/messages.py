@@ -64,7 +64,8 @@ class AppleStrings:
     name: ClassVar[str] = "Apple strings"
     places: ClassVar[str] = "line"
     _entry = re.compile(
-        r'\s+|/\*.*?\*/|//[^\n]*|(?:"((?:[^"\\]|\\.)*)"|([\w.$/:-]+))\s*(?:/\*.*?\*/\s*)?=\s*"((?:[^"\\]|\\.)*)"\s*;', re.DOTALL
+        r'\s+|/\*.*?\*/|//[^\n]*|(?:"((?:[^"\\]|\\.)*)"|([\w.$/:-]+))\s*(?:/\*.*?\*/\s*)?=\s*"((?:[^"\\]|\\.)*)"\s*;',
+        re.DOTALL,
     )
     _escape = re.compile(r"\\(?:U([0-9a-fA-F]{4})|(.))", re.DOTALL)
 
@@ -231,7 +232,9 @@ class ResX:
         """Whether it is XML with the root `root` and has a schema or a header of ResX, or its name ends in `.resx`."""
         if root_of(head) != "root":
             return False
-        return _ending(head) in (".resx", ".resw") or any(mark in head.text for mark in ("<resheader", "<data name=", "msdata"))
+        return _ending(head) in (".resx", ".resw") or any(
+            mark in head.text for mark in ("<resheader", "<data name=", "msdata")
+        )
 
     def messages(self, file: File, path: Path) -> Iterator[Message]:
         """Yield the strings."""

@@ -36,7 +36,7 @@ def open_file(path: Path) -> File:
     if str(path) == "-":
         if sys.stdin is None:
             raise RnnsearchError("-: standard input is closed; name a file")
-        file = io.BufferedReader(io.FileIO(sys.stdin.fileno(), closefd=False))
+        file: io.BufferedReader = io.BufferedReader(io.FileIO(sys.stdin.fileno(), closefd=False))
     else:
         file = path.open("rb")
     head = file.peek(SAMPLE)

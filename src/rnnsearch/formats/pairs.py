@@ -50,7 +50,9 @@ class LeftOut:
         return f"{total:,} of {units} left out: {'; '.join(reasons)}"
 
 
-def pairs_of(format_: Format, file: File, path: Path, wanted: Languages = (None, None), tags: bool = False) -> Iterator[Pair]:
+def pairs_of(
+    format_: Format, file: File, path: Path, wanted: Languages = (None, None), tags: bool = False
+) -> Iterator[Pair]:
     """Yield the pairs of a file; see `Text.line` for `tags`.
 
     A unit with several variants gives a pair for each. What is left out is told at the end by an RnnsearchWarning. Raises

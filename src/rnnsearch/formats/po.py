@@ -117,7 +117,9 @@ def entries(lines: list[str], path: Path) -> Iterator[Entry]:
             entry.strings[keyword] += unescaped(content)
             entry.lines[keyword] = entry.lines[keyword][0], number + 1
         else:
-            raise RnnsearchError(f"{path}:{number + 1}: not PO: {shown(content)}; mend the line, or check the file by msgfmt -c")
+            raise RnnsearchError(
+                f"{path}:{number + 1}: not PO: {shown(content)}; mend the line, or check the file by msgfmt -c"
+            )
     if "msgid" in entry.strings:
         yield entry
 

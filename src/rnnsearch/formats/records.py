@@ -26,13 +26,11 @@ class JsonLines:
     assumed_source: ClassVar[str | None] = None
 
     def recognises(self, head: Head) -> bool:
-        """Whether the first line is an object or a list of JSON with more lines like it, or alone and not an object in lines."""
-        first, _, rest = head.text.lstrip().partition("\n")
+        """Whether the first line is an object or a list of JSON."""
+        first, ended, _ = head.text.lstrip().partition("\n")
         if not re.match(r'\{\s*"|\[\s*"', first):
             return False
-        if len(first) >= len(head.text.strip()) and not rest:
-            return first.startswith("{") and head.path.suffix != ".json"
-        return first.rstrip().endswith(("}", "]"))
+        return first.rstrip().endswith(("}", "]")) or not ended
 
     def units(self, file: File, path: Path) -> Iterator[Unit]:
         """Yield the records. Raises RnnsearchError, with the line, for what is not JSON."""
@@ -88,7 +86,9 @@ class Parquet:
         from pyarrow.parquet import ParquetFile
 
         if not file.seekable():
-            raise RnnsearchError(f"{path}: Parquet is read from its end, and this can be read only once; write it into a file")
+            raise RnnsearchError(
+                f"{path}: Parquet is read from its end, and this can be read only once; write it into a file"
+            )
         number = 0
         try:
             table = ParquetFile(file)
@@ -96,11 +96,15 @@ class Parquet:
             wanted = ["translation"] if "translation" in names else [names[n] for n in columns_of(names) or {}]
             if not wanted:
                 shown = ", ".join(names[:20])
-                raise RnnsearchError(f"{path}: its columns ({shown}) have no names of languages; {NO_SENTENCES}, it has no pairs")
+                raise RnnsearchError(
+                    f"{path}: its columns ({shown}) have no names of languages; {NO_SENTENCES}, it has no pairs"
+                )
             for batch in table.iter_batches(_ROWS, columns=wanted):
                 for row in batch.to_pylist():
                     number += 1
                     yield unit_of_row(number, row)
         except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             reason = str(error).partition("\n")[0]
-            raise RnnsearchError(f"{path}: damaged Parquet after row {number:,} ({reason}); fetch or write it again") from None
+            raise RnnsearchError(
+                f"{path}: damaged Parquet after row {number:,} ({reason}); fetch or write it again"
+            ) from None

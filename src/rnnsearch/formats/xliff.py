@@ -92,7 +92,11 @@ def _role_1(element: Element) -> Inline:
     pair = f"pair {element.get('rid') or own}"
     match element.tag:
         case "g":
-            return Inline("around", f"pair {own}") if len(element) or (element.text or "").strip() else Inline("lone", f"g {own}")
+            return (
+                Inline("around", f"pair {own}")
+                if len(element) or (element.text or "").strip()
+                else Inline("lone", f"g {own}")
+            )
         case "bpt" | "bx":
             return Inline("open", pair)
         case "ept" | "ex":

@@ -119,9 +119,13 @@ class _Reader:
             self.parser.Parse(chunk, last)
         except expat.ExpatError as error:
             reason = expat.ErrorString(error.code)
-            raise RnnsearchError(f"{self._path}:{error.lineno}: not well-formed XML ({reason}); mend or export it again") from None
+            raise RnnsearchError(
+                f"{self._path}:{error.lineno}: not well-formed XML ({reason}); mend or export it again"
+            ) from None
         except (LookupError, ValueError) as error:  # an encoding that Python does not have, or has no table of
-            raise RnnsearchError(f"{self._path}: XML in an encoding that cannot be read ({error}); convert it to UTF-8") from None
+            raise RnnsearchError(
+                f"{self._path}: XML in an encoding that cannot be read ({error}); convert it to UTF-8"
+            ) from None
 
     def refusal(self, what: str) -> RnnsearchError:
         """Return the error for something that no harmless file has."""
