@@ -66,7 +66,7 @@ def command(
 ) -> None:
     """Tokenise, clean and pack parallel text for `train --data`.
 
-    Files may be plain, .gz or .xz, in UTF-8. `train` does all of this itself when it is given raw text; prepare the text
+    Files are in UTF-8, compressed or not. `train` does all of this itself when it is given raw text; prepare the text
     beforehand to use it in several trainings. The settings `data.*` say what counts as clean. A run that was killed goes on
     where it was.
     """

@@ -72,7 +72,7 @@ def command(
     """Select the pairs of a corpus that are like given text.
 
     Pairs are ranked by the cross-entropy difference (Axelrod, He and Gao 2011) of n-gram models of the in-domain text and of
-    a sample of the corpus. Files may be plain, .gz or .xz, in UTF-8, not tokenised. The selected pairs stay in order.
+    a sample of the corpus. Files are in UTF-8, compressed or not, not tokenised. The selected pairs stay in order.
     A run that was killed goes on scoring where it was.
     """
     from rnnsearch.cli.options import check_inputs

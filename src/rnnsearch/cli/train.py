@@ -92,7 +92,8 @@ def command(
 ) -> None:
     """Train a translation model on parallel text.
 
-    The development set decides which model is the best one and when to stop: give files for it, or hold pairs out of the
+    FILE has both sides, such as a translation memory; --source and --target are files of lines, or of messages with keys.
+    The development set decides which model is the best one and when to stop: give files for it, or pairs are held out of the
     training text, which are then written to `data/held-out.source` and `data/held-out.target` in the output folder.
 
     Ctrl-C writes a checkpoint and stops; the same command with `--resume` continues. The output folder holds the best model

@@ -18,7 +18,6 @@ from rnnsearch.formats.opening import COMMANDS, DAMAGED, SAMPLE, File, damaged, 
 from rnnsearch.formats.pairs import languages_of, pairs_of, pairs_of_messages
 from rnnsearch.formats.registry import format_of, message_format_of
 from rnnsearch.formats.units import Format, Head
-from rnnsearch.text.tokenize import language_of
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _OTHER_MARKS = {
@@ -29,6 +28,7 @@ _OTHER_MARKS = {
 }
 _ZIP = b"PK\x03\x04"
 _WIDTHS = {"UTF-32LE": 4, "UTF-32BE": 4, "UTF-16LE": 2, "UTF-16BE": 2}
+_SAMPLE = 4096
 LONGEST_LINE = 1 << 24
 """The largest number of bytes of a line. It limits the memory for files without line ends, which are not text."""
 
@@ -66,7 +66,7 @@ def _lines_of(file: File, path: Path) -> Iterator[str]:
     """Yield the decoded lines of an open file with their ends."""
     number = 0
     try:
-        _check_encoding(file.peek(SAMPLE)[:SAMPLE], path)
+        _check_encoding(file.peek(_SAMPLE)[:_SAMPLE], path)
         for number, raw in enumerate(_raw_lines(file), 1):
             if len(raw) > LONGEST_LINE:
                 raise RnnsearchError(f"{path}:{number}: the line has more than {LONGEST_LINE:,} bytes; is this a text?")
@@ -198,9 +198,7 @@ def _pairs_of_two(source: Path, target: Path, tags: bool) -> Iterator[tuple[str,
         for path, one, other in ((source, *formats), (target, *reversed(formats))):
             if one is not None:
                 kind = "another kind" if other is None else other.name
-                raise RnnsearchError(
-                    f"{path}: this is a file of {one.name}, but its other side is of {kind}; give two of a kind"
-                )
+                raise RnnsearchError(f"{path}: {one.name}, but the other side is of {kind}; give two files of one kind")
         source_lines = target_lines = 0
         for source_line, target_line in zip_longest(_ended(files[0], source), _ended(files[1], target)):
             source_lines += source_line is not None
@@ -223,6 +221,8 @@ def languages_of_text(source: Path, target: Path, languages: Languages = (None, 
 
 
 def _language_of(path: Path) -> str | None:
+    from rnnsearch.text.tokenize import language_of
+
     if read_only_once(path):
         return language_of(path)
     with opened(path) as file:

@@ -94,7 +94,7 @@ def _dialect(start: str) -> _Dialect | None:
     """The dialect of a table that begins so; None if it is no table."""
     best: tuple[int, _Dialect] | None = None
     for separator in "\t,;|":
-        quoted = separator != "\t" or (_NEEDS_QUOTES.search(start) is not None and _NEEDS_QUOTES.sub("", start) != start)
+        quoted = separator != "\t" or _quotes_tabs(start)
         rows = _rows(start, separator, quoted)
         lengths = {len(row) for row in rows}
         if not rows or max(lengths) < 2:
@@ -106,6 +106,15 @@ def _dialect(start: str) -> _Dialect | None:
         if best is None or score > best[0]:
             best = score, _Dialect(separator, quoted, regular)
     return best[1] if best else None
+
+
+def _quotes_tabs(start: str) -> bool:
+    """Whether cells between tabs are in quotation marks, which otherwise are a part of the text.
+
+    They are if all cells are, or if one holds a tab, a line end, or a quotation mark that is doubled.
+    """
+    cells = [cell for row in _rows(start, "\t", quoted=False) for cell in row if cell]
+    return _NEEDS_QUOTES.search(start) is not None or all(len(one) > 1 and one[0] == one[-1] == '"' for one in cells)
 
 
 def _rows(start: str, separator: str, quoted: bool) -> list[list[str]]:

@@ -187,7 +187,8 @@ class Android:
 
     name: ClassVar[str] = "Android strings"
     places: ClassVar[str] = "line"
-    _escape = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+    _escape = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(.))|"', re.DOTALL)
+    """An escape, or a quotation mark around text whose white space is kept."""
 
     def recognises(self, head: Head) -> bool:
         """Whether the root element is `resources`."""
@@ -208,12 +209,12 @@ class Android:
     def _text(self, element: Element) -> Text:
         text = text_of(element, SOURCE, _android_role, {})
         plain = text.text.strip()
-        if len(plain) >= 2 and plain[0] == plain[-1] == '"' and not plain.endswith('\\"'):
-            plain = plain[1:-1]
         return Text(SOURCE, self._escape.sub(self._unescape, plain), text.tagged)
 
     @staticmethod
     def _unescape(match: re.Match[str]) -> str:
+        if match[0] == '"':
+            return ""
         return chr(int(match[1], 16)) if match[1] else {"n": "\n", "t": "\t"}.get(match[2], match[2])
 
 

@@ -11,14 +11,14 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from rnnsearch.errors import RnnsearchError
 
-File: TypeAlias = io.BufferedReader | gzip.GzipFile | lzma.LZMAFile | bz2.BZ2File
+File: TypeAlias = io.BufferedReader
 """An open file whose next bytes can be looked at with `peek`."""
 
-SAMPLE = 4096
+SAMPLE = 1 << 15
 """The number of bytes, at the beginning of a file, from which its kind is recognised."""
 MARKS = {b"\x1f\x8b": ".gz", b"\xfd7zXZ\0": ".xz", b"BZh": ".bz2", b"\x28\xb5\x2f\xfd": ".zst"}
 """The first bytes of compressed files, and the usual endings of their names."""
@@ -28,21 +28,31 @@ DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
 """The errors of damaged compressed files; bzip2 and Zstandard raise OSError without a number instead."""
 
 
-def open_file(path: Path) -> File:
-    """Open a file, or standard input for `-`, for reading; it is decompressed if its first bytes or its name say so.
+@contextmanager
+def open_file(path: Path) -> Iterator[File]:
+    """A context with the open file, or standard input for `-`; it is decompressed if its first bytes or its name say so.
 
-    Raises OSError.
+    Raises OSError, and the errors in `DAMAGED`, also while the file is read.
     """
-    if str(path) == "-":
-        if sys.stdin is None:
-            raise RnnsearchError("-: standard input is closed; name a file")
-        file: io.BufferedReader = io.BufferedReader(io.FileIO(sys.stdin.fileno(), closefd=False))
+    if str(path) != "-":
+        raw: Any = path.open("rb", buffering=0)
+    elif sys.stdin is None:
+        raise RnnsearchError("-: standard input is closed; name a file")
     else:
-        file = path.open("rb")
-    head = file.peek(SAMPLE)
-    ending = next((ending for mark, ending in MARKS.items() if head.startswith(mark) and not head[:SAMPLE].isascii()), None)
-    if ending is None and path.suffix in COMMANDS and head:
-        ending = path.suffix  # it is damaged, and reading it will say so
+        raw = io.FileIO(sys.stdin.fileno(), closefd=False)
+    with io.BufferedReader(raw, 2 * SAMPLE) as file:
+        head = file.peek(SAMPLE)[:SAMPLE]
+        ending = next((ending for mark, ending in MARKS.items() if head.startswith(mark) and not head.isascii()), None)
+        if ending is None and path.suffix in COMMANDS and head:
+            ending = path.suffix  # it is damaged, and reading it will say so
+        if ending is None:
+            yield file
+            return
+        with io.BufferedReader(_decompressed(file, ending), 2 * SAMPLE) as text:
+            yield text
+
+
+def _decompressed(file: File, ending: str) -> Any:
     match ending:
         case ".gz":
             return gzip.GzipFile(fileobj=file)
@@ -50,11 +60,9 @@ def open_file(path: Path) -> File:
             return lzma.LZMAFile(file)
         case ".bz2":
             return bz2.BZ2File(file)
-        case ".zst":
-            import pyarrow
+    import pyarrow
 
-            return io.BufferedReader(pyarrow.input_stream(file, compression="zstd"))
-    return file
+    return pyarrow.input_stream(file, compression="zstd")
 
 
 @contextmanager

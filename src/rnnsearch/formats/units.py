@@ -38,7 +38,7 @@ class Text:
         text = self.text
         if self.tagged and not tags:
             text = _TAG.sub("", _LONE_TAG.sub(" ", text))
-        return _SPACE.sub(" ", text).strip(" ")
+        return _SPACE.sub(" ", text).strip()
 
 
 @dataclass(frozen=True, slots=True)

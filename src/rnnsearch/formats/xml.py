@@ -20,7 +20,7 @@ from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.formats.opening import File
 from rnnsearch.formats.units import Head
 
-MOST_BYTES = 1 << 22
+MOST_BYTES = 1 << 20
 """The largest number of bytes of a unit, and of a single tag, comment or other token."""
 MOST_DEPTH = 100
 """The largest number of elements around another."""
@@ -50,11 +50,10 @@ class Found:
 
 def root_of(head: Head) -> str | None:
     """The name of the root element of a file that begins so, without its prefix; None if it is no XML."""
-    text = head.text
-    if not text.lstrip().startswith("<"):
-        if not _encoding(head.start).startswith("utf-16"):
-            return None
-        text = head.start.decode(_encoding(head.start), "replace")
+    encoding = _encoding(head.start)
+    text = head.start.decode(encoding, "replace") if encoding.startswith("utf-16") else head.text
+    if not text.lstrip("\ufeff \t\r\n").startswith("<"):
+        return None
     root = _ROOT.search(_NOT_ELEMENTS.sub("", text))
     return root[1] if root else None
 
