@@ -13,9 +13,10 @@ from starlette.testclient import TestClient
 
 from campaign.fuzz import CONTENTS
 from campaign.trial import Part, chance, world
-from rnnsearch.serve.app import Server, make_app
+from rnnsearch.serve.app import make_app
 from rnnsearch.serve.incoming import Limits
 from rnnsearch.serve.search_processes import SearchProcesses, load_each
+from rnnsearch.serve.server import Server
 
 PATHS = ("/translate",) * 5 + ("/detect", "/score", "/next-words", "/languages", "/suggest", "/spec", "/nothing")
 GOOD: dict[str, Any] = {
