@@ -126,7 +126,7 @@ class Reader:
         raise HTTPException(415, f"{shown(content_type)}: give application/json, {FORM} or {MULTIPART}")
 
     def checked(self, request: Request, fields: Fields, kind: type[A]) -> A:
-        """Return the fields of a request as an object of type `kind`. HTTPException if they are invalid, or have no valid key."""
+        """Return the fields of a request as an object of type `kind`. HTTPException for a wrong field or API key."""
         try:
             params = kind.model_validate(fields.of(kind), strict=fields.typed)
         except ValidationError as error:

@@ -21,7 +21,7 @@ NAMES = {
     "tr": "Turkish", "uk": "Ukrainian", "zh": "Chinese",
 }  # fmt: skip
 """The names of languages; all other languages are called by their codes."""
-ALPHA_3 = dict(pair.split(":") for pair in (
+_CODES = (
     "aa:aar ab:abk ae:ave af:afr ak:aka am:amh an:arg ar:ara as:asm av:ava ay:aym az:aze ba:bak be:bel bg:bul bi:bis "
     "bm:bam bn:ben bo:bod br:bre bs:bos ca:cat ce:che ch:cha co:cos cr:cre cs:ces cu:chu cv:chv cy:cym da:dan de:deu "
     "dv:div dz:dzo ee:ewe el:ell en:eng eo:epo es:spa et:est eu:eus fa:fas ff:ful fi:fin fj:fij fo:fao fr:fra fy:fry "
@@ -34,7 +34,8 @@ ALPHA_3 = dict(pair.split(":") for pair in (
     "sm:smo sn:sna so:som sq:sqi sr:srp ss:ssw st:sot su:sun sv:swe sw:swa ta:tam te:tel tg:tgk th:tha ti:tir tk:tuk "
     "tl:tgl tn:tsn to:ton tr:tur ts:tso tt:tat tw:twi ty:tah ug:uig uk:ukr ur:urd uz:uzb ve:ven vi:vie vo:vol wa:wln "
     "wo:wol xh:xho yi:yid yo:yor za:zha zh:zho zu:zul "
-).split())  # fmt: skip  # noqa: SIM905
+)
+ALPHA_3 = dict(pair.split(":") for pair in _CODES.split())
 """The codes of ISO 639-1, of two letters, and those of ISO 639-3 for the same languages, of three."""
 MOST_CHARACTERS = 4000
 """The number of characters, at the beginning of a text, from which its language is detected."""

@@ -44,8 +44,10 @@ class Tagged:
     ) -> None:
         """`language` is its code. Running text is cut into sentences if it is to be `split`.
 
-        In `xml`, the text between tags has character references; otherwise, it is plain text. Elements whose names are
-        `ignored` stay as they are, and the tags of elements whose names are `splitting` end a sentence.
+        In `xml`, the text between tags has character references, and an element without text of its own but for white
+        space with line breaks is structure: its tags, and those of the elements in it, end a sentence. Otherwise, it is
+        plain text. Elements whose names are `ignored` stay as they are. The tags of those whose names are `splitting` end a
+        sentence.
         Raises RnnsearchError for a character reference of thousands of digits.
         """
         self._xml = xml
@@ -83,6 +85,7 @@ class Tagged:
     def _as_html(self, tokens: Sequence[_Token], ignored: Collection[str], splitting: Collection[str]) -> Iterator[str]:
         ends = _ends(tokens)
         starts = {end: start for start, end in ends.items()}
+        breaks = _around(tokens, ends) | (_structure(tokens, ends) if self._xml else set())
         numbers: dict[int, int] = {}
         place = 0
         while place < len(tokens):
@@ -91,13 +94,13 @@ class Tagged:
             if token.kind == "text":
                 text = token.raw if self._xml else html.escape(token.raw, quote=False)
                 yield text.replace("<", "&lt;").replace(">", "&gt;")
-            elif token.name in splitting:
-                yield f"<hr id={self._number(token.raw)}>"
             elif token.name in ignored and place in ends:
                 stop = ends[place] + 1
                 words = "".join(part.raw for part in tokens[place:stop] if part.kind == "text")
                 number = self._number("".join(part.raw for part in tokens[place:stop]))
                 yield f"<var id={number}>{words.replace('<', '&lt;').replace('>', '&gt;')}</var>"
+            elif token.name in splitting or place in breaks:
+                yield f"<hr id={self._number(token.raw)}>"
             elif ends.get(place) == place + 1:  # an element without content
                 stop = place + 2
                 yield f"<img id={self._number(token.raw + tokens[place + 1].raw)}>"
@@ -170,3 +173,27 @@ def _ends(tokens: Sequence[_Token]) -> dict[int, int]:
                     ends[start] = place
                     break
     return ends
+
+
+def _around(tokens: Sequence[_Token], ends: dict[int, int]) -> set[int]:
+    """Return the places of the tags of the element that contains the whole text, if there is one."""
+    written = [place for place, token in enumerate(tokens) if token.raw.strip()]
+    return {written[0], written[-1]} if written and ends.get(written[0]) == written[-1] else set()
+
+
+def _structure(tokens: Sequence[_Token], ends: dict[int, int]) -> set[int]:
+    """Return the places of the tags of the elements that are structure, and of those of the elements in them."""
+    starts = {end: start for start, end in ends.items()}
+    inside: list[list[int]] = [[]]
+    """For each open element, the places of its own texts and of the tags of the elements in it."""
+    found: set[int] = set()
+    for place in range(len(tokens)):
+        if place in starts:
+            own = inside.pop()
+            text = "".join(tokens[each].raw for each in own if tokens[each].kind == "text")
+            if "\n" in text and not text.strip():
+                found.update([starts[place], place], (each for each in own if tokens[each].kind != "text"))
+        inside[-1].append(place)
+        if place in ends:
+            inside.append([])
+    return found
