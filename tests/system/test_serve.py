@@ -78,7 +78,7 @@ def test_deepl(served: Served, expected: dict[str, str]) -> None:
     client.delete_glossary(glossary)
     with pytest.raises(deepl.GlossaryNotFoundException, match="no glossary"):
         client.get_glossary(glossary.glossary_id)
-    with pytest.raises(deepl.DeepLException, match="en to de is not translated here"):
+    with pytest.raises(deepl.DeepLException, match="en to DE is not translated here"):
         client.translate_text("a", source_lang="EN", target_lang="DE")
 
 

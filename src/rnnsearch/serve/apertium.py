@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, cast
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -41,9 +41,9 @@ class ApertiumTranslateRequest(ApertiumRequest):
     langpair: Annotated[str, Field(max_length=50, description="The two languages.", examples=["en|fr", "eng|fra"])]
     q: Annotated[str, Field(description="The text.", examples=["She sings."])]
     format: Annotated[
-        Literal["html", "txt", "omegat"] | None,
+        Literal["html", "txt", "omegat", ""],
         Field(description="`html`: the text has markup and references; `txt`: none. By default, tags in plain text stay."),
-    ] = None
+    ] = ""
 
 
 class ApertiumPairsRequest(ApertiumRequest):
@@ -56,6 +56,47 @@ class ApertiumIdentifyRequest(ApertiumRequest):
     """`/identifyLang`."""
 
     q: Annotated[str, Field(description="The text.", examples=["She sings."])]
+
+
+class ApertiumTranslation(BaseModel):
+    """A translation."""
+
+    translatedText: str
+
+
+class ApertiumPair(BaseModel):
+    """A pair of languages."""
+
+    sourceLanguage: str
+    targetLanguage: str
+
+
+class ApertiumResponse(BaseModel):
+    """An answer."""
+
+    responseDetails: str | None = None
+    responseStatus: Literal[200] = 200
+
+
+class ApertiumTranslateResponse(ApertiumResponse):
+    """The answer to `/translate`."""
+
+    responseData: ApertiumTranslation
+
+
+class ApertiumPairsResponse(ApertiumResponse):
+    """The answer to `/listPairs`."""
+
+    responseData: list[ApertiumPair]
+
+
+class ApertiumFailure(BaseModel):
+    """The answer to a request that is refused or fails."""
+
+    status: Literal["error"] = "error"
+    code: int
+    message: Annotated[str, Field(description="The name of the status.")]
+    explanation: Annotated[str, Field(description="One sentence that says why.")]
 
 
 class Apertium:
@@ -78,23 +119,23 @@ class Apertium:
         source, bar, target = params.langpair.partition("|")
         if not (source and bar and target) or max(len(source), len(target)) > MOST_CODE:
             raise HTTPException(400, "That pair is invalid, use e.g. eng|fra")
-        read = _READERS.get(params.format or "", read_tagged)
+        read = _READERS.get(params.format, read_tagged)
         asked = TranslateRequest(q=params.q, source=source, target=target)
         answer = await self._server.answer(request, await self._server.task(asked, read))
-        return succeeded({"translatedText": answer.translatedText})
+        text = cast(str, answer.translatedText)
+        return _as_json(ApertiumTranslateResponse(responseData=ApertiumTranslation(translatedText=text)))
 
     async def pairs(self, request: Request) -> Response:
         """`/listPairs`: the pairs of languages, by their codes of three letters."""
         fail_as(request, failure)
         params = await self._server.reader.read(request, ApertiumPairsRequest)
         codes: list[Callable[[str], str]] = [three_letters, str] if params.include_deprecated_codes else [three_letters]
-        return succeeded(
-            [
-                {"sourceLanguage": code(source), "targetLanguage": code(target)}
-                for source, target in self._server.models
-                for code in codes
-            ]
-        )
+        pairs = [
+            ApertiumPair(sourceLanguage=code(source), targetLanguage=code(target))
+            for source, target in self._server.models
+            for code in codes
+        ]
+        return _as_json(ApertiumPairsResponse(responseData=pairs))
 
     async def identify(self, request: Request) -> Response:
         """`/identifyLang`: the probability of each language."""
@@ -105,11 +146,10 @@ class Apertium:
         return JSONResponse({three_letters(one.language): round(one.confidence / 100, 3) for one in ranked})
 
 
-def succeeded(data: object) -> Response:
-    """Return an answer of the protocol."""
-    return JSONResponse({"responseData": data, "responseDetails": None, "responseStatus": 200})
-
-
 def failure(status: int, sentence: str) -> dict[str, object]:
     """Return the body of a failure."""
-    return {"status": "error", "code": status, "message": HTTPStatus(status).phrase, "explanation": sentence}
+    return ApertiumFailure(code=status, message=HTTPStatus(status).phrase, explanation=sentence).model_dump()
+
+
+def _as_json(answer: ApertiumResponse) -> Response:
+    return JSONResponse(answer.model_dump())

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -14,9 +12,24 @@ from starlette.routing import Route
 
 from rnnsearch.serve.answers import as_json
 from rnnsearch.serve.bounded import fail_as
-from rnnsearch.serve.glossaries import MOST_GLOSSARY_BYTES, MOST_NAME, Glossaries, StoredGlossary, entries
+from rnnsearch.serve.deepl_protocol import (
+    DeepLFailure,
+    DeepLGlossaries,
+    DeepLGlossary,
+    DeepLGlossaryPair,
+    DeepLGlossaryPairs,
+    DeepLGlossaryRequest,
+    DeepLLanguage,
+    DeepLLanguagesRequest,
+    DeepLRequest,
+    DeepLTranslateRequest,
+    DeepLTranslateResponse,
+    DeepLTranslation,
+    DeepLUsage,
+)
+from rnnsearch.serve.glossaries import Glossaries, StoredGlossary, entries
 from rnnsearch.serve.languages import NAMES, served_code
-from rnnsearch.serve.protocol import Detected, Key, Language, Requested, TranslateRequest
+from rnnsearch.serve.protocol import Detected, TranslateRequest
 from rnnsearch.serve.server import Server
 from rnnsearch.translation.markup import Tagged
 
@@ -25,108 +38,6 @@ VARIANTS = {
     "pt": {"PT-BR": "Portuguese (Brazilian)", "PT-PT": "Portuguese (European)"},
 }
 """The languages that clients name with a region where they are translated into."""
-NO_LIMIT = 1_000_000_000_000
-"""The number of characters that DeepL tells where there is no limit."""
-
-
-def _digit(value: object) -> object:
-    """Convert a truth value or a number to a text: clients send `true`, `1` and `"1"`."""
-    return str(int(value)) if isinstance(value, bool | int) else value
-
-
-def _names(value: object) -> object:
-    """A list of names may be one text, with commas between them."""
-    return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
-
-
-Names = Annotated[Sequence[Annotated[str, Field(max_length=200)]], Field(max_length=100), BeforeValidator(_names)]
-
-
-class DeepLRequest(Requested):
-    """The fields of all requests. The API key is in the header `Authorization`, or, with old clients, in a field."""
-
-    LISTS: ClassVar[tuple[str, ...]] = ()
-    KEY: ClassVar[str] = "auth_key"
-
-    auth_key: Key = ""
-
-
-class DeepLTranslateRequest(DeepLRequest):
-    """`POST /v2/translate`."""
-
-    LISTS: ClassVar[tuple[str, ...]] = ("text",)
-
-    text: Annotated[str | list[str], Field(description="A text, or a list of texts.", examples=[["She sings."]])]
-    target_lang: Annotated[Language, Field(description="The language to translate into, as `EN-US`.")]
-    source_lang: Annotated[Language, Field(description="The language of the texts; by default, it is detected.")] = "auto"
-    tag_handling: Annotated[Literal["xml", "html"] | None, Field(description="The markup of the texts.")] = None
-    split_sentences: Annotated[
-        Literal["0", "1", "nonewlines"],
-        BeforeValidator(_digit),
-        Field(description="`0`: line by line. Otherwise, sentence by sentence."),
-    ] = "1"
-    ignore_tags: Annotated[Names, Field(description="Names of XML elements that stay as they are.")] = ()
-    splitting_tags: Annotated[Names, Field(description="Names of XML elements whose tags end a sentence.")] = ()
-    glossary_id: Annotated[str, Field(max_length=100, description="The glossary to use.")] = ""
-
-
-class DeepLTranslation(BaseModel):
-    """A translation, and the language of its text."""
-
-    detected_source_language: str
-    text: str
-    billed_characters: int
-
-
-class DeepLTranslateResponse(BaseModel):
-    """The answer to `POST /v2/translate`: a translation of each text, in order."""
-
-    translations: list[DeepLTranslation]
-
-
-class DeepLLanguagesRequest(DeepLRequest):
-    """`/v2/languages`."""
-
-    type: Annotated[Literal["source", "target"], Field(description="Which languages to list.")] = "source"
-
-
-class DeepLLanguage(BaseModel):
-    """A language."""
-
-    language: str
-    name: str
-    supports_formality: bool | None = None
-
-
-class DeepLGlossaryRequest(DeepLRequest):
-    """`POST /v2/glossaries`."""
-
-    MOST_BYTES: ClassVar[int] = MOST_GLOSSARY_BYTES
-
-    name: Annotated[str, Field(min_length=1, max_length=MOST_NAME)]
-    source_lang: Language
-    target_lang: Language
-    entries: Annotated[str, Field(description="A term and its translation on each line.", examples=["house\tdemeure"])]
-    entries_format: Annotated[Literal["tsv", "csv"], Field(description="Whether a tab or a comma is between them.")] = "tsv"
-
-
-class DeepLGlossary(BaseModel):
-    """A glossary that is stored."""
-
-    glossary_id: str
-    name: str
-    ready: Literal[True] = True
-    source_lang: str
-    target_lang: str
-    creation_time: str
-    entry_count: int
-
-
-class DeepLUsage(BaseModel):
-    """The answer to `/v2/usage`."""
-
-    character_count: int
-    character_limit: int = NO_LIMIT
 
 
 class DeepL:
@@ -143,13 +54,11 @@ class DeepL:
         one = "/v2/glossaries/{number}"
         return [
             Route("/v2/translate", self.translate, methods=["POST"]),
-            Route("/v2/languages", self.languages, methods=["GET", "POST"]),
-            Route("/v2/usage", self.usage, methods=["GET", "POST"]),
+            Route("/v2/languages", self.languages),
+            Route("/v2/usage", self.usage),
             Route("/v2/glossary-language-pairs", self.pairs),
-            Route("/v2/glossaries", self.create, methods=["POST"]),
-            Route("/v2/glossaries", self.glossaries),
-            Route(one, self.delete, methods=["DELETE"]),
-            Route(one, self.glossary),
+            Route("/v2/glossaries", self.glossaries, methods=["GET", "POST"]),
+            Route(one, self.glossary, methods=["GET", "DELETE"]),
             Route(f"{one}/entries", self.entries),
         ]
 
@@ -198,36 +107,33 @@ class DeepL:
     async def pairs(self, request: Request) -> Response:
         """`GET /v2/glossary-language-pairs`: the pairs of languages that a glossary may have."""
         await self._read(request)
-        pairs = [{"source_lang": source, "target_lang": target} for source, target in self._server.models]
-        return JSONResponse({"supported_languages": pairs})
+        pairs = [DeepLGlossaryPair(source_lang=source, target_lang=target) for source, target in self._server.models]
+        return as_json(DeepLGlossaryPairs(supported_languages=pairs))
 
-    async def create(self, request: Request) -> Response:
-        """`POST /v2/glossaries`: store a glossary."""
+    async def glossaries(self, request: Request) -> Response:
+        """`GET /v2/glossaries`: the glossaries. `POST`: store one."""
+        if request.method != "POST":
+            await self._read(request)
+            return as_json(DeepLGlossaries(glossaries=[_described(glossary) for glossary in self._glossaries]))
         fail_as(request, failure)
         params = await self._server.reader.read(request, DeepLGlossaryRequest)
         pair = self._pair(params.source_lang, params.target_lang)
         glossary = self._glossaries.add(params.name, *pair, entries(params.entries, params.entries_format))
         return JSONResponse(_described(glossary).model_dump(), 201)
 
-    async def glossaries(self, request: Request) -> Response:
-        """`GET /v2/glossaries`: the glossaries."""
-        await self._read(request)
-        return JSONResponse({"glossaries": [_described(glossary).model_dump() for glossary in self._glossaries]})
-
     async def glossary(self, request: Request) -> Response:
-        """`GET /v2/glossaries/{number}`: a glossary, without its entries."""
-        return as_json(_described(await self._named(request)))
+        """`GET /v2/glossaries/{number}`: a glossary, without its entries. `DELETE`: forget it."""
+        glossary = await self._named(request)
+        if request.method != "DELETE":
+            return as_json(_described(glossary))
+        self._glossaries.delete(glossary.number)
+        return Response(status_code=204)
 
     async def entries(self, request: Request) -> Response:
         """`GET /v2/glossaries/{number}/entries`: the entries of a glossary, as tab-separated values."""
         terms = (await self._named(request)).terms
         lines = "\n".join(f"{source}\t{target}" for source, target in terms.items())
         return PlainTextResponse(lines, media_type="text/tab-separated-values")
-
-    async def delete(self, request: Request) -> Response:
-        """`DELETE /v2/glossaries/{number}`: forget a glossary."""
-        self._glossaries.delete((await self._named(request)).number)
-        return Response(status_code=204)
 
     async def _read(self, request: Request) -> None:
         """Read a request without fields of its own."""
@@ -265,7 +171,7 @@ class DeepL:
 
 def failure(status: int, sentence: str) -> dict[str, object]:
     """Return the body of a failure."""
-    return {"message": sentence}
+    return DeepLFailure(message=sentence).model_dump()
 
 
 def _read_xml(ignored: Sequence[str], splitting: Sequence[str], text: str, language: str, split: bool) -> Tagged:

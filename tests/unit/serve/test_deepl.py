@@ -64,12 +64,12 @@ def test_targets_with_a_region(serve: Serve, languages: tuple[tuple[str, str], .
     assert found["detected_source_language"] == "FR"
 
 
-@pytest.mark.parametrize("split", ["0", 0, False])
+@pytest.mark.parametrize("split", ["0", 0])
 def test_sentences_are_not_split(client: TestClient, translator: Translator, split: object) -> None:
     two = f"{ONE} {LINES[1]}"
     (found,) = translate(client, two, source_lang="EN", split_sentences=split)
     assert found["text"] == translator.translate(two).text
-    for kept in ("1", 1, True, "nonewlines"):
+    for kept in ("1", 1, "nonewlines"):
         assert translate(client, two, source_lang="EN", split_sentences=kept) == translate(client, two, source_lang="EN")
 
 

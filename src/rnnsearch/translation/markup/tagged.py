@@ -53,7 +53,8 @@ class Tagged:
         self._xml = xml
         self._tags: list[tuple[str, str]] = []
         """The start tag and the end tag of each element; the end tag is empty where the element is written as one."""
-        self._markup = Markup("".join(self._as_html(list(_tokens(text)), ignored, splitting)), language, split)
+        document = self._as_html(list(_tokens(text)), frozenset(ignored), frozenset(splitting))
+        self._markup = Markup("".join(document), language, split)
 
     @property
     def sentences(self) -> list[str]:
