@@ -19,7 +19,14 @@ negative_data_rejection.expected-statuses = ["400", "404", "405", "413", "415"]
 """
 TOGETHER = ("give one for each", "give one sentence", "a prefix needs a text of one", "has no words", "give one")
 """What is told of fields that are valid by themselves: no schema can say how they go together."""
-BEYOND = ("protect: ", "entries: ", "glossary_id: ", "there is no glossary", "glossaries, and no more")
+BEYOND = (
+    "protect: ",
+    "entries: ",
+    "glossary_id: ",
+    "source_lang: give it",
+    "there is no glossary",
+    "glossaries, and no more",
+)
 """What is told of what no schema can say: whether a text is a regular expression or a glossary, what the model knows, and
 which glossaries there are."""
 
@@ -28,7 +35,8 @@ def only_what_a_form_can_say(context: Any, case: Any) -> bool:
     """In a form there are only texts, so none is of a wrong type, and nothing is null, and no list is empty."""
     if case.media_type not in ("application/x-www-form-urlencoded", "multipart/form-data"):
         return True
-    return case.meta.generation.mode.is_positive and not any(value in ([], None) for value in case.body.values())
+    fields = case.body if isinstance(case.body, dict) else {}
+    return case.meta.generation.mode.is_positive and not any(value in ([], None) for value in fields.values())
 
 
 def valid_requests_are_answered(context: Any, response: Any, case: Any) -> None:
@@ -51,7 +59,7 @@ def test_requests_made_of_the_document(model_folder: Callable[[str], Path], tmp_
     configuration.write_text(CONFIGURATION)
     server = Served(model_folder("mlp"), tmp_path / "log", "--max-characters", "200")
     try:
-        options = ["--mode", "all", "--continue-on-failure", "--max-examples", "50"]
+        options = ["--mode", "all", "--continue-on-failure", "--max-examples", "30"]
         arguments = ["--config-file", str(configuration), "run", server.url + "openapi.json", *options]
         result = CliRunner().invoke(command, arguments)
     finally:

@@ -109,11 +109,12 @@ def _body(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
 
 
 def _query(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the fields of a request as parameters in the query string, where nothing is null."""
+    """Return the fields of a request as parameters in the query string, where they may be empty, but not null."""
     found: list[dict[str, Any]] = []
     for name, value in schema["properties"].items():
         required = name in schema["required"]
-        found.append({"name": name, "in": "query", "required": required, "schema": value if required else value["anyOf"][0]})
+        value = value if required else {**value, "anyOf": [value["anyOf"][0], {"enum": [""]}]}
+        found.append({"name": name, "in": "query", "required": required, "schema": value})
     return found
 
 
