@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
+from typing import Any
 
 from prometheus_client import CONTENT_TYPE_LATEST
 from prometheus_client import generate_latest as as_prometheus_text
@@ -83,7 +85,11 @@ def _routes(server: Server) -> list[Route]:
 
     async def document(request: Request) -> Response:
         """`GET /openapi.json` and, as with LibreTranslate, `GET /spec`: the OpenAPI document."""
-        return JSONResponse(openapi(server.limits.characters, server.keys, list(server.models)))
+        return JSONResponse(described())
+
+    @cache
+    def described() -> dict[str, Any]:
+        return openapi(server.limits.characters, server.keys, list(server.models))
 
     return [
         Route("/translate", translate, methods=["GET", "POST"]),

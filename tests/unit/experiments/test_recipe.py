@@ -58,7 +58,9 @@ def test_the_papers_recipe_has_the_sizes_of_the_scale(scale: Scale) -> None:
     assert made.config.model == usual.config.model
     assert made.config.data.source_words == usual.config.data.source_words
     assert made.limits == usual.limits
-    assert recipe(to_dict(made.config_of(made.systems[0]))).startswith("Recipe: the paper’s (preset paper), with other sizes")
+    assert recipe(to_dict(made.config_of(made.systems[0]))).startswith(
+        "Recipe: the paper’s (preset paper), with other sizes"
+    )
 
 
 def test_the_scale_of_the_paper_has_no_other_recipe() -> None:
