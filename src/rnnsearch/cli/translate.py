@@ -28,6 +28,7 @@ from rnnsearch.cli.pictures import Page
 from rnnsearch.errors import RnnsearchError
 
 if TYPE_CHECKING:
+    from rnnsearch.formats.parts import DocumentFormat
     from rnnsearch.jobs import Done
     from rnnsearch.translation import Translation
     from rnnsearch.translation.stages import Translate
@@ -57,11 +58,19 @@ _Protect = Annotated[
         help="Keep further spans as they are written, for models with `data.protect`; may be repeated.",
     ),
 ]
+_LineFormat = Literal["text", "json", "pharaoh"]
 _Format = Annotated[
-    Literal["text", "json", "pharaoh"],
-    typer.Option("--format", help="`text`; `json` lines with tokens, scores and alignments; or `pharaoh` alignments."),
+    Literal[_LineFormat, "po", "subtitles", "html"] | None,
+    typer.Option(
+        "--format",
+        help="A line for each of FILE: `text`; `json` with tokens, scores and alignments; or `pharaoh` alignments. Or what "
+        "FILE is, and what is written. By default, documents are recognised, and everything else is `text`.",
+    ),
 ]
-_Html = Annotated[bool, typer.Option("--html", help="FILE is an HTML document; so is what is written.")]
+_Html = Annotated[bool, typer.Option("--html", help="The same as `--format html`.")]
+_Retranslate = Annotated[
+    bool, typer.Option("--retranslate", help="In PO, XLIFF and Qt files, also translate what has a translation.")
+]
 _Attributes = Annotated[
     bool,
     typer.Option("--attributes", help="With --html, also translate `alt`, `aria-label`, `placeholder` and `title`."),
@@ -79,16 +88,17 @@ def command(
     prefix: _Prefix = None,
     terms: _Terms = None,
     protect: _Protect = None,
-    format_: _Format = "text",
+    format_: _Format = None,
     html: _Html = False,
     attributes: _Attributes = False,
+    retranslate: _Retranslate = False,
     page: PageFile = None,
     split_sentences: SplitSentences = None,
     jobs: Jobs = 1,
     paper: PaperSearch = False,
     set_: SearchSet = None,
 ) -> None:
-    """Translate a file, or standard input, line by line.
+    """Translate a file, or standard input, line by line, or a document into one of the same kind.
 
     Each sentence of a line is translated by itself, and the white space around it stays. Lines and sentences without
     letters stay as they are: blank lines, numbers, time codes, Markdown marks. For test sets with one sentence per line,
@@ -100,32 +110,57 @@ def command(
     settings |= {name: True for name, given in (("forbid_unk", forbid_unk), ("replace_unk", replace_unk)) if given}
     if protect:
         settings["protect"] = protect
-    if html and (n_best > 1 or prefix is not None or format_ != "text"):
-        raise RnnsearchError("--html writes one translated document; leave out --n-best, --prefix and --format")
-    if attributes and not html:
+    if html and format_ not in (None, "html"):
+        raise RnnsearchError("--html writes one translated document; leave out --format")
+    format_ = "html" if html else format_
+    if attributes and format_ != "html":
         raise RnnsearchError("--attributes are those of an HTML document; give --html too")
     if " " in file and not Path(file).exists():
         raise RnnsearchError(f"{file}: no such file; for a sentence, type: echo {shlex.quote(file)} | rnnsearch translate")
     models = translators_for(file, model)
     check_inputs(file, prefix, terms, models=models, outputs=[output, page], printed=output is None)
     tell_installed(models, model)
-    stage = _stage(models, settings, n_best, None if html else format_, terms)
+    document = _document_format(file, format_)
+    if document is not None and (n_best > 1 or prefix is not None):
+        raise RnnsearchError(
+            f"{file}: {document.name} is written as one translated document; leave out --n-best and --prefix, or give "
+            "--format text for a line for each text"
+        )
+    if retranslate and document is None:
+        raise RnnsearchError(f"--retranslate is for documents with translations, and {file} is translated line by line")
+    line_format: _LineFormat | None = None
+    if document is None:
+        line_format = "json" if format_ == "json" else "pharaoh" if format_ == "pharaoh" else "text"
+    stage = _stage(models, settings, n_best, line_format, terms)
     if replace_unk:
         _tell_lexicon(stage)
     summary = _Summary(Page(page))
-    if html:
-        _translate_document(stage, file, output, jobs, attributes, summary)
+    if document is not None:
+        _translate_document(stage, document, file, output, jobs, (attributes, retranslate), summary)
     else:
         _translate_lines(stage, file, prefix, output, jobs, summary)
     summary.page.write("Translations" if file == "-" else f"Translations of {Path(file).name}", stage.translator)
     summary.print()
 
 
+def _document_format(file: str, format_: str | None) -> DocumentFormat | None:
+    """The format of the document that is given, or that a file is recognised as; None for lines."""
+    from rnnsearch.formats.opening import SAMPLE, opened
+    from rnnsearch.formats.registry import DOCUMENTS, document_format_of
+    from rnnsearch.formats.units import Head
+
+    path = Path(file)
+    if format_ is not None or not path.is_file():  # what is read only once is read as lines
+        return DOCUMENTS.get(format_ or "")
+    with opened(path) as beginning:
+        return document_format_of(Head(path, beginning.peek(SAMPLE)[:SAMPLE]))
+
+
 def _stage(
     models: list[Path],
     settings: dict[str, Any],
     n: int,
-    format_: Literal["text", "json", "pharaoh"] | None,
+    format_: _LineFormat | None,
     terms: Path | None,
 ) -> Translate:
     from rnnsearch.translation import load
@@ -169,17 +204,33 @@ def _translate_lines(
 
 
 def _translate_document(
-    stage: Translate, file: str, output: Path | None, jobs: int, attributes: bool, summary: _Summary
+    stage: Translate,
+    format_: DocumentFormat,
+    file: str,
+    output: Path | None,
+    jobs: int,
+    how: tuple[bool, bool],
+    summary: _Summary,
 ) -> None:
+    """Translate a document; `how` says whether its attributes are translated, and what has a translation."""
     from rnnsearch.cli.bar import bar, beside_output
-    from rnnsearch.data.read import read_text
+    from rnnsearch.formats.opening import opened
+    from rnnsearch.formats.parts import DocumentFile
+    from rnnsearch.formats.text_files import read_whole
     from rnnsearch.jobs import cut, job
-    from rnnsearch.translation.markup import Markup
+    from rnnsearch.jobs.output import write_whole
+    from rnnsearch.translation.documents import Document
     from rnnsearch.translation.stages import with_prefixes
 
     stage.warm_up(jobs)  # what is wrong with the settings is told before a large document is read
+    attributes, again = how
+    path = Path(file)
+    with opened(path) as opened_file:
+        whole = DocumentFile(read_whole(opened_file, path), format_, path, again)
     split = stage.translator.search_settings(stage.settings).split_sentences
-    document = Markup(read_text(file), stage.translator.system.config.data.source_language, split, attributes=attributes)
+    document = Document(whole, stage.translator.system.config.data.source_language, split, attributes)
+    if not whole.slots:
+        print(f"rnnsearch: {file}: there is nothing to translate, or it is translated already", file=sys.stderr)
     count = len(document.sentences)
     best: list[Translation] = []
     lines = with_prefixes(summary.page.reading(document.sentences), None)
@@ -187,7 +238,7 @@ def _translate_document(
         for done in translating.rows(cut(lines), count):
             summary.add(done)
             best += (done.record or [])[:1]
-        translating.out.write(document.joined(best))
+        write_whole(translating.out, document.joined(best))
 
 
 class _Summary:

@@ -1,4 +1,4 @@
-"""Files of messages in one language: JSON, Apple's strings, Fluent, subtitles, and the resources of Android and .NET."""
+"""Files of messages in one language: JSON, Apple's strings, Fluent, and the resources of Android and .NET."""
 
 from __future__ import annotations
 
@@ -12,13 +12,10 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.inline import Inline, text_of
 from rnnsearch.formats.opening import File, without_compression
 from rnnsearch.formats.text_files import decoded, read_whole
-from rnnsearch.formats.units import SOURCE, Head, Message, Text
+from rnnsearch.formats.units import BETWEEN, SOURCE, Head, Message, Text
 from rnnsearch.formats.xliff import NOT_TO_TRANSLATE
 from rnnsearch.formats.xml import elements, root_of
 from rnnsearch.untrusted import parse_json
-
-_BETWEEN = "\x1f"
-"""Between the parts of a key."""
 
 
 def _ending(head: Head) -> str:
@@ -50,12 +47,12 @@ def _strings(value: Any, key: str) -> Iterator[tuple[str, str]]:
         yield key, value
     elif isinstance(value, list):
         for number, element in enumerate(value):
-            yield from _strings(element, f"{key}{_BETWEEN}{number}")
+            yield from _strings(element, f"{key}{BETWEEN}{number}")
     elif isinstance(value, dict):
         described = value.keys() & {"message", "defaultMessage", "string"}
         for name, element in value.items():
             if not name.startswith("@") and (not described or name in described):
-                yield from _strings(element, f"{key}{_BETWEEN}{name}")
+                yield from _strings(element, f"{key}{BETWEEN}{name}")
 
 
 class AppleStrings:
@@ -124,64 +121,6 @@ class Fluent:
                 value.append(line)
 
 
-class Subtitles:
-    """Cues of SubRip (`.srt`) and WebVTT (`.vtt`), whose keys are their times."""
-
-    name: ClassVar[str] = "subtitles"
-    places: ClassVar[str] = "line"
-    _times = re.compile(r"\s*((?:\d+:)?\d+:\d+[.,]\d+)\s*-->\s*((?:\d+:)?\d+:\d+[.,]\d+)(?:[ \t].*)?\s*")
-    _start = re.compile(r"\ufeff?(?:WEBVTT(?=\s|\Z)|\s*\d+\s+(?:\d+:)?\d+:\d+[.,]\d+\s*-->)")
-    _tag = re.compile(r"</?[A-Za-z][^<>\n]*>|<[\d:.]+>|\{\\[^{}\n]*\}")
-    _ends = re.compile(r"\r*\n|\r")
-
-    def recognises(self, head: Head) -> bool:
-        """Whether it begins with `WEBVTT`, or with a number and times."""
-        return self._start.match(head.text) is not None
-
-    def messages(self, file: File, path: Path) -> Iterator[Message]:
-        """Yield the cues that have text."""
-        lines = self._ends.split(decoded(read_whole(file, path), path))
-        number = 0
-        while number < len(lines):
-            times = self._times.fullmatch(lines[number])
-            number += 1
-            if times is None:
-                continue
-            first = number
-            while number < len(lines) and lines[number].strip() and not self._times.fullmatch(lines[number]):
-                number += 1
-            if text := "\n".join(lines[first:number]).strip():
-                key = f"{_milliseconds(times[1])}{_BETWEEN}{_milliseconds(times[2])}"
-                yield Message(key, first, self._text(text))
-
-    def _text(self, text: str) -> Text:
-        """The text of a cue, with numbers for its tags."""
-        numbers: dict[str, int] = {}
-        opened: list[tuple[str, int]] = []
-
-        def placeholder(match: re.Match[str]) -> str:
-            tag = match[0]
-            name = re.split(r"[\s.>]", tag.lstrip("</"))[0]
-            if tag.startswith("</"):
-                number = next((number for one, number in reversed(opened) if one == name), len(numbers) + 1)
-                return f"</g{number}>"
-            number = numbers.setdefault(f"{tag} {len(numbers)}", len(numbers) + 1)
-            opened.append((name, number))
-            return f"<g{number}>" if tag[1].isalpha() and f"</{name}>" in text else f"<x{number}/>"
-
-        found = self._tag.sub(placeholder, text)
-        return Text(SOURCE, found, tagged=found != text)
-
-
-def _milliseconds(time: str) -> int:
-    """The milliseconds of `01:02:03,004` or `02:03.004`."""
-    *hours_minutes, seconds = time.replace(",", ".").split(":")
-    total = 0
-    for part in hours_minutes:
-        total = 60 * total + int(part)
-    return round(1000 * (60 * total + float(seconds)))
-
-
 class Android:
     """String resources of Android: strings, plurals and arrays."""
 
@@ -198,13 +137,13 @@ class Android:
         """Yield the strings, each quantity of a plural and each item of an array by itself."""
         for found in elements(file, path, ("string", "plurals", "string-array")):
             element = found.element
-            name = f"{element.tag}{_BETWEEN}{element.get('name', '')}"
+            name = f"{element.tag}{BETWEEN}{element.get('name', '')}"
             reason = NOT_TO_TRANSLATE if element.get("translatable") == "false" else None
             if element.tag == "string":
                 yield Message(name, found.line, self._text(element), reason)
                 continue
             for number, item in enumerate(element.iter("item")):
-                yield Message(f"{name}{_BETWEEN}{item.get('quantity', number)}", found.line, self._text(item), reason)
+                yield Message(f"{name}{BETWEEN}{item.get('quantity', number)}", found.line, self._text(item), reason)
 
     def _text(self, element: Element) -> Text:
         text = text_of(element, SOURCE, _android_role, {})

@@ -5,21 +5,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.formats.languages import language_in_name
 from rnnsearch.formats.opening import File
+from rnnsearch.formats.parts import Change, Codes, Part, Slot
 from rnnsearch.formats.text_files import decoded, encoding_of, read_whole
 from rnnsearch.formats.units import SOURCE, TARGET, Head, Text, Unit
 from rnnsearch.formats.xliff import NO_TRANSLATION
 
 _CHARSET = re.compile(rb"^\"Content-Type:[^\n\"]*charset=([\w.:-]+)", re.MULTILINE | re.IGNORECASE)
+_TEMPLATE = re.compile(r"(?<=charset=)CHARSET\b")
 _KEYWORD = re.compile(r'(msgctxt|msgid_plural|msgid|msgstr(?:\[(\d+)\])?)\s*("(?:[^"\\]|\\.)*")\s*')
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"\s*')
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|.)")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+_WRITTEN = str.maketrans({"\\": "\\\\", '"': '\\"'} | {value: f"\\{code}" for code, value in _ESCAPES.items()})
+_WIDTH = 77
+"""The most characters of a line of a string, between its quotation marks, where the source is wrapped."""
 _START = re.compile(r'(?:\ufeff)?\s*(?:#[^\n]*\n\s*)*(?:msgctxt|msgid|msgid_plural)\s*"')
 
 
@@ -51,6 +57,7 @@ class Po:
     name: ClassVar[str] = "PO"
     places: ClassVar[str] = "line"
     assumed_source: ClassVar[str | None] = "en"
+    unencodable: ClassVar[Literal["strict", "xmlcharrefreplace"]] = "strict"
 
     def recognises(self, head: Head) -> bool:
         """Whether it begins with comments and `msgid`."""
@@ -77,16 +84,49 @@ class Po:
                 reason = NO_TRANSLATION
             yield Unit(entry.line, texts, reason)
 
+    def encoding(self, content: bytes) -> str:
+        """The encoding that the header says."""
+        return encoding_of_po(content)
 
-def text_of_po(content: bytes, path: Path) -> str:
-    """The text of a PO file, in the encoding that its header says."""
+    def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
+        """Yield the translations that are empty, and the flag that marks them as fuzzy.
+
+        With `again`, those of fuzzy and of finished messages are made as well. Obsolete messages stay as they are.
+        """
+        lines = text.split("\n")
+        starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+        for entry in entries(lines, path):
+            if entry.obsolete or ("fuzzy" in entry.flags and not again):
+                continue
+            if entry.is_header:
+                if template := _TEMPLATE.search(text, starts[entry.line - 1], starts[max(last for _, last in entry.lines.values())]):
+                    yield Change(template.start(), template.end(), "UTF-8")
+                continue
+            missing = [
+                keyword
+                for keyword, string in entry.strings.items()
+                if keyword.startswith("msgstr") and (again or not string.strip())
+            ]
+            slots = [_slot(keyword, entry, lines, starts) for keyword in missing if entry.strings[_original(keyword, entry)].strip()]
+            if slots and "fuzzy" not in entry.flags:
+                yield _fuzzy(entry, lines, starts)
+            yield from slots
+
+
+def encoding_of_po(content: bytes) -> str:
+    """The encoding that the header of a PO file says."""
     charset = _CHARSET.search(content)
     declared = charset[1].decode("ascii") if charset else "utf-8"
     if declared.upper() == "CHARSET":  # the template's, which nobody has filled in
         declared = "utf-8"
     if encoding_of(content, "") and charset:
         declared = "utf-8"
-    return decoded(content, path, re.sub("(?i)^iso8859", "iso-8859", declared)).removeprefix("\ufeff")
+    return re.sub("(?i)^iso8859", "iso-8859", declared)
+
+
+def text_of_po(content: bytes, path: Path) -> str:
+    """The text of a PO file, in the encoding that its header says."""
+    return decoded(content, path, encoding_of_po(content)).removeprefix("\ufeff")
 
 
 def entries(lines: list[str], path: Path) -> Iterator[Entry]:
@@ -156,3 +196,63 @@ def _forms(strings: dict[str, str]) -> list[tuple[str, str]]:
 def _header(text: str) -> dict[str, str]:
     lines = (line.partition(":") for line in text.split("\n"))
     return {name.strip().lower(): value.strip() for name, _, value in lines if value.strip()}
+
+
+# Written --------------------------------------------------------------------------------------------------------------
+
+
+def _original(keyword: str, entry: Entry) -> str:
+    """The keyword of the string that the string of another one is the translation of."""
+    if "msgid_plural" not in entry.strings:
+        return "msgid"
+    forms = sum(keyword.startswith("msgstr") for keyword in entry.strings)
+    return "msgid" if keyword == "msgstr[0]" and forms > 1 else "msgid_plural"
+
+
+def _slot(keyword: str, entry: Entry, lines: list[str], starts: list[int]) -> Slot:
+    """The slot of a translation; where it is the same as its source, it is laid out in the same lines."""
+    original = _original(keyword, entry)
+    source, (first, last) = entry.strings[original], entry.lines[keyword]
+    above, below = entry.lines[original]
+    end = lines[last - 1][len(lines[last - 1].rstrip("\r")) :]
+    same = [line.rstrip("\r") for line in lines[above:below]]
+    codes = Codes(source)
+
+    def written(translation: str) -> str:
+        text = codes.restored(translation)
+        if text == source:
+            return f"{end}\n".join([same[0].replace(original, keyword, 1), *same[1:]]) + end
+        return f"{end}\n".join(_string(keyword, text, wrapped=len(same) > 1)) + end
+
+    return Slot(starts[first], starts[last] - 1, codes.placeholders(source), written)
+
+
+def _fuzzy(entry: Entry, lines: list[str], starts: list[int]) -> Change:
+    """The flag `fuzzy`, in the line with the flags of a message or in one before its strings and the previous ones."""
+    if entry.flags_line is not None:
+        place = starts[entry.flags_line] + lines[entry.flags_line].index("#,") + 2
+        return Change(place, place, " fuzzy,")
+    line = entry.line - 1
+    while line and lines[line - 1].lstrip().startswith("#|"):
+        line -= 1
+    end = "\r\n" if lines[entry.line - 1].endswith("\r") else "\n"
+    return Change(starts[line], starts[line], f"#, fuzzy{end}")
+
+
+def _string(keyword: str, text: str, wrapped: bool) -> list[str]:
+    """The lines of a string: one, or several if lines end in it or if it is long and to be `wrapped`."""
+    pieces = text.splitlines(keepends=True) if "\n" in text else [text]
+    if wrapped:
+        pieces = [line for piece in pieces for line in _wrapped(piece)]
+    quoted = [f'"{piece.translate(_WRITTEN)}"' for piece in pieces]
+    return [f"{keyword} {quoted[0]}"] if len(quoted) == 1 else [f'{keyword} ""', *quoted]
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    line = ""
+    for word in re.findall(r"[^ ]* *", text):
+        if line and len((line + word.rstrip(" ")).translate(_WRITTEN)) > _WIDTH:
+            yield line
+            line = ""
+        line += word
+    yield line

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from rnnsearch.formats.delimited import Delimited
-from rnnsearch.formats.messages import Android, AppleStrings, Fluent, JsonMessages, ResX, Subtitles
+from rnnsearch.formats.html import Html
+from rnnsearch.formats.messages import Android, AppleStrings, Fluent, JsonMessages, ResX
+from rnnsearch.formats.parts import DocumentFormat
 from rnnsearch.formats.po import Po
 from rnnsearch.formats.qt import QtLinguist
 from rnnsearch.formats.records import JsonLines, JsonList, Parquet
+from rnnsearch.formats.subtitles import Subtitles
 from rnnsearch.formats.tbx import Tbx
 from rnnsearch.formats.tmx import Tmx
 from rnnsearch.formats.units import Format, Head, MessageFormat
 from rnnsearch.formats.xliff import Xliff
 
-UNMISTAKABLE: tuple[Format, ...] = (Tmx(), Xliff(), QtLinguist(), Tbx(), Po(), Parquet())
+_PO, _XLIFF, _QT = Po(), Xliff(), QtLinguist()
+_SUBTITLES, _ANDROID, _RESX, _JSON, _STRINGS = Subtitles(), Android(), ResX(), JsonMessages(), AppleStrings()
+UNMISTAKABLE: tuple[Format, ...] = (Tmx(), _XLIFF, _QT, Tbx(), _PO, Parquet())
 """Formats with both sides of pairs in a file, whose beginning no plain text has."""
 RECORDS: tuple[Format, ...] = (JsonList(), JsonLines(), Delimited())
 """Formats with both sides of pairs in a file, whose beginning may be that of a plain text."""
-MESSAGES: tuple[MessageFormat, ...] = (Subtitles(), Android(), ResX(), JsonMessages(), AppleStrings(), Fluent())
+MESSAGES: tuple[MessageFormat, ...] = (_SUBTITLES, _ANDROID, _RESX, _JSON, _STRINGS, Fluent())
 """Formats with one language in a file."""
+DOCUMENTS: dict[str, DocumentFormat] = {
+    "po": _PO,
+    "subtitles": _SUBTITLES,
+    "html": Html(),
+}
+"""Formats that are translated into files of the same kind, by the names that `translate --format` has for them."""
 
 
 def format_of(head: Head, records: bool = True) -> Format | None:
@@ -31,3 +42,8 @@ def format_of(head: Head, records: bool = True) -> Format | None:
 def message_format_of(head: Head) -> MessageFormat | None:
     """The format of a file with one language that begins so; None if it has none of these."""
     return next((one for one in MESSAGES if one.recognises(head)), None)
+
+
+def document_format_of(head: Head) -> DocumentFormat | None:
+    """The format of a document that begins so; None if it has none of these."""
+    return next((one for one in DOCUMENTS.values() if one.recognises(head)), None)

@@ -32,6 +32,22 @@ def encoding_of(start: bytes, declared: str = "utf-8") -> str:
     return next((encoding for mark, encoding in _MARKS.items() if start.startswith(mark)), declared)
 
 
+def mark_of(content: bytes) -> bytes:
+    """The byte order mark that a file begins with; empty if there is none."""
+    return next((mark for mark in _MARKS if content.startswith(mark)), b"")
+
+
+def separated(content: bytes, path: Path, declared: str = "utf-8") -> tuple[str, str]:
+    """The text of a file after its byte order mark, and the name of its encoding. Raises RnnsearchError as `decoded` does."""
+    text = decoded(content, path, declared)
+    if mark := mark_of(content):
+        text = text.removeprefix("\ufeff")
+        big = {codecs.BOM_UTF16_BE: "be", codecs.BOM_UTF32_BE: "be"}.get(mark, "le")
+        encoding = encoding_of(content)
+        return text, "utf-8" if encoding == "utf-8-sig" else f"{encoding}-{big}"
+    return text, declared
+
+
 def decoded(content: bytes, path: Path, declared: str = "utf-8") -> str:
     """The text of a file, line ends included. Raises RnnsearchError, with the line, where it is not in its encoding."""
     encoding = encoding_of(content, declared)
@@ -45,3 +61,5 @@ def decoded(content: bytes, path: Path, declared: str = "utf-8") -> str:
             f"{path}:{line}: not valid {encoding.upper().removesuffix('-SIG')} (byte 0x{content[error.start]:02x}); convert "
             f"it, e.g. iconv -f windows-1252 -t utf-8 {path.name}"
         ) from None
+    except UnicodeError as error:
+        raise RnnsearchError(f"{path}: not valid {encoding} ({error}); convert it to UTF-8") from None

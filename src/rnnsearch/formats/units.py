@@ -12,6 +12,8 @@ from rnnsearch.formats.opening import File
 
 SOURCE, TARGET = "source", "target"
 """In place of a language, where a file says only which side a text belongs to."""
+BETWEEN = "\x1f"
+"""Between the parts of the key of a message."""
 _TAG = re.compile(r"</?g\d+>|<x\d+/>")
 _LONE_TAG = re.compile(r"(?<=\w)<x\d+/>(?=\w)")
 _SPACE = re.compile("[ \t-\r\x1c-\x1f\x85\u2028\u2029]+")  # a no-break space is a part of the text

@@ -27,6 +27,15 @@ def written(output: Path | None) -> Iterator[TextIO]:
         yield file
 
 
+def write_whole(out: TextIO, content: bytes) -> None:
+    """Write the bytes of a document; to a terminal, as text."""
+    if isinstance(out, _ToTerminal):
+        out.write(content.decode("utf-8", "replace"))
+    else:
+        out.flush()
+        out.buffer.write(content)
+
+
 class _ToTerminal(io.TextIOBase):
     def write(self, text: str) -> int:
         return sys.stdout.write(printable(text, lines=True))

@@ -1,0 +1,73 @@
+"""Documents and their sentences, whatever format they have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+from rnnsearch.formats.parts import KEPT, DocumentFile, Slot
+from rnnsearch.translation.markup import Markup, Tagged, has_tags
+from rnnsearch.translation.sentences import Passage, as_passage
+from rnnsearch.translation.translation import Translation
+
+
+class Document:
+    """A document and its sentences."""
+
+    def __init__(self, file: DocumentFile, language: str, split: bool = True, attributes: bool = False) -> None:
+        """`language` is its code. Texts are cut into sentences if they are to be `split`.
+
+        With `attributes`, some of HTML are translated as well. Raises RnnsearchError for a character reference of thousands
+        of digits.
+        """
+        self._file = file
+        self._texts = [_lines(slot, language, split, attributes) for slot in file.slots]
+        self.sentences = [sentence for lines in self._texts for line in lines for sentence in line.sentences]
+        """The sentences, without markup."""
+
+    def joined(self, translations: Sequence[Translation]) -> bytes:
+        """The document with these translations instead of its sentences.
+
+        Raises RnnsearchError for a translation that the encoding of the document cannot have.
+        """
+        rest = iter(translations)
+        return self._file.joined(["".join(line.joined(rest) for line in lines) for lines in self._texts])
+
+
+class _Line:
+    """A line of a text, with the white space at its ends, which stays."""
+
+    def __init__(self, line: str, read: Callable[[str], Passage | Tagged]) -> None:
+        self._before = line[: len(line) - len(line.lstrip())]
+        self._text = line.strip()
+        self._after = line[len(self._before) + len(self._text) :]
+        self._read = read(self._text)
+        self.sentences = self._read.sentences
+
+    def joined(self, translations: Iterator[Translation]) -> str:
+        text = self._read.joined(list(islice(translations, len(self.sentences))))
+        return self._before + text.strip() + self._after
+
+
+class _Html:
+    """A whole document of HTML."""
+
+    def __init__(self, text: str, language: str, split: bool, attributes: bool) -> None:
+        self._read = Markup(text, language, split, attributes)
+        self.sentences = self._read.sentences
+
+    def joined(self, translations: Iterator[Translation]) -> str:
+        return self._read.joined(list(translations))
+
+
+def _lines(slot: Slot, language: str, split: bool, attributes: bool) -> Sequence[_Line | _Html]:
+    """The sentences of a text; those of each line by themselves, where lines count."""
+    if slot.markup == "html":
+        return [_Html(slot.text, language, split, attributes)]
+
+    def read(line: str) -> Passage | Tagged:
+        if slot.markup == "xml" or has_tags(line):
+            return Tagged(line, language, split, xml=slot.markup == "xml", ignored=[KEPT])
+        return as_passage(line, language, split)
+
+    return [_Line(line, read) for line in (slot.text.splitlines(keepends=True) if slot.lines else [slot.text])]
