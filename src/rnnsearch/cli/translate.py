@@ -60,7 +60,7 @@ _Protect = Annotated[
 ]
 _LineFormat = Literal["text", "json", "pharaoh"]
 _Format = Annotated[
-    Literal[_LineFormat, "po", "subtitles", "html"] | None,
+    Literal[_LineFormat, "po", "xliff", "subtitles", "html"] | None,
     typer.Option(
         "--format",
         help="A line for each of FILE: `text`; `json` with tokens, scores and alignments; or `pharaoh` alignments. Or what "
@@ -123,8 +123,8 @@ def command(
     document = _document_format(file, format_)
     if document is not None and (n_best > 1 or prefix is not None):
         raise RnnsearchError(
-            f"{file}: {document.name} is written as one translated document; leave out --n-best and --prefix, or give "
-            "--format text for a line for each text"
+            f"{file}: {document.name} is written as one translated document, with or without --html; leave out --n-best "
+            "and --prefix, or give --format text for a line for each text"
         )
     if retranslate and document is None:
         raise RnnsearchError(f"--retranslate is for documents with translations, and {file} is translated line by line")

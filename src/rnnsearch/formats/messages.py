@@ -13,7 +13,7 @@ from rnnsearch.formats.inline import Inline, text_of
 from rnnsearch.formats.opening import File, without_compression
 from rnnsearch.formats.text_files import decoded, read_whole
 from rnnsearch.formats.units import BETWEEN, SOURCE, Head, Message, Text
-from rnnsearch.formats.xliff import NOT_TO_TRANSLATE
+from rnnsearch.formats.xliff_segments import NOT_TO_TRANSLATE
 from rnnsearch.formats.xml import elements, root_of
 from rnnsearch.untrusted import parse_json
 

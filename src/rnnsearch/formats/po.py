@@ -15,7 +15,7 @@ from rnnsearch.formats.opening import File
 from rnnsearch.formats.parts import Change, Codes, Part, Slot
 from rnnsearch.formats.text_files import decoded, encoding_of, read_whole
 from rnnsearch.formats.units import SOURCE, TARGET, Head, Text, Unit
-from rnnsearch.formats.xliff import NO_TRANSLATION
+from rnnsearch.formats.xliff_segments import NO_TRANSLATION
 
 _CHARSET = re.compile(rb"^\"Content-Type:[^\n\"]*charset=([\w.:-]+)", re.MULTILINE | re.IGNORECASE)
 _TEMPLATE = re.compile(r"(?<=charset=)CHARSET\b")
@@ -99,7 +99,9 @@ class Po:
             if entry.obsolete or ("fuzzy" in entry.flags and not again):
                 continue
             if entry.is_header:
-                if template := _TEMPLATE.search(text, starts[entry.line - 1], starts[max(last for _, last in entry.lines.values())]):
+                if template := _TEMPLATE.search(
+                    text, starts[entry.line - 1], starts[max(last for _, last in entry.lines.values())]
+                ):
                     yield Change(template.start(), template.end(), "UTF-8")
                 continue
             missing = [
@@ -107,7 +109,11 @@ class Po:
                 for keyword, string in entry.strings.items()
                 if keyword.startswith("msgstr") and (again or not string.strip())
             ]
-            slots = [_slot(keyword, entry, lines, starts) for keyword in missing if entry.strings[_original(keyword, entry)].strip()]
+            slots = [
+                _slot(keyword, entry, lines, starts)
+                for keyword in missing
+                if entry.strings[_original(keyword, entry)].strip()
+            ]
             if slots and "fuzzy" not in entry.flags:
                 yield _fuzzy(entry, lines, starts)
             yield from slots

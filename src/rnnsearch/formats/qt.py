@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 
 from rnnsearch.formats.opening import File
 from rnnsearch.formats.units import SOURCE, TARGET, Head, Text, Unit
-from rnnsearch.formats.xliff import NO_TRANSLATION
+from rnnsearch.formats.xliff_segments import NO_TRANSLATION
 from rnnsearch.formats.xml import elements, root_of
 
 _LEFT_OUT = {"unfinished": "unfinished", "obsolete": "obsolete", "vanished": "obsolete"}

@@ -25,6 +25,7 @@ MESSAGES: tuple[MessageFormat, ...] = (_SUBTITLES, _ANDROID, _RESX, _JSON, _STRI
 """Formats with one language in a file."""
 DOCUMENTS: dict[str, DocumentFormat] = {
     "po": _PO,
+    "xliff": _XLIFF,
     "subtitles": _SUBTITLES,
     "html": Html(),
 }

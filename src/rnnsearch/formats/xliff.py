@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 from xml.etree.ElementTree import Element
 
-from rnnsearch.formats.inline import Inline, text_of
+from rnnsearch.formats.inline import text_of
 from rnnsearch.formats.opening import File
+from rnnsearch.formats.parts import Part
 from rnnsearch.formats.units import SOURCE, TARGET, Head, Text, Unit
-from rnnsearch.formats.xml import Found, elements, root_of
-
-NO_TRANSLATION = "without a translation"
-NOT_TO_TRANSLATE = "marked as not to be translated"
-_UNFINISHED = ("new", "needs-translation", "initial")
-"""The states of targets that nobody has translated: usually copies of the source."""
+from rnnsearch.formats.xliff_segments import NO_TRANSLATION, NOT_TO_TRANSLATE, UNFINISHED, has_text, marked, role_1, role_2
+from rnnsearch.formats.xliff_targets import filled
+from rnnsearch.formats.xml import Found, elements, encoding_of_xml, root_of
+from rnnsearch.formats.xml_places import placed_elements
 
 
 class Xliff:
@@ -24,6 +23,7 @@ class Xliff:
     name: ClassVar[str] = "XLIFF"
     places: ClassVar[str] = "line"
     assumed_source: ClassVar[str | None] = None
+    unencodable: ClassVar[Literal["strict", "xmlcharrefreplace"]] = "xmlcharrefreplace"
 
     def recognises(self, head: Head) -> bool:
         """Whether the root element is `xliff`."""
@@ -37,11 +37,21 @@ class Xliff:
                 reason = None
                 if not translatable:
                     reason = NOT_TO_TRANSLATE
-                elif target is None or not _has_text(target):
+                elif target is None or not has_text(target):
                     reason = NO_TRANSLATION
-                elif state in _UNFINISHED:
+                elif state in UNFINISHED:
                     reason = f"in the state {state}"
                 yield Unit(found.line, _texts(found, source, target, "trans-unit" in found.element.tag), reason)
+
+    def encoding(self, content: bytes) -> str:
+        """The encoding of the XML."""
+        return encoding_of_xml(content)
+
+    def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
+        """Yield the targets that are missing, empty, or copies of the source, and the states of their segments."""
+        for unit, found in placed_elements(text, path, ("trans-unit", "unit")):
+            if found.inherited("translate") != "no":
+                yield from filled(unit, found, text, again)
 
 
 def _segments(unit: Element) -> Iterator[tuple[Element, Element | None, str]]:
@@ -56,18 +66,13 @@ def _segments(unit: Element) -> Iterator[tuple[Element, Element | None, str]]:
         return
     state = "" if target is None else target.get("state", "")
     segmented = unit.find("seg-source")
-    parts = {} if segmented is None else _marked(segmented)
+    parts = {} if segmented is None else marked(segmented)
     if not parts:
         yield source, target, state
         return
-    translated = {} if target is None else _marked(target)
+    translated = {} if target is None else marked(target)
     for number, part in parts.items():
         yield part, translated.get(number), state
-
-
-def _marked(element: Element) -> dict[str, Element]:
-    """The segments that are marked in a source or target of XLIFF 1.2, by their numbers."""
-    return {mark.get("mid", ""): mark for mark in element.iter("mrk") if mark.get("mtype") == "seg"}
 
 
 def _texts(found: Found, source: Element, target: Element | None, first_version: bool) -> list[Text]:
@@ -75,51 +80,8 @@ def _texts(found: Found, source: Element, target: Element | None, first_version:
     languages = found.inherited(names[0]) or SOURCE, found.inherited(names[1])
     if languages[1] is None:
         languages = languages[0], (None if target is None else target.get("xml:lang")) or TARGET
-    role, numbers = (_role_1 if first_version else _role_2), dict[str, int]()
+    role, numbers = (role_1 if first_version else role_2), dict[str, int]()
     texts = [text_of(source, languages[0], role, numbers)]
     if target is not None:
         texts.append(text_of(target, languages[1] or TARGET, role, numbers))
     return texts
-
-
-def _has_text(element: Element) -> bool:
-    return bool("".join(element.itertext()).strip()) or any(child.tag != "mrk" for child in element)
-
-
-def _role_1(element: Element) -> Inline:
-    """The inline elements of XLIFF 1."""
-    own = element.get("id", "")
-    pair = f"pair {element.get('rid') or own}"
-    match element.tag:
-        case "g":
-            return (
-                Inline("around", f"pair {own}")
-                if len(element) or (element.text or "").strip()
-                else Inline("lone", f"g {own}")
-            )
-        case "bpt" | "bx":
-            return Inline("open", pair)
-        case "ept" | "ex":
-            return Inline("close", pair)
-        case "x" | "ph" | "it":
-            return Inline("lone", f"{element.tag} {own}")
-        case "mrk":
-            return Inline("through")
-    return Inline("nothing")
-
-
-def _role_2(element: Element) -> Inline:
-    """The inline elements of XLIFF 2."""
-    own = element.get("id", "")
-    match element.tag:
-        case "pc":
-            return Inline("around", f"pair {own}")
-        case "sc":
-            return Inline("open", f"pair {own}")
-        case "ec":
-            return Inline("close", f"pair {element.get('startRef') or own}")
-        case "ph":
-            return Inline("lone", f"ph {own}")
-        case "mrk":
-            return Inline("through")
-    return Inline("nothing")

@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element
 from xml.parsers import expat
 
 from rnnsearch.errors import RnnsearchError, shown
-from rnnsearch.formats.opening import File
+from rnnsearch.formats.opening import SAMPLE, File
 from rnnsearch.formats.units import Head
 
 MOST_BYTES = 1 << 20
@@ -64,7 +64,7 @@ def elements(file: File, path: Path, names: Collection[str]) -> Iterator[Found]:
     Raises RnnsearchError, with the line, for what is not well-formed or is hostile.
     """
     first = file.read(_CHUNK)
-    reader = _Reader(path, names, _encoding(first))
+    reader = Reader(path, names, _encoding(first))
     fed = 0
     chunk = first
     while chunk:
@@ -77,6 +77,12 @@ def elements(file: File, path: Path, names: Collection[str]) -> Iterator[Found]:
         chunk = file.read(_CHUNK)
     reader.feed(b"", last=True)
     yield from reader.found
+
+
+def encoding_of_xml(content: bytes) -> str:
+    """The encoding of a file, where no byte order mark says it."""
+    declared = _DECLARED.match(content)
+    return _encoding(content[:SAMPLE]) or (declared[1].decode("ascii") if declared else "utf-8")
 
 
 def _encoding(start: bytes) -> str:
@@ -93,7 +99,7 @@ def _encoding(start: bytes) -> str:
     return ""
 
 
-class _Reader:
+class Reader:
     """The state of a parser: the elements that are open, and those that are finished."""
 
     def __init__(self, path: Path, names: Collection[str], encoding: str) -> None:
@@ -132,7 +138,7 @@ class _Reader:
         return RnnsearchError(f"{self._path}:{line}: XML with {what}, which is not read; is the file what it should be?")
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
-        element = Element(name.rpartition(":")[2], attributes)
+        element = self._element(name, attributes)
         if len(self._above) + len(self._open) >= MOST_DEPTH:
             raise self.refusal(f"more than {MOST_DEPTH} elements in one another")
         if self._open:
@@ -150,8 +156,15 @@ class _Reader:
             self._above.pop()
             return
         element = self._open.pop()
+        self._closed(element)
         if not self._open:
             self.found.append(Found(element, self._line, tuple(self._above)))
+
+    def _element(self, name: str, attributes: dict[str, str]) -> Element:
+        return Element(name.rpartition(":")[2], attributes)
+
+    def _closed(self, element: Element) -> None:
+        """Take note of the end of an element."""
 
     def _text(self, text: str) -> None:
         if not self._open:

@@ -1,0 +1,142 @@
+"""Targets of XLIFF 1 and 2: which are to be filled, what is put into them, and which states they then have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from rnnsearch.formats.inline import Inline
+from rnnsearch.formats.parts import Change, Part
+from rnnsearch.formats.xliff_segments import UNFINISHED, has_text, marked, role_1, role_2
+from rnnsearch.formats.xml import Found
+from rnnsearch.formats.xml_places import Placed, children, end_tag, start_tag, text_slot
+
+
+def filled(unit: Placed, found: Found, text: str, again: bool) -> Iterator[Part]:
+    """Yield the parts of a unit that change, in order."""
+    lines = found.inherited("xml:space") == "preserve"
+    parts = _of_version_2(unit, text, again, lines) if unit.tag == "unit" else _of_version_1(unit, found, text, again, lines)
+    yield from sorted(parts, key=lambda part: part.start)
+
+
+def _of_version_2(unit: Placed, text: str, again: bool, lines: bool) -> Iterator[Part]:
+    for segment in (child for child in unit.iter("segment") if isinstance(child, Placed)):
+        source, target = _side(segment, "source"), _side(segment, "target")
+        if source is None or not _to_fill(source, target, segment.get("state", ""), again):
+            continue
+        # What a machine has translated has not been reviewed, which is the next state.
+        yield Change(segment.start, segment.inner, start_tag(segment, text, state="translated", subState=None))
+        yield from _target(source, source, target, text, lines)
+
+
+def _of_version_1(unit: Placed, found: Found, text: str, again: bool, lines: bool) -> Iterator[Part]:
+    source, target, segmented = (_side(unit, name) for name in ("source", "target", "seg-source"))
+    if source is None:
+        return
+    studio = "xmlns:sdl" in (found.above[0] if found.above else unit).attrib
+    state = "" if target is None else target.get("state", "")
+    segments = {} if segmented is None else marked(segmented)
+    states: dict[str, str | None] = (
+        {} if studio else {"state": "needs-review-translation", "state_qualifier": "mt-suggestion"}
+    )
+    if segmented is None or not segments:
+        if _to_fill(source, target, state, again):
+            yield from _target(source, source, target, text, lines, **states)
+        return
+    locked = {seg.get("id") for seg in _studio_segments(unit) if seg.get("locked") == "true"}
+    if target is None or not has_text(target):
+        numbers = segments.keys() - locked
+        if not numbers or not has_text(source):
+            return
+        yield from _target(segmented, segmented, target, text, lines, **states)
+    else:
+        translated = marked(target)
+        numbers = {
+            number
+            for number, part in segments.items()
+            if number in translated and number not in locked and _to_fill(part, translated[number], state, again)
+        }
+        if numbers and states:
+            yield Change(target.start, target.inner, start_tag(target, text, **states))
+        for number in numbers:
+            yield from _replaced(segments[number], translated[number], text, lines)
+    if studio:
+        for seg in _studio_segments(unit):
+            if seg.get("id") in numbers:
+                yield _changed(seg, text, conf="Draft", origin="mt")
+
+
+def _side(parent: Placed, name: str) -> Placed | None:
+    return next(iter(children(parent, name)), None)
+
+
+def _studio_segments(unit: Placed) -> list[Placed]:
+    """What Trados Studio says of each segment of a unit."""
+    return [seg for definitions in children(unit, "seg-defs") for seg in children(definitions, "seg")]
+
+
+def _to_fill(source: Element, target: Element | None, state: str, again: bool) -> bool:
+    """Whether a segment has something to translate, and no translation."""
+    text = "".join(source.itertext())
+    if not text.strip():
+        return False
+    if again or target is None or not has_text(target):
+        return True
+    return state in UNFINISHED and "".join(target.itertext()) == text
+
+
+def _target(
+    source: Placed, before: Placed, target: Placed | None, text: str, lines: bool, **states: str | None
+) -> Iterator[Part]:
+    """A whole target, in place of the one that there is or after the element `before`, indented like it."""
+    if target is not None:
+        yield Change(target.start, target.stop, start_tag(target, text, **states))
+        place, end = target.stop, end_tag(target, text)
+    else:
+        place = before.stop
+        above = text[: before.start]
+        indent = above[len(above.rstrip()) :]
+        name = end_tag(before, text)[2:-1].replace("seg-source", "target").replace("source", "target")
+        attributes = "".join(f' {key.replace("_", "-")}="{value}"' for key, value in states.items())
+        yield Change(place, place, f"{indent}<{name}{attributes}>")
+        end = f"</{name}>"
+    yield from _content(source, place, text, lines)
+    yield Change(place, place, end)
+
+
+def _content(source: Placed, place: int, text: str, lines: bool) -> Iterator[Part]:
+    """The content of a source, in which segments are translated, or all of it if there are none."""
+    segments = [part for part in marked(source).values() if isinstance(part, Placed)]
+    if not segments:
+        yield text_slot(place, source, text, _role, lines)
+        return
+    done = source.inner
+    for part in segments:
+        yield Change(place, place, text[done : part.start] + start_tag(part, text))
+        yield text_slot(place, part, text, _role, lines)
+        yield Change(place, place, end_tag(part, text))
+        done = part.stop
+    yield Change(place, place, text[done : source.inner_stop])
+
+
+def _replaced(source: Element, target: Element, text: str, lines: bool) -> Iterator[Part]:
+    assert isinstance(source, Placed)
+    assert isinstance(target, Placed)
+    yield Change(target.start, target.stop, start_tag(target, text))
+    yield text_slot(target.stop, source, text, _role, lines)
+    yield Change(target.stop, target.stop, end_tag(target, text))
+
+
+def _changed(element: Placed, text: str, **attributes: str) -> Change:
+    """An element with other values of attributes; one without content stays without."""
+    tag = start_tag(element, text, **attributes)
+    empty = text.startswith("/>", element.inner - 2)
+    return Change(element.start, element.inner, f"{tag[:-1]} />" if empty else tag)
+
+
+def _role(element: Element) -> Inline:
+    """The inline elements of both versions; annotations stay around what they are about."""
+    if element.tag == "mrk":
+        return Inline("around")
+    version_2 = element.tag in ("pc", "sc", "ec", "cp", "sm", "em")
+    return role_2(element) if version_2 else role_1(element)

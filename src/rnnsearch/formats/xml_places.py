@@ -1,0 +1,140 @@
+"""The elements of an XML document with their places, and their content as texts to translate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import cast
+from xml.etree.ElementTree import Element
+
+from rnnsearch.formats.inline import Roles
+from rnnsearch.formats.parts import Codes, Slot
+from rnnsearch.formats.xml import Found, Reader
+
+_CHUNK = 1 << 16
+_TAG = re.compile(r"""<(?:[^<>"']|"[^"]*"|'[^']*')*+>""")
+
+
+class Placed(Element):
+    """An element, and where it is in the text of its document."""
+
+    start: int
+    """The place of its start tag."""
+    inner: int
+    """The place of its content."""
+    inner_stop: int
+    stop: int
+    """The place after it."""
+
+
+class _PlacedReader(Reader):
+    def __init__(self, path: Path, names: Collection[str], text: str) -> None:
+        super().__init__(path, names, "utf-8")
+        self.data = text.encode()
+        self._document = text
+        self._byte = self._place = 0
+
+    def _now(self) -> int:
+        """The place, in characters, of what the parser has come to."""
+        index = self.parser.CurrentByteIndex
+        self._place += len(self.data[self._byte : index].decode())
+        self._byte = index
+        return self._place
+
+    def _element(self, name: str, attributes: dict[str, str]) -> Element:
+        element = Placed(name.rpartition(":")[2], attributes)
+        element.start = self._now()
+        tag = _TAG.match(self._document, element.start)
+        if tag is None:
+            raise self.refusal("an element within an entity")
+        element.inner = tag.end()
+        return element
+
+    def _closed(self, element: Element) -> None:
+        assert isinstance(element, Placed)
+        if self._document.startswith("/>", element.inner - 2):
+            element.inner_stop = element.stop = element.inner
+        else:
+            element.inner_stop = self._now()
+            element.stop = self._document.index(">", element.inner_stop) + 1
+
+
+def placed_elements(text: str, path: Path, names: Collection[str]) -> Iterator[tuple[Placed, Found]]:
+    """Yield the elements as `rnnsearch.formats.xml.elements` does, with their places in the text."""
+    reader = _PlacedReader(path, names, text)
+    for start in range(0, len(reader.data), _CHUNK):
+        reader.feed(reader.data[start : start + _CHUNK])
+        yield from ((cast(Placed, found.element), found) for found in reader.found)
+        reader.found.clear()
+    reader.feed(b"", last=True)
+    yield from ((cast(Placed, found.element), found) for found in reader.found)
+
+
+def children(element: Element, name: str) -> list[Placed]:
+    """The elements with this name in another."""
+    return [child for child in element if isinstance(child, Placed) and child.tag == name]
+
+
+def start_tag(element: Placed, text: str, **attributes: str | None) -> str:
+    """The start tag of an element, with other values of these attributes, and without those that are None."""
+    tag = re.sub(r"\s*/>\Z", ">", text[element.start : element.inner])
+    for name, value in attributes.items():
+        name = name.replace("_", "-")
+        tag = re.sub(rf"""\s+{name}\s*=\s*(?:"[^"]*"|'[^']*')""", "", tag)
+        if value is not None:
+            tag = f'{tag[:-1]} {name}="{value}">'
+    return tag
+
+
+def end_tag(element: Placed, text: str) -> str:
+    """The end tag of an element."""
+    name = re.match(r"<([^\s/>]+)", text[element.start : element.inner])
+    assert name is not None
+    return f"</{name[1]}>"
+
+
+def text_slot(
+    place: int, element: Placed, text: str, role: Roles, lines: bool = True, unescape: Callable[[str], str] = str
+) -> Slot:
+    """A slot for the translation of the content of an element at another place."""
+    codes = Codes(text[element.inner : element.inner_stop])
+    return Slot(place, place, coded(element, text, role, codes, unescape), codes.restored, "xml", lines)
+
+
+def coded(element: Placed, text: str, role: Roles, codes: Codes, unescape: Callable[[str], str] = str) -> str:
+    """The content of an element as text, in which inline elements are code."""
+    inside = [child for child in element if isinstance(child, Placed)]
+    return _coded(inside, (element.inner, element.inner_stop), text, role, codes, unescape)
+
+
+def _coded(
+    inside: Sequence[Placed], span: tuple[int, int], text: str, role: Roles, codes: Codes, unescape: Callable[[str], str]
+) -> str:
+    parts: list[str] = []
+    place, number = span[0], 0
+    while number < len(inside):
+        child = inside[number]
+        parts.append(codes.placeholders(unescape(text[place : child.start])))
+        kind, key = role(child)
+        raw = text[child.start : child.stop]
+        place, number = child.stop, number + 1
+        if child.get("translate") == "no" or child.get("mtype") == "protected" or kind == "through":
+            parts.append(codes.kept(raw, unescape("".join(child.itertext())).replace("&", "&amp;")))
+        elif kind == "around" and child.inner < child.stop:
+            content = coded(child, text, role, codes, unescape)
+            parts.append(codes.around(text[child.start : child.inner], content, text[child.inner_stop : child.stop]))
+        elif kind == "open" and (close := _closing(inside[number:], key, role)) is not None:
+            last = inside[number + close]
+            content = _coded(inside[number : number + close], (place, last.start), text, role, codes, unescape)
+            parts.append(codes.around(raw, content, text[last.start : last.stop]))
+            place, number = last.stop, number + close + 1
+        else:
+            parts.append(codes.alone(raw))
+    parts.append(codes.placeholders(unescape(text[place : span[1]])))
+    return "".join(parts)
+
+
+def _closing(following: Sequence[Placed], key: str, role: Roles) -> int | None:
+    roles = ((number, role(child)) for number, child in enumerate(following))
+    return next((number for number, (kind, own) in roles if kind == "close" and own == key), None)
