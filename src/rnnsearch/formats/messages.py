@@ -1,58 +1,17 @@
-"""Files of messages in one language: JSON, Apple's strings, Fluent, and the resources of Android and .NET."""
+"""Files of messages in one language: Apple's strings, and Fluent."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
-from xml.etree.ElementTree import Element
+from typing import ClassVar, Literal
 
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.formats.inline import Inline, text_of
-from rnnsearch.formats.opening import File, without_compression
+from rnnsearch.formats.opening import File
+from rnnsearch.formats.parts import Part, message_slot
 from rnnsearch.formats.text_files import decoded, read_whole
-from rnnsearch.formats.units import BETWEEN, SOURCE, Head, Message, Text
-from rnnsearch.formats.xliff_segments import NOT_TO_TRANSLATE
-from rnnsearch.formats.xml import elements, root_of
-from rnnsearch.untrusted import parse_json
-
-
-def _ending(head: Head) -> str:
-    return without_compression(head.path).suffix.lower()
-
-
-class JsonMessages:
-    """JSON with strings under keys, nested or not, as MediaWiki, i18next, Flutter (ARB) and browser extensions have it."""
-
-    name: ClassVar[str] = "JSON"
-    places: ClassVar[str] = "message"
-
-    def recognises(self, head: Head) -> bool:
-        """Whether it is an object, by its beginning and its name."""
-        return _ending(head) in (".json", ".arb") and re.match(r'\s*\{\s*["}]', head.text) is not None
-
-    def messages(self, file: File, path: Path) -> Iterator[Message]:
-        """Yield the strings; what is under keys that begin with `@` is about them."""
-        try:
-            content = parse_json(decoded(read_whole(file, path), path))
-        except ValueError as error:
-            raise RnnsearchError(f"{path}: not JSON ({error})") from None
-        for number, (key, text) in enumerate(_strings(content, ""), 1):
-            yield Message(key, number, Text(SOURCE, text))
-
-
-def _strings(value: Any, key: str) -> Iterator[tuple[str, str]]:
-    if isinstance(value, str):
-        yield key, value
-    elif isinstance(value, list):
-        for number, element in enumerate(value):
-            yield from _strings(element, f"{key}{BETWEEN}{number}")
-    elif isinstance(value, dict):
-        described = value.keys() & {"message", "defaultMessage", "string"}
-        for name, element in value.items():
-            if not name.startswith("@") and (not described or name in described):
-                yield from _strings(element, f"{key}{BETWEEN}{name}")
+from rnnsearch.formats.units import SOURCE, Head, Message, Text, ending
 
 
 class AppleStrings:
@@ -60,29 +19,47 @@ class AppleStrings:
 
     name: ClassVar[str] = "Apple strings"
     places: ClassVar[str] = "line"
+    unencodable: ClassVar[Literal["strict", "xmlcharrefreplace"]] = "strict"
     _entry = re.compile(
         r'\s+|/\*.*?\*/|//[^\n]*|(?:"((?:[^"\\]|\\.)*)"|([\w.$/:-]+))\s*(?:/\*.*?\*/\s*)?=\s*"((?:[^"\\]|\\.)*)"\s*;',
         re.DOTALL,
     )
     _escape = re.compile(r"\\(?:U([0-9a-fA-F]{4})|(.))", re.DOTALL)
+    _escaped = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"})
 
     def recognises(self, head: Head) -> bool:
         """Whether an entry is in it and its name ends in `.strings`."""
-        return _ending(head) == ".strings"
+        return ending(head) == ".strings"
 
     def messages(self, file: File, path: Path) -> Iterator[Message]:
         """Yield the entries. Raises RnnsearchError, with the line, for anything else."""
-        text = decoded(read_whole(file, path), path)
+        for line, match in self._entries(decoded(read_whole(file, path), path), path):
+            key = match[1] if match[2] is None else match[2]
+            yield Message(key, line, Text(SOURCE, self._escape.sub(self._unescape, match[3])))
+
+    def _entries(self, text: str, path: Path) -> Iterator[tuple[int, re.Match[str]]]:
         place, line = 0, 1
         while place < len(text):
             match = self._entry.match(text, place)
             if match is None:
                 raise RnnsearchError(f'{path}:{line}: not an entry of the form "key" = "text";')
-            key = match[1] if match[2] is None else match[2]
-            if key is not None:
-                yield Message(key, line, Text(SOURCE, self._escape.sub(self._unescape, match[3])))
+            if match[3] is not None:
+                yield line, match
             line += text.count("\n", place, match.end())
             place = match.end()
+
+    def encoding(self, content: bytes) -> str:
+        """UTF-8."""
+        return "utf-8"
+
+    def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
+        """Yield the values of the entries."""
+        for _, match in self._entries(text, path):
+            yield message_slot(match.start(3), match[3], self._escape.sub(self._unescape, match[3]), self._written)
+
+    @staticmethod
+    def _written(text: str) -> str:
+        return text.translate(AppleStrings._escaped)
 
     @staticmethod
     def _unescape(match: re.Match[str]) -> str:
@@ -100,7 +77,7 @@ class Fluent:
 
     def recognises(self, head: Head) -> bool:
         """Whether its name ends in `.ftl`."""
-        return _ending(head) == ".ftl"
+        return ending(head) == ".ftl"
 
     def messages(self, file: File, path: Path) -> Iterator[Message]:
         """Yield the values; one with a choice between variants is left out."""
@@ -119,69 +96,3 @@ class Fluent:
                 key, start, value = f"{owner}.{attribute[1]}", number, [attribute[2]]
             elif value and (line.startswith((" ", "}")) or not line):
                 value.append(line)
-
-
-class Android:
-    """String resources of Android: strings, plurals and arrays."""
-
-    name: ClassVar[str] = "Android strings"
-    places: ClassVar[str] = "line"
-    _escape = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(.))|"', re.DOTALL)
-    """An escape, or a quotation mark around text whose white space is kept."""
-
-    def recognises(self, head: Head) -> bool:
-        """Whether the root element is `resources`."""
-        return root_of(head) == "resources"
-
-    def messages(self, file: File, path: Path) -> Iterator[Message]:
-        """Yield the strings, each quantity of a plural and each item of an array by itself."""
-        for found in elements(file, path, ("string", "plurals", "string-array")):
-            element = found.element
-            name = f"{element.tag}{BETWEEN}{element.get('name', '')}"
-            reason = NOT_TO_TRANSLATE if element.get("translatable") == "false" else None
-            if element.tag == "string":
-                yield Message(name, found.line, self._text(element), reason)
-                continue
-            for number, item in enumerate(element.iter("item")):
-                yield Message(f"{name}{BETWEEN}{item.get('quantity', number)}", found.line, self._text(item), reason)
-
-    def _text(self, element: Element) -> Text:
-        text = text_of(element, SOURCE, _android_role, {})
-        plain = text.text.strip()
-        return Text(SOURCE, self._escape.sub(self._unescape, plain), text.tagged)
-
-    @staticmethod
-    def _unescape(match: re.Match[str]) -> str:
-        if match[0] == '"':
-            return ""
-        return chr(int(match[1], 16)) if match[1] else {"n": "\n", "t": "\t"}.get(match[2], match[2])
-
-
-def _android_role(element: Element) -> Inline:
-    """Markup such as `b` is a pair of tags; `xliff:g` says only what its content is."""
-    return Inline("through") if element.tag == "g" else Inline("around", element.tag)
-
-
-class ResX:
-    """Resources of .NET."""
-
-    name: ClassVar[str] = "ResX"
-    places: ClassVar[str] = "line"
-
-    def recognises(self, head: Head) -> bool:
-        """Whether it is XML with the root `root` and has a schema or a header of ResX, or its name ends in `.resx`."""
-        if root_of(head) != "root":
-            return False
-        return _ending(head) in (".resx", ".resw") or any(
-            mark in head.text for mark in ("<resheader", "<data name=", "msdata")
-        )
-
-    def messages(self, file: File, path: Path) -> Iterator[Message]:
-        """Yield the strings."""
-        for found in elements(file, path, ("data",)):
-            element, value = found.element, found.element.find("value")
-            name = element.get("name", "")
-            if value is None or name.startswith(">>") or "mimetype" in element.attrib:
-                continue
-            if element.get("type", "System.String").startswith("System.String"):
-                yield Message(name, found.line, Text(SOURCE, "".join(value.itertext())))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +44,9 @@ class Slot:
 Part = Change | Slot
 
 
-def in_place(start: int, raw: str, text: str, written: Callable[[str], str], markup: Literal["plain", "xml"]) -> Slot:
+def in_place(
+    start: int, raw: str, text: str, written: Callable[[str], str], markup: Literal["plain", "xml"] = "plain"
+) -> Slot:
     """The slot of a text where the source itself stands, which stays as it is written where the translation is the same."""
     return Slot(start, start + len(raw), text, lambda new: raw if new == text else written(new), markup)
 
@@ -81,7 +84,7 @@ class DocumentFile:
         self._path, self._format = path, format_
         self._mark = mark_of(content)
         self._text, self._codec = separated(content, path, format_.encoding(content))
-        if self._text.encode(self._codec) != content[len(self._mark) :]:
+        if not _writes_back(self._text, self._codec, content[len(self._mark) :]):
             raise RnnsearchError(f"{path}: in {self._codec}, which cannot be written as it was; convert it to UTF-8")
         self._parts = list(format_.parts(self._text, path, again))
         self.slots = [part for part in self._parts if isinstance(part, Slot)]
@@ -106,6 +109,14 @@ class DocumentFile:
                 f"{self._path}: its encoding {self._codec} has no {character!r}, which the translation needs; convert the "
                 "file to UTF-8"
             ) from None
+
+
+def _writes_back(text: str, codec: str, content: bytes) -> bool:
+    try:
+        text.encode()  # half a pair of surrogates is no text
+        return text.encode(codec) == content
+    except UnicodeError:
+        return False
 
 
 # Code within a text ---------------------------------------------------------------------------------------------------
@@ -152,9 +163,24 @@ class Codes:
         return _PLACEHOLDER.sub(lambda match: self.kept(match[1], match[1]) if match[1] else match[0], text)
 
     def restored(self, text: str) -> str:
-        """A text with its code again."""
-        return self._place.sub(self._code, text)
+        """A text with its code again. A placeholder that a translation has as a word is not there a second time."""
+        copied = Counter(match[1] for match in _PLACEHOLDER.finditer(self._place.sub("", text)) if match[1])
+        parts: list[str] = []
+        place = 0
+        for match in self._place.finditer(text):
+            before, place = text[place : match.start()], match.end()
+            number = int(match[1] or match[2] or match[3]) + match[0].startswith("</")
+            code = self._codes[number] if number < len(self._codes) else match[0]
+            if match[3] and copied[code]:
+                copied[code] -= 1
+                code = ""
+                if not text[place : place + 1].isalnum():
+                    before = before.removesuffix(" ")
+            parts += [before, code]
+        return "".join([*parts, text[place:]])
 
-    def _code(self, match: re.Match[str]) -> str:
-        number = int(match[1] or match[2] or match[3]) + match[0].startswith("</")
-        return self._codes[number] if number < len(self._codes) else match[0]
+
+def message_slot(start: int, raw: str, text: str, written: Callable[[str], str]) -> Slot:
+    """The slot of a text for people in a program, in which what the program replaces is kept."""
+    codes = Codes(text)
+    return in_place(start, raw, codes.placeholders(text), lambda new: written(codes.restored(new)))

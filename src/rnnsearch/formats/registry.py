@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from rnnsearch.formats.delimited import Delimited
 from rnnsearch.formats.html import Html
-from rnnsearch.formats.messages import Android, AppleStrings, Fluent, JsonMessages, ResX
+from rnnsearch.formats.json_messages import JsonMessages
+from rnnsearch.formats.messages import AppleStrings, Fluent
 from rnnsearch.formats.parts import DocumentFormat
 from rnnsearch.formats.po import Po
 from rnnsearch.formats.qt import QtLinguist
 from rnnsearch.formats.records import JsonLines, JsonList, Parquet
+from rnnsearch.formats.resources import Android, ResX
 from rnnsearch.formats.subtitles import Subtitles
 from rnnsearch.formats.tbx import Tbx
 from rnnsearch.formats.tmx import Tmx
@@ -26,6 +28,11 @@ MESSAGES: tuple[MessageFormat, ...] = (_SUBTITLES, _ANDROID, _RESX, _JSON, _STRI
 DOCUMENTS: dict[str, DocumentFormat] = {
     "po": _PO,
     "xliff": _XLIFF,
+    "qt": _QT,
+    "android": _ANDROID,
+    "resx": _RESX,
+    "strings": _STRINGS,
+    "json-messages": _JSON,
     "subtitles": _SUBTITLES,
     "html": Html(),
 }

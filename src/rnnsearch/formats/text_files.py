@@ -38,7 +38,7 @@ def mark_of(content: bytes) -> bytes:
 
 
 def separated(content: bytes, path: Path, declared: str = "utf-8") -> tuple[str, str]:
-    """The text of a file after its byte order mark, and the name of its encoding. Raises RnnsearchError as `decoded` does."""
+    """The text of a file after its byte order mark, and its encoding. Raises RnnsearchError as `decoded` does."""
     text = decoded(content, path, declared)
     if mark := mark_of(content):
         text = text.removeprefix("\ufeff")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from rnnsearch.formats.opening import File
+from rnnsearch.formats.opening import File, without_compression
 
 SOURCE, TARGET = "source", "target"
 """In place of a language, where a file says only which side a text belongs to."""
@@ -79,6 +79,11 @@ class Head:
     def __post_init__(self) -> None:
         encoding = "utf-16" if self.start[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
         object.__setattr__(self, "text", self.start.decode(encoding, "replace"))
+
+
+def ending(head: Head) -> str:
+    """The ending of the name of a file, in small letters and without that of its compression."""
+    return without_compression(head.path).suffix.lower()
 
 
 class Format(Protocol):

@@ -15,11 +15,14 @@ from rnnsearch.formats.xml_places import Placed, children, end_tag, start_tag, t
 def filled(unit: Placed, found: Found, text: str, again: bool) -> Iterator[Part]:
     """Yield the parts of a unit that change, in order."""
     lines = found.inherited("xml:space") == "preserve"
-    parts = _of_version_2(unit, text, again, lines) if unit.tag == "unit" else _of_version_1(unit, found, text, again, lines)
-    yield from sorted(parts, key=lambda part: part.start)
+    version = _of_version_2 if unit.tag == "unit" else _of_version_1
+    parts = sorted(version(unit, found, text, again, lines), key=lambda part: part.start)
+    if parts and unit.get("approved") == "yes":
+        yield Change(unit.start, unit.inner, start_tag(unit, text, approved="no"))
+    yield from parts
 
 
-def _of_version_2(unit: Placed, text: str, again: bool, lines: bool) -> Iterator[Part]:
+def _of_version_2(unit: Placed, found: Found, text: str, again: bool, lines: bool) -> Iterator[Part]:
     for segment in (child for child in unit.iter("segment") if isinstance(child, Placed)):
         source, target = _side(segment, "source"), _side(segment, "target")
         if source is None or not _to_fill(source, target, segment.get("state", ""), again):
