@@ -60,7 +60,7 @@ _Protect = Annotated[
 ]
 _LineFormat = Literal["text", "json", "pharaoh"]
 _Format = Annotated[
-    Literal[_LineFormat, "po", "xliff", "subtitles", "html"] | None,
+    _DocumentFormat | _LineFormat | None,
     typer.Option(
         "--format",
         help="A line for each of FILE: `text`; `json` with tokens, scores and alignments; or `pharaoh` alignments. Or what "

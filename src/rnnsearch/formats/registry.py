@@ -5,6 +5,7 @@ from __future__ import annotations
 from rnnsearch.formats.delimited import Delimited
 from rnnsearch.formats.html import Html
 from rnnsearch.formats.json_messages import JsonMessages
+from rnnsearch.formats.markdown import Markdown
 from rnnsearch.formats.messages import AppleStrings, Fluent
 from rnnsearch.formats.parts import DocumentFormat
 from rnnsearch.formats.po import Po
@@ -34,6 +35,7 @@ DOCUMENTS: dict[str, DocumentFormat] = {
     "strings": _STRINGS,
     "json-messages": _JSON,
     "subtitles": _SUBTITLES,
+    "markdown": Markdown(),
     "html": Html(),
 }
 """Formats that are translated into files of the same kind, by the names that `translate --format` has for them."""

@@ -35,9 +35,10 @@ class Document:
 
 
 class _Line:
-    """A line of a text, with the white space at its ends, which stays."""
+    """A line of a text. The white space at its ends stays, and all of it where nothing in it is translated."""
 
     def __init__(self, line: str, read: Callable[[str], Passage | Tagged]) -> None:
+        self._line = line
         self._before = line[: len(line) - len(line.lstrip())]
         self._text = line.strip()
         self._after = line[len(self._before) + len(self._text) :]
@@ -45,7 +46,10 @@ class _Line:
         self.sentences = self._read.sentences
 
     def joined(self, translations: Iterator[Translation]) -> str:
-        text = self._read.joined(list(islice(translations, len(self.sentences))))
+        own = list(islice(translations, len(self.sentences)))
+        if [translation.text for translation in own] == self.sentences:
+            return self._line
+        text = self._read.joined(own)
         return self._before + text.strip() + self._after
 
 
@@ -57,7 +61,7 @@ class _Html:
         self.sentences = self._read.sentences
 
     def joined(self, translations: Iterator[Translation]) -> str:
-        return self._read.joined(list(translations))
+        return self._read.joined(list(islice(translations, len(self.sentences))))
 
 
 def _lines(slot: Slot, language: str, split: bool, attributes: bool) -> Sequence[_Line | _Html]:
