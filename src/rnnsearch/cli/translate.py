@@ -59,8 +59,11 @@ _Protect = Annotated[
     ),
 ]
 _LineFormat = Literal["text", "json", "pharaoh"]
+_DocumentFormat = Literal[
+    "po", "xliff", "qt", "android", "resx", "strings", "json-messages", "subtitles", "markdown", "html"
+]
 _Format = Annotated[
-    _DocumentFormat | _LineFormat | None,
+    Literal[_LineFormat, _DocumentFormat] | None,
     typer.Option(
         "--format",
         help="A line for each of FILE: `text`; `json` with tokens, scores and alignments; or `pharaoh` alignments. Or what "

@@ -47,7 +47,7 @@ def _of_version_1(unit: Placed, found: Found, text: str, again: bool, lines: boo
             yield from _target(source, source, target, text, lines, **states)
         return
     locked = {seg.get("id") for seg in _studio_segments(unit) if seg.get("locked") == "true"}
-    if target is None or not has_text(target):
+    if target is None or (_is_empty(target) and not locked):
         numbers = segments.keys() - locked
         if not numbers or not has_text(source):
             return
@@ -76,6 +76,11 @@ def _side(parent: Placed, name: str) -> Placed | None:
 def _studio_segments(unit: Placed) -> list[Placed]:
     """What Trados Studio says of each segment of a unit."""
     return [seg for definitions in children(unit, "seg-defs") for seg in children(definitions, "seg")]
+
+
+def _is_empty(target: Element) -> bool:
+    """Whether there is no text in a target and nothing in its segments; tags may be beside these, as Trados Studio has them."""
+    return not has_text(target) or not ("".join(target.itertext()).strip() or any(map(len, marked(target).values())))
 
 
 def _to_fill(source: Element, target: Element | None, state: str, again: bool) -> bool:
