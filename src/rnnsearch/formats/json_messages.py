@@ -26,7 +26,7 @@ class JsonMessages:
     name: ClassVar[str] = "JSON"
     places: ClassVar[str] = "message"
     unencodable: ClassVar[Literal["strict", "xmlcharrefreplace"]] = "strict"
-    _token = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]:]')
+    _token = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]:,]')
     _choice = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,")
     """What a message of ICU MessageFormat has in it where it is a little program, which is not translated."""
 
@@ -67,6 +67,8 @@ class JsonMessages:
                     levels[-1].key = None
                 case ":":
                     pass
+                case ",":  # a number may have been before it
+                    level.key = None
                 case string if level.bracket == "{" and level.key is None:
                     level.key = json.loads(string)
                 case string:

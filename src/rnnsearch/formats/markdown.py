@@ -12,7 +12,7 @@ from rnnsearch.formats.markdown_inline import coded
 from rnnsearch.formats.parts import Codes, Part, Slot, in_place
 from rnnsearch.formats.units import Head, ending
 
-_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*$", re.DOTALL | re.MULTILINE)
+_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 _CONTAINER = re.compile(r"[ \t]*+(?:>[ \t]?+|(?:[-+*]|\d{1,9}[.)])[ \t]++(?:\[[ xX]\][ \t]++)?+|\[\^[^\]]+\]:[ \t]*+)")
 _FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
@@ -65,7 +65,7 @@ class Markdown:
         front = _FRONT_MATTER.match(text)
         lines = list(_lines(text, front.end() if front else 0))
         defined = frozenset(match[1].casefold() for line in lines if (match := _DEFINITION.match(line.text)))
-        yield from _Blocks(lines, defined).parts()
+        yield from _Blocks(text, lines, defined).parts()
 
 
 def _lines(text: str, start: int) -> Iterator[_Line]:
@@ -85,6 +85,7 @@ def _lines(text: str, start: int) -> Iterator[_Line]:
 class _Blocks:
     """The lines of a document, and how far they are read."""
 
+    document: str
     lines: list[_Line]
     defined: frozenset[str]
     """The names of links that are defined somewhere in the document."""
@@ -196,13 +197,7 @@ class _Blocks:
 
     def _texts(self, lines: list[tuple[int, str]], between: str = "", cell: bool = False) -> Iterator[Part]:
         """The slot of a text that is on these lines, each with its place, with `between` from one to the next."""
-        start, raw = lines[0]
-        if len(lines) > 1:
-            last, end = lines[-1]
-            raw = between.join(text for _, text in lines)
-            stop = last + len(end)
-        else:
-            stop = start + len(raw)
+        start, (last, end) = lines[0][0], lines[-1]
         text = " ".join(text for _, text in lines)
         if not any(map(str.isalpha, text)):
             return
@@ -215,9 +210,8 @@ class _Blocks:
                 restored = re.sub(r"(?<!\\)\|", r"\\|", restored)
             return between.join(_wrapped(restored, width)) if len(lines) > 1 else restored
 
-        with_codes = coded(text, codes, self.defined)
-        slot = in_place(start, raw, with_codes, written)
-        yield Slot(start, stop, with_codes, slot.written)
+        raw = self.document[start : last + len(end)]
+        yield in_place(start, raw, coded(text, codes, self.defined), written)
 
 
 def _wrapped(text: str, width: int) -> list[str]:

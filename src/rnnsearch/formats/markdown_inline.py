@@ -11,13 +11,13 @@ from rnnsearch.formats.parts import Codes
 _MOST_NESTED = 10
 _BRACKETS = r"(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*+\])*+"
 _ADDRESS = r"\((?:[^()\\]|\\.|\([^()]*\))*+\)"
-# What is between two marks has at most a thousand characters, so that all is found in linear time.
+# What is between two marks has at most 500 characters, so that all is found in linear time.
 _INLINE = re.compile(
     rf"""
     (?P<escape>\\[!-/:-@\[-`{{-~])
-    | (?P<code>(?<!`)(?P<ticks>`+)(?!`)(?P<inside>.{{1,1000}}?)(?<!`)(?P=ticks)(?!`))
-    | (?P<math>\$\$[^$]{{1,1000}}\$\$|(?<![\w$])\$(?=[^\s$])[^$]{{1,1000}}(?<=\S)\$(?![\w$]))
-    | (?P<template>\{{%.{{0,1000}}?%\}}|\{{\{{.{{0,1000}}?\}}\}})
+    | (?P<code>(?<!`)(?P<ticks>`+)(?!`)(?P<inside>.{{1,500}}?)(?<!`)(?P=ticks)(?!`))
+    | (?P<math>\$\$[^$]{{1,500}}\$\$|(?<![\w$])\$(?=[^\s$])[^$]{{1,500}}(?<=\S)\$(?![\w$]))
+    | (?P<template>\{{%.{{0,500}}?%\}}|\{{\{{.{{0,500}}?\}}\}})
     | (?P<footnote>\[\^[^\]\s]+\])
     | (?P<link>(?P<open>!?\[)(?P<label>{_BRACKETS})\](?P<target>{_ADDRESS}|\[[^\[\]]*\])?)
     | (?P<address><(?:[a-z][a-z0-9+.-]{{1,31}}:[^\s<>]*|[^\s<>@]{{1,200}}@[^\s<>]*)>)
@@ -25,7 +25,7 @@ _INLINE = re.compile(
     | (?P<bare>\b(?:https?|ftp)://[^\s<>()]+(?<![.,;:!?'"*_]))
     | (?P<reference>&(?:\#\d{{1,7}}|\#[xX][0-9a-fA-F]{{1,6}}|[A-Za-z]\w{{1,30}});)
     | (?P<mark>\*\*\*|\*\*|\*|~~|(?<!\w)(?:___|__|_))(?=[^\s*_~])
-      (?P<marked>.{{1,1000}}?)(?<=\S)(?<!\\)(?P=mark)(?!(?<=_)\w)(?![*~])
+      (?P<marked>.{{1,500}}?)(?<=\S)(?<!\\)(?P=mark)(?!(?<=_)\w)(?![*~])
     """,
     re.VERBOSE | re.DOTALL,
 )

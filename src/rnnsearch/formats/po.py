@@ -17,7 +17,9 @@ from rnnsearch.formats.text_files import decoded, encoding_of, read_whole
 from rnnsearch.formats.units import SOURCE, TARGET, Head, Text, Unit
 from rnnsearch.formats.xliff_segments import NO_TRANSLATION
 
-_CHARSET = re.compile(rb"^\"Content-Type:[^\n\"]*charset=([\w.:-]+)", re.MULTILINE | re.IGNORECASE)
+_CHARSET = re.compile(
+    rb'^(?:msgstr[ \t]*)?"(?:[^"\n]*\\n)?Content-Type:[^\n"]*?charset=([\w.:-]+)', re.MULTILINE | re.IGNORECASE
+)
 _TEMPLATE = re.compile(r"(?<=charset=)CHARSET\b")
 _KEYWORD = re.compile(r'(msgctxt|msgid_plural|msgid|msgstr(?:\[(\d+)\])?)\s*("(?:[^"\\]|\\.)*")\s*')
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"\s*')

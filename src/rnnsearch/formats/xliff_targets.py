@@ -79,7 +79,7 @@ def _studio_segments(unit: Placed) -> list[Placed]:
 
 
 def _is_empty(target: Element) -> bool:
-    """Whether there is no text in a target and nothing in its segments; tags may be beside these, as Trados Studio has them."""
+    """Whether there is no text in a target, and nothing in its segments; Trados Studio has tags beside these."""
     return not has_text(target) or not ("".join(target.itertext()).strip() or any(map(len, marked(target).values())))
 
 

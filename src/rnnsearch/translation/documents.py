@@ -54,14 +54,18 @@ class _Line:
 
 
 class _Html:
-    """A whole document of HTML."""
+    """A document of HTML, or a block of one, which stays as it is where nothing in it is translated."""
 
     def __init__(self, text: str, language: str, split: bool, attributes: bool) -> None:
+        self._text = text
         self._read = Markup(text, language, split, attributes)
         self.sentences = self._read.sentences
 
     def joined(self, translations: Iterator[Translation]) -> str:
-        return self._read.joined(list(islice(translations, len(self.sentences))))
+        own = list(islice(translations, len(self.sentences)))
+        if [translation.text for translation in own] == self.sentences:
+            return self._text
+        return self._read.joined(own)
 
 
 def _lines(slot: Slot, language: str, split: bool, attributes: bool) -> Sequence[_Line | _Html]:

@@ -6,7 +6,6 @@ import io
 import json
 import re
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,10 +15,11 @@ from markdown_it import MarkdownIt
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.opening import File
+from rnnsearch.formats.parts import DocumentFile
 from rnnsearch.formats.po import Po
 from rnnsearch.formats.registry import DOCUMENTS, document_format_of, format_of, message_format_of
 from rnnsearch.formats.units import Head
-from tests.translators import document, louder, same
+from tests.translators import document, louder, same, translation
 
 ONE_SIDE = [
     "android-en/strings.xml", "android-ro/strings.xml", "captions-en.vtt", "captions-fr.vtt", "mediawiki-en.json",
@@ -30,7 +30,7 @@ BOTH_SIDES = {
     "af-pootle.po": 0, "everything.xliff20.xlf": 3, "focuswriter-fr.ts": 0, "fuzzy-previous-context.po": 0,
     "gnome-calculator-fr.po": 0, "gnome-calculator-help-fr.po": 0, "heavy-alttrans-en-es.utf8bom.xliff12.xlf": 8,
     "notes-en-fr.xliff20.xlf": 0, "odf-reference.xliff11.xlf": 4, "omegat-be.cp1251.po": 56, "python-docs-fuzzy-fr.po": 0,
-    "reordered-codes.xliff20.xlf": 0, "studio-en-de.sdlxliff": 23, "studio-states-it-en.sdlxliff": 8,
+    "reordered-codes.xliff20.xlf": 0, "studio-en-de.sdlxliff": 18, "studio-states-it-en.sdlxliff": 8,
     "symfony-security-fr.xliff12.xlf": 0,
 }  # fmt: skip
 """The files with targets, and how many of these are filled."""
@@ -60,11 +60,11 @@ def messages(content: bytes, path: Path) -> list[tuple[str, str]]:
 
 def without_targets(content: bytes) -> str:
     """A file without its targets and what is said of them."""
-    text = content.decode("latin-1")
+    text = content.decode("latin-1").replace("\r\n", "\n")
     text = re.sub(r"\s*<(\w+:)?(target|translation|numerusform)\b[^>]*?(/>|>.*?</\2>)", "", text, flags=re.DOTALL)
     text = re.sub(r' (state|subState|approved|conf|origin|type)="[^"]*"', "", text)
-    text = re.sub(r'\r?\n?^msgstr(\[\d\])?.*(\r?\n".*")*', "", text, flags=re.MULTILINE)
-    return re.sub(r"^#, fuzzy\r?\n|(?<=^#,) fuzzy,|\s*/(?=>)|\s+(?=</TS>)", "", text, flags=re.MULTILINE)
+    text = re.sub(r'\n?^msgstr(\[\d\])?.*(\n".*")*', "", text, flags=re.MULTILINE)
+    return re.sub(r"^#, fuzzy\n|(?<=^#,) fuzzy,|\s*/(?=>)|\s+(?=</TS>)", "", text, flags=re.MULTILINE)
 
 
 @pytest.fixture
@@ -102,7 +102,10 @@ def test_a_real_file_with_both_sides(files: Path, name: str) -> None:
     assert without_targets(filled) == without_targets(content)
     before, after = sides(content, path), sides(filled, path)
     assert [source for source, _ in before] == [source for source, _ in after]
-    assert all(source == target for source, target in after if target and path.suffix != ".ts")
+    alone = [text.replace(b"\r\n", b"").count(b"\n") for text in (content, filled)]
+    assert b"\r\n" not in content or alone[0] == alone[1]
+    with_words = [pair for pair in after if re.sub("<[^>]*>", "", pair[0]).strip() and pair[1]]
+    assert all(source == target for source, target in with_words if path.suffix != ".ts")
     kept = [pair for pair, new in zip(before, sides(once, path), strict=True) if pair == new]
     assert len(kept) >= sum(bool(target) for _, target in before)
 
@@ -196,10 +199,8 @@ def test_po_of_a_language_with_one_plural_form_and_a_template() -> None:
 
 
 def test_a_character_that_the_encoding_lacks_is_told() -> None:
-    content = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=iso-8859-2\\n"\n\nmsgid "a"\nmsgstr ""\n'.encode()
+    content = b'msgid ""\nmsgstr "Content-Type: text/plain; charset=iso-8859-2\\n"\n\nmsgid "a"\nmsgstr ""\n'
     whole = document(content, Path("a.po"))
-    from tests.translators import translation
-
     with pytest.raises(RnnsearchError, match=r"^a\.po: its encoding iso-8859-2 has no 'я'.*convert the file to UTF-8$"):
         whole.joined([translation("a", lambda text: "я")])
     xml = '<?xml version="1.0" encoding="iso-8859-2"?><resources><string name="a">á</string></resources>'
@@ -207,7 +208,8 @@ def test_a_character_that_the_encoding_lacks_is_told() -> None:
     assert android.joined([translation("á", lambda text: "я")]).endswith(b'"a">&#1103;</string></resources>')
 
 
-XLIFF = """<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file source-language="en" target-language="fr"><body>
+XLIFF = """<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file source-language="en"
+target-language="fr"><body>
   <trans-unit id="1" approved="yes">
     <source>the <g id="1">red</g> house<x id="2"/> &amp; %d</source>
   </trans-unit>
@@ -252,10 +254,11 @@ def test_xliff_2() -> None:
 
 def test_segments_of_trados_studio() -> None:
     text = (
-        '<xliff xmlns:sdl="http://sdl.com/FileTypes/SdlXliff/1.0" version="1.2"><file source-language="en"><trans-unit id="1">'
-        '<source>A b. C. D.</source><seg-source><mrk mtype="seg" mid="1"><g id="7">A</g> b.</mrk> <mrk mtype="seg" mid="2">C.'
-        '</mrk> <mrk mtype="seg" mid="3">D.</mrk></seg-source><target><mrk mtype="seg" mid="1" /> <mrk mtype="seg" mid="2">X.'
-        '</mrk> <mrk mtype="seg" mid="3" /></target><sdl:seg-defs><sdl:seg id="1" /><sdl:seg id="2" conf="Translated" />'
+        '<xliff xmlns:sdl="http://sdl.com/FileTypes/SdlXliff/1.0" version="1.2"><file source-language="en">'
+        '<trans-unit id="1"><source>A b. C. D.</source><seg-source><mrk mtype="seg" mid="1"><g id="7">A</g> b.</mrk> '
+        '<mrk mtype="seg" mid="2">C.</mrk> <mrk mtype="seg" mid="3">D.</mrk></seg-source><target>'
+        '<mrk mtype="seg" mid="1" /> <mrk mtype="seg" mid="2">X.</mrk> <mrk mtype="seg" mid="3" /></target>'
+        '<sdl:seg-defs><sdl:seg id="1" /><sdl:seg id="2" conf="Translated" />'
         '<sdl:seg id="3" locked="true" /></sdl:seg-defs></trans-unit></file></xliff>'
     )
     filled = '<target><mrk mtype="seg" mid="1"><g id="7">A</g> B.</mrk>'
@@ -271,7 +274,9 @@ def test_qt() -> None:
         '<numerusform/></translation></message><message><source>gone</source><translation type="vanished"/></message>'
         "<message><source>a</source><translation>b</translation></message></context></TS>"
     )
-    expected = text.replace('"></translation>', '">OPEN %1</translation>').replace("<numerusform/>", "<numerusform></numerusform>")
+    expected = text.replace('"></translation>', '">OPEN %1</translation>').replace(
+        "<numerusform/>", "<numerusform></numerusform>"
+    )
     expected = expected.replace("<numerusform>", "<numerusform>%n HOUSE(S)")
     assert louder(text.encode(), Path("a.ts")).decode() == expected
 
@@ -279,9 +284,11 @@ def test_qt() -> None:
 def test_android() -> None:
     text = (
         "<resources>\n<!-- it's --><string name='a'>it\\'s <b>%1$s</b>\\nnew\n   line</string>"
-        '<string name="b">"  two \\"spaces\\""</string><string name="c">@string/a</string><string name="d"><![CDATA[<i>x</i> & y]]>'
+        '<string name="b">"  two \\"spaces\\""</string><string name="c">@string/a</string>'
+        '<string name="d"><![CDATA[<i>x</i> & y]]>'
         '</string><string name="e">\\@ me <xliff:g id="n" xmlns:xliff="u">%d</xliff:g></string>'
-        '<string name="f" translatable="false">f</string><plurals name="p"><item quantity="one">one</item></plurals></resources>'
+        '<string name="f" translatable="false">f</string><plurals name="p"><item quantity="one">one</item></plurals>'
+        "</resources>"
     )
     expected = text.replace("it\\'s <b>%1$s</b>\\nnew\n   line", "IT\\'S <b>%1$s</b>\\nNEW LINE")
     expected = expected.replace('"  two \\"spaces\\""', '"  TWO \\"SPACES\\""').replace("<i>x</i> & y", "<i>X</i> & Y")
@@ -292,7 +299,9 @@ def test_android() -> None:
 def test_subtitles_have_lines_that_are_short_and_even() -> None:
     times = "1\r\n00:00:01,000 --> 00:00:02,000\r\n"
     words = "the old house by the river\r\nis sleeping, {\\an8}and so <i>is</i> the dog"
-    loud = louder(f"{times}{words}\r\n\r\n2\r\n00:00:03,000 --> 00:00:04,000\r\n- no\r\n- yes".encode(), Path("a.srt")).decode()
+    loud = louder(
+        f"{times}{words}\r\n\r\n2\r\n00:00:03,000 --> 00:00:04,000\r\n- no\r\n- yes".encode(), Path("a.srt")
+    ).decode()
     first, second = loud.split("\r\n\r\n")
     assert first.startswith(times)
     lines = first.removeprefix(times).split("\r\n")
@@ -314,7 +323,7 @@ a [link](https://example.org/a_b "t") that goes on, &amp; \\*more\\*.
 >   on two lines
 > - ![picture](a.png) <br> text
 
-| a | `b|c` |
+| a | `b\\|c` |
 |---|:-:|
 | one \\| two | |
 
@@ -341,7 +350,16 @@ def test_markdown(end: str) -> None:
     assert same(content, Path("a.md")) == content
     loud = louder(content, Path("a.md")).decode()
     assert re.findall("(?m)^.*stays.*$", loud) == re.findall("(?m)^.*stays.*$", content.decode())
-    for kept in ("`code here`", "](https://example.org/a_b", "&amp; \\*MORE\\*", "[ref]", "$x_1 + y$", "`b|c`", "<br>", "<b>HTML</b>"):
+    for kept in (
+        "`code here`",
+        "](https://example.org/a_b",
+        "&amp; \\*MORE\\*",
+        "[ref]",
+        "$x_1 + y$",
+        "`b\\|c`",
+        "<br>",
+        "<b>HTML</b>",
+    ):
         assert kept in loud, kept
     for text in ("A *FIRST* LINE", "- [x] A TASK\\", "![PICTURE](a.png)", "| ONE \\| TWO | |", "[THIS TEXT][ref].[^1]"):
         assert text in loud, text
@@ -363,7 +381,9 @@ def test_the_structure_of_our_own_pages_stays() -> None:
         assert skeleton(loud.decode()) == skeleton(content.decode()), path
 
 
-WORDS = st.sampled_from(["red", "house", "L'été", 'a "b"', "back\\slash", "%s", "{name}", "a&b", "1 < 2", "x\ty", "café,", "né."])
+WORDS = st.sampled_from(
+    ["red", "house", "L'été", 'a "b"', "back\\slash", "%s", "{name}", "a&b", "1 < 2", "x\ty", "café,", "né."]
+)
 TEXTS = st.lists(WORDS, min_size=1, max_size=12).map(" ".join)
 PARAGRAPHS = st.lists(TEXTS, min_size=1, max_size=3).map("\n".join)
 
@@ -374,7 +394,11 @@ def alike(new: str, old: str) -> bool:
 
 @given(st.dictionaries(st.sampled_from("abcdef"), PARAGRAPHS, min_size=1), st.booleans())
 def test_strings_of_json_are_read_as_they_were_meant(strings: dict[str, str], ascii_only: bool) -> None:
-    written = {**strings, "list": [[*strings.values()], {"n": 1.50, "deep": {"message": "m", "description": "d"}}], "@about": "a"}
+    written = {
+        **strings,
+        "list": [[*strings.values()], {"n": 1.50, "deep": {"message": "m", "description": "d"}}],
+        "@about": "a",
+    }
     content = json.dumps(written, ensure_ascii=ascii_only, indent="\t").encode()
     assert same(content, Path("a.json")) == content
     loud = json.loads(louder(content, Path("a.json")))
@@ -409,16 +433,15 @@ def test_apple_strings_are_read_as_they_were_meant(text: str) -> None:
 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode), st.sampled_from(sorted(DOCUMENTS)))
 def test_anything_is_translated_into_itself_or_refused_in_a_line(content: bytes, kind: str) -> None:
-    from tests.translators import translation
-
     try:
         whole = document(content, Path("a"), kind=kind)
-    except RnnsearchError as refusal:
-        assert "\n" not in str(refusal)
-        return
-    new = whole.joined([translation(sentence, str) for sentence in whole.sentences])
-    if kind not in ("po", "xliff", "qt"):
-        assert new == content
+    except RnnsearchError as error:
+        refusal = str(error)
+    else:
+        refusal = ""
+        new = whole.joined([translation(sentence, str) for sentence in whole.sentences])
+        assert kind in ("po", "xliff", "qt") or new == content
+    assert "\n" not in refusal
 
 
 @given(st.text(alphabet="ab \n`*_[]()<>|#-!\\$&;:1.~=>\t", max_size=80))
@@ -438,7 +461,11 @@ HOSTILE: dict[str, tuple[str, bytes, str]] = {
     "po": ("po", b'msgid "a"\nmsgstr ""\nnonsense\n', "not PO"),
     "bytes": ("subtitles", b"1\n00:00:01,000 --> 00:00:02,000\n\xff\n", "not valid UTF-8"),
     "encoding": ("resx", b"<?xml version='1.0' encoding='x-none'?><root/>", "encoding"),
-    "surrogates": ("android", b"<?xml version='1.0' encoding='utf-7'?><resources><string>+2AA-</string></resources>", "utf-7"),
+    "surrogates": (
+        "android",
+        b"<?xml version='1.0' encoding='utf-7'?><resources><string>+2AA-</string></resources>",
+        "utf-7",
+    ),
 }
 
 
@@ -452,19 +479,19 @@ def test_hostile_documents_are_refused_in_a_line(name: str) -> None:
     assert "\n" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("part", ["*a", "`", "[", "[a](", "<a ", "**_", "![[", "$a", "\\", "&#", "| ", "> ", "- ", "\n    a\n"])
+@pytest.mark.parametrize(
+    "part", ["*a", "`", "[", "[a](", "<a ", "**_", "![[", "$a", "\\", "&#", "| ", "> ", "- ", "\n    a\n"]
+)
 def test_markdown_takes_linear_time(part: str) -> None:
     start = time.perf_counter()
-    document((part * (60_000 // len(part))).encode(), Path("a.md"))
-    assert time.perf_counter() - start < 10
+    document((part * (20_000 // len(part))).encode(), Path("a.md"))
+    assert time.perf_counter() - start < 5
 
 
-def timed(make: Callable[[int], bytes], path: Path) -> None:
-    start = time.perf_counter()
-    louder(make(60_000), path)
-    assert time.perf_counter() - start < 20
-
-
-@pytest.mark.parametrize("part", ["{", "%(", "<", "</", "<i>", "{\\"])
+@pytest.mark.parametrize("part", ["{", "%(", "<", "</", "<i>", "{\\", "a "])
 def test_subtitles_take_linear_time(part: str) -> None:
-    timed(lambda size: b"1\n00:00:01,000 --> 00:00:02,000\na " + part.encode() * (size // len(part)), Path("a.srt"))
+    content = b"1\n00:00:01,000 --> 00:00:02,000\na " + part.encode() * (60_000 // len(part))
+    start = time.perf_counter()
+    whole = DocumentFile(content, DOCUMENTS["subtitles"], Path("a.srt"))
+    whole.joined([slot.text.upper() for slot in whole.slots])
+    assert time.perf_counter() - start < 5
