@@ -10,7 +10,8 @@ from rnnsearch.formats.registry import DOCUMENTS
 from tests.command_line import Folders, Run, refused
 
 PO = 'msgid ""\nmsgstr ""\n"Language: fr\\n"\n\n#: a.c\nmsgid "the dog sees a cat ."\nmsgstr ""\n\nmsgid "a"\nmsgstr "b"\n'
-XLIFF = '<xliff version="1.2"><file source-language="en"><trans-unit id="1"><source>the <g id="1">dog</g> .</source></trans-unit>'
+UNIT = '<trans-unit id="1"><source>the <g id="1">dog</g> .</source></trans-unit>'
+XLIFF = f'<xliff version="1.2"><file source-language="en">{UNIT}'
 
 
 def test_the_names_of_formats_are_those_of_the_registry() -> None:
