@@ -101,7 +101,10 @@ def command(
     paper: PaperSearch = False,
     set_: SearchSet = None,
 ) -> None:
-    """Translate a file, or standard input, line by line, or a document into one of the same kind.
+    """Translate text line by line, or a document into the same one.
+
+    Documents (PO, XLIFF, Qt, Android, ResX, .strings, JSON, subtitles, Markdown, HTML) are recognised, and only what is text
+    in them changes; `--format text` reads them as lines. Everything else, and standard input, is translated line by line.
 
     Each sentence of a line is translated by itself, and the white space around it stays. Lines and sentences without
     letters stay as they are: blank lines, numbers, time codes, Markdown marks. For test sets with one sentence per line,
