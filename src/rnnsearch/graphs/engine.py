@@ -54,7 +54,8 @@ def session(file: bytes, threads: int = 1) -> InferenceSession:
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.log_severity_level = 3
     options.enable_mem_pattern = False  # it is for inputs of few different shapes
-    options.add_session_config_entry("session.disable_quant_qdq", "1")  # matrices of a GRU become float32 once, and not always
+    # The int8 matrices of an encoder become float32 once, and not in every call.
+    options.add_session_config_entry("session.disable_quant_qdq", "1")
     return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
 
 

@@ -40,9 +40,9 @@ def step(
     of all words (sentences, hypotheses, V), followed by −∞.
 
     `for_search`, sentences may have different numbers of hypotheses: instead of (sentences, hypotheses), all these tensors
-    have (rows), a row for each hypothesis, and two further inputs say which is whose: see `Ragged`. There is `best_p` instead
-    of `best_log_p`, and `log_p` only where it is asked for with `whole`. What a word adds does not depend on anything else: it
-    is read from a further input, `table` (V + 1, Y), made by the graph of `words`, whose last row is that of no word.
+    have (rows), a row for each hypothesis, and two further inputs say which is whose: see `Ragged`. There is `best_p`
+    instead of `best_log_p`, and `log_p` only where it is asked for with `whole`. What a word adds is read from a further
+    input, `table` (V + 1, Y), made by the graph of `word_table`, whose last row is that of no word.
 
     With `selects`, only some words are predicted: `columns` (C) are their ids, and `allowed` (sentences, C) says which of
     them each sentence may use. `best` and `log_p` then refer to these columns.
@@ -109,12 +109,12 @@ def step(
     return graph
 
 
-def words(config: ModelConfig, weights: Weights, precision: Precision = "fp32", signed: bool = False) -> Graph:
+def word_table(config: ModelConfig, weights: Weights, precision: Precision = "fp32", signed: bool = False) -> Graph:
     """The graph of what a step reads of the word before: rows of its `table`.
 
     Input: `words` (rows). Output: `table` [W; V_o] E y + [b; b_o] (rows, Y), in which −1 stands for no word.
     """
-    net = Network("words", config, weights, precision, signed)
+    net = Network("word_table", config, weights, precision, signed)
     rows_RY = _read_words(net, net.graph.input("words", "int64", "rows"))
     net.graph.output("table", rows_RY, "float32", "rows", Layout.of(net).word_size)
     return net.graph

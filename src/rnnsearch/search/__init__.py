@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rnnsearch.search.backend import Backend, VocabularySelection
-from rnnsearch.search.beam import Hypothesis, Query, Search, beam_search, search_all, slots
+from rnnsearch.search.beam import Hypothesis, Query, Search, beam_search, search_all
 from rnnsearch.search.ensemble import EnsembleBackend
 from rnnsearch.search.next_words import next_words
 from rnnsearch.search.onnx import OnnxBackend
@@ -25,5 +25,4 @@ __all__ = [
     "best_first",
     "next_words",
     "search_all",
-    "slots",
 ]

@@ -54,7 +54,8 @@ class Prediction:
         """W words of each row, sampled in proportion to p^(1/temperature): log p and the words, both (R, W).
 
         `chances` are random numbers, uniform from 0 to 1, that determine the samples. `banned` is true for those of the
-        first X words that may not be chosen; log p is −∞ in rows in which no words remain. Valid only for a whole prediction.
+        first X words that may not be chosen; log p is −∞ in rows in which no words remain. Valid only for a whole
+        prediction.
         """
         assert self.log_p_RV is not None
         log_p_RV = self.log_p_RV.astype(np.float64)
@@ -88,7 +89,7 @@ class SearchSession(Protocol):
         ...
 
     def add(self, sentences_b: Integers) -> None:
-        """Begin to translate some of the sentences last encoded: each adds a row, its empty translation, after the others."""
+        """Begin to translate some of the sentences last encoded: each adds a row, its empty translation, at the end."""
         ...
 
     def predict(self, count: int, whole: bool = False) -> Prediction:
@@ -109,4 +110,10 @@ class Backend(Protocol):
 
     def session(self) -> SearchSession:
         """Start a search."""
+        ...
+
+    def has_room(self, rows: int, positions: int) -> bool:
+        """Whether so many hypotheses, of sentences of so many positions at most, are searched for together: beyond some
+        number, search would take too much memory, or become slower by a row.
+        """
         ...

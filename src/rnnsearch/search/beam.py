@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +21,7 @@ from numpy.typing import NDArray
 
 from rnnsearch.config import SearchConfig
 from rnnsearch.data.batches import WIDTH_MULTIPLE, make_batch
+from rnnsearch.jobs.processes import threads
 from rnnsearch.search.backend import Backend, Integers, Prediction, SearchSession
 from rnnsearch.search.constraints import Constraints, without
 from rnnsearch.search.ranking import Ranking, best_first
@@ -26,10 +29,8 @@ from rnnsearch.search.repetition import Repetition
 from rnnsearch.search.terms import DOUBLED, Progress, Terms
 from rnnsearch.text.vocabulary import END
 
-POSITIONS = 4096
-"""Maximum number of source positions, padding included, that are searched in parallel, but at least one sentence."""
-
-
+FEW = 8
+"""A search of fewer sentences than these has no thread of its own."""
 _NOTHING = np.empty(0, np.int64), np.empty(0, np.int64)
 
 
@@ -153,20 +154,29 @@ def beam_search(
 
 
 def search_all(backend: Backend, queries: Sequence[Query], config: SearchConfig, max_steps: int | None = None) -> None:
-    """Find the translations of all these sentences; see `beam_search`."""
+    """Find the translations of all these sentences; see `beam_search`.
+
+    Each thread has a search of its own, as long as its sentences fill the slots.
+    """
+    # Sentences of similar length are encoded together; the longest come first, so that none runs alone at the end.
+    ordered = sorted(queries, key=lambda query: -len(query.words))
+    searches = max(1, min(threads(), len(queries) // FEW))
+    parts = [ordered[first::searches] for first in range(searches)]
+    if searches == 1:
+        _search_part(backend, config, max_steps, ordered)
+        return
+    with ThreadPoolExecutor(searches) as pool:
+        list(pool.map(partial(_search_part, backend, config, max_steps), parts))
+
+
+def _search_part(backend: Backend, config: SearchConfig, max_steps: int | None, queries: Sequence[Query]) -> None:
+    """Find the translations of these sentences in one search."""
     if not queries:
         return
-    positions = max(query.positions for query in queries)
-    search = Search(backend, config, min(len(queries), slots(config, positions)), positions, max_steps)
-    # Sentences of similar length are encoded together; the longest come first, so that none runs alone at the end.
-    search.add(sorted(queries, key=lambda query: -len(query.words)))
+    search = Search(backend, replace(config, batch_sentences=min(len(queries), config.batch_sentences)), max_steps)
+    search.add(queries)
     while search.busy:
         search.step()
-
-
-def slots(config: SearchConfig, positions: int) -> int:
-    """The number of sentences that are searched in parallel, if they have at most this many positions."""
-    return max(1, min(config.batch_sentences, POSITIONS // positions))
 
 
 class _Extensions(NamedTuple):
@@ -186,12 +196,10 @@ class Search:
     Arrays are indexed by slot (Q) or by hypothesis (R); the hypotheses of a sentence are adjacent.
     """
 
-    def __init__(
-        self, backend: Backend, config: SearchConfig, slots: int, positions: int, max_steps: int | None = None
-    ) -> None:
-        """`positions` is the largest number of positions of a query; `max_steps` is as for `beam_search`."""
-        self.positions = positions
-        self._config, self._max_steps = config, max_steps
+    def __init__(self, backend: Backend, config: SearchConfig, max_steps: int | None = None) -> None:
+        """There are `batch_sentences` slots, as far as the backend has room; `max_steps` is as for `beam_search`."""
+        self._backend, self._config, self._max_steps = backend, config, max_steps
+        slots = config.batch_sentences
         self._ranking = Ranking(config.length_normalization, config.coverage)
         self._constraints = Constraints(config, slots)
         self._repetition = Repetition() if config.forbid_repetition and not config.temperature else None
@@ -203,6 +211,8 @@ class Search:
         self._free = list(range(slots))
         self._beams: list[_Beam] = [_Beam(Query([], 0), None)] * slots
         self._width_Q = np.zeros(slots, np.int64)
+        self._positions_Q = np.zeros(slots, np.int64)
+        """The positions of the source in each slot; 0 in a free one."""
         self._written_Q = np.zeros(slots, np.int64)
         self._longest_Q = np.zeros(slots, np.int64)
         self._has_terms_Q = np.zeros(slots, np.bool_)
@@ -230,33 +240,43 @@ class Search:
         self._waiting.extend(queries)
 
     def _fill(self) -> None:
-        """Assign free slots to waiting sentences."""
-        Q = len(self._beams)
+        """Assign free slots to waiting sentences, as long as there is room for another."""
         while self._free and (self._added < len(self._encoded) or self._waiting):
             if self._added == len(self._encoded):
-                self._encoded = [self._waiting.popleft() for _ in range(min(Q, len(self._waiting)))]
+                together = min(len(self._beams), len(self._waiting))
+                self._encoded = [self._waiting.popleft() for _ in range(together)]
                 self._added = 0
                 batch = make_batch([(query.words, []) for query in self._encoded])
                 self._session.encode(batch.source_BS, batch.source_lengths_B)
             first = self._added
-            slots = [self._free.pop() for _ in range(min(len(self._free), len(self._encoded) - first))]
-            self._added += len(slots)
-            for slot, query in zip(slots, self._encoded[first : self._added], strict=True):
-                length = len(query.words) + 1
-                random = np.random.default_rng([self._config.seed, *query.words]) if self._config.temperature else None
-                terms = query.terms
-                self._beams[slot] = _Beam(query, random, None if terms is None else terms.after_prefix(query.prefix))
-                self._has_terms_Q[slot] = terms is not None
-                self._constraints.add(slot, length, query.prefix)
-                if self._repetition is not None:
-                    self._repetition.add(query.words)
-                self._width_Q[slot], self._written_Q[slot] = query.beam, 0
-                longest = self._max_steps or max(1, int(self._config.maximum_length_ratio * length))
-                self._longest_Q[slot] = longest + len(query.prefix) + (0 if terms is None else terms.words)
+            while self._free and self._added < len(self._encoded) and self._has_room(self._encoded[self._added]):
+                self._begin(self._encoded[self._added])
+                self._added += 1
+            if self._added == first:
+                break
             self._session.add(np.arange(first, self._added))
-            self._slots_R = np.concatenate([self._slots_R, slots])
-            self._scores_R = np.concatenate([self._scores_R, np.zeros(len(slots))])
-            self._paths += [None] * len(slots)
+
+    def _has_room(self, query: Query) -> bool:
+        """Whether this sentence may be searched for beside those that are."""
+        is_live_Q = self._positions_Q > 0
+        rows = int(self._width_Q[is_live_Q].sum())
+        return rows == 0 or self._backend.has_room(rows + query.beam, max(int(self._positions_Q.max()), query.positions))
+
+    def _begin(self, query: Query) -> None:
+        """Assign a slot to a sentence."""
+        slot, length, terms = self._free.pop(), len(query.words) + 1, query.terms
+        random = np.random.default_rng([self._config.seed, *query.words]) if self._config.temperature else None
+        self._beams[slot] = _Beam(query, random, None if terms is None else terms.after_prefix(query.prefix))
+        self._has_terms_Q[slot] = terms is not None
+        self._constraints.add(slot, length, query.prefix)
+        if self._repetition is not None:
+            self._repetition.add(query.words)
+        self._width_Q[slot], self._written_Q[slot], self._positions_Q[slot] = query.beam, 0, query.positions
+        longest = self._max_steps or max(1, int(self._config.maximum_length_ratio * length))
+        self._longest_Q[slot] = longest + len(query.prefix) + (0 if terms is None else terms.words)
+        self._slots_R = np.append(self._slots_R, slot)
+        self._scores_R = np.append(self._scores_R, 0.0)
+        self._paths.append(None)
 
     def step(self) -> list[Query]:
         """Assign free slots to waiting sentences, and extend every hypothesis by one word; the sentences that are done."""
@@ -297,6 +317,7 @@ class Search:
                 continue
             goes_on_Q[slot] = False
             self._free.append(slot)
+            self._positions_Q[slot] = 0
             done.append(query)
             if not query.found:
                 # No hypothesis has finished: return the unfinished ones.

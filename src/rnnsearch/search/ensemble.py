@@ -18,6 +18,9 @@ class EnsembleBackend:
     def session(self) -> EnsembleSession:
         return EnsembleSession([backend.session() for backend in self._backends])
 
+    def has_room(self, rows: int, positions: int) -> bool:
+        return all(backend.has_room(rows, positions) for backend in self._backends)
+
 
 class EnsembleSession:
     """See `SearchSession`."""

@@ -7,7 +7,6 @@ rows and more, and sums over positions have zeros past the end of a sentence.
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -17,12 +16,16 @@ from rnnsearch.config import ModelConfig
 from rnnsearch.graphs.encoder import encoder
 from rnnsearch.graphs.engine import POSITIONS, Arrays, Runnable, signed_products_are_exact
 from rnnsearch.graphs.network import Precision
-from rnnsearch.graphs.step import GROUP, step, words
+from rnnsearch.graphs.step import GROUP, step, word_table
 from rnnsearch.graphs.weights import Weights
 from rnnsearch.search.backend import Integers, Prediction, VocabularySelection
 
 NO_WORD = -1
 """The word before the first one."""
+FEW_ROWS = 40
+"""So many hypotheses always have room: with fewer, too much time goes into reading weights."""
+NUMBERS = 600_000
+"""A step writes and reads again matrices of so many numbers: 2.4 MB stay in the cache of a core."""
 _PER_POSITION = ("keys", "values")
 
 
@@ -35,14 +38,13 @@ class OnnxBackend:
         weights: Weights,
         precision: Precision = "fp32",
         selection: VocabularySelection | None = None,
-        threads: int = 1,
     ) -> None:
         self.selection = selection
         self.vocabulary_size = weights.shape("readout.b_w")[0]
-        self._config, self._weights, self._precision, self._threads = config, weights, precision, threads
+        self._config, self._weights, self._precision = config, weights, precision
         self._signed = precision == "int8" and signed_products_are_exact()
-        self.encoder = Runnable(encoder(config, weights, precision, self._signed).file(), threads)
-        self.table = WordTable(Runnable(words(config, weights, precision, self._signed).file(), threads), self.vocabulary_size)
+        self.encoder = Runnable(encoder(config, weights, precision, self._signed).file())
+        self.table = WordTable(config, weights, precision, self._signed)
         self._steps: dict[bool, Runnable] = {False: self._new_step(False)}
 
     def step(self, whole: bool) -> Runnable:
@@ -53,30 +55,32 @@ class OnnxBackend:
 
     def _new_step(self, whole: bool) -> Runnable:
         how = {"for_search": True, "selects": self.selection is not None, "whole": whole}
-        return Runnable(step(self._config, self._weights, self._precision, self._signed, **how).file(), self._threads)
+        return Runnable(step(self._config, self._weights, self._precision, self._signed, **how).file())
 
     def session(self) -> OnnxSession:
         return OnnxSession(self)
+
+    def has_room(self, rows: int, positions: int) -> bool:
+        of_a_row = max(self.vocabulary_size, positions * self._config.alignment_size)
+        return rows <= FEW_ROWS or rows * of_a_row <= NUMBERS
 
 
 class WordTable:
     """What a step reads of each word before: rows that are computed when a word occurs for the first time."""
 
-    def __init__(self, words: Runnable, vocabulary_size: int) -> None:
-        self._words = words
-        self._is_known_V = np.zeros(vocabulary_size + 1, np.bool_)
-        self._table_VY: NDArray[np.float32] | None = None
-        self._lock = Lock()
+    def __init__(self, config: ModelConfig, weights: Weights, precision: Precision, signed: bool) -> None:
+        graph = word_table(config, weights, precision, signed)
+        _, (_, width) = graph.outputs["table"]
+        self._rows = Runnable(graph.file())
+        self._table_VY = np.zeros((weights.shape("decoder.E")[0] + 1, int(width)), np.float32)
+        self._is_known_V = np.zeros(len(self._table_VY), np.bool_)
 
     def with_rows_of(self, words_R: Integers) -> NDArray[np.float32]:
         """The table, in which the rows of these words are right. What was never written in it takes no memory."""
-        if self._table_VY is None or not self._is_known_V[words_R].all():
-            with self._lock:
-                missing = np.flatnonzero(np.bincount(words_R[~self._is_known_V[words_R]] + 1)) + NO_WORD
-                rows_RY = self._words({"words": np.resize(missing, max(2, len(missing)))})["table"]
-                if self._table_VY is None:
-                    self._table_VY = np.zeros((len(self._is_known_V), rows_RY.shape[1]), np.float32)
-                self._table_VY[missing] = rows_RY[: len(missing)]
+        if not self._is_known_V[words_R].all():
+            missing = np.flatnonzero(np.bincount(words_R[~self._is_known_V[words_R]] + 1)) + NO_WORD
+            if len(missing):  # else another thread has written them
+                self._table_VY[missing] = self._rows({"words": np.resize(missing, max(2, len(missing)))})["table"][: len(missing)]
                 self._is_known_V[missing] = True
         return self._table_VY
 
@@ -93,7 +97,7 @@ class OnnxSession:
         """The inputs of a step that are of the sentences; None where these have changed since."""
         self._sentence_R = np.empty(0, np.int64)
         """The sentence of each row: its place in `_sentences`."""
-        self._state_XX: NDArray[np.float32] | None = None
+        self._state_XX: NDArray[np.float32] = np.empty((0, 0), np.float32)
         """The states of the rows before, followed by those of new sentences."""
         self._alpha_XS: NDArray[np.float32] = np.empty((0, 0), np.float32)
         self._parents_R, self._words_R = np.empty(0, np.int64), np.empty(0, np.int64)
@@ -117,8 +121,8 @@ class OnnxSession:
 
     def add(self, sentences_b: Integers) -> None:
         state_bX = self._first_state_BX[sentences_b]
-        first_row = 0 if self._state_XX is None else len(self._state_XX)
-        self._state_XX = state_bX if self._state_XX is None else np.concatenate([self._state_XX, state_bX])
+        first_row = len(self._state_XX)
+        self._state_XX = np.concatenate([self._state_XX, state_bX]) if first_row else state_bX
         rows_b, first = np.arange(len(sentences_b)), len(self._sentences)
         self._sentence_R = np.concatenate([self._sentence_R, first + rows_b])
         self._parents_R = np.concatenate([self._parents_R, first_row + rows_b])
@@ -137,7 +141,6 @@ class OnnxSession:
         arrays |= {"state": self._state_XX, "parents": self._parents_R, "words": self._words_R}
         arrays["count"] = np.array([available], np.int64)
         if "alpha_before" in step.inputs:
-            assert self._state_XX is not None
             arrays["alpha_before"] = _resized(self._alpha_XS, len(self._state_XX), self._source["values"].shape[1])
         if R == 1:  # a matrix of one row is multiplied in another order
             arrays |= {name: np.repeat(arrays[name], 2) for name in ("parents", "words")}

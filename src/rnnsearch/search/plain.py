@@ -10,6 +10,9 @@ from rnnsearch.model import RNNsearch, Source
 from rnnsearch.model.rnnsearch import Hypotheses, StepOutput
 from rnnsearch.search.backend import Integers, Prediction, VocabularySelection
 
+POSITIONS = 20_000
+"""Maximum number of hypotheses times source positions, padding included, that are searched in parallel."""
+
 
 class PlainBackend:
     """Search with the model's own code for a step. See `Backend`."""
@@ -20,6 +23,9 @@ class PlainBackend:
 
     def session(self) -> PlainSession:
         return PlainSession(self._model, self._selection)
+
+    def has_room(self, rows: int, positions: int) -> bool:
+        return rows * positions <= POSITIONS
 
 
 class PlainSession:

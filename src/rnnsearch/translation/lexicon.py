@@ -99,7 +99,7 @@ class LinkCounter:
     """Counts the links between the words of sentence pairs that a model's alignment layer draws, or else its attention."""
 
     def __init__(self, system: System) -> None:
-        if not system.model.aligns:
+        if not system.aligns:
             raise RnnsearchError("a lexicon is learned from alignments, and an RNNencdec computes none")
         self._system = system
         self.counts: dict[str, Counter[str]] = {}
