@@ -36,6 +36,7 @@ sequences inside the model are time-major: `states_SBN`.
 from rnnsearch.model.alignment_layer import AlignmentLayer
 from rnnsearch.model.rnnsearch import RNNsearch, TeacherForcedOutput
 from rnnsearch.model.source import Source
+from rnnsearch.model.weights import with_weights
 from rnnsearch.weight_names import PAPER_NAMES, present_name
 
-__all__ = ["PAPER_NAMES", "AlignmentLayer", "RNNsearch", "Source", "TeacherForcedOutput", "present_name"]
+__all__ = ["PAPER_NAMES", "AlignmentLayer", "RNNsearch", "Source", "TeacherForcedOutput", "present_name", "with_weights"]

@@ -80,7 +80,9 @@ class WordTable:
         if not self._is_known_V[words_R].all():
             missing = np.flatnonzero(np.bincount(words_R[~self._is_known_V[words_R]] + 1)) + NO_WORD
             if len(missing):  # else another thread has written them
-                self._table_VY[missing] = self._rows({"words": np.resize(missing, max(2, len(missing)))})["table"][: len(missing)]
+                self._table_VY[missing] = self._rows({"words": np.resize(missing, max(2, len(missing)))})["table"][
+                    : len(missing)
+                ]
                 self._is_known_V[missing] = True
         return self._table_VY
 

@@ -72,9 +72,9 @@ class Translator:
         parts = [
             f"{data.source_name} → {data.target_name}",
             self.kind,
-            f"{system.model.count_parameters():,} parameters",
+            f"{system.parameters:,} parameters",
             f"vocabularies of {len(system.vocabularies.source):,} and {len(system.vocabularies.target):,}",
-            f"on {next(system.model.parameters()).device}",
+            f"on {system.device}",
         ]
         if self.folder is not None:
             parts.append(f"from {str(self.folder)!r}")
@@ -230,7 +230,7 @@ class Translator:
     @property
     def linker(self) -> Linker | None:
         """Links the words of a source and its translation by the alignment layer; None where the model has none."""
-        return None if self.system.alignment_layer is None else self._link
+        return self._link if self.system.has_alignment_layer else None
 
     def _link(self, source: list[str], target: list[str]) -> Alignment:
         if not source or not target:
@@ -397,7 +397,7 @@ class Translator:
     @staticmethod
     def _backend_of(system: System, precision: Precision, selection: VocabularySelection | None) -> Backend:
         """A model in ONNX Runtime, or in PyTorch if it is on a GPU."""
-        if not system.on_gpu:
+        if system.device == "cpu":
             return OnnxBackend(system.config.model, system.weights, precision, selection)
         from rnnsearch.search.plain import PlainBackend
 
