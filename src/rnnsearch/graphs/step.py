@@ -40,9 +40,10 @@ def step(
     of all words (sentences, hypotheses, V), followed by −∞.
 
     `for_search`, sentences may have different numbers of hypotheses: instead of (sentences, hypotheses), all these tensors
-    have (rows), a row for each hypothesis, and two further inputs say which is whose: see `Ragged`. There is `best_p`
-    instead of `best_log_p`, and `log_p` only where it is asked for with `whole`. What a word adds is read from a further
-    input, `table` (V + 1, Y), made by the graph of `word_table`, whose last row is that of no word.
+    have (rows), a row for each hypothesis, and two further inputs say which is whose: see `Ragged`. Instead of `best_log_p`,
+    there are `best_logits` (rows, count), which differ from log p by the same number, and `highest_p` (rows, 1), the
+    probability of the best word; `log_p` is there only with `whole`. What a word adds is read from a further input, `table`
+    (V + 1, Y), made by the graph of `word_table`, whose last row is that of no word.
 
     With `selects`, only some words are predicted: `columns` (C) are their ids, and `allowed` (sentences, C) says which of
     them each sentence may use. `best` and `log_p` then refer to these columns.
@@ -178,14 +179,16 @@ def _logits(net: Network, total_RL: Tensor, hypotheses: Rectangle | None) -> Ten
 
 
 def _predict(net: Network, logits_RV: Tensor, hypotheses: Rectangle, for_search: bool, whole: bool) -> None:
-    """Return p(y_i) = softmax(W_o t + b_w) of the best words, and log p of all."""
+    """Return the best words by p(y_i) = softmax(W_o t + b_w), and log p of these and of all."""
     graph = net.graph
     count = graph.input("count", "int64", 1)
-    p_RV = graph.apply("Softmax", logits_RV, axis=1)
-    best_p_RW, best_RW = _best_of_groups(graph, p_RV, count) if _grouped(net) else _best(graph, p_RV, count)
+    logits_RW, best_RW = _best_of_groups(graph, logits_RV, count) if _grouped(net) else _best(graph, logits_RV, count)
     hypotheses.output("best", best_RW, "int64", "count")
-    if for_search:  # which takes the logarithm itself: the operator's last bit depends on the place in a tensor
-        hypotheses.output("best_p", best_p_RW, "float32", "count")
+    if for_search:  # which takes logarithms itself: the last bit of the operator's depends on the place in a tensor
+        first_R1 = graph.apply("Slice", best_RW, *(graph.constant(np.array([number])) for number in (0, 1, 1)))
+        p_RV = graph.apply("Softmax", logits_RV, axis=1)
+        hypotheses.output("best_logits", logits_RW, "float32", "count")
+        hypotheses.output("highest_p", graph.apply("GatherElements", p_RV, first_R1, axis=1), "float32", 1)
     if whole:
         log_p_RV = graph.apply("LogSoftmax", logits_RV, axis=1)
         hypotheses.output("log_p", log_p_RV, "float32", "words")
@@ -198,19 +201,19 @@ def _grouped(net: Network) -> bool:
     return net.weights.shape("readout.b_w")[0] >= 64 * GROUP
 
 
-def _best(graph: Graph, p_RV: Tensor, count: Tensor) -> list[Tensor]:
-    """The highest p of each row, and their columns."""
-    return graph.apply_many("TopK", 2, p_RV, count, axis=1)
+def _best(graph: Graph, logits_RV: Tensor, count: Tensor) -> list[Tensor]:
+    """The highest logits of each row, and their columns."""
+    return graph.apply_many("TopK", 2, logits_RV, count, axis=1)
 
 
-def _best_of_groups(graph: Graph, p_RV: Tensor, count: Tensor) -> list[Tensor]:
+def _best_of_groups(graph: Graph, logits_RV: Tensor, count: Tensor) -> list[Tensor]:
     """As `_best`, in a fraction of its time: only the groups of words with the highest maxima have any of the best words."""
-    highest_RG = graph.reduce("ReduceMax", graph.reshape(p_RV, 0, GROUP, -1), 1)
+    highest_RG = graph.reduce("ReduceMax", graph.reshape(logits_RV, 0, GROUP, -1), 1)
     groups = graph.apply("Shape", highest_RG, start=1, end=2)
     _, group_RH = _best(graph, highest_RG, graph.apply("Min", count, groups))
     # The words of group g are those of the columns g, g + G, g + 2 G, …
     offsets_X1 = graph.insert_axis(graph.constant(np.arange(GROUP)), 1)
     columns_RXH = graph.insert_axis(group_RH, 1) + offsets_X1 * groups
     columns_RX = graph.reshape(columns_RXH, 0, -1)
-    best_RW, place_RW = _best(graph, graph.apply("GatherElements", p_RV, columns_RX, axis=1), count)
+    best_RW, place_RW = _best(graph, graph.apply("GatherElements", logits_RV, columns_RX, axis=1), count)
     return [best_RW, graph.apply("GatherElements", columns_RX, place_RW, axis=1)]

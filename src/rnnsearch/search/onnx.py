@@ -150,8 +150,8 @@ class OnnxSession:
         found = {name: array[:R] for name, array in step(arrays).items()}
         self._next_RX, alpha_RS = found["next_state"], found.get("alpha")
         self._alpha_XS = self._alpha_XS if alpha_RS is None else alpha_RS
-        with np.errstate(divide="ignore"):
-            log_p_RW = np.log(found["best_p"].astype(np.float64))
+        logits_RW, p_R1 = (found[name].astype(np.float64) for name in ("best_logits", "highest_p"))
+        log_p_RW = logits_RW - logits_RW[:, :1] + np.log(p_R1)
         log_p_RV = found["log_p"][:, : self._backend.vocabulary_size] if whole else None
         return Prediction(found["best"] if ids_C is None else ids_C[found["best"]], log_p_RW, alpha_RS, log_p_RV, ids_C)
 

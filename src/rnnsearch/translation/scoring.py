@@ -150,8 +150,8 @@ def score_pairs(
 def _read(
     systems: Sequence[System], batch: Batch, with_alignment: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], Alignment | None, Alignment | None]:
-    """What the models make of the pairs of a minibatch: log p of each target word, and the pair that it belongs to, both (P);
-    α (T, B, S); and the probabilities of links (B, T, S).
+    """What the models make of the pairs of a minibatch: log p of each target word and the number of its pair, both (P); α
+    (T, B, S); and the probabilities of links (B, T, S).
     """
     import torch  # translation does without
 
