@@ -143,6 +143,11 @@ class System:
             found.update(vocabulary.subwords.model if vocabulary.subwords else b"\0")
         return found.hexdigest()
 
+    def changed(self, config: Config, vocabularies: Vocabularies | None = None) -> System:
+        """Return the same weights with other settings, or other vocabularies of the same sizes."""
+        model, layer = (self.__dict__.get(name, self._weights[name]) for name in ("model", "alignment_layer"))
+        return System(config, vocabularies or self.vocabularies, model, layer, self._device)
+
     def seen(self, source: Sequence[str], target: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
         """Return the words of a pair as the model sees them, with symbols for protected spans that both sides have."""
         data = self.config.data
@@ -381,13 +386,15 @@ def read_weights(path: Path, shapes: Shapes) -> tuple[Weights, dict[str, str]]:
         raise RnnsearchError(f"{path}: damaged: these are not the weights that were written; copy the file again")
     for name, array in arrays.items():
         if array.dtype == np.uint16:  # bfloat16 is the first half of float32
-            array = arrays[name] = (array.astype(np.uint32) << 16).view(np.float32)
-        if not np.isfinite(array).all():
+            arrays[name] = (array.astype(np.uint32) << 16).view(np.float32)
+    weights = Weights(arrays)
+    for name in shapes:
+        if not weights.are_finite(name):
             raise RnnsearchError(
                 f"{path}: {name} has a number that is not finite: nothing can be computed with it; get the model again, or "
                 "train it with a lower training.learning_rate"
             )
-    return Weights(arrays), header
+    return weights, header
 
 
 def _read_arrays(path: Path, shapes: Shapes) -> tuple[Arrays, dict[str, str]]:

@@ -45,8 +45,8 @@ def step(
     probability of the best word; `log_p` is there only with `whole`. What a word adds is read from a further input, `table`
     (V + 1, Y), made by the graph of `word_table`, whose last row is that of no word.
 
-    With `selects`, only some words are predicted: `columns` (C) are their ids, and `allowed` (sentences, C) says which of
-    them each sentence may use. `best` and `log_p` then refer to these columns.
+    With `selects`, only some words are predicted: `columns` (C) are the ids of those of all sentences, and `own` (sentences,
+    X) the places among them of those of each sentence, with −1 after them. `best` and `log_p` then refer to the X places.
     """
     net = Network("step", config, weights, precision, signed)
     graph, layout = net.graph, Layout.of(net)
@@ -173,9 +173,11 @@ def _logits(net: Network, total_RL: Tensor, hypotheses: Rectangle | None) -> Ten
     readout = Affine("decoder.E" if net.config.tied_embedding else "readout.W_o", "readout.b_w")
     if hypotheses is None:
         return net.affine(t_RL, readout, multiple=GROUP if _grouped(net) else 1)
-    columns_C = graph.input("columns", "int64", "columns")
-    allowed_RC = hypotheses.shared(graph.input("allowed", "bool", "sentences", "columns"))
-    return graph.apply("Where", allowed_RC, net.affine_rows(t_RL, readout, columns_C), -np.inf)
+    logits_RC = net.affine_rows(t_RL, readout, graph.input("columns", "int64", "columns"))
+    # Each sentence has its own words at the same places in any company, so that they are added in the same order.
+    own_RX = hypotheses.shared(graph.input("own", "int64", "sentences", "own"))
+    logits_RX = graph.apply("GatherElements", logits_RC, own_RX, axis=1)
+    return graph.apply("Where", graph.apply("Less", own_RX, graph.constant(np.int64(0))), -np.inf, logits_RX)
 
 
 def _predict(net: Network, logits_RV: Tensor, hypotheses: Rectangle, for_search: bool, whole: bool) -> None:

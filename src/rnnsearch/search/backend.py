@@ -39,13 +39,13 @@ class Prediction:
     """α over the source of each hypothesis; None without an alignment model."""
     log_p_RV: NDArray[np.float32] | None = None
     """log p of all words, where it was asked for."""
-    ids_V: Integers | None = None
-    """With vocabulary selection, the word ids of the columns of `log_p`."""
+    ids_RV: Integers | None = None
+    """With vocabulary selection, the word ids of `log_p_RV`."""
 
     def given(self, rows_G: Integers, words_G: Integers) -> NDArray[np.float64]:
         """log p (G) of word `words[i]` of row `rows[i]`; valid only for a whole prediction, without vocabulary selection."""
         assert self.log_p_RV is not None
-        assert self.ids_V is None
+        assert self.ids_RV is None
         return self.log_p_RV[rows_G, words_G].astype(np.float64)
 
     def draw(
@@ -62,11 +62,12 @@ class Prediction:
         log_p_RV[:, : banned_RX.shape[1]][banned_RX] = -np.inf
         highest_R1 = log_p_RV.max(1, keepdims=True)  # subtracted so that it stays finite at a temperature near zero
         highest_R1[np.isneginf(highest_R1)] = 0
-        up_to_RV = np.exp((log_p_RV - highest_R1) / temperature).cumsum(1)
+        with np.errstate(over="ignore"):  # at a temperature of next to nothing
+            up_to_RV = np.exp((log_p_RV - highest_R1) / temperature).cumsum(1)
         chances_RW = chances_RW * up_to_RV[:, -1:]
         columns_RW = np.stack([np.searchsorted(*pair, side="right") for pair in zip(up_to_RV, chances_RW, strict=True)])
         columns_RW = np.minimum(columns_RW, log_p_RV.shape[1] - 1)
-        words_RW = columns_RW if self.ids_V is None else self.ids_V[columns_RW]
+        words_RW = columns_RW if self.ids_RV is None else np.take_along_axis(self.ids_RV, columns_RW, 1)
         return np.take_along_axis(log_p_RV, columns_RW, 1), words_RW
 
 

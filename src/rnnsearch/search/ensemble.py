@@ -44,16 +44,16 @@ class EnsembleSession:
         with np.errstate(divide="ignore"):
             log_p_RV = np.log(p_RV)
         log_p_RW, words_RW = best_words(log_p_RV, count)
-        ids_V = predictions[0].ids_V
+        ids_RV = predictions[0].ids_RV
         # A member may keep positions past the ends of all sentences, where its weights are zero.
         S = max((alpha_RS.shape[1] for alpha_RS in alphas), default=0)
         alphas = [np.pad(alpha_RS, ((0, 0), (0, S - alpha_RS.shape[1]))) for alpha_RS in alphas]
         return Prediction(
-            words_RW=words_RW if ids_V is None else ids_V[words_RW],
+            words_RW=words_RW if ids_RV is None else np.take_along_axis(ids_RV, words_RW, 1),
             log_p_RW=log_p_RW,
             alpha_RS=np.stack(alphas).mean(0) if alphas else None,
             log_p_RV=log_p_RV if whole else None,
-            ids_V=ids_V,
+            ids_RV=ids_RV,
         )
 
     def advance(self, parents_r: Integers, words_r: Integers) -> None:

@@ -16,12 +16,15 @@ from rnnsearch.config import ModelConfig
 from rnnsearch.graphs.encoder import encoder
 from rnnsearch.graphs.engine import POSITIONS, Arrays, Runnable, signed_products_are_exact
 from rnnsearch.graphs.network import Precision
-from rnnsearch.graphs.step import GROUP, step, word_table
+from rnnsearch.graphs.step import step, word_table
 from rnnsearch.graphs.weights import Weights
 from rnnsearch.search.backend import Integers, Prediction, VocabularySelection
 
 NO_WORD = -1
 """The word before the first one."""
+BLOCK = 128
+"""With vocabulary selection, there are places for a multiple of so many words: a sum that takes so many at a time, or a
+fraction of them, does not depend on the words of other sentences."""
 FEW_ROWS = 40
 """So many hypotheses always have room: with fewer, too much time goes into reading weights."""
 NUMBERS = 600_000
@@ -56,6 +59,11 @@ class OnnxBackend:
     def _new_step(self, whole: bool) -> Runnable:
         how = {"for_search": True, "selects": self.selection is not None, "whole": whole}
         return Runnable(step(self._config, self._weights, self._precision, self._signed, **how).file())
+
+    def allowed(self, source: list[int]) -> list[int]:
+        """The words that a translation of this source may use, with vocabulary selection."""
+        assert self.selection is not None
+        return [*range(min(self.selection.frequent, self.vocabulary_size)), *self.selection.candidates(source)]
 
     def session(self) -> OnnxSession:
         return OnnxSession(self)
@@ -101,6 +109,8 @@ class OnnxSession:
         """The sentence of each row: its place in `_sentences`."""
         self._state_XX: NDArray[np.float32] = np.empty((0, 0), np.float32)
         """The states of the rows before, followed by those of new sentences."""
+        self._ids_QX: Integers = np.empty((0, 0), np.int64)
+        """With vocabulary selection, the words that each sentence may use."""
         self._alpha_XS: NDArray[np.float32] = np.empty((0, 0), np.float32)
         self._parents_R, self._words_R = np.empty(0, np.int64), np.empty(0, np.int64)
 
@@ -116,7 +126,7 @@ class OnnxSession:
             _Sentence(
                 int(length),
                 {name: array[b, : -(-length // POSITIONS) * POSITIONS] for name, array in found.items()},
-                [] if selection is None else selection.candidates(x_S[: length - 1].tolist()),
+                [] if selection is None else self._backend.allowed(x_S[: length - 1].tolist()),
             )
             for b, (x_S, length) in enumerate(zip(x_BS, lengths_B, strict=True))
         ]
@@ -135,9 +145,12 @@ class OnnxSession:
     def predict(self, count: int, whole: bool = False) -> Prediction:
         R, step = len(self._words_R), self._backend.step(whole)
         if self._source is None:
-            self._source = _side_by_side(self._sentences, self._backend)
-        ids_C: Integers | None = self._source.get("columns")
-        available = min(count, self._backend.vocabulary_size if ids_C is None else len(ids_C))
+            self._source = _side_by_side(self._sentences)
+            if self._backend.selection is not None:
+                selected, self._ids_QX = _selected([sentence.words for sentence in self._sentences])
+                self._source |= selected
+        ids_RX = self._ids_QX[self._sentence_R] if self._backend.selection is not None else None
+        available = min(count, self._backend.vocabulary_size if ids_RX is None else ids_RX.shape[1])
         arrays = {**self._source, **_layout(self._sentence_R, len(self._sentences))}
         arrays["table"] = self._backend.table.with_rows_of(self._words_R)
         arrays |= {"state": self._state_XX, "parents": self._parents_R, "words": self._words_R}
@@ -153,7 +166,8 @@ class OnnxSession:
         logits_RW, p_R1 = (found[name].astype(np.float64) for name in ("best_logits", "highest_p"))
         log_p_RW = logits_RW - logits_RW[:, :1] + np.log(p_R1)
         log_p_RV = found["log_p"][:, : self._backend.vocabulary_size] if whole else None
-        return Prediction(found["best"] if ids_C is None else ids_C[found["best"]], log_p_RW, alpha_RS, log_p_RV, ids_C)
+        words_RW = found["best"] if ids_RX is None else np.take_along_axis(ids_RX, found["best"], 1)
+        return Prediction(words_RW, log_p_RW, alpha_RS, log_p_RV, ids_RX)
 
     def advance(self, parents_r: Integers, words_r: Integers) -> None:
         self._state_XX, self._parents_R, self._words_R = self._next_RX, parents_r, words_r
@@ -170,12 +184,12 @@ class OnnxSession:
 class _Sentence:
     """What a step reads of a sentence."""
 
-    def __init__(self, length: int, arrays: Arrays, candidates: list[int]) -> None:
-        """`arrays` are its keys and values, by position; RNNencdec has one position."""
-        self.length, self.arrays, self.candidates = length, arrays, candidates
+    def __init__(self, length: int, arrays: Arrays, words: list[int]) -> None:
+        """`arrays` are its keys and values, by position; RNNencdec has one position. `words` are those that it may use."""
+        self.length, self.arrays, self.words = length, arrays, words
 
 
-def _side_by_side(sentences: list[_Sentence], backend: OnnxBackend) -> Arrays:
+def _side_by_side(sentences: list[_Sentence]) -> Arrays:
     """The inputs of a step that are of the sentences, padded to the longest one."""
     arrays: Arrays = {"lengths": np.array([sentence.length for sentence in sentences])}
     for name in sentences[0].arrays:
@@ -184,21 +198,17 @@ def _side_by_side(sentences: list[_Sentence], backend: OnnxBackend) -> Arrays:
         for row, part in zip(whole, parts, strict=True):
             row[: len(part)] = part
         arrays[name] = whole
-    if backend.selection is not None:
-        arrays |= _selected([sentence.candidates for sentence in sentences], backend.selection.frequent, backend)
     return arrays
 
 
-def _selected(candidates: list[list[int]], frequent: int, backend: OnnxBackend) -> Arrays:
-    """The ids of all words that any of the sentences may use, and which of them each may use."""
-    frequent = min(frequent, backend.vocabulary_size)
-    allowed_QV = np.zeros((len(candidates), backend.vocabulary_size), np.bool_)
-    allowed_QV[:, :frequent] = True
-    for allowed_V, words in zip(allowed_QV, candidates, strict=True):
-        allowed_V[words] = True
-    columns = np.flatnonzero(allowed_QV.any(0))
-    more = -len(columns) % GROUP
-    return {"columns": np.pad(columns, (0, more)), "allowed": np.pad(allowed_QV[:, columns], ((0, 0), (0, more)))}
+def _selected(words: list[list[int]]) -> tuple[Arrays, Integers]:
+    """The inputs of a step that are of the words that each sentence may use, and the ids of these (Q, X)."""
+    columns = np.flatnonzero(np.bincount(np.concatenate(words)))
+    own_QX = np.full((len(words), -(-max(map(len, words)) // BLOCK) * BLOCK), -1)
+    ids_QX = np.zeros_like(own_QX)
+    for own_X, ids_X, ids in zip(own_QX, ids_QX, words, strict=True):
+        own_X[: len(ids)], ids_X[: len(ids)] = np.searchsorted(columns, ids), ids
+    return {"columns": columns, "own": own_QX}, ids_QX
 
 
 def _layout(sentence_R: Integers, sentences: int) -> Arrays:

@@ -131,7 +131,8 @@ def rank(hypothesis: Hypothesis, length_normalization: float, coverage: float = 
 def same(found: list[Hypothesis], expected: list[tuple[list[int], float, bool]], tolerance: float = 1e-9) -> None:
     assert [hypothesis.words for hypothesis in found] == [words for words, _, _ in expected]
     assert [hypothesis.finished for hypothesis in found] == [finished for _, _, finished in expected]
-    np.testing.assert_allclose([h.score for h in found], [score for _, score, _ in expected], rtol=tolerance / 100, atol=tolerance)
+    scores = [score for _, score, _ in expected]
+    np.testing.assert_allclose([h.score for h in found], scores, rtol=tolerance / 100, atol=tolerance)
 
 
 @pytest.mark.parametrize("order", ORDERS)
