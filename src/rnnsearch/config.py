@@ -53,7 +53,8 @@ class DataConfig:
     """Settings of the text: how it is tokenised and cleaned, and which words the vocabularies contain."""
 
     source_language: str = "auto"
-    """Language code of the source, for Moses tokenisation. `auto` takes it from the file name (`train.en`)."""
+    """Language code of the source, for Moses tokenisation. `auto` takes it from the file (TMX) or its name (`train.en`). A
+    region, as in `en-GB`, only says which variant is read from a file that has several."""
     target_language: str = "auto"
     """Language code of the target, for Moses tokenisation."""
     tokenizer: Literal["moses", "whitespace"] = "moses"
@@ -101,6 +102,12 @@ class DataConfig:
     """Keep only the first of identical training pairs."""
     seed: int = Field(default=1, ge=0, le=_LARGEST_SEED)
     """Random seed of the shuffle of the training pairs, which happens once."""
+
+    @property
+    def languages(self) -> tuple[str | None, str | None]:
+        """The languages of source and target, with regions where they are given; None where they are not."""
+        source, target = (None if one == "auto" else one for one in (self.source_language, self.target_language))
+        return source, target
 
     @property
     def protects(self) -> bool:

@@ -145,7 +145,8 @@ class System:
 
     def changed(self, config: Config, vocabularies: Vocabularies | None = None) -> System:
         """Return the same weights with other settings, or other vocabularies of the same sizes."""
-        model, layer = (self.__dict__.get(name, self._weights[name]) for name in ("model", "alignment_layer"))
+        model, layer = (self.__dict__.get(name, part) for name, part in self._weights.items())
+        assert model is not None
         return System(config, vocabularies or self.vocabularies, model, layer, self._device)
 
     def seen(self, source: Sequence[str], target: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

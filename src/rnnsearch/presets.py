@@ -50,6 +50,12 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "training": _MODERN_RECIPE,
         "search": _MODERN_SEARCH,
     },
+    "memory": {
+        "data": {"subwords": "bpe", "subword_pieces": 4000, "protect": True, "max_length": 100},
+        "model": {"embedding_size": 256, "hidden_size": 320, "alignment_size": 256, "maxout_size": 256},
+        "training": {**_MODERN_RECIPE, "max_epochs": 30},
+        "search": _MODERN_SEARCH,
+    },
     "base": {
         "data": {"minimum_count": 2},
         "model": {"embedding_size": 512, "hidden_size": 768, "alignment_size": 512, "maxout_size": 384},
@@ -99,6 +105,40 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 """Presets by name: only what differs from the defaults of the dataclasses."""
 
 BY_PAIRS: dict[str, tuple[tuple[int, dict[str, dict[str, Any]]], ...]] = {
+    "memory": (
+        (
+            4_000,
+            {
+                "data": {"subword_pieces": 1000},
+                "model": {"embedding_size": 192, "hidden_size": 256, "alignment_size": 192, "maxout_size": 192},
+                "training": {"batch_size": 32, "dropout": 0.5, "max_epochs": 80, "validate_every": 200},
+            },
+        ),
+        (
+            12_000,
+            {
+                "data": {"subword_pieces": 2000},
+                "training": {"batch_size": 48, "dropout": 0.4, "max_epochs": 50, "validate_every": 300},
+            },
+        ),
+        (50_000, {}),
+        (
+            200_000,
+            {
+                "data": {"subword_pieces": 8000},
+                "model": {"embedding_size": 300, "hidden_size": 512, "alignment_size": 300, "maxout_size": 300},
+                "training": {"dropout": 0.2, "max_epochs": 15, "validate_every": 1000},
+            },
+        ),
+        (
+            10**12,
+            {
+                "data": {"subword_pieces": 8000},
+                "model": {"embedding_size": 300, "hidden_size": 512, "alignment_size": 300, "maxout_size": 300},
+                "training": {"dropout": 0.1, "max_epochs": 6, "validate_every": 2000},
+            },
+        ),
+    ),
     "characters": (
         (3_000, {"training": {"batch_size": 32, "max_updates": 2000, "dropout": 0.5, "validate_every": 200}}),
         (20_000, {}),
@@ -125,6 +165,7 @@ PRESET_PURPOSE: dict[str, str] = {
     "demo": "the demonstration: minutes, on its generated corpus",
     "small": "the default: up to a few hundred thousand pairs, an hour on two CPU cores",
     "best": "the best translations from some tens of thousands of pairs: subwords, and too small to overfit",
+    "memory": "translation memories and localisation files: subwords, placeholders and tags kept; its sizes follow the text",
     "base": "more text, more time, or a GPU",
     "characters": "spellings to pronunciations, and other short sequences of letters; its sizes follow the amount of text",
     "paper": "RNNsearch-50 by the paper's recipe: sizes, initialisation, Adadelta; the search of its authors' code",

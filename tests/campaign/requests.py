@@ -13,16 +13,23 @@ from starlette.testclient import TestClient
 
 from campaign.fuzz import CONTENTS
 from campaign.trial import Part, chance, world
-from rnnsearch.serve.app import Server, make_app
+from rnnsearch.serve.app import make_app
 from rnnsearch.serve.incoming import Limits
 from rnnsearch.serve.search_processes import SearchProcesses, load_each
+from rnnsearch.serve.server import Server
 
-PATHS = ("/translate",) * 5 + ("/detect", "/score", "/next-words", "/languages", "/suggest", "/spec", "/nothing")
+PATHS = ("/translate",) * 5 + (
+    *("/detect", "/score", "/next-words", "/languages", "/suggest", "/spec", "/nothing", "/listPairs", "/identifyLang"),
+    *("/v2/translate", "/v2/glossaries", "/v2/glossaries/x", "/v2/languages"),
+)
 GOOD: dict[str, Any] = {
     "q": "the big dog sees a red cat .", "source": "en", "target": "fr", "format": "text", "alternatives": 2, "api_key": "",
     "alignment": True, "n_best": 2, "beam": 3, "prefix": "", "terms": {"dog": "loup"}, "split_sentences": True,
-    "translation": "le grand chien", "count": 3,
+    "translation": "le grand chien", "count": 3, "text": ["the <x>big</x> dog"], "target_lang": "FR", "source_lang": "EN",
+    "tag_handling": "xml", "ignore_tags": ["x"], "name": "ours", "entries": "dog\tloup",
 }  # fmt: skip
+OTHERS = ({"langpair": "en|fr"}, {"src": "the <x/> dog", "id": 1})
+"""Fields of other protocols."""
 PIECES = (
     "the", "dog", ".", "?", "Où est", "la gare", "\n", "\u2028", "\0", "\ud800", "🙂", "é", "<b>", "</b>", "<!--", "&",
     "|||", "[UNK]", "",
@@ -39,7 +46,7 @@ TYPES = (
     "multipart/form-data; boundary=" + "x" * 300, "application/json; charset=unicode_escape", "é",
 )  # fmt: skip
 ACCEPTED = ("*/*", "application/json", "text/event-stream", "text/event-stream;q=0.5, */*", "q=;,;", "", "text/*", "é")
-STATUSES = (200, 400, 403, 404, 405, 408, 413, 415, 503)
+STATUSES = (200, 201, 204, 400, 403, 404, 405, 408, 413, 415, 503)
 
 
 def requests(seed: int, numbers: Sequence[int]) -> Part:
@@ -61,6 +68,8 @@ def drawn(random: Random) -> dict[str, Any]:
     """Return a valid request in which a few keys, and possibly the encoding and some bytes, are odd."""
     keys = random.sample([*GOOD], random.randrange(len(GOOD))) if chance(random, 0.5) else [*GOOD]
     fields = {key: GOOD[key] for key in {"q": 0, "target": 0, **dict.fromkeys(keys)}}
+    if chance(random, 0.2):
+        fields |= random.choice(OTHERS)
     for key in random.sample([*fields], random.choice((0, 1, 1, 2))):
         fields[key] = random.choice(VALUES)
     if chance(random, 0.4):
@@ -129,7 +138,10 @@ def wrong(client: TestClient, request: dict[str, Any], statuses: Sequence[int] =
         return "a refusal without a header for other sites"
     if answer.status_code == 200 or request.get("method") in ("HEAD", "OPTIONS"):
         return None
-    told = answer.json()
-    if list(told) != ["error"] or not told["error"] or "\n" in told["error"] or len(told["error"]) > 600:
+    if answer.status_code in (201, 204):
+        return None
+    body = answer.json()
+    (told,) = [body[key] for key in ("error", "message", "explanation") if key in body][-1:] or [""]
+    if not told or "\n" in told or len(told) > 600:
         return f"no line: {answer.text[:200]}"
     return None

@@ -58,6 +58,30 @@ def test_libretranslatepy(served: Served, expected: dict[str, str]) -> None:
     assert client.translate("Où est la gare ?", "auto", "fr") == "Où est la gare ?"
 
 
+def test_deepl(served: Served, expected: dict[str, str]) -> None:
+    deepl = pytest.importorskip("deepl")
+    client = deepl.DeepLClient("a key", server_url=served.url)
+    translations = client.translate_text(LINES, source_lang="EN", target_lang="FR", split_sentences=deepl.SplitSentences.OFF)
+    assert [translation.text for translation in translations] == [expected[line] for line in LINES]
+    assert client.translate_text("Où est la gare ?", target_lang="FR").detected_source_lang == "FR"
+    marked = client.translate_text(f"<g>{LINES[0]}</g>", source_lang="EN", target_lang="FR", tag_handling="xml")
+    assert marked.text == f"<g>{expected[LINES[0]]}</g>"
+    assert [language.code for language in client.get_source_languages()] == ["EN"]
+    assert [language.code for language in client.get_target_languages()] == ["FR"]
+    assert client.get_glossary_languages()[0].target_lang == "fr"
+    assert client.get_usage().character.count > 0
+    glossary = client.create_glossary("ours", "EN", "FR", {"dog": "loup", "the cat": "chien"})
+    assert client.list_glossaries()[0].glossary_id == client.get_glossary(glossary.glossary_id).glossary_id
+    assert client.get_glossary_entries(glossary) == {"dog": "loup", "the cat": "chien"}
+    text = client.translate_text("the big dog sleeps", source_lang="EN", target_lang="FR", glossary=glossary).text
+    assert "loup" in text
+    client.delete_glossary(glossary)
+    with pytest.raises(deepl.GlossaryNotFoundException, match="no glossary"):
+        client.get_glossary(glossary.glossary_id)
+    with pytest.raises(deepl.DeepLException, match="en to DE is not translated here"):
+        client.translate_text("a", source_lang="EN", target_lang="DE")
+
+
 def test_deep_translator(served: Served, expected: dict[str, str]) -> None:
     module = pytest.importorskip("deep_translator")
     client = module.LibreTranslator(source="en", target="fr", api_key="none", custom_url=served.url)

@@ -12,8 +12,11 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_one_version() -> None:
-    """The changelog, the citation and the program name the same version, which the package takes from the program."""
-    newest = re.search(r"^## \[([^]]+)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    """The changelog, the citation and the program name the same version, which the package takes from the program.
+
+    What is not released yet has no version.
+    """
+    newest = re.search(r"^## \[(\d[^]]+)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert newest is not None
     assert newest[1] == __version__
     assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")

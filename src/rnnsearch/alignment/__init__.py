@@ -3,6 +3,8 @@
 vocabulary   words: their normalised forms, frequencies, stems and classes
 bitext       the words and the position pairs of sentence pairs, as arrays
 spelling     the similarity of the spellings of two words
+priors       counts of links in eflomal's format
+pseudocounts what an aligner knows before it learns from a text
 lexicon      translation probabilities, smoothed
 hmm          forward-backward: the posterior probability of every link of a sentence pair, in one direction
 compiled     the same, and the expected counts of a whole text, as compiled loops
@@ -18,9 +20,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from rnnsearch.alignment.agreement import Corpus, steps
 from rnnsearch.alignment.aligner import Aligner, LineLinks, is_aligner
 from rnnsearch.alignment.bitext import read_joined
+from rnnsearch.alignment.priors import Priors
 from rnnsearch.data.word_alignments import Links
 
-__all__ = ["Aligner", "Corpus", "LineLinks", "is_aligner", "learned_links", "read_joined", "steps"]
+__all__ = ["Aligner", "Corpus", "LineLinks", "Priors", "is_aligner", "learned_links", "read_joined", "steps"]
 
 
 def learned_links(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[Links]:

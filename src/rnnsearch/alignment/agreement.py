@@ -17,9 +17,10 @@ has the same links. Everything that grows with the text is in files; after every
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from numpy.typing import NDArray
 from rnnsearch.alignment import compiled
 from rnnsearch.alignment.bitext import Block, GivenPair, as_words, blocks_of
 from rnnsearch.alignment.compiled import Counts, Parameters
-from rnnsearch.alignment.lexicon import Lexicon, Types
+from rnnsearch.alignment.lexicon import Lexicon, Pseudocounts, Types
 from rnnsearch.alignment.vocabulary import CLASSES, Words
 from rnnsearch.atomic import atomic_write
 from rnnsearch.untrusted import Array, check_arrays, read_npz
@@ -37,6 +38,7 @@ Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
 
 # Chosen on two of the novels of `alibi`, aligned together with text of Europarl.
+KINDS = ("agreeing", "independent")
 MODEL_1_STEPS = 4
 """The number of EM steps of IBM Model 1."""
 _STEPS = {"agreeing": 6, "independent": 4}
@@ -56,15 +58,21 @@ JUMPS_SHAPE = CLASSES + 1, 2 * _NEAR + 3
 class Corpus:
     """The text from which an aligner learns, in files."""
 
-    def __init__(self, lines: Iterable[GivenPair], folder: Path | None = None) -> None:
-        """Read the words of each pair, and write files into `folder`, by default a temporary one."""
+    def __init__(
+        self, lines: Iterable[GivenPair], folder: Path | None = None, known: tuple[Words, Words] | None = None
+    ) -> None:
+        """Read the words of each pair, and write files into `folder`, by default a temporary one.
+
+        For an aligner that goes on learning, `known` are the words that it knows.
+        """
         if folder is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="rnnsearch-")  # removed when this object is
             folder = Path(self._temporary.name)
         self.folder = folder
         # The first pass numbers the words in the order of their occurrence and counts them.
-        read = Words(), Words()
-        counts = [np.empty(0, np.int64), np.empty(0, np.int64)]
+        self.known = known
+        read = (Words(), Words()) if known is None else (known[0].copy(), known[1].copy())
+        counts = [side.frequencies for side in read]
         self._paths: list[Path] = []
         for block in blocks_of(map(as_words, lines), *read):
             # A block is written twice: here with provisional numbers, and below with those in the order of the stems.
@@ -79,6 +87,8 @@ class Corpus:
             side.by_stem(count) for side, count in zip(read, counts, strict=True)
         )
         self.words = source, target
+        self.numbers = source_numbers[: read[0].known], target_numbers[: read[1].known]
+        """The number that each of the known words has among all words."""
         self.lines = self.pairs = self.cells = self.longest = 0
         for path in self._paths:
             block = Block.load(path).numbered(source_numbers, target_numbers).indexed(source, target)
@@ -144,23 +154,31 @@ class _State:
         return cls(int(arrays["step"]), nulls, jumps, arrays["log_likelihoods"])
 
 
-def train(corpus: Corpus, advance: Callable[[int], None] = lambda pairs: None) -> tuple[Models, Models, Doubles]:
+def train(
+    corpus: Corpus,
+    advance: Callable[[int], None] = lambda pairs: None,
+    known: Mapping[str, Pseudocounts] = MappingProxyType({}),
+) -> tuple[Models, Models, Doubles]:
     """Train the agreeing models and the independent models; return both, and the log-likelihoods before each step.
 
     `advance` is called with the number of further pairs that a step has processed. Likelihoods may fall, because agreement
-    constrains the expectations. A training that was killed continues after its last complete step, if it has the same
-    corpus in the same folder.
+    constrains the expectations. `known` are pseudo-counts of both kinds of models, `agreeing` and `independent`. A training
+    that was killed continues after its last complete step, if it has the same corpus in the same folder and knows the same.
     """
     # Initial jumps: most probable to the next word, and exponentially less so to words further away.
-    widths = np.arange(-_reach(corpus.longest), _reach(corpus.longest) + 1)
+    widths = np.arange(-reach(corpus.longest), reach(corpus.longest) + 1)
     jumps = _jumps(np.repeat(np.exp(-np.abs(widths - 1) / 3.0)[None] + 1e-4, CLASSES + 1, axis=0), 0)
-    nulls = np.zeros(len(corpus.words[1])), np.zeros(len(corpus.words[0]))
-    state = _State(0, nulls, (jumps, jumps), np.empty((0, 2)))
+    state = _State(0, (np.empty(0), np.empty(0)), (jumps, jumps), np.empty((0, 2)))
+    if known:
+        state = replace(state, jumps=_jumps_of_both(known["agreeing"].jumps))
     models = []
     # The independent models start from the jumps of the agreeing ones.
-    for name in ("agreeing", "independent"):
-        state = _phase(corpus, name, _State(0, nulls, state.jumps, state.log_likelihoods), advance)
-        models.append(Models(corpus.types.lexicon(_links(corpus, name, state.step)), state.nulls, state.jumps, _P_0[name]))
+    for name in KINDS:
+        before = known.get(name)
+        nulls = (np.zeros(len(corpus.words[1])), np.zeros(len(corpus.words[0]))) if before is None else before.nulls
+        state = _phase(corpus, name, replace(state, step=0, nulls=nulls), advance, before)
+        lexicon = corpus.types.lexicon(_links(corpus, name, state.step), before)
+        models.append(Models(lexicon, state.nulls, state.jumps, _P_0[name]))
     return models[0], models[1], state.log_likelihoods
 
 
@@ -169,23 +187,23 @@ def steps() -> int:
     return sum(MODEL_1_STEPS + after for after in _STEPS.values())
 
 
-def _phase(corpus: Corpus, name: str, state: _State, advance: Callable[[int], None]) -> _State:
+def _phase(corpus: Corpus, name: str, state: _State, advance: Callable[[int], None], known: Pseudocounts | None) -> _State:
     """Run all steps of the agreeing or the independent models, from the state of step 0, with t learned anew."""
     checkpoint = corpus.folder / f"{name}.part"  # the ending of all files from which a killed run goes on
     try:
         # A run that was killed continues: t follows from the expected counts of the last complete step.
         state = _State.load(checkpoint, corpus)
-        corpus.types.learn(_links(corpus, name, state.step))
+        corpus.types.learn(_links(corpus, name, state.step), known)
         advance(corpus.pairs * state.step)
     except (OSError, ValueError):  # there is no checkpoint, or the disk has damaged it
-        corpus.types.begin()
+        corpus.types.begin(known)
     for step in range(state.step + 1, MODEL_1_STEPS + _STEPS[name] + 1):
         links = _links(corpus, name, step, new=True)  # the counts of the step before remain until these are complete
-        state = _step(corpus, state, links, step <= MODEL_1_STEPS, name, advance)
+        state = _step(corpus, state, links, step <= MODEL_1_STEPS, name, advance, known)
         # The checkpoint is written only after its counts are on the disk; then the M-step of t.
         links.flush()
         state.save(checkpoint)
-        corpus.types.learn(links)
+        corpus.types.learn(links, known)
     return state
 
 
@@ -194,12 +212,23 @@ def _links(corpus: Corpus, name: str, step: int, new: bool = False) -> Any:
     return corpus.types.counts(f"{name}-{step % 2}", new)
 
 
-def _step(corpus: Corpus, state: _State, links: Any, uniform: bool, name: str, advance: Callable[[int], None]) -> _State:
+def _step(
+    corpus: Corpus,
+    state: _State,
+    links: Any,
+    uniform: bool,
+    name: str,
+    advance: Callable[[int], None],
+    known: Pseudocounts | None,
+) -> _State:
     """Run an EM step over the text: fill `links`, zero on entry, with the expected counts of all word-type pairs."""
     words = corpus.words
     nulls = np.zeros(len(words[1])), np.zeros(len(words[0]))
-    shape = len(state.jumps[0]), 2 * _reach(corpus.longest) + 1
+    shape = len(state.jumps[0]), 2 * reach(corpus.longest) + 1
     jumps, log_likelihood = (np.zeros(shape), np.zeros(shape)), np.zeros(2)
+    if known is not None:
+        for counts_before, before in zip((*nulls, *jumps), (*known.nulls, *known.jumps), strict=True):
+            counts_before += before
     # The E-step: expected counts of word-type pairs, NULL-aligned words and jumps, and the log-likelihoods.
     for block, types in corpus.numbered_blocks():
         parameters = _parameters(corpus.types.t[types], words, state.nulls, state.jumps, _P_0[name], corpus.longest)
@@ -209,11 +238,11 @@ def _step(corpus: Corpus, state: _State, links: Any, uniform: bool, name: str, a
         links[types] += counts.types
         advance(len(block.line))
     # The M-step of the jumps; IBM Model 1 has none.
-    learned = state.jumps if uniform else (_jumps(jumps[0], _JUMP_PRIOR), _jumps(jumps[1], _JUMP_PRIOR))
+    learned = state.jumps if uniform else _jumps_of_both(jumps)
     return _State(state.step + 1, nulls, learned, np.append(state.log_likelihoods, [log_likelihood], axis=0))
 
 
-def _reach(longest: int) -> int:
+def reach(longest: int) -> int:
     """Return the greatest width L of a jump, for sentences of at most `longest` words."""
     return longest + _NEAR + 1
 
@@ -235,10 +264,15 @@ def _parameters(
     ]
     target_null, source_null = (null.astype(np.float32) for null in smoothed)
     # c for all widths from −L to L: the stored outermost widths stand for all longer jumps.
-    widths = np.clip(np.arange(-_reach(longest), _reach(longest) + 1), -_NEAR - 1, _NEAR + 1) + _NEAR + 1
+    widths = np.clip(np.arange(-reach(longest), reach(longest) + 1), -_NEAR - 1, _NEAR + 1) + _NEAR + 1
     target_jump, source_jump = (np.take(jump, widths, axis=1) for jump in jumps)
     classes = words[0].classes, words[1].classes
     return Parameters(t, target_null, source_null, target_jump, source_jump, *classes, np.float32(p_0), False)
+
+
+def _jumps_of_both(counts: tuple[Doubles, Doubles]) -> tuple[Floats, Floats]:
+    """Return the jump probabilities of both directions."""
+    return _jumps(counts[0], _JUMP_PRIOR), _jumps(counts[1], _JUMP_PRIOR)
 
 
 def _jumps(counts_CW: Doubles, prior: float) -> Floats:

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.alignment import compiled
-from rnnsearch.alignment.agreement import JUMPS_SHAPE, Corpus, Models, train
+from rnnsearch.alignment.agreement import JUMPS_SHAPE, KINDS, Corpus, Models, reach, train
 from rnnsearch.alignment.bitext import Block, GivenPair, as_words, blocks_of
-from rnnsearch.alignment.lexicon import Lexicon, Totals
+from rnnsearch.alignment.lexicon import Lexicon, Pseudocounts, Totals
+from rnnsearch.alignment.priors import Priors
 from rnnsearch.alignment.probability import EVIDENCE, evidence, probability
+from rnnsearch.alignment.pseudocounts import from_models, from_priors
 from rnnsearch.alignment.spelling import letter_pairs, likeness
 from rnnsearch.alignment.vocabulary import Words
 from rnnsearch.atomic import atomic_write, write_json, write_text
@@ -32,7 +34,6 @@ _PAIRS = 1000
 """The number of sentence pairs that are aligned at a time."""
 _FORMAT = 2
 _DESCRIPTION, _ARRAYS, _WORDS = "aligner.json", "aligner.safetensors", ("source.words", "target.words")
-_KINDS = ("agreeing", "independent")
 _MOST_WORDS = 4096 * MEGABYTE
 """The greatest size of a list of words, in bytes. Arrays with numbers for each word are in memory, too."""
 _MANY = 1e15
@@ -70,6 +71,20 @@ class LineLinks:
         backward = self._most_probable(self.source, self.backward)
         return symmetrize(forward, backward, how)
 
+    def one_to_many(self, threshold: float = THRESHOLD) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        """Return forward links, at most one for each target word, and reverse links, at most one for each source word.
+
+        Of the links of a word, the most probable one is taken; forward links are in the order of the target words, and
+        reverse links in that of the source words. Both are (source, target).
+        """
+        likely = np.flatnonzero(self.probability > threshold)
+        source, target = self.source[likely], self.target[likely]
+        links = []
+        for words in (target, source):
+            best = _best_of(words, self.probability[likely])
+            links.append(list(zip(source[best].tolist(), target[best].tolist(), strict=True)))
+        return links[0], links[1]
+
     def probabilities(self) -> dict[tuple[int, int], float]:
         """Return the link probability of every pair of positions that may be linked."""
         cells = zip(self.source.tolist(), self.target.tolist(), strict=True)
@@ -77,14 +92,19 @@ class LineLinks:
 
     def _most_probable(self, words: NDArray[np.int64], probability: NDArray[np.float32]) -> Links:
         """Return for each of the generated `words` its most probable link, unless NULL is more probable."""
-        # Sorted by word, then by descending probability, the first position pair of each word is its best.
-        order = np.lexsort((-probability, words))
-        _, first = np.unique(words[order], return_index=True)
-        best = order[first]
+        best = _best_of(words, probability)
         # The posterior probability of NULL is 1 − Σ p of the word.
         total = np.bincount(words, probability)
         best = best[probability[best] > 1 - total[words[best]]]
         return frozenset(zip(self.source[best].tolist(), self.target[best].tolist(), strict=True))
+
+
+def _best_of(words: NDArray[np.int64], probability: NDArray[np.floating]) -> NDArray[np.intp]:
+    """Return the index of the most probable position pair of each of the words that occur, in ascending order of words."""
+    # Sorted by word, then by descending probability, the first position pair of each word is its best.
+    order = np.lexsort((-probability, words))
+    _, first = np.unique(words[order], return_index=True)
+    return np.asarray(order[first])
 
 
 class Aligner:
@@ -103,16 +123,27 @@ class Aligner:
         self.words, self._models = words, (agreeing, independent)
 
     @classmethod
-    def learn(cls, pairs: Iterable[GivenPair] | Corpus, advance: Callable[[int], None] = lambda pairs: None) -> Aligner:
+    def learn(
+        cls,
+        pairs: Iterable[GivenPair] | Corpus,
+        advance: Callable[[int], None] = lambda pairs: None,
+        *,
+        known: Aligner | Priors | None = None,
+    ) -> Aligner:
         """Train an aligner on a text. Each of the `steps` steps calls `advance` with the numbers of pairs it has processed.
 
+        What is `known` before counts as much as if its text preceded this one: an aligner goes on learning, and keeps what
+        it knows of words that do not occur in this text; of `Priors`, what they say of words of this text is kept.
+
         A `Corpus` keeps the text in a folder: a training that was killed continues after its last complete step, if it has
-        the same corpus in the same folder. A corpus may be empty; raises RnnsearchError if there are no pairs otherwise.
+        the same corpus in the same folder; where an aligner goes on, it is made with the words of this aligner. A corpus may
+        be empty; raises RnnsearchError if there are no pairs otherwise.
         """
-        corpus = pairs if isinstance(pairs, Corpus) else Corpus(pairs)
+        words = known.words if isinstance(known, Aligner) else None
+        corpus = pairs if isinstance(pairs, Corpus) else Corpus(pairs, known=words)
         if corpus is not pairs and not corpus.lines:
             raise RnnsearchError("no pairs to learn from; an aligner learns from sentences and their translations")
-        agreeing, independent, _ = train(corpus, advance)
+        agreeing, independent, _ = train(corpus, advance, _pseudocounts(known, corpus))
         return cls(corpus.words, agreeing, independent)
 
     def align(self, pairs: Iterable[GivenPair] | Corpus) -> Iterator[LineLinks]:
@@ -141,6 +172,25 @@ class Aligner:
             p = links / max(float(lexicon.totals.links[0][source]), links, 1e-30)
             linked.setdefault(source_words.words[source], []).append((target_words.words[target], p))
         return {word: sorted(targets, key=lambda target: (-target[1], target[0])) for word, targets in linked.items()}
+
+    def priors(self) -> Priors:
+        """Return the expected links and jumps of the agreeing models, as priors for another training or for eflomal.
+
+        The words are in the normalised form in which they were counted. `Priors.of_links` counts the links of a text.
+        """
+        models, (source_words, target_words) = self._models[0], self.words
+        priors = Priors.empty()
+        sources, targets = np.divmod(models.lexicon.keys, max(1, target_words.known))
+        for source, target, links in zip(
+            sources.tolist(), targets.tolist(), models.lexicon.links[:, 0].tolist(), strict=True
+        ):
+            priors.lexicon[source_words.words[source], target_words.words[target]] = links
+        unchanged = tuple(np.arange(side.known, dtype=np.int32) for side in self.words)
+        middle = JUMPS_SHAPE[1] // 2
+        counts = from_models(models, self.words, self.words, (unchanged[0], unchanged[1]), middle)
+        for jumps, of_class in zip((priors.forward_jumps, priors.reverse_jumps), counts.jumps, strict=True):
+            jumps.update(dict(zip(range(-middle, middle + 1), of_class.sum(0).tolist(), strict=True)))
+        return priors
 
     def _align(self, block: Block, words: tuple[Words, Words]) -> Iterator[LineLinks]:
         """Align the lines of a block: posterior probabilities of all four models, then features and link probabilities."""
@@ -178,7 +228,7 @@ class Aligner:
         with atomic_write(folder / _ARRAYS) as temporary:
             save_file({name: np.ascontiguousarray(part) for name, part in self._arrays().items()}, temporary)
         digest = digest_of(*(folder / name for name in (*_WORDS, _ARRAYS)))
-        p_0 = {name: models.p_0 for name, models in zip(_KINDS, self._models, strict=True)}
+        p_0 = {name: models.p_0 for name, models in zip(KINDS, self._models, strict=True)}
         write_json(folder / _DESCRIPTION, {"format": _FORMAT, "p_0": p_0, "digest": digest})
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
@@ -186,7 +236,7 @@ class Aligner:
         arrays: dict[str, NDArray[Any]] = {
             f"frequencies.{n}": side.frequencies[: side.known] for n, side in enumerate(self.words)
         }
-        for kind, models in zip(_KINDS, self._models, strict=True):
+        for kind, models in zip(KINDS, self._models, strict=True):
             lexicon = models.lexicon
             arrays |= {f"{kind}.keys": lexicon.keys, f"{kind}.links": lexicon.links}
             pairs: dict[str, tuple[Any, Any]] = {
@@ -228,7 +278,7 @@ class Aligner:
             words = Words(lists[0], arrays["frequencies.0"]), Words(lists[1], arrays["frequencies.1"])
             _check_numbers(arrays, words)
             models = []
-            for kind in _KINDS:
+            for kind in KINDS:
                 nulls, jumps, totals, likenesses = (
                     (arrays[f"{kind}.{name}.0"], arrays[f"{kind}.{name}.1"])
                     for name in ("nulls", "jumps", "totals", "likeness")
@@ -243,11 +293,27 @@ class Aligner:
         return cls(words, *models)
 
 
+def _pseudocounts(known: Aligner | Priors | None, corpus: Corpus) -> dict[str, Pseudocounts]:
+    """Return what is known before a training, for both kinds of models."""
+    longest = reach(corpus.longest)
+    if isinstance(known, Priors):
+        counts = from_priors(known, corpus.words, JUMPS_SHAPE[0], longest)
+        return dict.fromkeys(KINDS, counts)
+    if known is None:
+        return {}
+    if corpus.known is not known.words:
+        raise ValueError("the corpus is not made with the words of this aligner")
+    return {
+        kind: from_models(models, known.words, corpus.words, corpus.numbers, longest)
+        for kind, models in zip(KINDS, known._models, strict=True)
+    }
+
+
 def _expected(arrays: Mapping[str, NDArray[Any]], source_words: int, target_words: int) -> dict[str, Array]:
     """Return what the arrays of an aligner must be, from the numbers of words and its own numbers of word-type pairs."""
     sizes = source_words, target_words
     expected = {f"frequencies.{n}": Array("int64", (size,), 0, _MANY) for n, size in enumerate(sizes)}
-    for kind in _KINDS:
+    for kind in KINDS:
         types = len(arrays.get(f"{kind}.keys", ()))
         expected[f"{kind}.keys"] = Array("int64", (types,), 0, source_words * target_words - 1)
         expected[f"{kind}.links"] = Array("float32", (types, 2), 0, _MANY)
@@ -264,7 +330,7 @@ def _check_numbers(arrays: Mapping[str, NDArray[Any]], words: tuple[Words, Words
     for n, side in enumerate(words):
         if len(side) != len(arrays[f"frequencies.{n}"]):
             raise ValueError(f"{_WORDS[n]} has a word twice")
-    for kind in _KINDS:
+    for kind in KINDS:
         keys, links = arrays[f"{kind}.keys"], arrays[f"{kind}.links"]
         if (np.diff(keys) <= 0).any():
             raise ValueError(f"{kind}.keys do not ascend")

@@ -69,6 +69,29 @@ class Totals:
         return t
 
 
+@dataclass(frozen=True)
+class Pseudocounts:
+    """What is known before a training, in the numbering of its words: it is added to the expected counts of every step.
+
+    Pairs of arrays are for the direction that generates the target, and for the direction that generates the source.
+    """
+
+    keys: NDArray[np.int64]
+    """The word-type pairs with links, ascending: source word · (number of target words) + target word."""
+    links: Floats
+    """The links of each of them, in both directions: word-type pairs × 2."""
+    totals: Totals
+    """The links of each word, with those to words that the text does not contain."""
+    nulls: tuple[Doubles, Doubles]
+    """How often each target word, and each source word, is NULL-aligned."""
+    jumps: tuple[Doubles, Doubles]
+    """The jumps of each class and width: classes × (2 · reach + 1)."""
+
+    def of_types(self, keys: NDArray[np.int64]) -> Floats:
+        """Return the links of the word-type pairs with these keys: N × 2."""
+        return np.asarray(values_of(self.keys, self.links, keys, np.bool_(True)))
+
+
 class Types:
     """The word-type pairs of a text, in files, in the order of their source words and therefore of the source stems."""
 
@@ -130,41 +153,68 @@ class Types:
         check_arrays({name: array}, {name: Array("float32", (len(self), 2), 0)})
         return array
 
-    def begin(self) -> None:
-        """Initialise t before training, from the frequencies of the words and the similarity of their spellings."""
+    def begin(self, known: Pseudocounts | None = None) -> None:
+        """Initialise t before training, from the frequencies of the words and the similarity of their spellings.
+
+        Where pseudo-counts are `known`, this is only what smooths them.
+        """
         shares = [side.frequencies / max(1, side.frequencies.sum()) for side in self._words]
         for here, chunk in self._chunks():
             for side, (condition, word) in enumerate((("source", "target"), ("target", "source"))):
                 alike = _BETA * chunk["alike"] / (1 + self._likeness[side][chunk[condition]])
                 self.t[here, side] = shares[1 - side][chunk[word]] + alike
+                if known is not None:
+                    links, total = known.of_types(self._keys(chunk))[:, side], known.totals.links[side][chunk[condition]]
+                    self.t[here, side] = (links + _ALPHA * self.t[here, side]) / (total + _ALPHA)
 
-    def learn(self, counts_N2: Any) -> None:
-        """Compute t from these expected links (the M-step)."""
-        totals = self._totals(counts_N2)
+    def learn(self, counts_N2: Any, known: Pseudocounts | None = None) -> None:
+        """Compute t from these expected links, and from pseudo-counts (the M-step)."""
+        totals = self._totals(counts_N2, known)
         for here, chunk in self._chunks():
             # The counts of pairs of stems; a chunk contains all word-type pairs of its source stems.
-            links = np.asarray(counts_N2[here])
+            links = self._links(counts_N2, here, chunk, known)
             of_stems = np.stack([np.bincount(chunk["stems"], side)[chunk["stems"]] for side in links.T], axis=1)
             self.t[here] = totals.probabilities(
                 self._words, chunk["source"], chunk["target"], links, of_stems, chunk["alike"]
             )
 
-    def lexicon(self, counts_N2: Any) -> Lexicon:
-        """Return the lexicon of these expected links, without word-type pairs that are hardly ever linked."""
+    def lexicon(self, counts_N2: Any, known: Pseudocounts | None = None) -> Lexicon:
+        """Return the lexicon of these expected links and pseudo-counts, without pairs that are hardly ever linked."""
         keys, links = [np.empty(0, np.int64)], [np.empty((0, 2), np.float32)]
         for here, chunk in self._chunks():
-            count = np.asarray(counts_N2[here])
+            count = self._links(counts_N2, here, chunk, known)
             linked = (count > _FEWEST_LINKS).any(1)
-            keys.append(chunk["source"][linked].astype(np.int64) * len(self._words[1]) + chunk["target"][linked])
+            keys.append(self._keys(chunk)[linked])
             links.append(count[linked])
-        return Lexicon(np.concatenate(keys), np.concatenate(links), self._totals(counts_N2), self._words)
+        if known is not None:
+            # What is known of words that do not occur together in this text.
+            apart = ~np.isin(known.keys, np.concatenate(keys))
+            keys.append(known.keys[apart])
+            links.append(known.links[apart])
+        order = np.argsort(np.concatenate(keys), kind="stable")
+        totals = self._totals(counts_N2, known)
+        return Lexicon(np.concatenate(keys)[order], np.concatenate(links)[order], totals, self._words)
 
-    def _totals(self, counts_N2: Any) -> Totals:
+    def _keys(self, chunk: dict[str, NDArray[Any]]) -> NDArray[np.int64]:
+        """Return source word · (number of target words) + target word for each word-type pair of a chunk."""
+        keys: NDArray[np.int64] = chunk["source"].astype(np.int64) * len(self._words[1]) + chunk["target"]
+        return keys
+
+    def _links(self, counts_N2: Any, here: slice, chunk: dict[str, NDArray[Any]], known: Pseudocounts | None) -> Floats:
+        counts = np.asarray(counts_N2[here])
+        return counts if known is None else counts + known.of_types(self._keys(chunk))
+
+    def _totals(self, counts_N2: Any, known: Pseudocounts | None) -> Totals:
         source, target = (np.zeros(len(side)) for side in self._words)
         for here, chunk in self._chunks():
             source += np.bincount(chunk["source"], counts_N2[here, 0], minlength=len(source))
             target += np.bincount(chunk["target"], counts_N2[here, 1], minlength=len(target))
-        return Totals((source, target), self._likeness)
+        if known is None:
+            return Totals((source, target), self._likeness)
+        links, likeness = known.totals.links, known.totals.likeness
+        # Most words that are alike are so in both texts, so that their similarities are not to be added.
+        larger = np.maximum(likeness[0], self._likeness[0]), np.maximum(likeness[1], self._likeness[1])
+        return Totals((source + links[0], target + links[1]), larger)
 
     def _chunks(self) -> Iterator[tuple[slice, dict[str, NDArray[Any]]]]:
         for number, (start, stop) in enumerate(zip(self._starts, self._starts[1:], strict=False)):
@@ -193,10 +243,10 @@ class Lexicon:
         source, target = block.type_source, block.type_target
         known = (source < words[0].known) & (target < words[1].known)
         # The links of the words, and those of their stems; words and stems that are new have none.
-        links = _values_of(self.keys, self.links, source.astype(np.int64) * self._target_words + target, known)
+        links = values_of(self.keys, self.links, source.astype(np.int64) * self._target_words + target, known)
         stems = words[0].stems[source], words[1].stems[target]
         known = stems[1] < self._target_stems
-        of_stems = _values_of(
+        of_stems = values_of(
             self._stem_keys, self._of_stems, stems[0].astype(np.int64) * self._target_stems + stems[1], known
         )
         return self.totals.probabilities(words, source, target, links, of_stems, alike_N)
@@ -214,7 +264,7 @@ def _new_array(path: Path, dtype: type[np.generic], shape: tuple[int, ...]) -> A
     return array
 
 
-def _values_of(keys: NDArray[np.int64], values: Any, queries: NDArray[np.int64], known: NDArray[np.bool_]) -> Any:
+def values_of(keys: NDArray[np.int64], values: Any, queries: NDArray[np.int64], known: NDArray[np.bool_] | np.bool_) -> Any:
     """Look up `queries` among the ascending `keys`: return their values, and zero for missing keys or where not `known`."""
     if not len(keys):
         return np.zeros((len(queries), 2), values.dtype)

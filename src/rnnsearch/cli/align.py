@@ -11,13 +11,16 @@ import typer
 
 from rnnsearch.cli.options import (
     Jobs,
+    Languages,
     ModelOrNone,
     Output,
     PageFile,
+    PairsFile,
     Table,
     Tokenized,
     both_sides,
     check_inputs,
+    files_of_pairs,
     model_option,
     once,
 )
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
     from rnnsearch.data.word_alignments import GoldLinks, Links, Symmetry
     from rnnsearch.translation.translator import Translator
 
-_How: TypeAlias = Literal["grow-diag", "grow-diag-final-and", "intersection", "union", "probability"]
+_How: TypeAlias = Literal["grow-diag", "grow-diag-final", "grow-diag-final-and", "intersection", "union", "probability"]
 
 
 _Source = Annotated[Path | None, typer.Option("--source", "-s", metavar="FILE", help="Source text, one sentence per line.")]
@@ -79,10 +82,12 @@ _ReverseGold = Annotated[bool, typer.Option("--reverse-gold", help="The gold lin
 
 
 def command(
+    file: PairsFile = None,
     model: ModelOrNone = None,
     source: _Source = None,
     target: _Target = None,
     tsv: Table = None,
+    languages: Languages = None,
     pairs_file: _PairsFile = None,
     save: _Save = None,
     format_: _Format = "pharaoh",
@@ -105,9 +110,11 @@ def command(
     own. Gold links number the words of tokenised text; give `--tokenized` if the files are tokenised as the gold alignments
     are. With --output, a run that was killed goes on where it was.
     """
-    if tsv is not None:
-        source, target = both_sides(source, target, tsv, "--target")
-    shared = _Shared(output, format_ == "json", symmetry, _Judge(gold, reverse_gold))
+    from rnnsearch.formats.languages import parse_languages
+
+    if file is not None or tsv is not None:
+        source, target = both_sides(file, source, target, tsv, "--target")
+    shared = _Shared(output, format_ == "json", symmetry, _Judge(gold, reverse_gold), parse_languages(languages))
     if model is None or _is_aligner(model):
         _refuse({"--plot": plot, "--page": page, "--reverse-model": reverse_model, "--jobs": jobs > 1},
                 "needs a model that translates: give its folder as --model")  # fmt: skip
@@ -126,6 +133,7 @@ class _Shared:
     as_json: bool
     symmetry: _How | None
     judge: _Judge
+    languages: tuple[str | None, str | None]
 
 
 def _refuse(given: dict[str, object], reason: str) -> None:
@@ -224,8 +232,12 @@ def _by_translator(
     translator, reverse = _load_directions(model, reverse_model)
     judge.read()
     stage = Align(translator, reverse, [one for one in models if one is not None], symmetry, tokenized, shared.as_json)
+    data = translator.system.config.data
+    languages = shared.languages if any(shared.languages) else data.languages
     pairs: Iterator[tuple[str, str | None]] = (
-        ((line, None) for line in read_lines(source)) if target is None else iter(read_pairs([source], [target]))
+        ((line, None) for line in read_lines(source))
+        if target is None
+        else iter(read_pairs([source], [target], languages, data.protects))
     )
     aligned = 0
     with job(stage, output, jobs, bar("aligning", source, None, beside_output(output))) as aligning:
@@ -267,7 +279,7 @@ def _by_aligner(
     output, judge = shared.output, shared.judge
     if model is not None and save is not None:
         raise RnnsearchError(f"--save keeps an aligner that learns now, and {model} has learned: give one of the two")
-    files = _files_of_pairs(source, target, joined)
+    files = files_of_pairs(source, target, joined, "--pairs")
     if save is not None and save.exists() and not save.is_dir():
         raise RnnsearchError(f"{save}: this is a file; name a folder to keep the aligner in")
     check_inputs(*files, judge.gold, outputs=[output], folders=[save, model], printed=output is None)
@@ -281,7 +293,7 @@ def _by_aligner(
     from rnnsearch.jobs.output import written
 
     judge.read()
-    pairs = read_joined(files[0]) if len(files) == 1 else read_pairs([files[0]], [files[1]])
+    pairs = read_joined(files[0]) if joined is not None else read_pairs(files[:1], files[-1:], shared.languages)
     with ExitStack() as stack:
         if model is not None:
             found, count = Aligner.load(model).align(pairs), None
@@ -303,15 +315,6 @@ def _by_aligner(
             raise _nothing_to_align(files)
         judge.check()
     judge.print()
-
-
-def _files_of_pairs(source: Path | None, target: Path | None, joined: Path | None) -> list[Path]:
-    """The two files of the pairs, or the one file that has both sides."""
-    if joined is not None and source is None and target is None:
-        return [joined]
-    if joined is None and source is not None and target is not None:
-        return [*once(source, target)]
-    raise RnnsearchError("give the pairs as --source and --target, or both in one file as --pairs")
 
 
 def _nothing_to_align(files: Iterable[Path | None]) -> RnnsearchError:

@@ -5,17 +5,21 @@ For a quick `--help`, help is plain text, without Rich.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
 from rnnsearch.cli import (
     align,
+    atools,
     average,
     check,
     compare,
     demo,
     download,
+    eflomal_align,
+    eflomal_makepriors,
     evaluate,
     examples,
     export,
@@ -46,7 +50,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Neural machine translation by jointly learning to align and translate (Bahdanau, Cho & Bengio 2015).",
     epilog="To begin, run `rnnsearch demo`: it trains a small model in about five minutes and shows what it does. "
-    "`echo 'Thank you very much.' | rnnsearch translate` needs no training: it uses the model that comes with the package.",
+    "`echo 'Thank you very much.' | rnnsearch translate` needs no training: it uses the model that comes with the package. "
+    "`eflomal-align`, `eflomal-makepriors` and `atools` stand in for the word aligners' programs of these names.",
 )
 
 
@@ -66,6 +71,11 @@ def _options(
     ] = False,
 ) -> None:
     """The options of the program itself."""
+
+
+def _add(module: str, command: Callable[..., None], hidden: bool = False) -> None:
+    """Add the command of a module, under the module's name."""
+    app.command(module.rsplit(".", 1)[1].replace("_", "-"), help=documentation(command), hidden=hidden)(command)
 
 
 for module in (
@@ -94,4 +104,7 @@ for module in (
     reproduce,
     check,
 ):
-    app.command(module.__name__.rsplit(".", 1)[1].replace("_", "-"), help=documentation(module.command))(module.command)
+    _add(module.__name__, module.command)
+
+for module in (eflomal_align, eflomal_makepriors, atools):
+    _add(module.__name__, module.command, hidden=True)

@@ -10,7 +10,9 @@ import typer
 from rnnsearch.cli.options import (
     Beam,
     Jobs,
+    Languages,
     Models,
+    PairsFile,
     PaperSearch,
     SearchSet,
     SplitTestSet,
@@ -53,9 +55,11 @@ _Page = Annotated[
 
 def command(
     model: Models,
+    file: PairsFile = None,
     source: _Source = None,
     reference: _Reference = None,
     tsv: Table = None,
+    languages: Languages = None,
     json_: _Json = None,
     output: _Output = None,
     behaviour: _Behaviour = False,
@@ -82,7 +86,7 @@ def command(
     """
     settings = search_settings(paper, beam, set_, split_sentences)
     if behaviour:
-        if source or reference or tsv or output or jobs > 1:
+        if file or source or reference or tsv or output or jobs > 1:
             raise RnnsearchError("--behaviour has its own lines; leave out --source, --reference, --tsv, --output, --jobs")
         check_inputs(models=model, outputs=[json_, page], printed=json_ is None)
         from rnnsearch.cli.behaviour import try_behaviour
@@ -91,16 +95,20 @@ def command(
         return
     if page is not None:
         raise RnnsearchError(f"--page {page}: only --behaviour writes a page; leave it out, or give --behaviour")
-    source, reference = both_sides(source, reference, tsv, "--reference")
+    source, reference = both_sides(file, source, reference, tsv, "--reference")
     check_inputs(*once(source, reference), models=model, outputs=[json_, output], printed=json_ is None)
 
     from rnnsearch.data.read import read_pairs
+    from rnnsearch.formats.languages import parse_languages
     from rnnsearch.translation import load
 
-    pairs = list(read_pairs([source], [reference]))
+    given = parse_languages(languages)
+    translator = load(*model)
+    data = translator.system.config.data
+    pairs = list(read_pairs([source], [reference], given if any(given) else data.languages, data.protects))
     if not pairs:
         raise RnnsearchError(f"{source}: no sentences to evaluate on")
-    result = _evaluated(load(*model), model, pairs, settings, output, jobs)
+    result = _evaluated(translator, model, pairs, settings, output, jobs)
     if json_ is not None:  # before anything is printed, which may fail
         from rnnsearch.atomic import write_json
 

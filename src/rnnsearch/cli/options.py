@@ -84,18 +84,29 @@ Tables = Annotated[
     typer.Option(
         "--tsv",
         metavar="FILE",
-        help="Training pairs in a table instead: source, tab, target; further columns are features. May be repeated.",
+        help="The same as FILE; of a table with tabs, further columns are features. May be repeated.",
     ),
 ]
 ValidTables = Annotated[
-    list[Path] | None, typer.Option("--valid-tsv", metavar="FILE", help="Development set in a table; may be repeated.")
+    list[Path] | None,
+    typer.Option("--valid-tsv", metavar="FILE", help="Development set in a file with both sides; may be repeated."),
 ]
-Table = Annotated[
-    Path | None,
-    typer.Option("--tsv", metavar="FILE", help="Both sides in a table instead: source, tab, target on each line."),
+_FILE_OF_PAIRS = "A file with both sides: TMX, XLIFF, PO, TBX, Qt, CSV, JSON Lines, Parquet, or a table with tabs"
+TrainingFiles = Annotated[
+    list[Path] | None, typer.Argument(metavar="FILE", show_default=False, help=f"{_FILE_OF_PAIRS}; may be repeated.")
+]
+PairsFile = Annotated[Path | None, typer.Argument(metavar="FILE", show_default=False, help=f"{_FILE_OF_PAIRS}.")]
+Table = Annotated[Path | None, typer.Option("--tsv", metavar="FILE", help="The same as FILE.")]
+Languages = Annotated[
+    str | None,
+    typer.Option(
+        "--languages",
+        metavar="EN,FR",
+        help="Which languages of FILE are the source and the target; needed where it has more than two.",
+    ),
 ]
 HoldOut = Annotated[
-    int,
+    int | None,
     typer.Option(
         "--hold-out",
         metavar="N",
@@ -112,7 +123,15 @@ Links = Annotated[
         help="Word alignments of the training text, `0-0 1-2 …` on each line, to guide the attention; one file per source.",
     ),
 ]
-Preset = Annotated[str, typer.Option("--preset", metavar="NAME", help=f"Settings to start from: {', '.join(PRESETS)}.")]
+Preset = Annotated[
+    str | None,
+    typer.Option(
+        "--preset",
+        metavar="NAME",
+        show_default=False,
+        help=f"Settings to start from: {', '.join(PRESETS)}. By default small, or memory for memories and such FILEs.",
+    ),
+]
 ConfigFile = Annotated[Path | None, typer.Option("--config", metavar="FILE.toml", help="Settings in a TOML file.")]
 Set = Annotated[
     list[str] | None,
@@ -191,6 +210,20 @@ def check_inputs(
         check_open()
 
 
+def special(file: Path | None) -> bool:
+    """Whether a name is not that of a regular file, but of standard output (`-`) or of a device such as /dev/null."""
+    return file is not None and (str(file) == "-" or (file.exists() and not file.is_file() and not file.is_dir()))
+
+
+def files_of_pairs(source: Path | None, target: Path | None, joined: Path | None, option: str) -> list[Path]:
+    """The two files of the pairs, or the one file that has both sides, which is given by this `option`."""
+    if joined is not None and source is None and target is None:
+        return [joined]
+    if joined is None and source is not None and target is not None:
+        return [*once(source, target)]
+    raise RnnsearchError(f"give the pairs as --source and --target, or both in one file as {option}")
+
+
 def translators_for(file: str | Path, given: list[Path] | None) -> list[Path]:
     """The models that are given, or else the installed one for the language of a file."""
     from rnnsearch.model_catalog import translator_from
@@ -213,13 +246,26 @@ def once(source: Path, target: Path) -> Sequence[Path]:
     return [source] if source == target else [source, target]
 
 
-def both_sides(source: Path | None, target: Path | None, tsv: Path | None, option: str) -> tuple[Path, Path]:
-    """The files of both sides, which are the same where they are a table; `option` is that of the target."""
-    if tsv is not None and not (source or target):
-        return tsv, tsv
-    if tsv is None and source is not None and target is not None:
+def both_sides(
+    file: Path | None, source: Path | None, target: Path | None, tsv: Path | None, option: str
+) -> tuple[Path, Path]:
+    """The files of both sides, which are the same where one file has both; `option` is that of the target."""
+    if file is not None and tsv is not None:
+        raise RnnsearchError(f"{file} and --tsv {tsv}: both are files with both sides; give one of them")
+    both = file or tsv
+    if both is not None and not (source or target):
+        return both, both
+    if both is None and source is not None and target is not None:
         return source, target
-    raise RnnsearchError(f"give --source and {option}, or both in one table with --tsv")
+    raise RnnsearchError(f"give --source and {option}, or one FILE with both sides")
+
+
+def with_languages(languages: str | None, assignments: Sequence[str] | None) -> list[str]:
+    """The assignments of `--set` with the languages of `--languages`, which are settings of a training."""
+    from rnnsearch.formats.languages import parse_languages
+
+    both = zip(("source", "target"), parse_languages(languages), strict=True)
+    return [*(f"data.{side}_language={tag}" for side, tag in both if tag), *(assignments or [])]
 
 
 def settings(
@@ -244,18 +290,36 @@ def settings(
     return from_dict(merge(preset_for(preset, pairs), asked))
 
 
-def count_pairs(preset: str, sources: Iterable[Path], data: Path | None = None) -> int | None:
+def preset_of(given: str | None, sources: Sequence[Path], targets: Sequence[Path]) -> str:
+    """The preset that is given, or else the one for this kind of training text."""
+    from rnnsearch.data.read import has_units
+
+    if given is not None or not sources:
+        return given or "small"
+    return "memory" if all(has_units(*files) for files in zip(sources, targets, strict=False)) else "small"
+
+
+def count_pairs(
+    preset: str, sources: Sequence[Path], targets: Sequence[Path], assignments: Sequence[str], data: Path | None = None
+) -> int | None:
     """The number of training pairs, if the settings of this preset depend on it, and it can be known beforehand."""
+    import warnings
+
+    from rnnsearch.data.prepared import prepared_info
+    from rnnsearch.data.read import check_readable, read_pairs
+    from rnnsearch.errors import RnnsearchWarning
+
     if preset not in BY_PAIRS:
         return None
-    from rnnsearch.data.prepared import prepared_info
-    from rnnsearch.data.read import check_readable, read_lines
-
     if data is not None:
         return int(prepared_info(data).get("pairs", 0)) or None
-    sources = list(sources)
-    check_readable(*sources)
-    return sum(1 for path in sources for _ in read_lines(path)) if all(path.is_file() for path in sources) else None
+    check_readable(*sources, *targets)
+    if not all(path.is_file() for path in (*sources, *targets)):
+        return None
+    languages = settings(preset, None, assignments).data.languages
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RnnsearchWarning)  # what is left out is told when the text is prepared
+        return sum(1 for _ in read_pairs(sources, targets, languages))
 
 
 def search_settings(

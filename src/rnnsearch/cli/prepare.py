@@ -10,16 +10,21 @@ import typer
 from rnnsearch.cli.options import (
     ConfigFile,
     HoldOut,
+    Languages,
     Links,
     Preset,
     Set,
     Sources,
     Tables,
     Targets,
+    TrainingFiles,
     check_inputs,
+    count_pairs,
     model_option,
+    preset_of,
     refuse_settings,
     settings,
+    with_languages,
 )
 from rnnsearch.errors import RnnsearchError
 
@@ -46,27 +51,29 @@ _Jobs = Annotated[
 
 def command(
     output: _Output,
+    files: TrainingFiles = None,
     source: Sources = None,
     target: Targets = None,
     tsv: Tables = None,
+    languages: Languages = None,
     links: Links = None,
     hold_out: HoldOut = 0,
     vocabulary_of: _VocabularyOf = None,
     jobs: _Jobs = None,
-    preset: Preset = "small",
+    preset: Preset = None,
     config: ConfigFile = None,
     set_: Set = None,
 ) -> None:
     """Tokenise, clean and pack parallel text for `train --data`.
 
-    Files may be plain, .gz or .xz, in UTF-8. `train` does all of this itself when it is given raw text; prepare the text
+    Files are in UTF-8, compressed or not. `train` does all of this itself when it is given raw text; prepare the text
     beforehand to use it in several trainings. The settings `data.*` say what counts as clean. A run that was killed goes on
     where it was.
     """
-    source, target = [*(source or []), *(tsv or [])], [*(target or []), *(tsv or [])]
+    both = [*(files or []), *(tsv or [])]
+    source, target, set_ = [*(source or []), *both], [*(target or []), *both], with_languages(languages, set_)
     if not (source and target):
-        raise RnnsearchError("there is nothing to prepare: give --source and --target, or --tsv")
-    asked = settings(preset, config, set_, again=vocabulary_of is not None)
+        raise RnnsearchError("there is nothing to prepare: give FILE, or --source and --target")
     check_inputs(
         *source,
         *(file for file in target if file not in source),
@@ -75,6 +82,8 @@ def command(
         folders=[output],
         again=source + target if hold_out else [],
     )
+    preset = preset_of(preset, source, target)
+    asked = settings(preset, config, set_, count_pairs(preset, source, target, set_), again=vocabulary_of is not None)
 
     from rnnsearch.alignment import learned_links
     from rnnsearch.data.prepare import prepare

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rnnsearch.cli.options import Jobs
+from rnnsearch.cli.options import Jobs, Languages, TrainingFiles
+from rnnsearch.errors import RnnsearchError
 
 if TYPE_CHECKING:
     from rnnsearch.terminal import Terminal
 
 _Source = Annotated[
-    list[Path],
+    list[Path] | None,
     typer.Option("--source", "-s", metavar="FILE", help="The large corpus, source side; may be repeated."),
 ]
 _Target = Annotated[
-    list[Path],
+    list[Path] | None,
     typer.Option("--target", "-t", metavar="FILE", help="The large corpus, target side, line by line; may be repeated."),
 ]
 _OutputSource = Annotated[
@@ -52,10 +53,12 @@ _Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random sa
 
 
 def command(
-    source: _Source,
-    target: _Target,
     output_source: _OutputSource,
     output_target: _OutputTarget,
+    files: TrainingFiles = None,
+    source: _Source = None,
+    target: _Target = None,
+    languages: Languages = None,
     in_domain_source: _InDomainSource = None,
     in_domain_target: _InDomainTarget = None,
     pairs: _Pairs = None,
@@ -69,13 +72,17 @@ def command(
     """Select the pairs of a corpus that are like given text.
 
     Pairs are ranked by the cross-entropy difference (Axelrod, He and Gao 2011) of n-gram models of the in-domain text and of
-    a sample of the corpus. Files may be plain, .gz or .xz, in UTF-8, not tokenised. The selected pairs stay in order.
+    a sample of the corpus. Files are in UTF-8, compressed or not, not tokenised. The selected pairs stay in order.
     A run that was killed goes on scoring where it was.
     """
     from rnnsearch.cli.options import check_inputs
+    from rnnsearch.formats.languages import parse_languages
 
+    sources, targets = [*(source or []), *(files or [])], [*(target or []), *(files or [])]
+    if not (sources and targets):
+        raise RnnsearchError("there is no corpus to select from: give --source and --target, or FILE")
     outputs = [output_source, output_target, scores]
-    read = [*source, *target, in_domain_source, in_domain_target]
+    read = [*sources, *(file for file in targets if file not in sources), in_domain_source, in_domain_target]
     check_inputs(*read, outputs=outputs, again=read)
 
     from rnnsearch.selection.cross_entropy_difference import Side, select
@@ -85,9 +92,10 @@ def command(
     given: dict[Side, Path | None] = {"source": in_domain_source, "target": in_domain_target}
     with _bars(console) as show:
         found = select(
-            source,
-            target,
+            sources,
+            targets,
             (output_source, output_target),
+            languages=parse_languages(languages),
             method=method,
             side=side,
             in_domain={name: path for name, path in given.items() if path is not None},

@@ -87,10 +87,11 @@ def command(
     import logging
     from functools import partial
 
-    from rnnsearch.serve.app import Server, make_app
+    from rnnsearch.serve.app import make_app
     from rnnsearch.serve.incoming import OWN_LIMITS, Limits
     from rnnsearch.serve.listen import is_loopback, listen
     from rnnsearch.serve.search_processes import SearchProcesses, load_each
+    from rnnsearch.serve.server import Server
     from rnnsearch.translation.glossary import read_terms
 
     given = None if terms is None else read_terms(terms)

@@ -12,27 +12,40 @@ import typer
 from rnnsearch.cli.options import (
     ConfigFile,
     HoldOut,
+    Languages,
     Links,
     Preset,
     Set,
     Sources,
     Tables,
     Targets,
+    TrainingFiles,
     ValidSources,
     ValidTables,
     ValidTargets,
     check_inputs,
     count_pairs,
     model_option,
+    preset_of,
     refuse_settings,
     settings,
+    with_languages,
 )
 from rnnsearch.errors import RnnsearchError
 
 if TYPE_CHECKING:
     from rnnsearch.config import Config
 
-_Output = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the model.")]
+_Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FOLDER",
+        show_default=False,
+        help="Where to write the model; by default, in a folder with the name of the languages, such as en-fr.",
+    ),
+]
 _Data = Annotated[
     Path | None,
     typer.Option("--data", metavar="FOLDER", help="Data written by `prepare`, instead of --source and --target."),
@@ -57,18 +70,20 @@ _Resume = Annotated[bool, typer.Option("--resume", help="Continue the run in the
 
 
 def command(
-    output: _Output,
+    files: TrainingFiles = None,
+    output: _Output = None,
     source: Sources = None,
     target: Targets = None,
     tsv: Tables = None,
+    languages: Languages = None,
     valid_source: ValidSources = None,
     valid_target: ValidTargets = None,
     valid_tsv: ValidTables = None,
-    hold_out: HoldOut = 0,
+    hold_out: HoldOut = None,
     links: Links = None,
     data: _Data = None,
     start: _Start = None,
-    preset: Preset = "small",
+    preset: Preset = None,
     config: ConfigFile = None,
     set_: Set = None,
     processes: _Processes = 1,
@@ -77,7 +92,8 @@ def command(
 ) -> None:
     """Train a translation model on parallel text.
 
-    The development set decides which model is the best one and when to stop: give files for it, or hold pairs out of the
+    FILE has both sides, such as a translation memory; --source and --target are files of lines, or of messages with keys.
+    The development set decides which model is the best one and when to stop: give files for it, or pairs are held out of the
     training text, which are then written to `data/held-out.source` and `data/held-out.target` in the output folder.
 
     Ctrl-C writes a checkpoint and stops; the same command with `--resume` continues. The output folder holds the best model
@@ -87,13 +103,14 @@ def command(
     with `torchrun … -m rnnsearch train …`. With --models, every word has the mean probability of all models; --resume also
     adds models to a folder.
     """
-    # A table is both source and target.
-    source, target = [*(source or []), *(tsv or [])], [*(target or []), *(tsv or [])]
+    # A file with both sides is both source and target.
+    both = [*(files or []), *(tsv or [])]
+    source, target, set_ = [*(source or []), *both], [*(target or []), *both], with_languages(languages, set_)
     valid_source, valid_target = ([*(files or []), *(valid_tsv or [])] for files in (valid_source, valid_target))
     if data is not None and (source or target or links):
-        raise RnnsearchError("give either --data, or --source and --target (and --links), not both")
+        raise RnnsearchError("give either --data, or FILE or --source and --target (and --links), not both")
     if data is None and not (source and target):
-        raise RnnsearchError("there is nothing to train on: give --source and --target, --tsv, or --data FOLDER")
+        raise RnnsearchError("there is nothing to train on: give FILE, --source and --target, or --data FOLDER")
     text: dict[str, Any] = {
         "sources": source,
         "targets": target,
@@ -106,10 +123,11 @@ def command(
     }
     # Several processes read the settings and the development set each, and may have to begin again.
     several = processes > 1 or models > 1 or "WORLD_SIZE" in os.environ
-    wanted = settings(
-        preset, config, set_, count_pairs(preset, source, data), several or data is not None or start is not None
-    )
+    preset = preset_of(preset, source, target)
+    pairs = count_pairs(preset, source, target, set_, data)
+    wanted = settings(preset, config, set_, pairs, several or data is not None or start is not None)
     _check(wanted, config, set_, several, **text)
+    output = output or _named_after(wanted, source, target)
     _launch(wanted, processes, models)
     _train(output, wanted, models, resume, text)
 
@@ -126,7 +144,7 @@ def _check(
     data: Path | None,
     valid_source: list[Path],
     valid_target: list[Path],
-    hold_out: int,
+    hold_out: int | None,
     start: Path | None,
 ) -> None:
     """Raises RnnsearchError for files that cannot be read, and for settings that the data or the model to start from fix."""
@@ -143,7 +161,7 @@ def _check(
         *valid_source,
         *(file for file in valid_target if file not in valid_source),
         again=[
-            *(sources + targets if hold_out or several else []),
+            *(sources + targets if hold_out or several or (hold_out is None and not valid_source) else []),
             *(links if several else []),
             *(valid_source + valid_target if several else []),
         ],
@@ -153,6 +171,16 @@ def _check(
         refuse_settings(config, set_, wanted, prepared_with, ["data"], f"--data {data}, which `prepare` has written,")
     if start is not None:
         refuse_settings(config, set_, wanted, read_model_config(start), ["data", "model"], f"--from {start}")
+
+
+def _named_after(wanted: Config, sources: list[Path], targets: list[Path]) -> Path:
+    """A folder with the name of the two languages."""
+    from rnnsearch.data.prepare import with_languages as with_known_languages
+
+    if not sources:
+        raise RnnsearchError("--output FOLDER says where to write the model; with --data, it has to be given")
+    data = with_known_languages(wanted.data, sources, targets)
+    return Path(f"{data.source_language}-{data.target_language}")
 
 
 def _launch(wanted: Config, processes: int, models: int) -> None:

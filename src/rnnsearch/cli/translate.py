@@ -152,13 +152,15 @@ def _translate_lines(
     stage: Translate, file: str, prefix: Path | None, output: Path | None, jobs: int, summary: _Summary
 ) -> None:
     from rnnsearch.cli.bar import bar, beside_output
-    from rnnsearch.data.read import read_lines
+    from rnnsearch.data.read import read_lines, read_sources
     from rnnsearch.jobs import cut, job
     from rnnsearch.translation.lines import arriving
     from rnnsearch.translation.stages import with_prefixes
 
     prefixes = None if prefix is None else read_lines(prefix)
-    lines = with_prefixes(summary.page.reading(read_lines(file)), prefixes)
+    data = stage.translator.system.config.data
+    texts = read_sources(Path(file), data.languages, data.protects)
+    lines = with_prefixes(summary.page.reading(texts), prefixes)
     # Who types a line wants its translation at once.
     groups = arriving(lines) if file == "-" and output is None else cut(lines)
     with job(stage, output, jobs, bar("translating", file, None, beside_output(output))) as translating:

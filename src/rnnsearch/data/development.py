@@ -5,18 +5,22 @@ from __future__ import annotations
 import heapq
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rnnsearch.config import DataConfig
 from rnnsearch.data.clean import Cleaner
+from rnnsearch.data.neighbourhoods import choose_dissimilar, neighbourhoods
 from rnnsearch.data.read import check_repeatable, read_pairs
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text.units import Units
 
 HELD_OUT = ("held-out.source", "held-out.target")
 """The files of a prepared folder that contain the held-out pairs, as raw lines of the training text."""
+
+FEWEST = 4
+"""The smallest number of pairs that `choose_neighbours` holds out."""
 
 NO_DEVELOPMENT_SET = (
     "there is no development set: give --valid-source and --valid-target, or --hold-out N to take N pairs from the training "
@@ -25,19 +29,20 @@ NO_DEVELOPMENT_SET = (
 
 
 def check_development_set(
-    valid_sources: Sequence[Path], valid_targets: Sequence[Path], hold_out: int, data: str | os.PathLike[str] | None
+    valid_sources: Sequence[Path], valid_targets: Sequence[Path], hold_out: int | None, data: str | os.PathLike[str] | None
 ) -> None:
     """Raise RnnsearchError unless exactly one kind of development set is named: files, or pairs to hold out.
 
-    Without either, prepared `data` has to contain pairs that were held out; whether it does is not checked here.
+    If `hold_out` is None and there are no files, pairs are chosen (`choose_neighbours`). Of prepared `data`, it has to
+    contain pairs that were held out; whether it does is not checked here.
     """
-    if hold_out < 0:
+    if hold_out is not None and hold_out < 0:
         raise RnnsearchError(f"--hold-out {hold_out}: give the number of pairs to hold out, 1 or more")
     if hold_out and (valid_sources or valid_targets):
         raise RnnsearchError("give either --valid-source and --valid-target or --hold-out, not both")
     if hold_out and data is not None:
         raise RnnsearchError(f"--hold-out {hold_out}: {data} is prepared already; give --hold-out to `rnnsearch prepare`")
-    if not (hold_out or valid_sources or valid_targets or data is not None):
+    if hold_out == 0 and not (valid_sources or valid_targets or data is not None):
         raise RnnsearchError(NO_DEVELOPMENT_SET)
 
 
@@ -69,7 +74,7 @@ def choose_held_out(
     # (−number, line, pair, words), so that the chosen pair with the highest number is its first entry.
     chosen: list[tuple[float, int, tuple[str, str], tuple[str, str]]] = []
     words_of_chosen: set[tuple[str, str]] = set()
-    for line, pair in enumerate(read_pairs(sources, targets)):
+    for line, pair in enumerate(read_pairs(sources, targets, config.languages, config.protects)):
         priority = -generator.random()
         if len(chosen) == count and priority < chosen[0][0]:
             continue
@@ -86,6 +91,34 @@ def choose_held_out(
             f"cannot hold out {count:,} pairs: the training text has only {len(chosen):,} different ones after cleaning"
         )
     return HeldOut([pair for _, _, pair, _ in sorted(chosen, key=lambda entry: entry[1])], frozenset(words_of_chosen))
+
+
+def choose_neighbours(
+    sources: Sequence[Path], targets: Sequence[Path], config: DataConfig, units: tuple[Units, Units]
+) -> HeldOut:
+    """Choose pairs of whole neighbourhoods that no training pair is similar to; see `rnnsearch.data.neighbourhoods`.
+
+    Their number follows that of the pairs. Raises RnnsearchError if hardly any pair differs enough from all others.
+    """
+    check_repeatable(*sources, *targets)
+
+    def pairs() -> Iterator[tuple[str, str]]:
+        return read_pairs(sources, targets, config.languages, config.protects)
+
+    runs, wanted = neighbourhoods(pairs(), config.seed)
+    cleaner = Cleaner(replace(config, remove_duplicates=False))
+    chosen: dict[tuple[str, str], tuple[str, str]] = {}
+    drawn = {first + place: pair for first, run in runs for place, pair in enumerate(run)}
+    for number in choose_dissimilar(pairs(), runs, wanted):
+        tokenised = units[0].tokenize(drawn[number][0]), units[1].tokenize(drawn[number][1])
+        if cleaner.keep(*tokenised):
+            chosen.setdefault(_joined(*tokenised), drawn[number])
+    if len(chosen) < FEWEST:
+        raise RnnsearchError(
+            "cannot choose a development set: hardly any pair differs from all others; give --valid-source and "
+            "--valid-target, or --hold-out N to draw N pairs at random"
+        )
+    return HeldOut(list(chosen.values()), frozenset(chosen))
 
 
 def _joined(source: Sequence[str], target: Sequence[str]) -> tuple[str, str]:

@@ -17,7 +17,7 @@ import numpy as np
 from rnnsearch.atomic import write_json, write_text
 from rnnsearch.config import DataConfig
 from rnnsearch.data.clean import CleaningReport, fingerprint, reason_to_drop
-from rnnsearch.data.development import HELD_OUT, HeldOut, choose_held_out
+from rnnsearch.data.development import HELD_OUT, HeldOut, choose_held_out, choose_neighbours
 from rnnsearch.data.pack import BLOCK_PAIRS, Ids, PackedCorpus, Positions, Sentences, write_packed
 from rnnsearch.data.prepared import (
     CORPUS,
@@ -31,13 +31,14 @@ from rnnsearch.data.prepared import (
     file_checksum,
     open_prepared,
 )
-from rnnsearch.data.read import read_lines, read_pairs
+from rnnsearch.data.read import languages_of_text, read_lines, read_pairs
 from rnnsearch.data.repetitions import Fingerprints
 from rnnsearch.data.word_alignments import Links, parse_gold
 from rnnsearch.data.word_encoder import WordEncoder, word_encoders
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.formats.languages import primary
 from rnnsearch.jobs import Kept, Plain, Shard, Stage, Workers, cut, default_jobs, numbered
-from rnnsearch.text import Units, Vocabularies, language_of, units_of
+from rnnsearch.text import Units, Vocabularies, units_of
 from rnnsearch.text.protected import pair_as_symbols
 
 Progress = Callable[[str, int], None]
@@ -56,7 +57,7 @@ def prepare(
     config: DataConfig,
     *,
     links: Sequence[Path] = (),
-    hold_out: int = 0,
+    hold_out: int | None = 0,
     vocabularies: Vocabularies | None = None,
     progress: Progress | None = None,
     processes: int | None = None,
@@ -65,10 +66,10 @@ def prepare(
     """Prepare the parallel text of `sources` and `targets`, whose lines are translations of each other, into `folder`.
 
     `links` are optional files of word alignments, one for each source file, with links such as `0-0 1-2` of source to target
-    positions of the tokenised words. `hold_out` is the number of pairs to draw, with the seed `data.seed`, for a development
-    set; neither they nor their repetitions are trained on. With `vocabularies`, such as those of a trained model, the text
-    is encoded with them; otherwise they are learned from the text. `aligner` computes the links of all pairs, for
-    `data.learn_links`.
+    positions of the tokenised words. `hold_out` is the number of pairs to draw, with the seed
+    `data.seed`, for a development set, or None to choose them by `choose_neighbours`; neither they nor their repetitions are
+    trained on. With `vocabularies`, such as those of a trained model, the text is encoded with them; otherwise they are
+    learned from the text. `aligner` computes the links of all pairs, for `data.learn_links`.
 
     The same text and settings give the same files, byte for byte. If the call fails or is interrupted, `folder` is as it was
     before; the text that is already tokenised stays in `FOLDER.parts`, and the same call continues from there.
@@ -78,19 +79,18 @@ def prepare(
     system cannot fork.
     """
     sources, targets, folder = [*map(Path, sources)], [*map(Path, targets)], Path(folder)
-    config = replace(
-        config,
-        source_language=_language("source", sources, config),
-        target_language=_language("target", targets, config),
-    )
+    read_as = with_languages(config, sources, targets)
+    config = without_regions(read_as)
     units = units_of(config)
     report = progress or (lambda stage, pairs: None)
     if links and len(links) != len(sources):
         raise RnnsearchError(f"{len(links)} files of links for {len(sources)} of text; give one for each, in the same order")
     processes = processes or default_jobs()
     held_out = None
-    if hold_out:
-        held_out = choose_held_out(sources, targets, hold_out, config, units)
+    if hold_out is None:
+        held_out = choose_neighbours(sources, targets, read_as, units)
+    elif hold_out:
+        held_out = choose_held_out(sources, targets, hold_out, read_as, units)
     run = {"command": "prepare", "data": asdict(config), "held_out": held_out and held_out.pairs}
     with Kept(folder, run) as finished, _staging(folder) as staging:
         if held_out:
@@ -100,7 +100,7 @@ def prepare(
         work = _Tokenizing(*units, config, held_out)
         unsorted = staging / "numbered.arrow"
         no_limit = np.iinfo(np.int32).max
-        pairs = read_pairs(sources, targets)
+        pairs = read_pairs(sources, targets, read_as.languages, config.protects)
         head = list(islice(pairs, _FEW))
         with Workers(work, processes if len(head) == _FEW else 1) as running:
             blocks = numbering.blocks(running.results(numbered(cut(chain(head, pairs))), finished))
@@ -152,18 +152,41 @@ def prepare(
     return open_prepared(folder)
 
 
-def _language(side: Literal["source", "target"], files: Sequence[Path], config: DataConfig) -> str:
-    """Return the language code of one side: the setting or, if that is `auto`, the language in the file names.
+def with_languages(config: DataConfig, sources: Sequence[Path], targets: Sequence[Path]) -> DataConfig:
+    """Return the settings with the languages of both sides: as they are set, or as the files or their names say.
 
-    Raises RnnsearchError if Moses tokenisation needs a language and the names have none or several.
+    Raises RnnsearchError if Moses tokenisation needs a language and nothing says it, or if the files differ.
     """
+    languages = config.languages
+    if None not in languages:
+        return config
+    found: tuple[set[str | None], set[str | None]] = set(), set()
+    for source, target in zip(sources, targets, strict=False):
+        of_file = languages_of_text(source, target, languages)
+        for side in (0, 1):
+            found[side].add(of_file[side])
+        if source == target and not any(languages):
+            languages = of_file  # the other files are read in the same direction
+    return replace(
+        config,
+        source_language=_language("source", found[0], sources, config),
+        target_language=_language("target", found[1], targets, config),
+    )
+
+
+def without_regions(config: DataConfig) -> DataConfig:
+    """Return the settings with language codes that say no region, as they are saved with a model."""
+    source, target = (one if one == "auto" else primary(one) for one in (config.source_language, config.target_language))
+    return replace(config, source_language=source, target_language=target)
+
+
+def _language(side: Literal["source", "target"], found: set[str | None], files: Sequence[Path], config: DataConfig) -> str:
+    """Return the language code of one side: the setting or, if that is `auto`, the one that was found."""
     setting: str = getattr(config, f"{side}_language")
-    needed = config.tokenizer == "moses" and getattr(config, f"{side}_units") == "words"
     if setting != "auto":
         return setting
-    languages = {language_of(path) for path in files}
-    language = languages.pop() if len(languages) == 1 else None
-    if language is None and needed:
+    language = found.pop() if len(found) == 1 else None
+    if language is None and config.tokenizer == "moses" and getattr(config, f"{side}_units") == "words":
         names = ", ".join(path.name for path in files)
         raise RnnsearchError(
             f"cannot tell the language of the {side} from the file name ({names}); "
@@ -248,9 +271,9 @@ class _Tokenizing(Stage[tuple[str, str], Plain]):
         fingerprints = []
         for source, target in shard.rows:
             pair = self.source.tokenize(source), self.target.tokenize(target)
+            is_held_out = self.held_out is not None and pair in self.held_out
             if self.config.protects:
                 pair = pair_as_symbols(*pair, (self.config.source_language, self.config.target_language))
-            is_held_out = self.held_out is not None and pair in self.held_out
             reason = "held_out" if is_held_out else reason_to_drop(self.config, *pair)
             dropped.append(reason)
             if reason is None:

@@ -1,23 +1,24 @@
-"""Readers of text files: lines, and pairs of lines, from UTF-8 files that may be compressed with gzip or xz."""
+"""Readers of text: lines, and sentence pairs from pairs of files or from files of any of `rnnsearch.formats`."""
 
 from __future__ import annotations
 
 import codecs
 import errno
-import gzip
-import io
-import lzma
 import os
 import stat
 import sys
-import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from itertools import zip_longest
 from pathlib import Path
 
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.formats.languages import Languages, language_in_name
+from rnnsearch.formats.opening import COMMANDS, DAMAGED, SAMPLE, File, damaged, open_file, opened, unreadable
+from rnnsearch.formats.pairs import languages_of, pairs_of, pairs_of_messages
+from rnnsearch.formats.registry import format_of, message_format_of
+from rnnsearch.formats.units import Format, Head
 
-_READERS = {".gz": "gzip -dc", ".xz": "xz -dc"}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _OTHER_MARKS = {
     codecs.BOM_UTF32_LE: "UTF-32",  # before UTF-16, whose mark begins with the same bytes
@@ -25,17 +26,9 @@ _OTHER_MARKS = {
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
 }
-_PACKED = {
-    b"\x1f\x8b": "gzip -dc",
-    b"\xfd7zXZ\0": "xz -dc",
-    b"BZh": "bzip2 -dc",
-    b"\x28\xb5\x2f\xfd": "zstd -dc",
-    b"PK\x03\x04": "unzip -p",
-}
-"""The first bytes of compressed files, and the commands that decompress them."""
+_ZIP = b"PK\x03\x04"
 _WIDTHS = {"UTF-32LE": 4, "UTF-32BE": 4, "UTF-16LE": 2, "UTF-16BE": 2}
 _SAMPLE = 4096
-_File = io.BufferedReader | gzip.GzipFile | lzma.LZMAFile
 LONGEST_LINE = 1 << 24
 """The largest number of bytes of a line. It limits the memory for files without line ends, which are not text."""
 
@@ -45,8 +38,8 @@ def read_lines(path: Path | str) -> Iterator[str]:
 
     A line ends only at a line feed (U+2028 and similar characters are text), so that all tools agree which line is line n; a
     carriage return before the line feed is dropped. In a file without any line feed, lines end at carriage returns. Files
-    with the endings `.gz` and `.xz` are decompressed. Raises RnnsearchError, with file and line, for a file that cannot be
-    read, is damaged or is not UTF-8.
+    that are compressed (gzip, xz, bzip2, Zstandard) are decompressed. Raises RnnsearchError, with file and line, for a file
+    that cannot be read, is damaged or is not UTF-8.
     """
     for line in _lines(path):
         yield line.removesuffix("\n").removesuffix("\r")
@@ -60,28 +53,35 @@ def read_text(path: Path | str) -> str:
 def _lines(path: Path | str) -> Iterator[str]:
     """Yield the decoded lines of a file with their ends, as `read_lines` describes."""
     path = Path(path)
+    try:
+        with open_file(path) as file:
+            yield from _lines_of(file, path)
+    except DAMAGED as error:
+        raise damaged(f"{path}:1", error) from None
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def _lines_of(file: File, path: Path) -> Iterator[str]:
+    """Yield the decoded lines of an open file with their ends."""
     number = 0
     try:
-        with _open(path) as file:
-            _check_encoding(file.peek(_SAMPLE)[:_SAMPLE], path)
-            for number, raw in enumerate(_raw_lines(file), 1):
-                if len(raw) > LONGEST_LINE:
-                    raise RnnsearchError(f"{path}:{number}: the line has more than {LONGEST_LINE:,} bytes; is this a text?")
-                if b"\n" in raw[:-1]:
-                    raise RnnsearchError(f"{path}:{number}: lines end at carriage returns up to here; make all ends alike")
-                if number == 1:
-                    raw = raw.removeprefix(_BYTE_ORDER_MARK)
-                yield _decode(raw, path, number)
-    except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
-        reason = str(error).rstrip(".")
-        raise RnnsearchError(
-            f"{path}:{number + 1}: damaged or cut short ({reason}); fetch or compress the file again"
-        ) from None
+        _check_encoding(file.peek(_SAMPLE)[:_SAMPLE], path)
+        for number, raw in enumerate(_raw_lines(file), 1):
+            if len(raw) > LONGEST_LINE:
+                raise RnnsearchError(f"{path}:{number}: the line has more than {LONGEST_LINE:,} bytes; is this a text?")
+            if b"\n" in raw[:-1]:
+                raise RnnsearchError(f"{path}:{number}: lines end at carriage returns up to here; make all ends alike")
+            if number == 1:
+                raw = raw.removeprefix(_BYTE_ORDER_MARK)
+            yield _decode(raw, path, number)
+    except DAMAGED as error:
+        raise damaged(f"{path}:{number + 1}", error) from None
     except OSError as error:
-        raise _unreadable(path, error) from None
+        raise unreadable(path, error) from None
 
 
-def _raw_lines(file: _File) -> Iterator[bytes]:
+def _raw_lines(file: File) -> Iterator[bytes]:
     """Yield the lines of a file with their ends; a line that is too long is cut after `LONGEST_LINE` + 1 bytes."""
     raw = file.readline(LONGEST_LINE + 1)
     if b"\r" in raw and not raw.endswith(b"\n"):
@@ -116,7 +116,7 @@ def check_readable(*paths: Path | str) -> None:
             if not os.access(path, os.R_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         except OSError as error:
-            raise _unreadable(path, error) from None
+            raise unreadable(path, error) from None
 
 
 def read_only_once(path: Path | str) -> bool:
@@ -150,19 +150,17 @@ def check_distinct(*paths: Path | str) -> None:
         seen.add((status.st_dev, status.st_ino))
 
 
-def _unreadable(path: Path, error: OSError) -> RnnsearchError:
-    if isinstance(error, FileNotFoundError):
-        return RnnsearchError(f"{path}: no such file")
-    if isinstance(error, IsADirectoryError):
-        return RnnsearchError(f"{path}: this is a folder; name a text file")
-    return RnnsearchError(f"{path}: cannot read it: {error.strerror or error}")
+def read_pairs(
+    sources: Sequence[Path], targets: Sequence[Path], languages: Languages = (None, None), tags: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Yield the sentence pairs of one or more pairs of files.
 
+    A file that is both source and target has both sides: it is in one of the formats of `rnnsearch.formats`, or a table, see
+    `read_table`. Two files of messages, such as JSON or subtitles, have the same keys. Of other files, line n of the source
+    belongs to line n of the target. `languages` are those to take from files with several; `tags` says whether their inline
+    tags are kept, as `<g1>`, `</g1>` and `<x2/>`. What is left out is told by an RnnsearchWarning for each file.
 
-def read_pairs(sources: Sequence[Path], targets: Sequence[Path]) -> Iterator[tuple[str, str]]:
-    """Yield the sentence pairs of one or more pairs of files: line n of the source with line n of the target.
-
-    A file that is both source and target is a table, see `read_table`. Raises RnnsearchError if the numbers of files, or of
-    lines of a pair of files, differ.
+    Raises RnnsearchError if the numbers of files, or of lines of a pair of files, differ, and for files that are damaged.
     """
     if len(sources) != len(targets):
         raise RnnsearchError(
@@ -170,10 +168,39 @@ def read_pairs(sources: Sequence[Path], targets: Sequence[Path]) -> Iterator[tup
         )
     for source, target in zip(sources, targets, strict=True):
         if source == target:
-            yield from read_table(source)
-            continue
+            with opened(source) as file:
+                head = _head(file, source)
+                format_ = format_of(head)
+                if format_ is None and (one_language := message_format_of(head)):
+                    raise RnnsearchError(
+                        f"{source}: {one_language.name} of one language; give the files of both languages, with --source "
+                        "and --target"
+                    )
+                yield from pairs_of(format_, file, source, languages, tags) if format_ else _table(file, source)
+        else:
+            yield from _pairs_of_two(source, target, tags)
+
+
+def _pairs_of_two(source: Path, target: Path, tags: bool) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of two files: of messages with the same keys, or of lines."""
+    with ExitStack() as stack:
+        files = [stack.enter_context(opened(path)) for path in (source, target)]
+        heads = [_head(file, path) for file, path in zip(files, (source, target), strict=True)]
+        for head in heads:
+            if both := format_of(head, records=False):
+                raise RnnsearchError(
+                    f"{head.path}: {both.name} has both sides of pairs; name it alone, as FILE or with --tsv"
+                )
+        formats = [message_format_of(head) for head in heads]
+        if formats[0] is not None and formats[0] is formats[1]:
+            yield from pairs_of_messages(formats[0], (files[0], files[1]), (source, target), tags)
+            return
+        for path, one, other in ((source, *formats), (target, *reversed(formats))):
+            if one is not None:
+                kind = "another kind" if other is None else other.name
+                raise RnnsearchError(f"{path}: {one.name}, but the other side is of {kind}; give two files of one kind")
         source_lines = target_lines = 0
-        for source_line, target_line in zip_longest(read_lines(source), read_lines(target)):
+        for source_line, target_line in zip_longest(_ended(files[0], source), _ended(files[1], target)):
             source_lines += source_line is not None
             target_lines += target_line is not None
             if source_lines == target_lines:
@@ -185,13 +212,76 @@ def read_pairs(sources: Sequence[Path], targets: Sequence[Path]) -> Iterator[tup
             )
 
 
+def languages_of_text(source: Path, target: Path, languages: Languages = (None, None)) -> Languages:
+    """The codes of the languages in a file with both sides, or in the names of two files; None where nothing says them."""
+    if source != target:
+        return _language_of(source), _language_of(target)
+    format_ = _format_of(source)
+    return (None, None) if format_ is None else languages_of(format_, source, languages)
+
+
+def _language_of(path: Path) -> str | None:
+    from rnnsearch.text.tokenize import language_of
+
+    if read_only_once(path):
+        return language_of(path)
+    with opened(path) as file:
+        messages = message_format_of(_head(file, path))
+    return language_of(path) if messages is None else language_in_name(path)
+
+
+def _format_of(path: Path) -> Format | None:
+    """The format of a file with both sides; None for a table, and for a pipe, which could not be read again."""
+    if read_only_once(path):
+        return None
+    with opened(path) as file:
+        return format_of(_head(file, path))
+
+
+def has_units(source: Path, target: Path) -> bool:
+    """Whether these files are in one of the formats of `rnnsearch.formats`, and not plain lines or a plain table."""
+    if source == target:
+        return _format_of(source) is not None
+    if read_only_once(source):
+        return False
+    with opened(source) as file:
+        return message_format_of(_head(file, source)) is not None
+
+
+def read_sources(path: Path, languages: Languages = (None, None), tags: bool = False) -> Iterator[str]:
+    """Yield the lines of a text, or the source sides of a file that also has the targets, such as TMX."""
+    path = Path(path)
+    with opened(path) as file:
+        format_ = format_of(_head(file, path), records=False)
+        if format_ is None:
+            yield from _ended(file, path)
+        else:
+            yield from (source for source, _ in pairs_of(format_, file, path, languages, tags))
+
+
+def _head(file: File, path: Path) -> Head:
+    return Head(path, file.peek(SAMPLE)[:SAMPLE])
+
+
+def _ended(file: File, path: Path) -> Iterator[str]:
+    """Yield the lines of an open file without their ends."""
+    for line in _lines_of(file, path):
+        yield line.removesuffix("\n").removesuffix("\r")
+
+
 def read_table(path: Path | str) -> Iterator[tuple[str, str]]:
     """Yield the pairs of a table, which has a pair on each line: source, tab, target. Blank lines are skipped.
 
     Further columns contain features of the source, such as `V;PST`; they are appended to the source after a tab. Raises
     RnnsearchError, with file and line, if there is no second column.
     """
-    for number, line in enumerate(read_lines(path), 1):
+    path = Path(path)
+    with opened(path) as file:
+        yield from _table(file, path)
+
+
+def _table(file: File, path: Path) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(_ended(file, path), 1):
         if not line.strip():
             continue
         source, *columns = line.split("\t")
@@ -207,16 +297,15 @@ def read_table(path: Path | str) -> Iterator[tuple[str, str]]:
 def _check_encoding(sample: bytes, path: Path) -> None:
     """Raise RnnsearchError for text in UTF-16 or UTF-32, which is recognised by its byte order mark or by zero bytes.
 
-    The same goes for a compressed file whose name does not have the ending of its compression.
+    The same goes for an archive.
     """
-    unpack = next((unpack for mark, unpack in _PACKED.items() if sample.startswith(mark)), None)
-    if unpack is not None and not sample.isascii():
-        raise RnnsearchError(f"{path}: this is compressed; decompress it, e.g. {unpack} {path.name}")
+    if sample.startswith(_ZIP):
+        raise RnnsearchError(f"{path}: this is compressed; decompress it, e.g. unzip -p {path.name}")
     encoding = next((name for mark, name in _OTHER_MARKS.items() if sample.startswith(mark)), None)
     if encoding is None and b"\0" in sample:
         encoding = next((name for name, width in _WIDTHS.items() if _looks_like(sample, name, width)), None)
     if encoding is not None:
-        reader = _READERS.get(path.suffix, "cat")
+        reader = COMMANDS.get(path.suffix, "cat")
         raise RnnsearchError(
             f"{path}: this is {encoding}, not UTF-8; convert it, e.g. {reader} {path.name} | iconv -f {encoding} -t UTF-8"
         )
@@ -242,17 +331,6 @@ def _looks_like(sample: bytes, encoding: str, width: int) -> bool:
     )
 
 
-def _open(path: Path) -> _File:
-    if str(path) == "-":
-        check_readable(path)
-        return io.BufferedReader(io.FileIO(sys.stdin.fileno(), closefd=False))
-    if path.suffix == ".gz":
-        return gzip.open(path, "rb")
-    if path.suffix == ".xz":
-        return lzma.open(path, "rb")
-    return path.open("rb")
-
-
 def _decode(raw: bytes, path: Path, number: int) -> str:
     try:
         return raw.decode("utf-8")
@@ -262,5 +340,5 @@ def _decode(raw: bytes, path: Path, number: int) -> str:
         charset = "latin1" if all(not 0x80 <= byte < 0xA0 for byte in raw) else "windows-1252"
         raise RnnsearchError(
             f"{path}:{number}: not valid UTF-8 (byte 0x{raw[error.start]:02x} at column {column}); "
-            f"convert it, e.g. {_READERS.get(path.suffix, 'cat')} {path.name} | iconv -f {charset} -t utf-8"
+            f"convert it, e.g. {COMMANDS.get(path.suffix, 'cat')} {path.name} | iconv -f {charset} -t utf-8"
         ) from None

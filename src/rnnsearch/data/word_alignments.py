@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.data.read import read_lines
-from rnnsearch.errors import RnnsearchError
+from rnnsearch.errors import RnnsearchError, shown
 
 Links: TypeAlias = frozenset[tuple[int, int]]
-Symmetry: TypeAlias = Literal["intersection", "union", "grow-diag", "grow-diag-final-and"]
+Symmetry: TypeAlias = Literal["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
 
 _LINK = re.compile(r"([0-9]+)([-p])([0-9]+)")
+_PHARAOH = re.compile(r"([0-9]{1,8})-([0-9]{1,8})")
 _HARDLY_READ = 0.1
 """The ε of `linked_sources`, in units of one target word's attention; it was chosen on development sentences."""
 _SENTENCE_NUMBER = re.compile(r"^[0-9]+(\t|\s*$)")
@@ -102,8 +103,9 @@ def symmetrize(forward: Links, backward: Links, how: Symmetry) -> Links:
 
     All links are (source, target), in `backward` too. `intersection` keeps the links that are in both sets, `union` those in
     either. `grow-diag` (Koehn et al. 2005) begins with the intersection and adds a link of the union if it is next to a link
-    of the result, horizontally, vertically or diagonally, and if one of its words has no link yet. `grow-diag-final-and`
-    then adds links between two words of which neither has a link, those of `forward` first.
+    of the result, horizontally, vertically or diagonally, and if one of its words has no link yet. `grow-diag-final` then
+    adds all links of a word that has no link yet, those of `forward` first, and `grow-diag-final-and` only links between two
+    words of which neither has one.
     """
     if how == "union":
         return forward | backward
@@ -126,11 +128,25 @@ def symmetrize(forward: Links, backward: Links, how: Symmetry) -> Links:
             if free and any((source + i, target + j) in links for i in (-1, 0, 1) for j in (-1, 0, 1)):
                 add(source, target)
                 grown = True
-    if how == "grow-diag-final-and":
+    if how != "grow-diag":
+        enough = any if how == "grow-diag-final" else all
         for source, target in (*sorted(forward), *sorted(backward)):
-            if source not in sources and target not in targets:
+            if (source, target) not in links and enough((source not in sources, target not in targets)):
                 add(source, target)
     return frozenset(links)
+
+
+def parse_pharaoh(line: str) -> list[tuple[int, int]]:
+    """Parse the links of a line in the Pharaoh format (`0-0 1-2`), in their order.
+
+    What precedes the last ` ||| ` is left out, as in the output of fast_align with scores. Raises RnnsearchError for what is
+    no link.
+    """
+    words = line.rpartition(" ||| ")[2].split()
+    matches = [_PHARAOH.fullmatch(word) for word in words]
+    if None in matches:
+        raise RnnsearchError(f"{shown(words[matches.index(None)])} is not a link; write links as 0-0 1-2")
+    return [(int(match[1]), int(match[2])) for match in matches if match]
 
 
 def to_pharaoh(links: Iterable[tuple[int, int]]) -> str:

@@ -12,9 +12,11 @@ from rnnsearch.datasets.catalog import WMT14
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.evaluation.bleu import PAPER_EDGES
 from rnnsearch.experiments import paper
+from rnnsearch.presets import PRESETS
 from rnnsearch.text import language_of
 
 Scale = Literal["builtin", "multi30k", "files", "wmt14"]
+Recipe = Literal["paper", "ours"]
 
 LEAST_PATIENCE = 5
 """RNNsearch-50* stops early only after at least this many consecutive validations without improvement."""
@@ -228,6 +230,7 @@ def make_experiment(
     words: int | None = None,
     in_domain: tuple[Path, Path] | None = None,
     archives: Path | None = None,
+    recipe: Recipe | None = None,
     seed: int | None = None,
     overrides: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Experiment:
@@ -238,12 +241,15 @@ def make_experiment(
     similarity to the text `in_domain` (source and target side); from the downloaded text, by default 348 million words are
     selected by similarity to News Commentary.
 
+    `recipe` says how the systems are trained: as in the paper (`paper`), at the sizes of the scale, or by a recipe of ours
+    that learns faster (`ours`). By default, `wmt14` has the paper's recipe, the other scales ours.
+
     `budget_hours` is the training time of all systems together; None stands for the default of the scale. `seed` is the seed
     for the weights, for dropout and for the order of the text. `overrides` (section → key → value) are settings of all
     systems.
 
-    Raises RnnsearchError if `text`, `words`, `in_domain` or `archives` is given and not used, or needed and not given, and
-    for `overrides` of settings in which the systems differ.
+    Raises RnnsearchError if `text`, `words`, `in_domain` or `archives` is given and not used, or needed and not given, for
+    `wmt14` with our recipe, and for `overrides` of settings in which the systems differ.
     """
     overrides = overrides or {}
     for section, values in overrides.items():
@@ -253,7 +259,13 @@ def make_experiment(
     if seed is not None:
         overrides = merge({"data": {"seed": seed}, "training": {"seed": seed}}, overrides)
 
+    recipe = recipe or ("paper" if scale == "wmt14" else "ours")
+    if scale == "wmt14" and recipe == "ours":
+        raise RnnsearchError("--recipe ours: the scale wmt14 has the paper's recipe; use --scale files for another one")
+
     def config(preset: str, values: Mapping[str, Mapping[str, Any]]) -> Config:
+        if recipe == "paper":
+            preset, values = "paper", merge(_sizes_of(preset), _PAPER)
         return from_preset(preset, merge(values, overrides))
 
     hours = BUDGET_HOURS[scale] if budget_hours is None else budget_hours
@@ -293,16 +305,22 @@ def make_experiment(
             source=(selected / f"source.{_language(text.source)}",),
             target=(selected / f"target.{_language(text.target)}",),
         )
-    preset, values = ("paper", _PAPER) if scale == "wmt14" else ("small", _SMALL)
     return Experiment(
         scale,
         text,
-        config(preset, values),
+        config("paper", _PAPER) if scale == "wmt14" else config("small", _SMALL),
         limits=_HALF if scale == "multi30k" else paper.LIMITS,
         minutes=minutes,
         selection=selection,
         archives=archives,
     )
+
+
+def _sizes_of(preset: str) -> dict[str, dict[str, Any]]:
+    """Return the settings of a preset that are sizes, of the model and of the shortlists; the rest is its recipe."""
+    values = PRESETS[preset]
+    data = {key: value for key, value in values["data"].items() if key in ("source_words", "target_words")}
+    return {"data": data, "model": values["model"]} if preset != "paper" else {}
 
 
 def downloaded_text(folder: Path) -> tuple[Text, tuple[Path, Path]]:

@@ -41,6 +41,7 @@ from rnnsearch.atomic import atomic_write, check_outputs
 from rnnsearch.data.pack import Ids, Sentences
 from rnnsearch.data.read import check_readable, check_repeatable, read_lines, read_pairs
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.formats.languages import Languages
 from rnnsearch.jobs import Kept, Shard, Stage, Workers, digest_of, numbered
 from rnnsearch.selection.language_model import Floats, LanguageModel
 from rnnsearch.text import Vocabulary
@@ -101,26 +102,30 @@ class CorpusFiles(GeneralCorpus):
 
     sources: Sequence[Path]
     targets: Sequence[Path]
+    languages: Languages
+    """The languages to read from files that have several."""
     digest: str
     """A hash of all lines."""
 
     @classmethod
-    def measure(cls, sources: Sequence[Path], targets: Sequence[Path], progress: Progress) -> CorpusFiles:
+    def measure(
+        cls, sources: Sequence[Path], targets: Sequence[Path], progress: Progress, languages: Languages = (None, None)
+    ) -> CorpusFiles:
         """Read the files once to count and hash their words. Raises RnnsearchError if a file can be read only once."""
         check_repeatable(*sources, *targets)
         lengths, digest = [array("i"), array("i")], blake2b(digest_size=16)
-        for done, pair in enumerate(read_pairs(sources, targets)):
+        for done, pair in enumerate(read_pairs(sources, targets, languages)):
             if done % _BLOCK == 0:
                 progress("counting", done, None)
             for side, line in zip(lengths, pair, strict=True):
                 side.append(len(line.split()))
                 digest.update(f"{line}\n".encode())
         words = (np.array(side, dtype=np.int32) for side in lengths)
-        return cls(dict(zip(SIDES, words, strict=True)), sources, targets, digest.hexdigest())
+        return cls(dict(zip(SIDES, words, strict=True)), sources, targets, languages, digest.hexdigest())
 
     def blocks(self, stage: str, progress: Progress, block: int = _BLOCK) -> Iterator[tuple[int, dict[Side, list[str]]]]:
         """Yield the lines of both sides, `block` pairs at a time, with the number of the first of these pairs."""
-        pairs = read_pairs(self.sources, self.targets)
+        pairs = read_pairs(self.sources, self.targets, self.languages)
         for start in range(0, len(self), block):
             progress(stage, start, len(self))
             chunk = list(islice(pairs, block))
@@ -150,6 +155,7 @@ def select(
     seed: int = 1,
     progress: Progress | None = None,
     jobs: int = 1,
+    languages: Languages = (None, None),
 ) -> Selection:
     """Select the pairs of `sources` and `targets` with the lowest scores, and write them to `output` in their order.
 
@@ -157,7 +163,7 @@ def select(
     of in-domain text, which need not be parallel, for both sides, or for the one `side` that `moore-lewis` uses. Of pairs
     with equal scores, the first is preferred; a pair with an empty side is never selected. The scores of all pairs, one on
     each line, are written to the file `scores`. `seed` is the seed for the samples that the general models are trained on,
-    or for the selection itself with the method `random`.
+    or for the selection itself with the method `random`. `languages` are those to read from files with several.
 
     `jobs` is the number of processes that score. Until the output is written, finished scores are kept in `OUTPUT.parts`,
     where OUTPUT is the source file of the output: if the process is killed, the same call reads the text and trains the
@@ -173,7 +179,7 @@ def select(
     check_outputs([*output, scores], [*sources, *targets, *domain_files.values()])
     check_repeatable(*domain_files.values())
     check_readable(*domain_files.values())
-    corpus = CorpusFiles.measure(sources, targets, report)
+    corpus = CorpusFiles.measure(sources, targets, report, languages)
     _check_size(corpus, pairs, words)
     with ExitStack() as stack:
         if method == "random":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from itertools import islice
-from typing import TypeVar
+from typing import Protocol, TypeVar
 from unicodedata import normalize
 
 import regex
@@ -26,12 +26,21 @@ from rnnsearch.serve.protocol import (
     aligned,
 )
 from rnnsearch.translation import Translation
-from rnnsearch.translation.markup import Markup
-from rnnsearch.translation.sentences import Passage
 
 T = TypeVar("T")
 
 _WORDS = regex.compile(r"[\p{L}\p{M}\p{N}]+|[?!]")
+
+
+class Readable(Protocol):
+    """A text as sentences: a passage, or a document with markup."""
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences, without markup."""
+
+    def joined(self, translations: Sequence[Translation]) -> str:
+        """Return the text with these translations instead of its sentences."""
 
 
 def wanted(params: TranslateRequest, beam: int) -> int:
@@ -45,7 +54,7 @@ def wanted(params: TranslateRequest, beam: int) -> int:
 
 def answer(
     params: TranslateRequest,
-    passages: Sequence[Passage | Markup],
+    passages: Sequence[Readable],
     translations: Sequence[list[Translation]],
     sources: Sequence[Detected],
 ) -> TranslateResponse:
@@ -73,7 +82,7 @@ def answer(
     )
 
 
-def _different(passage: Passage | Markup, n_best_lists: Sequence[list[Translation]], count: int) -> list[str]:
+def _different(passage: Readable, n_best_lists: Sequence[list[Translation]], count: int) -> list[str]:
     """Return up to `count` different translations of a text, the best one first.
 
     Translation k of a text joins translation k of each sentence, or the last one of sentences that have fewer.

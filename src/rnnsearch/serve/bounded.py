@@ -20,6 +20,9 @@ from rnnsearch.serve.incoming import ClientGone
 
 log = logging.getLogger("rnnsearch.serve")
 
+_FAILURE = "rnnsearch.failure"
+"""The key of a request's scope under which the form of its failures is."""
+
 
 class Bounded:
     """Aborts requests after `seconds`, if not None, and calls `record` with the path, status and duration of each."""
@@ -53,7 +56,8 @@ class Bounded:
             failure = 500, "the server failed; its log says how"
         if failure is not None and not status:
             code, told = failure
-            await error_response(code, told, {"Retry-After": "5"} if code == 503 else {})(scope, receive, record)
+            headers = {"Retry-After": "5"} if code == 503 else {}
+            await error_response(scope, code, told, headers)(scope, receive, record)
         elif failure is not None and streams:  # the status of a stream has been sent already
             await send({"type": "http.response.body", "body": error_event(failure[1]).encode(), "more_body": False})
         route = scope.get("route")
@@ -66,8 +70,8 @@ class Bounded:
 async def refuse(request: Request, error: Exception) -> Response:
     """Answer a request that is refused or fails, with the status of an `HTTPException`, 500 for `SearchFailed`, or 400."""
     if isinstance(error, HTTPException):
-        return error_response(error.status_code, error.detail, dict(error.headers or {}))
-    return error_response(500 if isinstance(error, SearchFailed) else 400, str(error))
+        return error_response(request.scope, error.status_code, error.detail, dict(error.headers or {}))
+    return error_response(request.scope, 500 if isinstance(error, SearchFailed) else 400, str(error))
 
 
 def error_event(sentence: str) -> str:
@@ -75,6 +79,12 @@ def error_event(sentence: str) -> str:
     return f"event: error\ndata: {json.dumps({'error': sentence})}\n\n"
 
 
-def error_response(status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
-    """Return a response that contains one sentence as JSON."""
-    return JSONResponse({"error": sentence}, status, headers)
+def fail_as(request: Request, body: Callable[[int, str], dict[str, object]]) -> None:
+    """Have the failure of a request answered in the form of its protocol: `body` returns it for a status and a sentence."""
+    request.scope[_FAILURE] = body
+
+
+def error_response(scope: Scope, status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
+    """Return a response that contains one sentence as JSON, in the form of the protocol of the request."""
+    body = scope.get(_FAILURE, lambda status, sentence: {"error": sentence})
+    return JSONResponse(body(status, sentence), status, headers)

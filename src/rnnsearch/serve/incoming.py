@@ -26,7 +26,8 @@ T = TypeVar("T")
 _WEIGHT = re.compile(r"q=(0(\.\d{0,3})?|1(\.0{0,3})?)")
 ARRIVAL_SECONDS = 10
 """The time limit for the arrival of a request's header, and again for that of its body."""
-
+KEY_SCHEME = "DeepL-Auth-Key"
+"""The scheme of the `Authorization` header of DeepL's clients, which contains the API key."""
 
 MOST_BYTES = 10_000_000
 """The largest body of a request, in bytes; a limit of characters may reduce it."""
@@ -63,6 +64,32 @@ class ClientGone(Exception):
     """The client has disconnected before it received the answer."""
 
 
+@dataclass(frozen=True)
+class Fields:
+    """The fields of a request, before a protocol has checked them."""
+
+    values: Mapping[str, object]
+    """Those of a JSON object, or, for a form, lists of texts."""
+    typed: bool
+    """Whether they come from JSON, which has types; a form consists of texts only."""
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.values
+
+    def of(self, kind: type[Requested]) -> dict[str, object]:
+        """Return the fields as a request of type `kind` has them.
+
+        A repeated field of a form is a list if its type allows one; otherwise its first value counts. Optional fields that
+        are null or empty are left out, because many clients send these for what they do not use.
+        """
+        values = dict(self.values)
+        if not self.typed:
+            several = {name for name in kind.LISTS if len(self.values.get(name, ())) > 1}  # type: ignore[arg-type]
+            values = {name: texts if name in several else texts[0] for name, texts in values.items()}  # type: ignore[index]
+        optional = {name for name, field in kind.model_fields.items() if not field.is_required()}
+        return {name: value for name, value in values.items() if name not in optional or value not in (None, "")}
+
+
 class Reader:
     """Reads requests within `limits`; if there are `keys`, every request has to contain one of them."""
 
@@ -72,41 +99,54 @@ class Reader:
 
     async def read(self, request: Request, kind: type[A]) -> A:
         """Parse a request as an object of type `kind`. HTTPException if it is invalid, or has no valid key."""
+        return self.checked(request, await self.fields(request, kind.MOST_BYTES), kind)
+
+    async def fields(self, request: Request, most: int = 0) -> Fields:
+        """Return the fields of a request: those of its JSON object, or those of its query string and its form.
+
+        Its body may have `most` bytes, if these are more than the limit. HTTPException if it is invalid.
+        """
         content_type, options = options_of(request.headers.get("content-type", ""))
-        body = await self._body(request)
+        body = await self._body(request, max(most, self._limits.body))
         try:
             if content_type == "application/json" or content_type.endswith("+json"):
-                fields = from_json(body.decode(codec_of(options)).removeprefix("\ufeff"), allow_inf_nan=False)
-                if not isinstance(fields, dict):
+                values = from_json(body.decode(codec_of(options)).removeprefix("\ufeff"), allow_inf_nan=False)
+                if not isinstance(values, dict):
                     raise HTTPException(400, "Invalid JSON: give an object")
-                params = kind.model_validate(
-                    _without_empty(fields, kind), strict=True
-                )  # JSON has types; a form is text only
-            elif content_type in ("", FORM, MULTIPART) or not body:
+                return Fields(values, typed=True)
+            if content_type in ("", FORM, MULTIPART) or not body:
+                texts: dict[str, list[str]] = {}
                 query = fields_of(FORM, {}, request.scope["query_string"])
-                fields = _with_lists([*query, *(fields_of(content_type, options, body) if body else [])], kind)
-                params = kind.model_validate(_without_empty(fields, kind))
-            else:
-                raise HTTPException(415, f"{shown(content_type)}: give application/json, {FORM} or {MULTIPART}")
+                for name, value in [*query, *(fields_of(content_type, options, body) if body else [])]:
+                    texts.setdefault(name, []).append(value)
+                return Fields(texts, typed=False)
+        except ValueError as error:  # no JSON, no UTF-8, too many fields, or a broken form
+            told = str(error)
+            raise HTTPException(400, f"Invalid JSON: {told}" if content_type.endswith("json") else told) from None
+        raise HTTPException(415, f"{shown(content_type)}: give application/json, {FORM} or {MULTIPART}")
+
+    def checked(self, request: Request, fields: Fields, kind: type[A]) -> A:
+        """Return the fields of a request as an object of type `kind`. HTTPException for a wrong field or API key."""
+        try:
+            params = kind.model_validate(fields.of(kind), strict=fields.typed)
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False)[0]
             place = ".".join(str(part) for part in first["loc"][:1])
             raise HTTPException(400, f"{place}: {first['msg']}" if place else first["msg"]) from None
-        except ValueError as error:  # no JSON, no UTF-8, too many fields, or a broken form
-            told = str(error)
-            raise HTTPException(400, f"Invalid JSON: {told}" if content_type.endswith("json") else told) from None
-        if self._keys and not _is_one_of(params.api_key, self._keys):
+        scheme, _, key = request.headers.get("authorization", "").partition(" ")
+        given = key.strip() if scheme == KEY_SCHEME else getattr(params, kind.KEY)
+        if self._keys and not _is_one_of(given, self._keys):
             raise HTTPException(403, "the API key is missing or not one of this server's")
         return params
 
-    async def _body(self, request: Request) -> bytes:
+    async def _body(self, request: Request, most: int) -> bytes:
         body = bytearray()
         try:
             async with asyncio.timeout(ARRIVAL_SECONDS):
                 async for chunk in request.stream():
                     body += chunk
-                    if len(body) > self._limits.body:
-                        raise HTTPException(413, f"the request is longer than {self._limits.body:,} bytes")
+                    if len(body) > most:
+                        raise HTTPException(413, f"the request is longer than {most:,} bytes")
         except TimeoutError:
             raise HTTPException(408, f"the request took more than {ARRIVAL_SECONDS} seconds to arrive") from None
         except ClientDisconnect:
@@ -161,20 +201,6 @@ async def while_connected(request: Request, results: AsyncGenerator[T, None]) ->
 
 async def _next(results: AsyncIterator[T]) -> T:
     return await anext(results)
-
-
-def _with_lists(fields: Sequence[tuple[str, str]], kind: type[Requested]) -> dict[str, object]:
-    """Return the fields of a form. A repeated field is a list if its type allows one; otherwise its first value counts."""
-    values: dict[str, list[str]] = {}
-    for name, value in fields:
-        values.setdefault(name, []).append(value)
-    return {name: texts if len(texts) > 1 and name in kind.LISTS else texts[0] for name, texts in values.items()}
-
-
-def _without_empty(fields: Mapping[str, object], kind: type[Requested]) -> dict[str, object]:
-    """Return the fields without optional ones that are null or empty, which many clients send for those they do not use."""
-    optional = {name for name, field in kind.model_fields.items() if not field.is_required()}
-    return {name: value for name, value in fields.items() if name not in optional or (value is not None and value != "")}
 
 
 def _digest(key: str) -> bytes:

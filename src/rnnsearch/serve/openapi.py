@@ -8,28 +8,12 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from rnnsearch.serve.protocol import (
-    AlignedSentence,
-    Detected,
-    DetectRequest,
-    Error,
-    Health,
-    NextWordsRequest,
-    NextWordsResponse,
-    PairRequest,
-    PairResponse,
-    TargetLanguages,
-    TranslateRequest,
-    TranslateResponse,
-)
+from rnnsearch.serve.deepl_protocol import DeepLFailure, DeepLLanguage, DeepLRequest
+from rnnsearch.serve.incoming import KEY_SCHEME
+from rnnsearch.serve.operations import OPERATIONS, Operation, reference
+from rnnsearch.serve.protocol import AlignedSentence, Detected, Error, Requested, TargetLanguages, TranslateRequest
 from rnnsearch.version import __version__
 
-_POSTS: dict[str, tuple[str, type[BaseModel], type[BaseModel]]] = {
-    "/translate": ("Translate texts", TranslateRequest, TranslateResponse),
-    "/score": ("Score given translations", PairRequest, PairResponse),
-    "/align": ("Align given translations", PairRequest, PairResponse),
-    "/next-words": ("What may come next in a translation", NextWordsRequest, NextWordsResponse),
-}
 _BODIES = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 _FAILURES = {
     "400": "The request is not understood.",
@@ -41,7 +25,9 @@ _FAILURES = {
     "503": "The server has too much to do.",
 }
 _RETRY_AFTER = {"Retry-After": {"description": "Seconds.", "required": True, "schema": {"type": "integer", "minimum": 1}}}
-_EVENTS = "Events: `sentence` for each sentence, whose data are an `AlignedSentence`, then `done`; `error` if it breaks off."
+_NUMBER = {"name": "number", "in": "path", "required": True, "schema": {"type": "string", "pattern": "^[0-9a-f-]{36}$"}}
+_TEXTS = {"q", "translation", "prefix", "text", "src"}
+"""The fields that the limit of characters concerns."""
 
 
 def openapi(characters: int | None, keys: bool, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
@@ -49,72 +35,110 @@ def openapi(characters: int | None, keys: bool, pairs: Sequence[tuple[str, str]]
 
     `characters` is the limit of a request, or None, and `keys` says whether a request needs an API key.
     """
-    posted: list[type[BaseModel]] = [DetectRequest, *(kind for _, kind, _ in _POSTS.values())]
-    answers: list[type[BaseModel]] = [Error, Health, TargetLanguages, Detected, AlignedSentence]
-    answers += [answer for _, _, answer in _POSTS.values()]
+    asked: list[type[BaseModel]] = []
+    answers: list[type[BaseModel]] = [AlignedSentence, Detected, TargetLanguages, DeepLLanguage]
+    for operation in OPERATIONS:
+        asked += [operation.request] if operation.request else []
+        answers += [operation.failure, *([operation.answer] if isinstance(operation.answer, type) else [])]
+        if operation.also:
+            asked.append(operation.also[0])
+            answers.append(operation.also[1])
     _, schemas = models_json_schema(
-        [(model, "validation") for model in dict.fromkeys([*posted, *answers])],
+        [(model, "validation") for model in dict.fromkeys([*asked, *answers])],
         ref_template="#/components/schemas/{model}",
     )
-    for model in posted:
-        _narrow(schemas["$defs"][model.__name__], characters, keys, pairs)
-
-    def post(summary: str, kind: type[BaseModel], answer: dict[str, Any]) -> dict[str, Any]:
-        form = {"schema": _without_objects(schemas["$defs"][kind.__name__])}
-        success = _response("The answer.", answer)
-        if kind is TranslateRequest:
-            success["content"]["text/event-stream"] = {"schema": {"type": "string", "description": _EVENTS}}
-        failures = {code: _response(text, _reference(Error)) for code, text in _FAILURES.items() if keys or code != "403"}
-        failures["503"]["headers"] = _RETRY_AFTER
-        json, *forms = _BODIES
-        body = {
-            "description": "Instead of a form, the fields may be in the query string.",
-            "required": True,
-            "content": {json: {"schema": _reference(kind)}, **dict.fromkeys(forms, form)},
-        }
-        return {"post": {"summary": summary, "requestBody": body, "responses": {"200": success, **failures}}}
-
+    for model in dict.fromkeys(asked):
+        _narrow(schemas["$defs"][model.__name__], model, characters, keys, pairs)  # type: ignore[arg-type]
     paths: dict[str, Any] = {}
-    for path, (summary, kind, answer) in _POSTS.items():
-        paths[path] = post(summary, kind, _reference(answer))
-    languages = {"type": "array", "minItems": 1, "items": _reference(Detected)}
-    paths["/detect"] = post("The languages that a text may be in, the most probable first", DetectRequest, languages)
-    paths["/languages"] = _get("The languages", {"type": "array", "items": _reference(TargetLanguages)})
-    paths["/languages"] |= {"post": paths["/languages"]["get"]}
-    paths["/spec"] = _get("This document", {"type": "object"})
-    paths["/health"] = _get("Whether the server translates", _reference(Health))
-    paths["/frontend/settings"] = _get("Settings for a page", {"type": "object"})
-    figures = {"description": "Figures", "content": {"text/plain": {"schema": {"type": "string"}}}}
-    paths["/metrics"] = {"get": {"summary": "Figures for Prometheus", "responses": {"200": figures}}}
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, {})[operation.method] = _described(operation, schemas["$defs"], keys)
     told = "" if characters is None else f"A request may have {characters:,} characters."
+    key = {"type": "apiKey", "in": "header", "name": "Authorization", "description": f"`{KEY_SCHEME} …`"}
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "rnnsearch",
             "version": __version__,
             "description": "Translations with their alignments. The protocol is that of LibreTranslate, extended by "
-            f"alignments, scores and confidences. {told}",
+            "alignments, scores and confidences; parts of DeepL's, Apertium's and MTUOC's are understood as well. " + told,
         },
         "paths": paths,
-        "components": {"schemas": schemas["$defs"]},
+        "components": {"schemas": schemas["$defs"], "securitySchemes": {KEY_SCHEME: key} if keys else {}},
     }
 
 
-def _narrow(schema: dict[str, Any], characters: int | None, keys: bool, pairs: Sequence[tuple[str, str]]) -> None:
+def _described(operation: Operation, schemas: dict[str, Any], keys: bool) -> dict[str, Any]:
+    """Return an operation as the document has it."""
+    answer = operation.answer if isinstance(operation.answer, dict) else reference(operation.answer)
+    if operation.also:
+        answer = {"anyOf": [answer, reference(operation.also[1])]}
+    success: dict[str, Any] = {"description": "The answer."}
+    content = {**({"application/json": {"schema": answer}} if answer else {}), **operation.more}
+    if content:
+        success["content"] = content
+    described: dict[str, Any] = {"summary": operation.summary, "responses": {operation.status: success}}
+    parameters = [_NUMBER] if "{number}" in operation.path else []
+    if operation.request is not None:
+        failures = {code: _response(text, operation.failure) for code, text in _FAILURES.items() if keys or code != "403"}
+        failures["503"]["headers"] = _RETRY_AFTER
+        if (operation.method, operation.path) == ("get", "/translate"):
+            failures["405"] = _response("There is no `langpair`.", Error)
+        if operation.failure is DeepLFailure:
+            failures["404"] = _response("There is no such glossary.", operation.failure)
+        described["responses"] |= failures
+        if operation.method == "post":
+            described["requestBody"] = _body(operation, schemas)
+        else:
+            parameters = [*parameters, *_query(schemas[operation.request.__name__])]
+        if keys and operation.failure is DeepLFailure:
+            described["security"] = [{KEY_SCHEME: []}]
+    return {**described, "parameters": parameters} if parameters else described
+
+
+def _body(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
+    assert operation.request is not None
+    form = {"schema": _without_objects(schemas[operation.request.__name__])}
+    json, *forms = _BODIES
+    own = reference(operation.request)
+    schema = {"anyOf": [own, reference(operation.also[0])]} if operation.also else own
+    return {
+        "description": "Instead of a form, the fields may be in the query string.",
+        "required": bool(schemas[operation.request.__name__]["required"]),
+        "content": {json: {"schema": schema}, **dict.fromkeys(forms, form)},
+    }
+
+
+def _query(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the fields of a request as parameters in the query string, where they may be empty, but not null."""
+    found: list[dict[str, Any]] = []
+    for name, value in schema["properties"].items():
+        required = name in schema["required"]
+        value = value if required else {**value, "anyOf": [value["anyOf"][0], {"enum": [""]}]}
+        found.append({"name": name, "in": "query", "required": required, "schema": value})
+    return found
+
+
+def _narrow(
+    schema: dict[str, Any], kind: type[Requested], characters: int | None, keys: bool, pairs: Sequence[tuple[str, str]]
+) -> None:
     """Add the languages, the limit and the key of this server to a request's schema; optional keys may be null or empty."""
     fields = schema["properties"]
-    if "target" in fields:
-        sources, targets = ([pair[side] for pair in pairs] for side in (0, 1))
-        unchanged = targets if schema["title"] == TranslateRequest.__name__ else []
-        fields["source"]["enum"] = ["auto", *dict.fromkeys(sources + unchanged)]
-        fields["target"]["enum"] = list(dict.fromkeys(targets))
-    for name in ("q", "translation", "prefix"):
-        for text in fields.get(name, {}).get("anyOf", [fields.get(name, {})]):
-            if characters is not None:
-                text.get("items", text)["maxLength"] = characters
-    if keys:
-        schema["required"].append("api_key")
-    for name in fields.keys() - schema["required"]:
+    required = schema.setdefault("required", [])
+    sources, targets = (list(dict.fromkeys(pair[side] for pair in pairs)) for side in (0, 1))
+    unchanged = targets if kind is TranslateRequest else []
+    allowed = {
+        "source": list(dict.fromkeys(sources + unchanged)), "target": targets,
+        "source_lang": [code.upper() for code in sources], "target_lang": [code.upper() for code in targets],
+        "srcLang": sources, "tgtLang": targets, "langpair": ["|".join(pair) for pair in pairs],
+    }  # fmt: skip
+    for name in allowed.keys() & fields.keys():
+        fields[name]["enum"] = [*(["auto"] if fields[name].get("default") == "auto" else []), *allowed[name]]
+    for name in _TEXTS & fields.keys() if characters is not None else ():
+        for text in fields[name].get("anyOf", [fields[name]]):
+            text.get("items", text)["maxLength"] = characters
+    if keys and not issubclass(kind, DeepLRequest):
+        required.append(kind.KEY)
+    for name in fields.keys() - required:
         told = {key: fields[name].pop(key) for key in ("title", "description", "default") if key in fields[name]}
         fields[name] = {**told, "anyOf": [fields[name], {"enum": [None, ""]}]}
 
@@ -126,13 +150,5 @@ def _without_objects(schema: dict[str, Any]) -> dict[str, Any]:
     return {**schema, "properties": properties}
 
 
-def _reference(model: type[BaseModel]) -> dict[str, str]:
-    return {"$ref": f"#/components/schemas/{model.__name__}"}
-
-
-def _response(description: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"description": description, "content": {"application/json": {"schema": schema}}}
-
-
-def _get(summary: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {"get": {"summary": summary, "responses": {"200": _response(summary, schema)}}}
+def _response(description: str, model: type[BaseModel]) -> dict[str, Any]:
+    return {"description": description, "content": {"application/json": {"schema": reference(model)}}}

@@ -19,6 +19,9 @@ from rnnsearch.translation.translation import rounded, rounded_row
 MOST_TRANSLATIONS = 20
 """The largest `n_best` and `beam`; the largest number of alternatives is one less."""
 
+MOST_CODE = 20
+"""The most characters of the code of a language."""
+
 MOST_TERMS = 200
 """The largest number of terms of a request."""
 
@@ -40,20 +43,28 @@ WHOLE = BeforeValidator(_whole)
 LISTED = BeforeValidator(_listed)
 Key = Annotated[str, Field(description="An API key, where the server asks for one.")]
 Term = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS)]
-Language = Annotated[str, Field(max_length=20, examples=["en"])]
+Language = Annotated[str, Field(max_length=MOST_CODE, examples=["en"])]
 
 
 class Requested(BaseModel):
-    """The fields of all requests."""
+    """A request of any protocol."""
 
     model_config = ConfigDict(extra="ignore", strict=False)
     LISTS: ClassVar[tuple[str, ...]] = ("q", "translation")
     """The keys that may be repeated in a form."""
+    KEY: ClassVar[str] = "api_key"
+    """The field that contains the API key."""
+    MOST_BYTES: ClassVar[int] = 0
+    """The size that its body may have in any case, whatever the limit of characters."""
+
+
+class KeyedRequest(Requested):
+    """The fields of all requests of the LibreTranslate protocol."""
 
     api_key: Key = ""
 
 
-class Asked(Requested):
+class Asked(KeyedRequest):
     """The fields of all requests that concern a pair of languages."""
 
     source: Annotated[Language, Field(description="The language of the text; `auto`, the default: it is detected.")] = "auto"
@@ -101,7 +112,7 @@ class TranslateRequest(Asked):
     ] = True
 
 
-class DetectRequest(Requested):
+class DetectRequest(KeyedRequest):
     """`POST /detect`."""
 
     q: Annotated[str | list[str], Field(description="A text, or a list of texts of one language.", examples=["She sings."])]

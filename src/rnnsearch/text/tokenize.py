@@ -218,5 +218,5 @@ def _moses(language: str) -> tuple[Any, Any]:
 def language_of(path: str | os.PathLike[str]) -> str | None:
     """Return the language code in a file name, such as `en` for `train.en.gz`, or None if there is none."""
     path = Path(path)
-    code = (path.with_suffix("") if path.suffix in (".gz", ".xz") else path).suffix.removeprefix(".")
+    code = (path.with_suffix("") if path.suffix in (".gz", ".xz", ".bz2", ".zst") else path).suffix.removeprefix(".")
     return code if len(code) == 2 and code in _sacremoses().corpus.NonbreakingPrefixes().available_langs else None

@@ -64,6 +64,12 @@ class Progress:
     interval_nll: Finite = 0.0
     """Training NLL summed since the last validation, over `interval_words` words."""
     interval_words: Count = 0
+    interval_updates: Count = 0
+    """The updates since the last validation, without skipped ones."""
+    interval_norm: Finite = 0.0
+    """The norm of the gradient before clipping, summed over the updates since the last validation."""
+    interval_clipped: Count = 0
+    """The number of updates since the last validation whose gradient was clipped."""
     validations: list[Annotated[dict[str, int | float], AfterValidator(_complete)]] = field(default_factory=list)
     """One row for each validation, with the columns that `training.json` has."""
     finished: str = ""

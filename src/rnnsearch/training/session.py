@@ -18,14 +18,14 @@ from rich.console import Console
 
 from rnnsearch.alignment import learned_links
 from rnnsearch.atomic import acquire_lock, write_json, write_text
-from rnnsearch.config import Config, from_dict, read_json, to_dict
+from rnnsearch.config import Config, DataConfig, from_dict, read_json, to_dict
 from rnnsearch.data.development import NO_DEVELOPMENT_SET, check_development_set
-from rnnsearch.data.prepare import prepare
-from rnnsearch.data.prepared import PreparedData, open_prepared
+from rnnsearch.data.prepare import prepare, with_languages, without_regions
+from rnnsearch.data.prepared import PreparedData, open_prepared, prepared_info
 from rnnsearch.data.read import check_readable, read_pairs
 from rnnsearch.devices import default_device, device_name
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.model_files import CONFIG, WEIGHTS
+from rnnsearch.model_files import CONFIG, WEIGHTS, read_model_config
 from rnnsearch.model_folder import (
     TRAINING_COPIES,
     System,
@@ -71,7 +71,7 @@ def train(
     data: str | os.PathLike[str] | None = None,
     valid_source: Paths = (),
     valid_target: Paths = (),
-    hold_out: int = 0,
+    hold_out: int | None = None,
     start: str | os.PathLike[str] | None = None,
     resume: bool = False,
     console: Console | None = None,
@@ -83,7 +83,8 @@ def train(
 
     The development set is one of three: the files `valid_source` and `valid_target`; or `hold_out` pairs of the raw text,
     which are drawn at random, never trained on, and written to `data/held-out.source` and `.target` in the output folder;
-    or the pairs that were held out when `data` was prepared.
+    or the pairs that were held out when `data` was prepared. If nothing is given, runs of adjacent pairs are held out of the
+    raw text that no training pair is similar to (`rnnsearch.data.neighbourhoods`).
 
     With `start`, training begins with the weights, the vocabularies, and the model and data settings of that model
     (fine-tuning). With `resume`, a run that was stopped or killed continues from its last checkpoint, and ends with the same
@@ -99,7 +100,10 @@ def train(
     valid = _paths(valid_source), _paths(valid_target)
     check_development_set(*valid, hold_out, data)
     check_readable(*text[0], *text[1], *text[2], *valid[0], *valid[1])
-    development = read_development_set(*valid) if any(valid) else None
+    if any(valid) and hold_out is None:
+        hold_out = 0
+    reading = _reading(config.data, text[:2], data, start)
+    development = read_development_set(*valid, reading) if any(valid) else None
     with joined() as processes, _locked(folder) if processes.first else contextlib.nullcontext():
         console = console if processes.first else Console(quiet=True)
         may_resume = resume or processes.restarted
@@ -118,7 +122,7 @@ def train(
         if development is None:
             if not prepared.held_out:
                 raise RnnsearchError(f"{data}: no pairs were held out here, and so {NO_DEVELOPMENT_SET}")
-            development = read_development_set(*([path] for path in prepared.development_files))
+            development = _held_out(prepared)
         config = _with_data_settings(config, prepared)
 
         system = new_system(config, prepared.vocabularies)
@@ -156,10 +160,10 @@ def train(
 def development_set(valid_source: Paths, valid_target: Paths, data: str | os.PathLike[str]) -> DevelopmentSet:
     """Return the development set of a training: the files, or the pairs that were held out when `data` was prepared."""
     valid = _paths(valid_source), _paths(valid_target)
-    if any(valid):
-        return read_development_set(*valid)
     prepared = open_prepared(Path(data))
-    return read_development_set(*([path] for path in prepared.development_files))
+    if any(valid):
+        return read_development_set(*valid, from_dict({"data": prepared.info["data"]}).data)
+    return _held_out(prepared)
 
 
 def _begin(folder: Path, system: System, prepared: PreparedData | None) -> None:
@@ -169,12 +173,35 @@ def _begin(folder: Path, system: System, prepared: PreparedData | None) -> None:
         write_json(folder / TEXT, prepared.info)
 
 
-def read_development_set(sources: Sequence[Path], targets: Sequence[Path]) -> DevelopmentSet:
+def _held_out(prepared: PreparedData) -> DevelopmentSet:
+    source, target = prepared.development_files
+    return read_development_set([source], [target])
+
+
+def _reading(
+    config: DataConfig,
+    text: Sequence[Sequence[Path]],
+    data: str | os.PathLike[str] | None,
+    start: str | os.PathLike[str] | None,
+) -> DataConfig:
+    """Return the settings by which the development set is read: its languages are those of the training text."""
+    if data is not None:
+        return from_dict({"data": prepared_info(Path(data))["data"]}).data
+    if start is not None:
+        return read_model_config(Path(start)).data
+    return with_languages(config, *text)
+
+
+def read_development_set(
+    sources: Sequence[Path], targets: Sequence[Path], config: DataConfig | None = None
+) -> DevelopmentSet:
     """Read a development set from one or more pairs of files. Raises RnnsearchError if it is empty.
 
-    Pairs with an empty side are left out.
+    Pairs with an empty side are left out. `config` says which languages are read from files with several, and whether inline
+    tags are kept.
     """
-    pairs = [(s, t) for s, t in read_pairs(sources, targets) if s.strip() and t.strip()]
+    languages, tags = (config.languages, config.protects) if config else ((None, None), False)
+    pairs = [(s, t) for s, t in read_pairs(sources, targets, languages, tags) if s.strip() and t.strip()]
     if not pairs:
         raise RnnsearchError(f"{', '.join(map(str, (*sources, *targets)))}: no sentence pairs to validate on")
     return DevelopmentSet([s for s, _ in pairs], [t for _, t in pairs])
@@ -273,7 +300,7 @@ def _check_output(folder: Path, resume: bool, console: Console) -> bool:
 
 def _resumed_settings(saved: Config, requested: Config, folder: Path, compare_data: bool) -> Config:
     """Return the settings of a resumed run: `data.*` and `model.*` may not change, `training.*` and `search.*` may."""
-    before, now = to_dict(saved), to_dict(requested)
+    before, now = to_dict(saved), to_dict(replace(requested, data=without_regions(requested.data)))
     if not compare_data:
         now["data"] = before["data"]
     for section in ("model", "data"):
@@ -303,7 +330,7 @@ def _data(
     folder: Path,
     config: Config,
     text: tuple[list[Path], list[Path], list[Path]],
-    hold_out: int,
+    hold_out: int | None,
     data: str | os.PathLike[str] | None,
     resuming: bool,
     initial: System | None,
@@ -335,7 +362,7 @@ def _data(
                 f"{folder}: the run to resume was not started on {names}, or they have changed since; give the files it "
                 "was started on, or another --output"
             )
-        if prepared.held_out != hold_out:
+        if hold_out is not None and prepared.held_out != hold_out:
             raise RnnsearchError(
                 f"{folder}: the run to resume was started with {prepared.held_out:,} pairs held out, not {hold_out:,}; give "
                 f"{f'--hold-out {prepared.held_out}' if prepared.held_out else 'no --hold-out'}, or another --output"

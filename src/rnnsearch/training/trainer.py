@@ -238,6 +238,9 @@ class Trainer:
                 self.average.updated(progress.update)
             progress.interval_nll += nll
             progress.interval_words += words
+            progress.interval_updates += 1
+            progress.interval_norm += norm
+            progress.interval_clipped += norm > clip
         else:
             progress.skipped += 1
             self.listener.notice(
@@ -277,11 +280,14 @@ class Trainer:
             "valid_nll_per_sentence": nll_per_sentence,
             "valid_bleu": bleu,
             "learning_rate": self.optimizer.param_groups[0]["lr"],
+            "gradient_norm": progress.interval_norm / max(1, progress.interval_updates),
+            "clipped": progress.interval_clipped / max(1, progress.interval_updates),
         }
         if wer is not None:
             row |= {"valid_wer": wer, "valid_ser": ser}
         progress.validations.append(row)
         progress.interval_nll, progress.interval_words = 0.0, 0
+        progress.interval_norm, progress.interval_updates, progress.interval_clipped = 0.0, 0, 0
         if best:
             progress.best_score, progress.best_update, progress.validations_without_gain = score, progress.update, 0
             self.processes.first_does(lambda: save_weights(self.folder / WEIGHTS, self.system))

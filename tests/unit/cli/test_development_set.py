@@ -146,7 +146,7 @@ def test_prepared_data_bring_their_held_out_pairs(rnnsearch: Run, text: list[obj
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ([], ["--valid-source and --valid-target", "--hold-out N"]),
+        (["--hold-out", "0"], ["--valid-source and --valid-target", "--hold-out N"]),
         (["--hold-out", "1000"], ["cannot hold out 1,000 pairs", "only"]),
         (["--hold-out", "5", "--valid-source", "a", "--valid-target", "b"], ["either", "not both"]),
     ],

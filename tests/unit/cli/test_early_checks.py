@@ -52,7 +52,7 @@ def test_missing_files_are_found_before_anything_slow_is_imported(model_folder: 
     commands = {name: command.format(**places).split() for name, command in WRONG.items()}
     for name in NO_MODEL:
         commands[f"{name} of nothing"] = [word.replace(places["model"], "no-model") for word in commands[name]]
-    commands["no development set"] = f"train --source {text} --target {text} --output out".split()
+    commands["no development set"] = f"train --source {text} --target {text} --hold-out 0 --output out".split()
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         input=json.dumps(commands),

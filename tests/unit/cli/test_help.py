@@ -13,6 +13,7 @@ COMMANDS = [
     *("reproduce", "rescore", "download", "select", "average", "export", "examples", "push", "models", "serve"),
     *("project", "pronounce", "check"),
 ]
+STAND_INS = ["atools", "eflomal-align", "eflomal-makepriors"]
 SLOW = ["torch", "numpy", "pyarrow", "matplotlib", "sacrebleu", "sacremoses", "tensorboard"]
 
 
@@ -31,7 +32,7 @@ def run_then_list_imports(*arguments: str) -> str:
     )
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [*COMMANDS, *STAND_INS])
 def test_help(command: str) -> None:
     done = python(run_then_list_imports(command, "--help"))
     assert done.stderr == ""
@@ -48,6 +49,7 @@ def test_help_lists_every_command() -> None:
     assert "heavy []" in done.stdout
     for command in COMMANDS:
         assert f" {command} " in done.stdout
+    assert all(f"`{command}`" in done.stdout for command in STAND_INS)
     assert "..." not in done.stdout.split("Commands:")[1], "every summary fits on its line"
 
 

@@ -91,7 +91,7 @@ def test_align_and_score_take_tables(rnnsearch: Run, folder: Path, test_set: Pat
     done = rnnsearch("score", "--model", folder, "--tsv", test_set)
     assert done.status == 0, done.err
     assert len(done.out.splitlines()) == len(WORDS)
-    refused(rnnsearch("score", "--model", folder, "--source", test_set), "--tsv")
+    refused(rnnsearch("score", "--model", folder, "--source", test_set), "FILE")
 
 
 def test_a_lexicon_selects_symbols_and_replaces_unknown_ones(
@@ -133,7 +133,7 @@ def test_a_text_is_no_table(rnnsearch: Run, tmp_path: Path) -> None:
     units = [part for one in assignments() for part in ("--set", one)]
     done = rnnsearch("train", "--tsv", text, "--hold-out", 1, "--output", tmp_path / "model", *units)
     refused(done, "text:1: no tab")
-    refused(rnnsearch("prepare", "--output", tmp_path / "data"), "--tsv")
+    refused(rnnsearch("prepare", "--output", tmp_path / "data"), "FILE")
 
 
 def test_the_sizes_of_a_preset_follow_the_amount_of_text(rnnsearch: Run, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +19,13 @@ from hypothesis import strategies as st
 from rnnsearch.data import read
 from rnnsearch.data.read import read_lines, read_pairs, read_text
 from rnnsearch.errors import RnnsearchError
+
+COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".xz": lzma.compress,
+    ".bz2": bz2.compress,
+    ".zst": lambda content: pyarrow.compress(content, "zstd", asbytes=True),
+}
 
 
 @pytest.mark.parametrize(
@@ -84,15 +92,35 @@ def test_the_text_of_old_windows_is_told_from_latin_1(tmp_path: Path, line: str,
         list(read_lines(tmp_path / "text"))
 
 
-@pytest.mark.parametrize(
-    ("compress", "unpack"), [(gzip.compress, "gzip -dc"), (lzma.compress, "xz -dc"), (bz2.compress, "bzip2 -dc")]
-)
-def test_a_compressed_file_whose_name_does_not_say_so(
-    tmp_path: Path, compress: Callable[[bytes], bytes], unpack: str
+@pytest.mark.parametrize("name", ["text", "text.en", "text.txt"])
+@pytest.mark.parametrize(("ending", "compress"), COMPRESSIONS.items())
+def test_a_compressed_file_is_read_whatever_its_name(
+    tmp_path: Path, ending: str, compress: Callable[[bytes], bytes], name: str
 ) -> None:
-    (tmp_path / "text").write_bytes(compress(b"a\nb\n"))
-    with pytest.raises(RnnsearchError, match=f"text: this is compressed; decompress it, e.g. {unpack} text"):
-        list(read_lines(tmp_path / "text"))
+    for path in (tmp_path / name, tmp_path / f"{name}{ending}"):
+        path.write_bytes(compress("é\nb\n".encode() * 50_000))
+        assert list(read_lines(path)) == ["é", "b"] * 50_000
+
+
+@pytest.mark.parametrize(("ending", "compress"), COMPRESSIONS.items())
+def test_a_damaged_compressed_file_is_told(tmp_path: Path, ending: str, compress: Callable[[bytes], bytes]) -> None:
+    whole = compress(b"".join(b"%d\n" % (number**5) for number in range(50_000)))
+    path = tmp_path / f"text{ending}"
+    contents = [whole[:-9], whole[: len(whole) // 2], b"not compressed\n"]
+    if ending != ".zst":  # whose checksum is optional
+        contents.append(whole[:2000] + b"damaged" + whole[2007:])
+    for content in contents:
+        path.write_bytes(content)
+        with pytest.raises(
+            RnnsearchError, match=r"text\.\w+(:\d+)?: damaged or cut short .*; fetch or compress the file again"
+        ):
+            list(read_lines(path))
+
+
+def test_an_archive_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "text.zip").write_bytes(b"PK\x03\x04" + bytes(range(128, 200)))
+    with pytest.raises(RnnsearchError, match=r"compressed; decompress it, e\.g\. unzip -p text\.zip"):
+        list(read_lines(tmp_path / "text.zip"))
 
 
 def test_a_long_file_of_carriage_returns_is_read_by_the_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

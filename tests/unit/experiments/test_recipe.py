@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rnnsearch.config import from_preset, to_dict
+from rnnsearch.errors import RnnsearchError
 from rnnsearch.experiments.experiment import Scale, Text, make_experiment
 from rnnsearch.experiments.recipe import recipe
 
@@ -47,3 +48,21 @@ def test_the_recipe_of_each_scale(scale: Scale, whose: str) -> None:
 def test_settings_of_an_earlier_version_have_no_say() -> None:
     settings = {"training": {"optimizer": "adadelta"}, "search": {"shortlist": 5}}
     assert recipe(settings) == "Recipe: the paper’s (preset paper)."
+
+
+@pytest.mark.parametrize("scale", ["builtin", "multi30k", "files"])
+def test_the_papers_recipe_has_the_sizes_of_the_scale(scale: Scale) -> None:
+    text = None if scale == "builtin" else TEXT
+    usual = make_experiment(scale, Path("output"), text)
+    made = make_experiment(scale, Path("output"), text, recipe="paper")
+    assert made.config.model == usual.config.model
+    assert made.config.data.source_words == usual.config.data.source_words
+    assert made.limits == usual.limits
+    assert recipe(to_dict(made.config_of(made.systems[0]))).startswith(
+        "Recipe: the paper’s (preset paper), with other sizes"
+    )
+
+
+def test_the_scale_of_the_paper_has_no_other_recipe() -> None:
+    with pytest.raises(RnnsearchError, match=r"--recipe ours: .* use --scale files"):
+        make_experiment("wmt14", Path("output"), TEXT, recipe="ours")

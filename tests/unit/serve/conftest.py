@@ -9,9 +9,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from rnnsearch.model_folder import System
-from rnnsearch.serve.app import Server, make_app
+from rnnsearch.serve.app import make_app
 from rnnsearch.serve.incoming import Limits
 from rnnsearch.serve.search_processes import SearchProcesses
+from rnnsearch.serve.server import Server
 from rnnsearch.translation import Translator
 
 Serve = Callable[..., TestClient]

@@ -258,7 +258,7 @@ def test_too_much(serve: Serve) -> None:
 def test_without_limits(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     client = serve(OWN_LIMITS)
     expected = post(client, q=LINES, source="en")["translatedText"]
-    monkeypatch.setattr("rnnsearch.serve.app.AT_ONCE", 5)
+    monkeypatch.setattr("rnnsearch.serve.server.AT_ONCE", 5)
     assert post(client, q=LINES, source="en")["translatedText"] == expected
     long = "\n" * Limits().characters + "\n".join(LINES[:2])
     assert post(client, q=long, source="en")["translatedText"].split() == " ".join(expected[:2]).split()  # type: ignore[attr-defined,index]
@@ -275,7 +275,7 @@ def test_without_limits(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_sentences_that_wait_count(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of a long text that the search does not have yet are under way, and leave it with the request."""
     slowly(monkeypatch)
-    monkeypatch.setattr("rnnsearch.serve.app.AT_ONCE", 50)
+    monkeypatch.setattr("rnnsearch.serve.server.AT_ONCE", 50)
     client = serve(Limits(None, None, 400, 2.0))
     with ThreadPoolExecutor(1) as other:
         coming = other.submit(client.post, "/translate", json={"q": "a\n" * 390, "target": "fr", "source": "en"})

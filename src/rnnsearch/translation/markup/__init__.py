@@ -6,10 +6,11 @@ stands between two breaks. Its sentences are translated (`running_text`), and ea
 were read from its own (`stretch`).
 
 A parser finds the same elements, attributes and comments in the translation as in the document. All this takes linear time,
-whatever is given.
+whatever is given. XML and text with the tags of translation tools are written as HTML for that (`tagged`).
 """
 
 from rnnsearch.translation.markup.document import Markup
 from rnnsearch.translation.markup.running_text import Aligned
+from rnnsearch.translation.markup.tagged import Tagged, has_tags
 
-__all__ = ["Aligned", "Markup"]
+__all__ = ["Aligned", "Markup", "Tagged", "has_tags"]

@@ -1,0 +1,151 @@
+"""Which languages a file holds, and which of them are the source and the target."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.formats.opening import without_compression
+from rnnsearch.formats.units import SOURCE, TARGET, Text, Unit
+
+Languages = tuple[str | None, str | None]
+"""The language tags of source and target, such as `en` and `fr-CA`; None where any will do."""
+
+_CODES = frozenset(
+    """
+    aa ab af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en
+    eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja
+    jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb
+    nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq
+    sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
+    """.split()  # noqa: SIM905
+)
+"""The codes of ISO 639-1."""
+_NAME_TAG = re.compile(r"(?:^|[^A-Za-z])([a-z]{2}(?:[-_]r?[A-Z]{2}|[-_][A-Z][a-z]{3})?)$")
+
+
+def primary(tag: str) -> str:
+    """The language of a tag without region and script: `en` for `EN-US`."""
+    return re.split("[-_]", tag.lower())[0]
+
+
+def _same(one: str, other: str) -> bool:
+    return one.lower().replace("_", "-") == other.lower().replace("_", "-")
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The source and the target of a file: for each, the tags of its texts, the best first."""
+
+    source: Sequence[str]
+    target: Sequence[str]
+
+    def texts(self, unit: Unit, side: int) -> list[Text]:
+        """The texts of a unit on side 0 or 1: all those of the best tag that the unit has."""
+        for tag in (self.source, self.target)[side]:
+            if texts := [text for text in unit.texts if text.language == tag]:
+                return texts
+        return []
+
+    def languages(self, assumed_source: str | None) -> Languages:
+        """The codes of both languages, without regions; None where the file does not say it."""
+        source, target = (None if tags[0] in (SOURCE, TARGET) else primary(tags[0]) for tags in (self.source, self.target))
+        return source or assumed_source, target
+
+
+def choose(units: Iterable[Unit], wanted: Languages, path: Path) -> Chosen:
+    """Determine which languages of these units are the source and the target.
+
+    Without wanted languages, the units must have two, of which that of their first texts is the source. Regions matter only
+    if they are given or if nothing else differs. Raises RnnsearchError if a language is missing or the choice is ambiguous.
+    """
+    if wanted[0] == wanted[1]:
+        wanted = None, None
+    counts = Counter(tag for unit in units for tag in dict.fromkeys(text.language for text in unit.texts))
+    tags = list(counts)  # in the order in which they occur
+    by_frequency = [tag for tag, _ in counts.most_common()]
+    groups = _groups(tags, wanted)
+    found: list[list[str] | None] = [_matching(by_frequency, language) for language in wanted]
+    for side in (0, 1):
+        if found[side] is None:
+            other = found[1 - side]
+            left = [group for group in groups if other is None or not set(group) & set(other)]
+            if wanted[side] is not None:  # a side without a tag may be in any language
+                left = [group for group in left if group[0] in (SOURCE, TARGET)]
+            elif other is None and len(left) > 2:
+                raise _ambiguous(path, tags)
+            if not left or (wanted[side] is None and other is not None and len(left) > 1):
+                raise _missing(path, tags, wanted[side]) if not left or wanted[side] else _ambiguous(path, tags)
+            found[side] = sorted(left[0], key=by_frequency.index)
+    source, target = found
+    assert source is not None
+    assert target is not None
+    return Chosen(source, target)
+
+
+def _groups(tags: Sequence[str], wanted: Languages) -> list[list[str]]:
+    """The tags of each language together; each by itself if they differ in their regions only."""
+    by_language: dict[str, list[str]] = {}
+    for tag in tags:
+        by_language.setdefault(primary(tag), []).append(tag)
+    if len(by_language) == 1:
+        by_tag: dict[str, list[str]] = {}
+        for tag in tags:
+            by_tag.setdefault(tag.lower().replace("_", "-"), []).append(tag)
+        return list(by_tag.values())
+    return list(by_language.values())
+
+
+def _matching(by_frequency: Sequence[str], language: str | None) -> list[str] | None:
+    """The tags of a wanted language: the same tag first, then other regions; None if there are none."""
+    if language is None:
+        return None
+    exact = [tag for tag in by_frequency if _same(tag, language)]
+    others = [tag for tag in by_frequency if primary(tag) == primary(language) and tag not in exact]
+    if exact and len(language) > 2:
+        return exact
+    return exact + others or None
+
+
+def _ambiguous(path: Path, tags: Sequence[str]) -> RnnsearchError:
+    shown = ", ".join(tags[:20])
+    return RnnsearchError(
+        f"{path}: has {len(tags)} languages ({shown}); say which are the source and the target, e.g. "
+        f"--languages {tags[0]},{tags[1]}"
+    )
+
+
+def _missing(path: Path, tags: Sequence[str], language: str | None) -> RnnsearchError:
+    has = ", ".join(tags[:20]) or "no language"
+    if language is None:
+        return RnnsearchError(f"{path}: has only {has}; there is no second language to pair it with")
+    return RnnsearchError(f"{path}: has {has}, and no {language}; say which are the source and the target with --languages")
+
+
+def is_language(tag: str) -> bool:
+    """Whether this is a language tag with a code of ISO 639-1, such as `fr` or `fr_CA`."""
+    return re.fullmatch("[A-Za-z]{2}(?:[-_][A-Za-z0-9]{2,8})*", tag) is not None and primary(tag) in _CODES
+
+
+def language_in_name(path: Path) -> str | None:
+    """The language code at the end of the name of a file or of its folder, such as `app_fr.json` or `values-fr/`."""
+    path = without_compression(path)
+    for name in (path.stem, path.parent.name.removesuffix(".lproj")):
+        match = _NAME_TAG.search(name)
+        if match and primary(match[1]) in _CODES:
+            return primary(match[1])
+    return None
+
+
+def parse_languages(given: str | None) -> Languages:
+    """The languages of `--languages`, such as `en,fr-CA`. Raises RnnsearchError unless they are two language tags."""
+    if given is None:
+        return None, None
+    tags = [tag.strip() for tag in given.split(",")]
+    if len(tags) != 2 or not all(re.fullmatch(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*", tag) for tag in tags):
+        raise RnnsearchError(f"--languages {given}: give source and target with a comma between, e.g. en,fr or en-GB,pt-BR")
+    return tags[0], tags[1]

@@ -1,0 +1,158 @@
+"""PO files of GNU gettext."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from rnnsearch.errors import RnnsearchError, shown
+from rnnsearch.formats.languages import language_in_name
+from rnnsearch.formats.opening import File
+from rnnsearch.formats.text_files import decoded, encoding_of, read_whole
+from rnnsearch.formats.units import SOURCE, TARGET, Head, Text, Unit
+from rnnsearch.formats.xliff import NO_TRANSLATION
+
+_CHARSET = re.compile(rb"^\"Content-Type:[^\n\"]*charset=([\w.:-]+)", re.MULTILINE | re.IGNORECASE)
+_KEYWORD = re.compile(r'(msgctxt|msgid_plural|msgid|msgstr(?:\[(\d+)\])?)\s*("(?:[^"\\]|\\.)*")\s*')
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"\s*')
+_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{1,2}|[0-7]{1,3}|.)")
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+_START = re.compile(r'(?:\ufeff)?\s*(?:#[^\n]*\n\s*)*(?:msgctxt|msgid|msgid_plural)\s*"')
+
+
+@dataclass(slots=True)
+class Entry:
+    """An entry of a PO file: its strings, unescaped, and the lines where they are."""
+
+    line: int
+    """The line of its first keyword, from 1."""
+    strings: dict[str, str] = field(default_factory=dict)
+    """By keyword: `msgctxt`, `msgid`, `msgid_plural`, `msgstr` or `msgstr[N]`."""
+    lines: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """For each keyword, the first line of its string and the line after the last one, from 0."""
+    flags: set[str] = field(default_factory=set)
+    """Its flags, such as `fuzzy` and `c-format`."""
+    flags_line: int | None = None
+    """The last line with flags, from 0."""
+    obsolete: bool = False
+
+    @property
+    def is_header(self) -> bool:
+        """Whether it is the header of the file."""
+        return self.strings.get("msgid") == "" and "msgctxt" not in self.strings
+
+
+class Po:
+    """Messages with their translations."""
+
+    name: ClassVar[str] = "PO"
+    places: ClassVar[str] = "line"
+    assumed_source: ClassVar[str | None] = "en"
+
+    def recognises(self, head: Head) -> bool:
+        """Whether it begins with comments and `msgid`."""
+        return _START.match(head.text) is not None or (
+            head.path.name.removesuffix(".gz").endswith((".po", ".pot")) and "\nmsgid" in head.text
+        )
+
+    def units(self, file: File, path: Path) -> Iterator[Unit]:
+        """Yield the messages."""
+        source, target = SOURCE, language_in_name(path) or TARGET
+        for entry in entries(text_of_po(read_whole(file, path), path).split("\n"), path):
+            if entry.is_header and not entry.obsolete:
+                header = _header(entry.strings.get("msgstr", ""))
+                source = header.get("x-source-language") or source
+                target = header.get("language") or target
+                continue
+            reason = "obsolete" if entry.obsolete else "fuzzy" if "fuzzy" in entry.flags else None
+            texts = [
+                Text(language, string, form=form)
+                for form, pair in enumerate(_forms(entry.strings))
+                for language, string in zip((source, target), pair, strict=True)
+            ]
+            if reason is None and not any(text.text.strip() for text in texts[1::2]):
+                reason = NO_TRANSLATION
+            yield Unit(entry.line, texts, reason)
+
+
+def text_of_po(content: bytes, path: Path) -> str:
+    """The text of a PO file, in the encoding that its header says."""
+    charset = _CHARSET.search(content)
+    declared = charset[1].decode("ascii") if charset else "utf-8"
+    if declared.upper() == "CHARSET":  # the template's, which nobody has filled in
+        declared = "utf-8"
+    if encoding_of(content, "") and charset:
+        declared = "utf-8"
+    return decoded(content, path, re.sub("(?i)^iso8859", "iso-8859", declared)).removeprefix("\ufeff")
+
+
+def entries(lines: list[str], path: Path) -> Iterator[Entry]:
+    """Yield the entries. Raises RnnsearchError, with the line, for what is not PO."""
+    entry, keyword = Entry(0), ""
+    for number, line in enumerate(lines):
+        stripped = line.strip()
+        obsolete = stripped.startswith("#~")
+        content = stripped.removeprefix("#~").lstrip() if obsolete else stripped
+        if not content or content.startswith(("#", "|")):
+            if _is_whole(entry):
+                yield entry
+                entry = Entry(0)
+            keyword = ""
+            if content.startswith("#,"):
+                entry.flags |= {flag.strip() for flag in content[2:].split(",")}
+                entry.flags_line = number
+            continue
+        if match := _KEYWORD.fullmatch(content):
+            keyword = match[1]
+            if keyword in entry.strings or (keyword in ("msgctxt", "msgid") and _is_whole(entry)):
+                yield entry
+                entry = Entry(0)
+            entry.line = entry.line or number + 1
+            entry.obsolete |= obsolete
+            entry.strings[keyword], entry.lines[keyword] = unescaped(match[3]), (number, number + 1)
+        elif keyword and _STRING.fullmatch(content):
+            entry.strings[keyword] += unescaped(content)
+            entry.lines[keyword] = entry.lines[keyword][0], number + 1
+        else:
+            raise RnnsearchError(
+                f"{path}:{number + 1}: not PO: {shown(content)}; mend the line, or check the file by msgfmt -c"
+            )
+    if "msgid" in entry.strings:
+        yield entry
+
+
+def _is_whole(entry: Entry) -> bool:
+    return "msgid" in entry.strings and any(keyword.startswith("msgstr") for keyword in entry.strings)
+
+
+def unescaped(quoted: str) -> str:
+    """The text of a string in quotation marks."""
+    if "\\" not in quoted:
+        return quoted.strip()[1:-1]
+    return _ESCAPE.sub(_unescape, quoted.strip()[1:-1])
+
+
+def _unescape(match: re.Match[str]) -> str:
+    code = match[1]
+    if code[0] == "x" and len(code) > 1:
+        return chr(int(code[1:], 16))
+    return chr(int(code, 8)) if code[0] in "01234567" else _ESCAPES.get(code, code)
+
+
+def _forms(strings: dict[str, str]) -> list[tuple[str, str]]:
+    """The message with its translation; of plural forms, the singular with the first one and the plural with the last."""
+    original = strings.get("msgid", "")
+    if "msgid_plural" not in strings:
+        return [(original, strings.get("msgstr", ""))]
+    numbers = sorted(int(key[7:-1]) for key in strings if key.startswith("msgstr["))
+    forms = [strings[f"msgstr[{number}]"] for number in numbers] or [""]
+    general = strings["msgid_plural"], forms[-1]
+    return [(original, forms[0]), general] if len(forms) > 1 else [general]
+
+
+def _header(text: str) -> dict[str, str]:
+    lines = (line.partition(":") for line in text.split("\n"))
+    return {name.strip().lower(): value.strip() for name, _, value in lines if value.strip()}

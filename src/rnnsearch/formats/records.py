@@ -1,0 +1,110 @@
+"""Records: lines of JSON, lists in JSON, and Parquet, with a sentence in each language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.formats.columns import NO_SENTENCES, columns_of, unit_of_row
+from rnnsearch.formats.opening import File
+from rnnsearch.formats.text_files import decoded, read_whole
+from rnnsearch.formats.units import Head, Unit
+from rnnsearch.untrusted import parse_json
+
+_LONGEST_LINE = 1 << 22
+_ROWS = 1000
+
+
+class JsonLines:
+    """A record on each line."""
+
+    name: ClassVar[str] = "JSON Lines"
+    places: ClassVar[str] = "line"
+    assumed_source: ClassVar[str | None] = None
+
+    def recognises(self, head: Head) -> bool:
+        """Whether the first line is an object or a list of JSON."""
+        first, ended, _ = head.text.lstrip().partition("\n")
+        if not re.match(r'\{\s*"|\[\s*"', first):
+            return False
+        return first.rstrip().endswith(("}", "]")) or not ended
+
+    def units(self, file: File, path: Path) -> Iterator[Unit]:
+        """Yield the records. Raises RnnsearchError, with the line, for what is not JSON."""
+        number = 0
+        while line := file.readline(_LONGEST_LINE):
+            number += 1
+            if len(line) == _LONGEST_LINE:
+                raise RnnsearchError(f"{path}:{number}: a line of {_LONGEST_LINE:,} bytes or more; is this JSON Lines?")
+            if not line.strip():
+                continue
+            try:
+                record = parse_json(line.decode("utf-8-sig"))
+            except ValueError as error:
+                raise RnnsearchError(f"{path}:{number}: not a line of JSON ({error})") from None
+            yield unit_of_row(number, record)
+
+
+class JsonList:
+    """A list of records."""
+
+    name: ClassVar[str] = "JSON"
+    places: ClassVar[str] = "record"
+    assumed_source: ClassVar[str | None] = None
+
+    def recognises(self, head: Head) -> bool:
+        """Whether it begins with a list of objects or lists."""
+        return re.match(r"\s*\[\s*[{\[]", head.text) is not None
+
+    def units(self, file: File, path: Path) -> Iterator[Unit]:
+        """Yield the records. Raises RnnsearchError for what is not JSON."""
+        try:
+            records = parse_json(decoded(read_whole(file, path), path))
+        except ValueError as error:
+            raise RnnsearchError(f"{path}: not JSON ({error})") from None
+        for number, record in enumerate(records, 1):
+            yield unit_of_row(number, record)
+
+
+class Parquet:
+    """Parquet, of which only the columns with sentences are read."""
+
+    name: ClassVar[str] = "Parquet"
+    places: ClassVar[str] = "row"
+    assumed_source: ClassVar[str | None] = None
+
+    def recognises(self, head: Head) -> bool:
+        """Whether it begins with the mark of Parquet."""
+        return head.start.startswith(b"PAR1")
+
+    def units(self, file: File, path: Path) -> Iterator[Unit]:
+        """Yield the rows. Raises RnnsearchError for a damaged file and for one that is read from a pipe."""
+        import pyarrow
+        from pyarrow.parquet import ParquetFile
+
+        if not file.seekable():
+            raise RnnsearchError(
+                f"{path}: Parquet is read from its end, and this can be read only once; write it into a file"
+            )
+        number = 0
+        try:
+            table = ParquetFile(file)
+            names = table.schema_arrow.names
+            wanted = ["translation"] if "translation" in names else [names[n] for n in columns_of(names) or {}]
+            if not wanted:
+                shown = ", ".join(names[:20])
+                raise RnnsearchError(
+                    f"{path}: its columns ({shown}) have no names of languages; {NO_SENTENCES}, it has no pairs"
+                )
+            for batch in table.iter_batches(_ROWS, columns=wanted):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield unit_of_row(number, row)
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+            reason = str(error).partition("\n")[0]
+            raise RnnsearchError(
+                f"{path}: damaged Parquet after row {number:,} ({reason}); fetch or write it again"
+            ) from None

@@ -1,0 +1,47 @@
+"""Text files that are small enough to be read whole, and their encodings."""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.formats.opening import File
+
+MOST_BYTES = 1 << 28
+"""The largest size of a file that is read whole."""
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark begins with the same bytes
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+
+def read_whole(file: File, path: Path) -> bytes:
+    """The bytes of a file. Raises RnnsearchError for more than `MOST_BYTES`."""
+    content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise RnnsearchError(f"{path}: more than {MOST_BYTES:,} bytes, which no file of its kind has; is it one?")
+    return content
+
+
+def encoding_of(start: bytes, declared: str = "utf-8") -> str:
+    """The encoding that a byte order mark says, or else the declared one."""
+    return next((encoding for mark, encoding in _MARKS.items() if start.startswith(mark)), declared)
+
+
+def decoded(content: bytes, path: Path, declared: str = "utf-8") -> str:
+    """The text of a file, line ends included. Raises RnnsearchError, with the line, where it is not in its encoding."""
+    encoding = encoding_of(content, declared)
+    try:
+        return content.decode(encoding)
+    except LookupError:
+        raise RnnsearchError(f"{path}: its encoding {declared!r} is not known; convert it to UTF-8") from None
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise RnnsearchError(
+            f"{path}:{line}: not valid {encoding.upper().removesuffix('-SIG')} (byte 0x{content[error.start]:02x}); convert "
+            f"it, e.g. iconv -f windows-1252 -t utf-8 {path.name}"
+        ) from None

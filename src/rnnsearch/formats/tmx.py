@@ -1,0 +1,76 @@
+"""TMX 1.1 to 1.4 (Translation Memory eXchange)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import ClassVar
+from xml.etree.ElementTree import Element
+
+from rnnsearch.formats.inline import Inline, Roles, text_of
+from rnnsearch.formats.opening import File
+from rnnsearch.formats.units import Head, Text, Unit
+from rnnsearch.formats.xml import elements, root_of
+
+_ALL = "*all*"
+"""In place of a source language: any may be the source."""
+
+
+class Tmx:
+    """Units `tu` with a variant `tuv` for each language, or several for one."""
+
+    name: ClassVar[str] = "TMX"
+    places: ClassVar[str] = "line"
+    assumed_source: ClassVar[str | None] = None
+
+    def recognises(self, head: Head) -> bool:
+        """Whether the root element is `tmx`."""
+        return root_of(head) == "tmx"
+
+    def units(self, file: File, path: Path) -> Iterator[Unit]:
+        """Yield the units, the variants in the source language first."""
+        srclang = _ALL
+        for found in elements(file, path, ("header", "tu")):
+            if found.element.tag == "header":
+                srclang = found.element.get("srclang", _ALL)
+                continue
+            numbers: dict[str, int] = {}
+            texts = [
+                text_of(segment, _language(variant), _roles(), numbers)
+                for variant in found.element.iter("tuv")
+                if (segment := variant.find("seg")) is not None
+            ]
+            source = found.element.get("srclang", srclang)
+            yield Unit(found.line, _source_first(texts, source), None if texts else "without text")
+
+
+def _language(variant: Element) -> str:
+    return variant.get("xml:lang") or variant.get("lang") or "und"
+
+
+def _source_first(texts: list[Text], source: str) -> list[Text]:
+    return sorted(texts, key=lambda text: text.language.lower() != source.lower())
+
+
+def _roles() -> Roles:
+    """The inline elements of one segment: `ept` has the number `i` of its `bpt`, and `x` says which
+    tags of the variants are the same; without it, those of the same number are."""
+    opened: dict[str, str] = {}
+    lone = count(1)
+
+    def role(element: Element) -> Inline:
+        i, x = element.get("i", ""), element.get("x", "")
+        match element.tag:
+            case "bpt":
+                opened[i] = f"pair {x or i}"
+                return Inline("open", opened[i])
+            case "ept":
+                return Inline("close", opened.get(i, f"pair {x or i}"))
+            case "ph" | "it" | "ut":
+                return Inline("lone", f"{element.tag} {x}" if x else f"number {next(lone)}")
+            case "hi":
+                return Inline("through")
+        return Inline("nothing")
+
+    return role

@@ -1,0 +1,141 @@
+"""The requests and answers of DeepL's protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
+
+from rnnsearch.serve.glossaries import MOST_GLOSSARY_BYTES, MOST_NAME
+from rnnsearch.serve.protocol import Key, Language, Requested
+
+NO_LIMIT = 1_000_000_000_000
+"""The number of characters that DeepL tells where there is no limit."""
+
+
+def _digit(value: object) -> object:
+    """Convert a number to a text: clients send `1` as well as `"1"`."""
+    return str(value) if type(value) is int else value
+
+
+def _names(value: object) -> object:
+    """A list of names may be one text, with commas between them."""
+    return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
+
+
+_STRINGS = {"type": "array", "items": {"type": "string"}}
+Names = Annotated[Sequence[str], BeforeValidator(_names), WithJsonSchema({"anyOf": [_STRINGS, {"type": "string"}]})]
+
+
+class DeepLRequest(Requested):
+    """The fields of all requests. The API key is in the header `Authorization`, or, with old clients, in a field."""
+
+    LISTS: ClassVar[tuple[str, ...]] = ()
+    KEY: ClassVar[str] = "auth_key"
+
+    auth_key: Key = ""
+
+
+class DeepLTranslateRequest(DeepLRequest):
+    """`POST /v2/translate`."""
+
+    LISTS: ClassVar[tuple[str, ...]] = ("text",)
+
+    text: Annotated[str | list[str], Field(description="A text, or a list of texts.", examples=[["She sings."]])]
+    target_lang: Annotated[Language, Field(description="The language to translate into, as `EN-US`.")]
+    source_lang: Annotated[Language, Field(description="The language of the texts; by default, it is detected.")] = "auto"
+    tag_handling: Annotated[Literal["xml", "html", ""], Field(description="The markup of the texts.")] = ""
+    split_sentences: Annotated[
+        Literal["0", "1", "nonewlines"],
+        BeforeValidator(_digit),
+        WithJsonSchema({"enum": ["0", "1", "nonewlines", 0, 1]}),
+        Field(description="`0`: line by line. Otherwise, sentence by sentence."),
+    ] = "1"
+    ignore_tags: Annotated[Names, Field(description="Names of XML elements that stay as they are.")] = ()
+    splitting_tags: Annotated[Names, Field(description="Names of XML elements whose tags end a sentence.")] = ()
+    glossary_id: Annotated[str, Field(max_length=100, description="The glossary to use.")] = ""
+
+
+class DeepLTranslation(BaseModel):
+    """A translation, and the language of its text."""
+
+    detected_source_language: str
+    text: str
+    billed_characters: int
+
+
+class DeepLTranslateResponse(BaseModel):
+    """The answer to `POST /v2/translate`: a translation of each text, in order."""
+
+    translations: list[DeepLTranslation]
+
+
+class DeepLLanguagesRequest(DeepLRequest):
+    """`/v2/languages`."""
+
+    type: Annotated[Literal["source", "target"], Field(description="Which languages to list.")] = "source"
+
+
+class DeepLLanguage(BaseModel):
+    """A language."""
+
+    language: str
+    name: str
+    supports_formality: bool | None = None
+
+
+class DeepLGlossaryRequest(DeepLRequest):
+    """`POST /v2/glossaries`."""
+
+    MOST_BYTES: ClassVar[int] = MOST_GLOSSARY_BYTES
+
+    name: Annotated[str, Field(min_length=1, max_length=MOST_NAME)]
+    source_lang: Language
+    target_lang: Language
+    entries: Annotated[str, Field(description="A term and its translation on each line.", examples=["house\tdemeure"])]
+    entries_format: Annotated[Literal["tsv", "csv"], Field(description="Whether a tab or a comma is between them.")] = "tsv"
+
+
+class DeepLGlossary(BaseModel):
+    """A glossary that is stored."""
+
+    glossary_id: str
+    name: str
+    ready: Literal[True] = True
+    source_lang: str
+    target_lang: str
+    creation_time: str
+    entry_count: int
+
+
+class DeepLGlossaries(BaseModel):
+    """The answer to `GET /v2/glossaries`."""
+
+    glossaries: list[DeepLGlossary]
+
+
+class DeepLGlossaryPair(BaseModel):
+    """A pair of languages."""
+
+    source_lang: str
+    target_lang: str
+
+
+class DeepLGlossaryPairs(BaseModel):
+    """The answer to `/v2/glossary-language-pairs`."""
+
+    supported_languages: list[DeepLGlossaryPair]
+
+
+class DeepLUsage(BaseModel):
+    """The answer to `/v2/usage`."""
+
+    character_count: int
+    character_limit: int = NO_LIMIT
+
+
+class DeepLFailure(BaseModel):
+    """The answer to a request that is refused or fails."""
+
+    message: Annotated[str, Field(description="One sentence that says why.")]

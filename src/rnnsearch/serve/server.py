@@ -1,0 +1,224 @@
+"""The server: its models by pair of languages, its limits, and the translation of texts for all protocols."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.serve.answers import Readable, answer, wanted
+from rnnsearch.serve.incoming import MOST_TRANSLATIONS_AT_ONCE, Limits, Reader, while_connected
+from rnnsearch.serve.languages import Detector, served_code, without_markup
+from rnnsearch.serve.protocol import Asked, Detected, TranslateRequest, TranslateResponse
+from rnnsearch.serve.search_processes import SearchProcesses
+from rnnsearch.translation import Translation
+from rnnsearch.translation.markup import Markup, Tagged, has_tags
+from rnnsearch.translation.sentences import Passage, as_passage
+
+Read = Callable[[str, str, bool], Readable]
+"""Reads a text as sentences: the text, the code of its language, and whether lines are split into sentences."""
+log = logging.getLogger("rnnsearch.serve")
+
+AT_ONCE = 256
+"""The number of sentences of a request that are passed to the search at once."""
+SURER = 5.0
+"""A text is returned untranslated only if the target language is more probable than all other languages by this many
+percentage points. A text that does not reveal its language, such as `OK`, is therefore translated."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Texts to translate, and the translations of their sentences."""
+
+    params: TranslateRequest
+    detected: list[Detected]
+    """The language of each text."""
+    passages: list[Readable]
+    """The texts as sentences."""
+    sentences: list[tuple[int, str]]
+    """The sentences of all texts, each with the number of its model."""
+    work: AsyncGenerator[list[Translation], None]
+    """The n-best list of each sentence, in order."""
+
+
+class Server:
+    """Answers requests with the models of its language pairs."""
+
+    def __init__(self, search: SearchProcesses, limits: Limits, keys: Sequence[str] = (), log_text: bool = False) -> None:
+        """With `keys`, every request that needs computing time has to contain one of them. `log_text` logs all texts."""
+        self.search, self.limits = search, limits
+        self.models: dict[tuple[str, str], int] = {}
+        for number, model in enumerate(search.models):
+            pair = model.source_language, model.target_language
+            if pair in self.models:
+                raise RnnsearchError(f"two models translate {pair[0]} into {pair[1]}; give one for each pair of languages")
+            self.models[pair] = number
+        self.served = list(dict.fromkeys([*(source for source, _ in self.models), *(target for _, target in self.models)]))
+        """The languages of all models, source languages first."""
+        self.detector = Detector(self.served)
+        self._waiting = 0
+        """The number of sentences of accepted requests that the search has not received yet."""
+        self.reader, self.keys = Reader(limits, keys), bool(keys)
+        self._log_text = log_text
+
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        for number, pid in enumerate(search.pids, 1):
+            ProcessCollector(f"rnnsearch_search_{number}", pid=partial(int, pid), registry=self.registry)
+        self._requests = Counter("rnnsearch_requests", "Requests answered.", ["path", "status"], registry=self.registry)
+        self._seconds = Histogram("rnnsearch_request_seconds", "Time to the answer.", ["path"], registry=self.registry)
+        self._sentences = Counter("rnnsearch_sentences", "Sentences translated.", registry=self.registry)
+        under_way = Gauge(
+            "rnnsearch_sentences_under_way", "Sentences requested and not answered yet.", registry=self.registry
+        )
+        under_way.set_function(lambda: search.under_way + self._waiting)
+
+    def record(self, path: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        self._requests.labels(path, status).inc()
+        self._seconds.labels(path).observe(seconds)
+
+    async def task(self, params: TranslateRequest, read: Read | None = None) -> Task:
+        """Return the task of a request for translations, within the limits; nothing is translated yet.
+
+        `read` reads a text as sentences; by default, it is read as the `format` of the request says.
+        """
+        params.source = served_code(params.source, [*self.served, "auto"])
+        params.target = served_code(params.target, self.served)
+        texts = [params.q] if isinstance(params.q, str) else params.q
+        self.check_length([*texts, params.prefix])
+        if self._log_text:
+            log.info("text %r", texts)
+        read = read or (Markup if params.format == "html" else as_passage)
+        detected, passages = await asyncio.to_thread(self._read, params, texts, read)
+        models = [self.models.get((source.language, params.target), 0) for source in detected]
+        sentences = [
+            (model, sentence) for model, passage in zip(models, passages, strict=True) for sentence in passage.sentences
+        ]
+        if params.prefix and len(sentences) != 1:
+            raise HTTPException(400, f"prefix: the text has {len(sentences)} sentences; a prefix needs a text of one")
+        self.check_sentences(len(sentences), max(params.n_best, params.alternatives + 1))
+        return Task(params, detected, passages, sentences, self._translations(sentences, params))
+
+    async def answer(self, request: Request, task: Task) -> TranslateResponse:
+        """Translate the texts of a task. Raises ClientGone as soon as the client disconnects."""
+        translations = [n_best async for n_best in while_connected(request, task.work)]
+        return answer(task.params, task.passages, translations, task.detected)
+
+    def _read(self, params: TranslateRequest, texts: Sequence[str], read: Read) -> tuple[list[Detected], list[Readable]]:
+        """Return the language of each text, and its sentences; a text that is in the target language already has none."""
+        if params.source == "auto":
+            detected = self._detected(texts, params)
+        else:
+            detected = [Detected(language=params.source, confidence=100)] * len(texts)
+        passages: list[Readable] = []
+        for text, language in zip(texts, (source.language for source in detected), strict=True):
+            if language == params.target and language in self.served and (language, language) not in self.models:
+                passages.append(Passage(text, [], []))
+            else:
+                self.model(language, params.target)
+                passages.append(read(text, language, params.split_sentences))
+        return detected, passages
+
+    def _detected(self, texts: Sequence[str], params: TranslateRequest) -> list[Detected]:
+        """Detect the language of each text of a translation request, among the languages that are served."""
+        only = self._only_source(params.target)
+        if not self.detector.able:
+            if only is None:
+                raise HTTPException(400, "source: give a language; it cannot be detected here")
+            return [Detected(language=only)] * len(texts)
+        texts_ranked = self.detector.ranked_each(
+            [without_markup(text) for text in texts] if params.format == "html" else texts
+        )
+        return [
+            max(ranked, key=lambda source: source.confidence - SURER * (source.language == params.target))
+            for ranked in texts_ranked
+        ]
+
+    def ranked(self, texts: Sequence[str]) -> list[Detected]:
+        """Return the probable languages of all texts together, the most probable first."""
+        if self.detector.able:
+            return self.detector.ranked("\n".join(texts))
+        return [Detected(language=language) for language in dict.fromkeys(source for source, _ in self.models)]
+
+    def one_model(self, params: Asked, texts: Sequence[str]) -> int:
+        """Return the number of the model for texts that are all in one language. HTTPException if there is no such model."""
+        source = params.source
+        if source == "auto":
+            source = self._only_source(params.target) or self.ranked(texts)[0].language
+        return self.model(source, params.target)
+
+    def _only_source(self, target: str) -> str | None:
+        """Return the only language that is translated into `target`; None for several. HTTPException if there is none."""
+        sources = [source for source, to in self.models if to == target]
+        if not sources:
+            self.model("auto", target)
+        return sources[0] if len(sources) == 1 else None
+
+    def model(self, source: str, target: str) -> int:
+        """Return the number of the model of a pair of languages. HTTPException if there is none."""
+        if (source, target) not in self.models:
+            pairs = ", ".join(f"{known} to {its_target}" for known, its_target in self.models)
+            raise HTTPException(400, f"{source} to {target} is not translated here, but {pairs}"[:500])
+        return self.models[source, target]
+
+    def check_length(self, texts: Sequence[str]) -> None:
+        """Raise HTTPException if texts have more characters than a request may have."""
+        length, limit = sum(map(len, texts)), self.limits.characters
+        if limit is not None and length > limit:
+            raise HTTPException(413, f"{length:,} characters, and the limit is {limit:,}")
+
+    def check_sentences(self, count: int, each: int = 1) -> None:
+        """Raise HTTPException for too many sentences, too many translations, `each` per sentence, or a full queue."""
+        limit = self.limits.sentences
+        if limit is not None and count > limit:
+            raise HTTPException(413, f"{count:,} sentences, and the limit is {limit:,}")
+        if count * each > MOST_TRANSLATIONS_AT_ONCE:
+            told = f"{count:,} sentences, {each} translations of each, and the limit is {MOST_TRANSLATIONS_AT_ONCE:,} in all"
+            raise HTTPException(413, told)
+        if self.search.under_way + self._waiting + count > self.limits.queue:
+            raise HTTPException(503, "too many sentences are waiting; try again later", {"Retry-After": "2"})
+
+    async def _translations(
+        self, sentences: Sequence[tuple[int, str]], params: TranslateRequest
+    ) -> AsyncGenerator[list[Translation], None]:
+        """Yield the n-best list of each sentence by its model, in order, as soon as it is complete.
+
+        The search receives a long text in parts, because it prepares all sentences that it receives before it continues with
+        those of other requests.
+        """
+        prefixes = [params.prefix] if params.prefix else ()
+        left = len(sentences)
+        self._waiting += left
+        try:
+            for model, group in groupby(sentences, key=itemgetter(0)):
+                lines = [sentence for _, sentence in group]
+                n = wanted(params, self.search.models[model].beam)
+                for start in range(0, len(lines), AT_ONCE):
+                    part = lines[start : start + AT_ONCE]
+                    self._waiting -= len(part)
+                    left -= len(part)
+                    search = self.search.translations(
+                        model, part, n, prefixes, params.beam or None, params.terms, params.protect
+                    )
+                    async with aclosing(search) as results:
+                        async for translations in results:
+                            self._sentences.inc()
+                            yield translations
+        finally:
+            self._waiting -= left
+
+
+def read_tagged(text: str, language: str, split: bool) -> Readable:
+    """Read a plain text that may have the tags of a translation tool."""
+    return Tagged(text, language, split, xml=False) if has_tags(text) else as_passage(text, language, split)
