@@ -23,11 +23,12 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, deserialize, safe_open
 from safetensors.numpy import save_file
 
+from rnnsearch import plugins
 from rnnsearch.atomic import atomic_write, write_json
 from rnnsearch.config import Config, DataConfig, ModelConfig, from_dict, to_dict
 from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.graphs.network import Precision
-from rnnsearch.graphs.shapes import Shapes, alignment_layer_shapes, model_shapes
+from rnnsearch.graphs.shapes import Shapes, alignment_layer_shapes, shapes_of_package
 from rnnsearch.graphs.weights import Weights
 from rnnsearch.model_files import ALIGNMENT_LAYER, CONFIG, SCALE, WEIGHTS, further_weights, read_model_config, shared_files
 from rnnsearch.text import Vocabularies
@@ -172,6 +173,15 @@ def _unpickled(
         device = str(default_device())
     layer = None if layer_weights is None else Weights(layer_weights)
     return System(from_dict(settings), vocabularies, Weights(weights), layer, device)
+
+
+def model_shapes(config: ModelConfig, source_words: int, target_words: int) -> Shapes:
+    """Return the names and the shapes of a model's parameters; for a model with a plugin, those of its classes."""
+    if not plugins.define(config.alignment, config.cell):
+        return shapes_of_package(config, source_words, target_words)
+    from rnnsearch.model import parameter_shapes
+
+    return parameter_shapes(config, source_words, target_words)
 
 
 def new_system(config: Config, vocabularies: Vocabularies) -> System:

@@ -14,8 +14,8 @@ LINK_FEATURES, LINK_FILTER = 6, 5
 """What the probability of a link depends on, and the width of the filter K of an alignment layer."""
 
 
-def model_shapes(config: ModelConfig, source_words: int, target_words: int) -> Shapes:
-    """The parameters of a model with vocabularies of these sizes."""
+def shapes_of_package(config: ModelConfig, source_words: int, target_words: int) -> Shapes:
+    """The parameters of a model of the package's own classes, with vocabularies of these sizes."""
     N, E, L = config.hidden_size, config.embedding_size, config.maxout_size
     directions = ["forward_cell", "backward_cell"] if config.bidirectional else ["forward_cell"]
     C = N * len(directions)

@@ -37,7 +37,7 @@ from rnnsearch.model.attention import AdditiveAttention, Attended, Attention, at
 from rnnsearch.model.cells import Cell
 from rnnsearch.model.rnnsearch import RNNsearch, TeacherForcedOutput
 from rnnsearch.model.source import Source
-from rnnsearch.model.weights import with_weights
+from rnnsearch.model.weights import parameter_shapes, with_weights
 from rnnsearch.weight_names import PAPER_NAMES, present_name
 
 __all__ = [
@@ -51,6 +51,7 @@ __all__ = [
     "Source",
     "TeacherForcedOutput",
     "attend",
+    "parameter_shapes",
     "present_name",
     "with_weights",
 ]

@@ -13,9 +13,8 @@ from torch import Tensor, nn
 from rnnsearch import model_folder
 from rnnsearch.atomic import atomic_write
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.graphs.shapes import model_shapes
 from rnnsearch.model import with_weights
-from rnnsearch.model_folder import System, check_name, read_weights
+from rnnsearch.model_folder import System, check_name, model_shapes, read_weights
 from rnnsearch.untrusted import check_header
 from rnnsearch.weight_names import present_name
 

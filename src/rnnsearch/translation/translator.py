@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from rnnsearch import plugins
 from rnnsearch.config import LARGEST_BEAM, SearchConfig, from_dict, present_keys
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning, shown
 from rnnsearch.graphs.network import Precision
@@ -396,12 +397,14 @@ class Translator:
 
     @staticmethod
     def _backend_of(system: System, precision: Precision, selection: VocabularySelection | None) -> Backend:
-        """A model in ONNX Runtime, or in PyTorch if it is on a GPU."""
-        if system.device == "cpu":
+        """A model in ONNX Runtime, or in PyTorch if it is on a GPU or needs a plugin."""
+        model, on_cpu = system.config.model, system.device == "cpu"
+        if on_cpu and not plugins.define(model.alignment, model.cell):
             return OnnxBackend(system.config.model, system.weights, precision, selection)
         from rnnsearch.search.plain import PlainBackend
 
         if precision == "int8":
-            message = "search.precision = int8: the model is on a GPU, so the search uses float32"
+            reason = "the model needs a plugin" if on_cpu else "the model is on a GPU"
+            message = f"search.precision = int8: {reason}, so the search uses float32"
             warnings.warn(message, RnnsearchWarning, stacklevel=7)
         return PlainBackend(system.model, selection)
