@@ -61,7 +61,7 @@ def _of_version_1(unit: Placed, found: Found, text: str, again: bool, lines: boo
         }
         if numbers and states:
             yield Change(target.start, target.inner, start_tag(target, text, **states))
-        for number in numbers:
+        for number in sorted(numbers, key=list(translated).index):
             yield from _replaced(segments[number], translated[number], text, lines)
     if studio:
         for seg in _studio_segments(unit):

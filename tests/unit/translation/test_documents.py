@@ -267,6 +267,18 @@ def test_segments_of_trados_studio() -> None:
     assert louder(text.encode(), Path("a.sdlxliff")).decode() == expected
 
 
+def test_segments_without_anything_between_them() -> None:
+    """The target has them in another order than the source."""
+    source = "".join(f'<mrk mtype="seg" mid="{number}">word{number}</mrk>' for number in range(9))
+    target = "".join(f'<mrk mtype="seg" mid="{number}"/>' for number in reversed(range(9)))
+    text = (
+        '<xliff version="1.2"><file source-language="en"><trans-unit id="1"><source>a</source>'
+        f"<seg-source>{source}</seg-source><target>b{target}</target></trans-unit></file></xliff>"
+    )
+    expected = "".join(f'<mrk mtype="seg" mid="{number}">WORD{number}</mrk>' for number in reversed(range(9)))
+    assert f">b{expected}</target>" in louder(text.encode(), Path("a.xlf")).decode()
+
+
 def test_qt() -> None:
     text = (
         '<TS language="fr"><context><message><source>open %1</source><translation type="unfinished"></translation></message>'
