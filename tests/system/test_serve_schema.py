@@ -57,7 +57,7 @@ def test_requests_made_of_the_document(model_folder: Callable[[str], Path], tmp_
     schemathesis.check(valid_requests_are_answered)
     configuration = tmp_path / "schemathesis.toml"
     configuration.write_text(CONFIGURATION)
-    server = Served(model_folder("mlp"), tmp_path / "log", "--max-characters", "200")
+    server = Served(model_folder("mlp"), tmp_path / "log", "--max-characters", "200", "--memory", str(tmp_path))
     try:
         options = ["--mode", "all", "--continue-on-failure", "--max-examples", "30"]
         arguments = ["--config-file", str(configuration), "run", server.url + "openapi.json", *options]

@@ -127,6 +127,15 @@ class PairRequest(Asked):
     ]
 
 
+class SuggestRequest(Asked):
+    """`POST /suggest`."""
+
+    LISTS: ClassVar[tuple[str, ...]] = ()
+
+    q: Annotated[str, Field(description="A text.", examples=["She sings."])]
+    s: Annotated[str, Field(description="Its corrected translation, with as many lines.", examples=["Elle chante."])]
+
+
 class NextWordsRequest(Asked):
     """`POST /next-words`."""
 
@@ -201,15 +210,36 @@ class AlignedSentence(AlignedTranslation):
     ]
 
 
+class Suggestion(BaseModel):
+    """A translation of a text, and where it comes from."""
+
+    text: str
+    origin: Literal["memory", "machine"]
+    score: Annotated[
+        float | None, Field(ge=0, le=100, description="Of the memory: how similar its segment is to the text, in percent.")
+    ] = None
+    source: Annotated[str | None, Field(description="Of the memory: its segment, if it is not the text.")] = None
+
+
 class TranslateResponse(BaseModel):
     """The answer to `POST /translate`; lists where `q` is a list."""
 
     translatedText: str | list[str]
     alternatives: list[str] | list[list[str]] | None = None
+    suggestions: Annotated[
+        list[Suggestion] | list[list[Suggestion]] | None,
+        Field(description="The translation and the alternatives, in order; of a server with a translation memory."),
+    ] = None
     detectedLanguage: Detected | list[Detected] | None = None
     sentences: Annotated[
         list[AlignedSentence] | list[list[AlignedSentence]] | None, Field(description="Present with `alignment`.")
     ] = None
+
+
+class Suggested(BaseModel):
+    """The answer to `POST /suggest`."""
+
+    success: Literal[True] = True
 
 
 class ScoredSentence(BaseModel):
