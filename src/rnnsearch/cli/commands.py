@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from rnnsearch.cli import (
+    adapt,
     align,
     atools,
     average,
@@ -89,6 +90,7 @@ for module in (
     pronounce,
     serve,
     memory,
+    adapt,
     score,
     rescore,
     evaluate,

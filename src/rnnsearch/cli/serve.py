@@ -85,6 +85,8 @@ def command(
     from rnnsearch.model_catalog import TRANSLATORS, default_model
 
     models = model or [default_model(name) for name in TRANSLATORS]
+    # All processes read the version that `adapt` has made last by now, even if it makes another one meanwhile.
+    models = [one.resolve() if one.is_symlink() else one for one in models]
     settings = search_settings(False, beam, set_)
     check_inputs(keys, terms, models=models)
     if terms and len(models) > 1:
