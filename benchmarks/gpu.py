@@ -111,7 +111,7 @@ def main() -> None:
     """Part after part; what each found, or how it failed, goes to the record at once."""
     parser = Parser(__doc__)
     parser.add_argument("--smoke", action="store_true", help="a trial on a CPU, all tiny")
-    parser.add_argument("--name", default="gpu", help="of the file in results/")
+    parser.add_argument("--name", default="speed/gpu", help="of the file in results/")
     parser.add_argument("--text", type=Path, help="lines to translate, say newstest2014.en")
     parser.add_argument("--model", type=Path, help="who translates them; if not given, random weights")
     parser.add_argument("--train", type=Path, metavar="DATA", help="at the end, train on what `rnnsearch prepare` made")

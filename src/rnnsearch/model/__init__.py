@@ -34,8 +34,22 @@ sequences inside the model are time-major: `states_SBN`.
 """
 
 from rnnsearch.model.alignment_layer import AlignmentLayer
+from rnnsearch.model.attention import AdditiveAttention, Attended, Attention, attend
+from rnnsearch.model.cells import Cell
 from rnnsearch.model.rnnsearch import RNNsearch, TeacherForcedOutput
 from rnnsearch.model.source import Source
 from rnnsearch.weight_names import PAPER_NAMES, present_name
 
-__all__ = ["PAPER_NAMES", "AlignmentLayer", "RNNsearch", "Source", "TeacherForcedOutput", "present_name"]
+__all__ = [
+    "PAPER_NAMES",
+    "AdditiveAttention",
+    "AlignmentLayer",
+    "Attended",
+    "Attention",
+    "Cell",
+    "RNNsearch",
+    "Source",
+    "TeacherForcedOutput",
+    "attend",
+    "present_name",
+]
