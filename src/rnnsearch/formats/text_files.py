@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.opening import File
@@ -32,7 +32,7 @@ def encoding_of(start: bytes, declared: str = "utf-8") -> str:
     return next((encoding for mark, encoding in _MARKS.items() if start.startswith(mark)), declared)
 
 
-def decoded(content: bytes, path: Path, declared: str = "utf-8") -> str:
+def decoded(content: bytes, path: PurePath, declared: str = "utf-8") -> str:
     """The text of a file, line ends included. Raises RnnsearchError, with the line, where it is not in its encoding."""
     encoding = encoding_of(content, declared)
     try:

@@ -13,6 +13,7 @@ from starlette.routing import Route
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.memory import MOST_CHARACTERS
 from rnnsearch.serve.answers import as_json, events
+from rnnsearch.serve.files import FORMATS
 from rnnsearch.serve.incoming import Fields, prefers_events
 from rnnsearch.serve.languages import NAMES, served_code
 from rnnsearch.serve.protocol import (
@@ -48,7 +49,6 @@ class LibreTranslate:
             Route("/next-words", self.next_words, methods=["POST"]),
             Route("/detect", self.detect, methods=["POST"]),
             Route("/suggest", self.suggest, methods=["POST"]),
-            Route("/translate_file", self.translate_file, methods=["POST"]),
             Route("/languages", self.languages, methods=["GET", "POST"]),
             Route("/frontend/settings", self.frontend_settings),
         ]
@@ -125,10 +125,6 @@ class LibreTranslate:
             raise HTTPException(507, str(error)) from None
         return as_json(Suggested())
 
-    async def translate_file(self, request: Request) -> Response:
-        """`POST /translate_file`: refused like by a LibreTranslate server that has switched it off."""
-        raise HTTPException(403, "the translation of files is disabled on this server; send their text to /translate")
-
     async def frontend_settings(self, request: Request) -> Response:
         """`GET /frontend/settings`: the settings that a page of LibreTranslate requests first."""
         (source, target), *_ = self._server.models
@@ -139,8 +135,8 @@ class LibreTranslate:
                 "charLimit": -1 if self._server.limits.characters is None else self._server.limits.characters,
                 "frontendTimeout": 500,
                 "suggestions": self._server.memory is not None,
-                "filesTranslation": False,
-                "supportedFilesFormat": [],
+                "filesTranslation": True,
+                "supportedFilesFormat": list(FORMATS),
                 "language": {
                     "source": {"code": source, "name": NAMES.get(source, source)},
                     "target": {"code": target, "name": NAMES.get(target, target)},

@@ -42,6 +42,8 @@ from rnnsearch.serve.protocol import (
     Suggested,
     SuggestRequest,
     TargetLanguages,
+    TranslatedFile,
+    TranslateFileRequest,
     TranslateRequest,
     TranslateResponse,
 )
@@ -96,6 +98,12 @@ OPERATIONS = [
         "post", "/detect", "The languages that a text may be in, the most probable first", DetectRequest, _array(Detected, 1)
     ),
     Operation("post", "/suggest", "Store a corrected translation", SuggestRequest, Suggested, failures=_OF_MEMORY),
+    Operation("post", "/translate_file", "Translate a file", TranslateFileRequest, TranslatedFile),
+    Operation(
+        "get", "/download_file/{number}", "A translated file", None, {},
+        more={"text/plain": {"schema": {"type": "string"}}, "text/html": {"schema": {"type": "string"}}},
+        failures={"404": "There is no such file."},
+    ),
     Operation("get", "/languages", "The languages", None, _array(TargetLanguages)),
     Operation("post", "/languages", "The languages", None, _array(TargetLanguages)),
     Operation("get", "/frontend/settings", "Settings for a page", None, {"type": "object"}),

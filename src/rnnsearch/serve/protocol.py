@@ -54,6 +54,8 @@ class Requested(BaseModel):
     """The keys that may be repeated in a form."""
     KEY: ClassVar[str] = "api_key"
     """The field that contains the API key."""
+    FILE: ClassVar[str] = ""
+    """The field that may be a file in a multipart form; its name is then in the field `filename`."""
     MOST_BYTES: ClassVar[int] = 0
     """The size that its body may have in any case, whatever the limit of characters."""
 
@@ -110,6 +112,16 @@ class TranslateRequest(Asked):
     split_sentences: Annotated[
         bool, Field(description="Whether to translate sentence by sentence; otherwise, line by line.")
     ] = True
+
+
+class TranslateFileRequest(Asked):
+    """`POST /translate_file`."""
+
+    LISTS: ClassVar[tuple[str, ...]] = ()
+    FILE: ClassVar[str] = "file"
+
+    file: Annotated[str, Field(description="The file; in JSON, its text.", examples=["She sings."])]
+    filename: Annotated[str, Field(description="Its name, in JSON.", max_length=1000, examples=["a.txt"])] = "file.txt"
 
 
 class DetectRequest(KeyedRequest):
@@ -234,6 +246,12 @@ class TranslateResponse(BaseModel):
     sentences: Annotated[
         list[AlignedSentence] | list[list[AlignedSentence]] | None, Field(description="Present with `alignment`.")
     ] = None
+
+
+class TranslatedFile(BaseModel):
+    """The answer to `POST /translate_file`."""
+
+    translatedFileUrl: str
 
 
 class Suggested(BaseModel):
