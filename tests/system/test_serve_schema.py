@@ -26,9 +26,11 @@ BEYOND = (
     "source_lang: give it",
     "there is no glossary",
     "glossaries, and no more",
+    "there is no such file",
+    "give a file whose name ends in",
 )
 """What is told of what no schema can say: whether a text is a regular expression or a glossary, what the model knows, and
-which glossaries there are."""
+which glossaries and files there are."""
 
 
 def only_what_a_form_can_say(context: Any, case: Any) -> bool:
