@@ -24,7 +24,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -213,7 +213,7 @@ class Workload:
         with torch.no_grad():
             for parameter, initial in zip(self.system.model.parameters(), self.initial, strict=True):
                 parameter.copy_(initial)
-        system = replace(self.system, config=self.config(variant.precision))
+        system = self.system.changed(self.config(variant.precision))
         trainer = trainer_of(system, self.corpus)
         system.model.recurrences = variant.recurrences()
         with tf32(variant.tf32):

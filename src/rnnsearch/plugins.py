@@ -31,6 +31,11 @@ OWN = {kind: tuple(names) for kind, names in NAMES.items()}
 """Those of the package alone."""
 
 
+def define(alignment: str, cell: str) -> bool:
+    """Whether a model with this alignment model and this cell needs a plugin; only PyTorch then computes it."""
+    return alignment not in OWN["alignment"] or cell not in OWN["cell"]
+
+
 def register(kind: str, name: str) -> None:
     """Make a name a value of the setting `model.KIND`. The classes call this when they are defined."""
     if name not in NAMES[kind]:

@@ -6,6 +6,7 @@ import shutil
 from importlib.resources import files
 from pathlib import Path
 
+from rnnsearch import plugins
 from rnnsearch.atomic import atomic_write, write_text
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.graphs.alignment_layer import alignment_layer
@@ -50,12 +51,15 @@ _SUBWORDS = "They are subwords, into which the sentencepiece models `source.subw
 def export_graphs(folder: Path, output: Path, precision: Precision) -> None:
     """Write the graphs of the model in `folder` into the folder `output`, with vocabularies, a README and a script.
 
-    Each graph is loaded by ONNX Runtime before it is written. Raises RnnsearchError where ONNX Runtime is not installed, or
-    `output` has graphs already.
+    Each graph is loaded by ONNX Runtime before it is written. Raises RnnsearchError if `output` has graphs already.
     """
     if (output / STEP).exists():
         raise RnnsearchError(f"{output}: there are graphs in it already; give another folder to --onnx")
     config = read_model_config(folder)
+    if plugins.define(config.model.alignment, config.model.cell):
+        raise RnnsearchError(
+            f"{folder}: the model needs a plugin, whose classes have no graph; it cannot be exported to ONNX"
+        )
     weights = Weights.load(folder / WEIGHTS)
     graphs = {ENCODER: encoder(config.model, weights, precision)}
     if (folder / ALIGNMENT_LAYER).exists():
