@@ -45,7 +45,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.replace(target)
         if temporary.exists():
             raise RnnsearchError(f"{path}: the file system reported a successful rename, but did not rename the file")
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
     except Exception as error:
         # Libraries in other languages report a full disk only in the text of the error.
         if any(getattr(error, "errno", None) == number or f"(os error {number})" in str(error) for number in _NO_SPACE):
@@ -162,7 +162,8 @@ def _umask() -> int:
     return mask
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Flush the entries of a folder to disk: what was created, renamed or deleted in it."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -13,13 +13,15 @@ from starlette.testclient import TestClient
 
 from campaign.fuzz import CONTENTS
 from campaign.trial import Part, chance, world
+from rnnsearch.memory import Memory
 from rnnsearch.serve.app import make_app
 from rnnsearch.serve.incoming import Limits
 from rnnsearch.serve.search_processes import SearchProcesses, load_each
 from rnnsearch.serve.server import Server
 
 PATHS = ("/translate",) * 5 + (
-    *("/detect", "/score", "/next-words", "/languages", "/suggest", "/spec", "/nothing", "/listPairs", "/identifyLang"),
+    *("/detect", "/score", "/next-words", "/languages", "/spec", "/nothing", "/listPairs", "/identifyLang"),
+    *("/suggest", "/translate_file", "/download_file/x"),
     *("/v2/translate", "/v2/glossaries", "/v2/glossaries/x", "/v2/languages"),
 )
 GOOD: dict[str, Any] = {
@@ -27,6 +29,7 @@ GOOD: dict[str, Any] = {
     "alignment": True, "n_best": 2, "beam": 3, "prefix": "", "terms": {"dog": "loup"}, "split_sentences": True,
     "translation": "le grand chien", "count": 3, "text": ["the <x>big</x> dog"], "target_lang": "FR", "source_lang": "EN",
     "tag_handling": "xml", "ignore_tags": ["x"], "name": "ours", "entries": "dog\tloup",
+    "s": "le grand chien", "file": "the <b>big</b> dog", "filename": "a.html",
 }  # fmt: skip
 OTHERS = ({"langpair": "en|fr"}, {"src": "the <x/> dog", "id": 1})
 """Fields of other protocols."""
@@ -54,7 +57,8 @@ def requests(seed: int, numbers: Sequence[int]) -> Part:
     part = Part()
     make = partial(load_each, [world() / "mlp"])
     with SearchProcesses(make, {"batch_sentences": 4}, None, 1) as search:
-        app = make_app(Server(search, Limits(characters=5000, sentences=50)), ["https://example.org"])
+        limits = Limits(characters=5000, sentences=50)
+        app = make_app(Server(search, limits, memory=Memory(world() / "memory")), ["https://example.org"])
         with TestClient(app, raise_server_exceptions=False) as client:
             for number in numbers:
                 random = Random(f"{seed} {number}")

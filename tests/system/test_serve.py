@@ -9,9 +9,12 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from http.client import HTTPException
 from pathlib import Path
 
 import pytest
@@ -48,6 +51,42 @@ def test_many_clients_at_once_get_what_translate_writes(served: Served, expected
     with ThreadPoolExecutor(16) as clients:
         found = list(clients.map(served.translate, LINES * 4))
     assert found == [expected[line] for line in LINES * 4]
+
+
+def suggest(server: Served, text: str, translation: str) -> object:
+    fields = {"q": text, "s": translation, "source": "en", "target": "fr"}
+    with urllib.request.urlopen(server.url + "suggest", urllib.parse.urlencode(fields).encode(), timeout=60) as answer:
+        return json.load(answer)
+
+
+@pytest.mark.parametrize("runs", [1, pytest.param(20, marks=pytest.mark.slow)])
+def test_no_correction_is_lost_by_a_kill(model_folder: Callable[[str], Path], tmp_path: Path, runs: int) -> None:
+    """Clients correct as fast as they can until the server is killed; the next one knows all that was acknowledged."""
+    acknowledged: dict[str, str] = {}
+
+    def correct(client: int) -> None:
+        with suppress(OSError, HTTPException):
+            for number in range(10_000):
+                text = f"correction {run} {client} {number}"
+                assert suggest(server, text, text.upper()) == {"success": True}
+                acknowledged[text] = text.upper()
+
+    for run in range(runs):
+        server = Served(model_folder("mlp"), tmp_path / "log", "--memory", str(tmp_path / "memory"))
+        with ThreadPoolExecutor(3) as clients:
+            for client in range(3):
+                clients.submit(correct, client)
+            before = len(acknowledged)
+            while len(acknowledged) < before + 7 * (run + 1) % 40 + 3:
+                time.sleep(0.001)
+            server.process.kill()
+        server.process.wait()
+    server = Served(model_folder("mlp"), tmp_path / "log", "--memory", str(tmp_path / "memory"))
+    try:
+        assert server.translate(list(acknowledged)) == list(acknowledged.values())
+    finally:
+        server.process.kill()
+        server.process.wait()
 
 
 def test_libretranslatepy(served: Served, expected: dict[str, str]) -> None:

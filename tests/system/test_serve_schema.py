@@ -26,9 +26,11 @@ BEYOND = (
     "source_lang: give it",
     "there is no glossary",
     "glossaries, and no more",
+    "there is no such file",
+    "give a file whose name ends in",
 )
 """What is told of what no schema can say: whether a text is a regular expression or a glossary, what the model knows, and
-which glossaries there are."""
+which glossaries and files there are."""
 
 
 def only_what_a_form_can_say(context: Any, case: Any) -> bool:
@@ -57,7 +59,7 @@ def test_requests_made_of_the_document(model_folder: Callable[[str], Path], tmp_
     schemathesis.check(valid_requests_are_answered)
     configuration = tmp_path / "schemathesis.toml"
     configuration.write_text(CONFIGURATION)
-    server = Served(model_folder("mlp"), tmp_path / "log", "--max-characters", "200")
+    server = Served(model_folder("mlp"), tmp_path / "log", "--max-characters", "200", "--memory", str(tmp_path))
     try:
         options = ["--mode", "all", "--continue-on-failure", "--max-examples", "30"]
         arguments = ["--config-file", str(configuration), "run", server.url + "openapi.json", *options]

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from rnnsearch.cli import (
+    adapt,
     align,
     atools,
     average,
@@ -26,6 +27,7 @@ from rnnsearch.cli import (
     export,
     learn_links,
     lexicon,
+    memory,
     models,
     prepare,
     presets,
@@ -100,6 +102,8 @@ for module in (
     translate,
     pronounce,
     serve,
+    memory,
+    adapt,
     score,
     rescore,
     evaluate,

@@ -42,6 +42,15 @@ def model_option(help_: str, *names: str) -> Any:
     return typer.Option(*(names or ("--model", "-m")), metavar="FOLDER", parser=_local_folder, help=help_)
 
 
+ModelToAdapt = Annotated[
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        parser=_local_folder,
+        show_default=False,
+        help="The model to begin with: a folder, the name of an installed one, or a name on the Hub.",
+    ),
+]
 _ONE, _SEVERAL = "a folder, or a name on the Hub", "a folder, or a name on the Hub; may be repeated, for an ensemble."
 Model = Annotated[Path, model_option(f"A trained model: {_ONE}.")]
 ModelOrNone = Annotated[Path | None, model_option(f"A trained model: {_ONE}.")]

@@ -43,6 +43,12 @@ _Terms = Annotated[
     Path | None,
     typer.Option("--terms", metavar="FILE", help="Source terms and the translations they get, with a tab between."),
 ]
+_Memory = Annotated[
+    Path | None,
+    typer.Option(
+        "--memory", metavar="FOLDER", help="A translation memory: corrections are stored there, and used from then on."
+    ),
+]
 _Processes = Annotated[
     int | None,
     typer.Option("--processes", min=1, help="Processes that search (2 by default); each has a copy of the models."),
@@ -61,6 +67,7 @@ def command(
     keys: _Keys = None,
     cors: _Cors = None,
     terms: _Terms = None,
+    memory: _Memory = None,
     processes: _Processes = None,
     log_text: _LogText = False,
     beam: Beam = None,
@@ -78,6 +85,8 @@ def command(
     from rnnsearch.model_catalog import TRANSLATORS, default_model
 
     models = model or [default_model(name) for name in TRANSLATORS]
+    # All processes read the version that `adapt` has made last by now, even if it makes another one meanwhile.
+    models = [one.resolve() if one.is_symlink() else one for one in models]
     settings = search_settings(False, beam, set_)
     check_inputs(keys, terms, models=models)
     if terms and len(models) > 1:
@@ -87,6 +96,7 @@ def command(
     import logging
     from functools import partial
 
+    from rnnsearch.memory import Memory
     from rnnsearch.serve.app import make_app
     from rnnsearch.serve.incoming import OWN_LIMITS, Limits
     from rnnsearch.serve.listen import is_loopback, listen
@@ -95,6 +105,7 @@ def command(
     from rnnsearch.translation.glossary import read_terms
 
     given = None if terms is None else read_terms(terms)
+    remembered = None if memory is None else Memory(memory)
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     logging.getLogger("python_multipart").setLevel(logging.ERROR)  # what is broken is told to who sent it
@@ -109,7 +120,7 @@ def command(
             max_queue or usual.queue,
             max_seconds or usual.seconds,
         )
-        app = make_app(Server(search, limits, accepted, log_text), cors or ())
+        app = make_app(Server(search, limits, accepted, log_text, remembered), cors or ())
         listen(app, search, host, port)
 
 

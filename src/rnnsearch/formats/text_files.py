@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.opening import File
@@ -48,7 +48,7 @@ def separated(content: bytes, path: Path, declared: str = "utf-8") -> tuple[str,
     return text, declared
 
 
-def decoded(content: bytes, path: Path, declared: str = "utf-8") -> str:
+def decoded(content: bytes, path: PurePath, declared: str = "utf-8") -> str:
     """The text of a file, line ends included. Raises RnnsearchError, with the line, where it is not in its encoding."""
     encoding = encoding_of(content, declared)
     try:

@@ -19,6 +19,11 @@ _LONE_TAG = re.compile(r"(?<=\w)<x\d+/>(?=\w)")
 _SPACE = re.compile("[ \t-\r\x1c-\x1f\x85\u2028\u2029]+")  # a no-break space is a part of the text
 
 
+def one_line(text: str) -> str:
+    """Return a text with one space for white space, which is left out at the ends; no-break spaces stay."""
+    return _SPACE.sub(" ", text).strip()
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """The text of a unit in one language."""
@@ -40,7 +45,7 @@ class Text:
         text = self.text
         if self.tagged and not tags:
             text = _TAG.sub("", _LONE_TAG.sub(" ", text))
-        return _SPACE.sub(" ", text).strip()
+        return one_line(text)
 
 
 @dataclass(frozen=True, slots=True)

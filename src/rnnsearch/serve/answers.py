@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+import html
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol, TypeVar
 from unicodedata import normalize
@@ -14,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.memory import Match
 from rnnsearch.serve.bounded import error_event
 from rnnsearch.serve.continuous import SearchFailed
 from rnnsearch.serve.incoming import while_connected
@@ -21,6 +24,7 @@ from rnnsearch.serve.protocol import (
     MOST_TRANSLATIONS,
     AlignedSentence,
     Detected,
+    Suggestion,
     TranslateRequest,
     TranslateResponse,
     aligned,
@@ -43,6 +47,21 @@ class Readable(Protocol):
         """Return the text with these translations instead of its sentences."""
 
 
+@dataclass(frozen=True)
+class Remembered:
+    """What a translation memory has for a request."""
+
+    corrections: Sequence[str | None]
+    """The translation of each sentence that is in the memory, and None for the others."""
+    similar: Sequence[list[Match]]
+    """The segments that are similar to each text, where alternatives are requested."""
+    known: bool = True
+    """Whether there is a memory at all; without one, both sequences are empty."""
+
+
+NO_MEMORY = Remembered((), (), known=False)
+
+
 def wanted(params: TranslateRequest, beam: int) -> int:
     """Return how many translations of each sentence the search has to return for a request; `beam` is the model's own width.
 
@@ -57,45 +76,66 @@ def answer(
     passages: Sequence[Readable],
     translations: Sequence[list[Translation]],
     sources: Sequence[Detected],
+    remembered: Remembered = NO_MEMORY,
 ) -> TranslateResponse:
     """Compose the answer to a request from the n-best lists of all its sentences, in order."""
-    rest = iter(translations)
-    texts, alternatives, sentences = [], [], []
-    for passage in passages:
-        n_best_lists = [next(rest) for _ in passage.sentences]
-        best, *others = _different(passage, n_best_lists, params.alternatives + 1)
-        texts.append(best)
-        alternatives.append(others)
+    at = 0
+    suggestions, sentences = [], []
+    for number, passage in enumerate(passages):
+        part = slice(at, at := at + len(passage.sentences))
+        n_best_lists, corrections = translations[part], remembered.corrections[part]
+        corrected = bool(corrections) and None not in corrections
+        similar = remembered.similar[number] if remembered.similar else []
+        suggestions.append(_suggestions(params, passage, n_best_lists, corrected, similar))
         if params.alignment:
             pairs = zip(passage.sentences, n_best_lists, strict=True)
             sentences.append([aligned(sentence, n_best[: params.n_best]) for sentence, n_best in pairs])
+    texts = [[suggestion.text for suggestion in of_text] for of_text in suggestions]
     many = not isinstance(params.q, str)
 
     def single_or_list(values: list[T]) -> T | list[T]:
         return values if many else values[0]
 
     return TranslateResponse(
-        translatedText=single_or_list(texts),
-        alternatives=single_or_list(alternatives) if params.alternatives else None,
+        translatedText=single_or_list([best for best, *_ in texts]),
+        alternatives=single_or_list([others for _, *others in texts]) if params.alternatives else None,
+        suggestions=single_or_list(suggestions) if remembered.known else None,
         detectedLanguage=single_or_list(list(sources)) if params.source == "auto" else None,
         sentences=single_or_list(sentences) if params.alignment else None,
     )
 
 
-def _different(passage: Readable, n_best_lists: Sequence[list[Translation]], count: int) -> list[str]:
-    """Return up to `count` different translations of a text, the best one first.
+def _suggestions(
+    params: TranslateRequest,
+    passage: Readable,
+    n_best_lists: Sequence[list[Translation]],
+    corrected: bool,
+    similar: Sequence[Match],
+) -> list[Suggestion]:
+    """Return different translations of a text: the best one, then those of similar segments, then further ones.
+
+    The best one comes from the memory if the text is `corrected`: if the memory has all its sentences.
+    """
+    best, *others = islice(_joined(passage, n_best_lists), None if params.alternatives else 1)
+    plain = html.escape if params.format == "html" else str
+    each = [
+        Suggestion(text=best, origin="memory", score=100.0) if corrected else Suggestion(text=best, origin="machine"),
+        *(Suggestion(text=plain(m.target), origin="memory", score=m.score, source=m.source) for m in similar),
+        *(Suggestion(text=text, origin="machine") for text in others),
+    ]
+    different: dict[tuple[str, ...], Suggestion] = {}
+    for suggestion in each:
+        different.setdefault(_as_read(suggestion.text), suggestion)
+    return list(islice(different.values(), params.alternatives + 1))
+
+
+def _joined(passage: Readable, n_best_lists: Sequence[list[Translation]]) -> Iterator[str]:
+    """Yield translations of a text, the best one first.
 
     Translation k of a text joins translation k of each sentence, or the last one of sentences that have fewer.
     """
-    ranks = max((len(n_best) for n_best in n_best_lists), default=1)
-    each = (
-        passage.joined([n_best[min(rank, len(n_best) - 1)] for n_best in n_best_lists])
-        for rank in range(ranks if count > 1 else 1)
-    )
-    different: dict[tuple[str, ...], str] = {}
-    for text in each:
-        different.setdefault(_as_read(text), text)
-    return list(islice(different.values(), count))
+    for rank in range(max((len(n_best) for n_best in n_best_lists), default=1)):
+        yield passage.joined([n_best[min(rank, len(n_best) - 1)] for n_best in n_best_lists])
 
 
 def _as_read(text: str) -> tuple[str, ...]:

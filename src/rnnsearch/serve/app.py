@@ -24,6 +24,7 @@ from rnnsearch.serve.apertium import Apertium
 from rnnsearch.serve.bounded import Bounded, refuse
 from rnnsearch.serve.continuous import SearchFailed
 from rnnsearch.serve.deepl import DeepL
+from rnnsearch.serve.files import Files
 from rnnsearch.serve.libretranslate import LibreTranslate
 from rnnsearch.serve.mtuoc import Mtuoc
 from rnnsearch.serve.openapi import openapi
@@ -94,6 +95,7 @@ def _routes(server: Server) -> list[Route]:
     return [
         Route("/translate", translate, methods=["GET", "POST"]),
         *libretranslate.routes(),
+        *Files(server).routes(),
         *apertium.routes(),
         *deepl.routes(),
         Route("/health", health),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from urllib.parse import parse_qsl
 
 from python_multipart.exceptions import FormParserError
@@ -9,6 +10,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.exceptions import HTTPException
 
 from rnnsearch.errors import shown
+from rnnsearch.formats.text_files import decoded
 
 FORM, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
 MOST_FIELDS = 1000
@@ -34,21 +36,25 @@ def codec_of(options: dict[str, str]) -> str:
     return CHARSETS[charset.lower()]
 
 
-def fields_of(kind: str, options: dict[str, str], body: bytes) -> list[tuple[str, str]]:
-    """Return the names and values of a form, in order. ValueError, of one line, if it is broken or has too many fields."""
+def fields_of(kind: str, options: dict[str, str], body: bytes, file: str = "") -> list[tuple[str, str]]:
+    """Return the names and values of a form, in order.
+
+    The part `file` of a multipart form may be a file, whose name is then the field `filename`. ValueError or RnnsearchError,
+    of one line, if the form is broken or has too many fields.
+    """
     codec = codec_of(options)
     if kind == MULTIPART:
-        return _Parts(options.get("boundary", ""), codec).read(body)
+        return _Parts(options.get("boundary", ""), codec, file).read(body)
     return parse_qsl(body.decode(codec), keep_blank_values=True, encoding=codec, errors="strict", max_num_fields=MOST_FIELDS)
 
 
 class _Parts:
-    """A parser of multipart forms, whose parts are fields; files are refused."""
+    """A parser of multipart forms, whose parts are fields; all files but the part `file` are refused."""
 
-    def __init__(self, boundary: str, codec: str) -> None:
+    def __init__(self, boundary: str, codec: str, file: str) -> None:
         if not boundary:
             raise ValueError("the multipart form has no boundary; give one in Content-Type")
-        self._boundary, self._codec = boundary.encode("latin-1"), codec
+        self._boundary, self._codec, self._file = boundary.encode("latin-1"), codec, file
         self._fields: list[tuple[str, str]] = []
         self._header, self._value, self._data = bytearray(), bytearray(), bytearray()
         self._disposition = b""
@@ -94,6 +100,10 @@ class _Parts:
         if b"name" not in options:
             raise ValueError("a part of the multipart form has no name")
         name = options[b"name"].decode(self._codec)
+        if b"filename" in options and name == self._file:
+            filename = options[b"filename"].decode(self._codec)
+            self._fields += [("filename", filename), (name, decoded(bytes(self._data), PurePath(filename)))]
+            return
         if b"filename" in options:
             raise ValueError(f"{shown(name)}: it is a file; give its text as a field without a file name")
         self._fields.append((name, self._data.decode(self._codec)))

@@ -99,12 +99,13 @@ class Reader:
 
     async def read(self, request: Request, kind: type[A]) -> A:
         """Parse a request as an object of type `kind`. HTTPException if it is invalid, or has no valid key."""
-        return self.checked(request, await self.fields(request, kind.MOST_BYTES), kind)
+        return self.checked(request, await self.fields(request, kind.MOST_BYTES, kind.FILE), kind)
 
-    async def fields(self, request: Request, most: int = 0) -> Fields:
+    async def fields(self, request: Request, most: int = 0, file: str = "") -> Fields:
         """Return the fields of a request: those of its JSON object, or those of its query string and its form.
 
-        Its body may have `most` bytes, if these are more than the limit. HTTPException if it is invalid.
+        Its body may have `most` bytes, if these are more than the limit, and its field `file` may be a file. HTTPException
+        or RnnsearchError if it is invalid.
         """
         content_type, options = options_of(request.headers.get("content-type", ""))
         body = await self._body(request, max(most, self._limits.body))
@@ -117,7 +118,7 @@ class Reader:
             if content_type in ("", FORM, MULTIPART) or not body:
                 texts: dict[str, list[str]] = {}
                 query = fields_of(FORM, {}, request.scope["query_string"])
-                for name, value in [*query, *(fields_of(content_type, options, body) if body else [])]:
+                for name, value in [*query, *(fields_of(content_type, options, body, file) if body else [])]:
                     texts.setdefault(name, []).append(value)
                 return Fields(texts, typed=False)
         except ValueError as error:  # no JSON, no UTF-8, too many fields, or a broken form

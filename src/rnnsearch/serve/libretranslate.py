@@ -10,7 +10,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.memory import MOST_CHARACTERS
 from rnnsearch.serve.answers import as_json, events
+from rnnsearch.serve.files import FORMATS
 from rnnsearch.serve.incoming import Fields, prefers_events
 from rnnsearch.serve.languages import NAMES, served_code
 from rnnsearch.serve.protocol import (
@@ -21,6 +24,8 @@ from rnnsearch.serve.protocol import (
     NextWordsResponse,
     PairRequest,
     PairResponse,
+    Suggested,
+    SuggestRequest,
     TargetLanguages,
     TranslateRequest,
     scored,
@@ -44,7 +49,6 @@ class LibreTranslate:
             Route("/next-words", self.next_words, methods=["POST"]),
             Route("/detect", self.detect, methods=["POST"]),
             Route("/suggest", self.suggest, methods=["POST"]),
-            Route("/translate_file", self.translate_file, methods=["POST"]),
             Route("/languages", self.languages, methods=["GET", "POST"]),
             Route("/frontend/settings", self.frontend_settings),
         ]
@@ -100,12 +104,26 @@ class LibreTranslate:
         return JSONResponse([language.model_dump() for language in known])
 
     async def suggest(self, request: Request) -> Response:
-        """`POST /suggest`: refused like by a LibreTranslate server that has switched it off."""
-        raise HTTPException(403, "suggestions are disabled on this server")
+        """`POST /suggest`: store the corrected translation of a text, line by line; it is on the disk before the answer.
 
-    async def translate_file(self, request: Request) -> Response:
-        """`POST /translate_file`: refused like by a LibreTranslate server that has switched it off."""
-        raise HTTPException(403, "the translation of files is disabled on this server; send their text to /translate")
+        Without a memory, it is refused like by a LibreTranslate server that has switched it off.
+        """
+        memory = self._server.memory
+        if memory is None:
+            raise HTTPException(403, "suggestions are disabled on this server")
+        params = await self._of_pair(request, SuggestRequest)
+        self._server.check_length([params.q, params.s])
+        sides = [[line for line in side.splitlines() if line.strip()] for side in (params.q, params.s)]
+        if len(sides[0]) != len(sides[1]) or not sides[0]:
+            raise HTTPException(400, f"{len(sides[0])} lines in q, and {len(sides[1])} in s; give one for each")
+        if max(map(len, sides[0] + sides[1])) > MOST_CHARACTERS:
+            raise HTTPException(413, f"a line has {MOST_CHARACTERS:,} characters at most; suggest it in parts")
+        source = await asyncio.to_thread(self._server.source, params, sides[0])
+        try:
+            await asyncio.to_thread(memory.add, (source, params.target), list(zip(*sides, strict=True)))
+        except RnnsearchError as error:
+            raise HTTPException(507, str(error)) from None
+        return as_json(Suggested())
 
     async def frontend_settings(self, request: Request) -> Response:
         """`GET /frontend/settings`: the settings that a page of LibreTranslate requests first."""
@@ -116,9 +134,9 @@ class LibreTranslate:
                 "keyRequired": self._server.keys,
                 "charLimit": -1 if self._server.limits.characters is None else self._server.limits.characters,
                 "frontendTimeout": 500,
-                "suggestions": False,
-                "filesTranslation": False,
-                "supportedFilesFormat": [],
+                "suggestions": self._server.memory is not None,
+                "filesTranslation": True,
+                "supportedFilesFormat": list(FORMATS),
                 "language": {
                     "source": {"code": source, "name": NAMES.get(source, source)},
                     "target": {"code": target, "name": NAMES.get(target, target)},

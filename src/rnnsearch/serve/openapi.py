@@ -26,7 +26,7 @@ _FAILURES = {
 }
 _RETRY_AFTER = {"Retry-After": {"description": "Seconds.", "required": True, "schema": {"type": "integer", "minimum": 1}}}
 _NUMBER = {"name": "number", "in": "path", "required": True, "schema": {"type": "string", "pattern": "^[0-9a-f-]{36}$"}}
-_TEXTS = {"q", "translation", "prefix", "text", "src"}
+_TEXTS = {"q", "s", "translation", "prefix", "text", "src", "file"}
 """The fields that the limit of characters concerns."""
 
 
@@ -92,6 +92,7 @@ def _described(operation: Operation, schemas: dict[str, Any], keys: bool) -> dic
             parameters = [*parameters, *_query(schemas[operation.request.__name__])]
         if keys and operation.failure is DeepLFailure:
             described["security"] = [{KEY_SCHEME: []}]
+    described["responses"] |= {code: _response(text, operation.failure) for code, text in operation.failures.items()}
     return {**described, "parameters": parameters} if parameters else described
 
 

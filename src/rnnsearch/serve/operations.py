@@ -39,7 +39,11 @@ from rnnsearch.serve.protocol import (
     PairRequest,
     PairResponse,
     Requested,
+    Suggested,
+    SuggestRequest,
     TargetLanguages,
+    TranslatedFile,
+    TranslateFileRequest,
     TranslateRequest,
     TranslateResponse,
 )
@@ -61,6 +65,8 @@ class Operation:
     status: str = "200"
     more: dict[str, Any] = field(default_factory=dict)
     """Further types of the answer, and their schemas."""
+    failures: dict[str, str] = field(default_factory=dict)
+    """Further statuses of a failure, and what they mean."""
     also: tuple[type[Requested], type[BaseModel]] | None = None
     """Another request in JSON to the same path, and its answer."""
 
@@ -76,6 +82,10 @@ def reference(model: type[BaseModel]) -> dict[str, str]:
 _EVENT_STREAM = {"text/event-stream": {"schema": {"type": "string", "description": _EVENTS}}}
 _GLOSSARY = "/v2/glossaries/{number}"
 _SHARES = {"type": "object", "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}}
+_OF_MEMORY = {
+    "403": "The server has no translation memory, or the API key is missing or wrong.",
+    "507": "The memory is full, or cannot be written.",
+}
 OPERATIONS = [
     Operation(
         "post", "/translate", "Translate texts", TranslateRequest, TranslateResponse, more=_EVENT_STREAM,
@@ -86,6 +96,13 @@ OPERATIONS = [
     Operation("post", "/next-words", "What may come next in a translation", NextWordsRequest, NextWordsResponse),
     Operation(
         "post", "/detect", "The languages that a text may be in, the most probable first", DetectRequest, _array(Detected, 1)
+    ),
+    Operation("post", "/suggest", "Store a corrected translation", SuggestRequest, Suggested, failures=_OF_MEMORY),
+    Operation("post", "/translate_file", "Translate a file", TranslateFileRequest, TranslatedFile),
+    Operation(
+        "get", "/download_file/{number}", "A translated file", None, {},
+        more={"text/plain": {"schema": {"type": "string"}}, "text/html": {"schema": {"type": "string"}}},
+        failures={"404": "There is no such file."},
     ),
     Operation("get", "/languages", "The languages", None, _array(TargetLanguages)),
     Operation("post", "/languages", "The languages", None, _array(TargetLanguages)),

@@ -54,6 +54,8 @@ class Requested(BaseModel):
     """The keys that may be repeated in a form."""
     KEY: ClassVar[str] = "api_key"
     """The field that contains the API key."""
+    FILE: ClassVar[str] = ""
+    """The field that may be a file in a multipart form; its name is then in the field `filename`."""
     MOST_BYTES: ClassVar[int] = 0
     """The size that its body may have in any case, whatever the limit of characters."""
 
@@ -112,6 +114,16 @@ class TranslateRequest(Asked):
     ] = True
 
 
+class TranslateFileRequest(Asked):
+    """`POST /translate_file`."""
+
+    LISTS: ClassVar[tuple[str, ...]] = ()
+    FILE: ClassVar[str] = "file"
+
+    file: Annotated[str, Field(description="The file; in JSON, its text.", examples=["She sings."])]
+    filename: Annotated[str, Field(description="Its name, in JSON.", max_length=1000, examples=["a.txt"])] = "file.txt"
+
+
 class DetectRequest(KeyedRequest):
     """`POST /detect`."""
 
@@ -125,6 +137,15 @@ class PairRequest(Asked):
     translation: Annotated[
         str | list[str], Field(description="Its translation, or a translation of each.", examples=["Elle chante."])
     ]
+
+
+class SuggestRequest(Asked):
+    """`POST /suggest`."""
+
+    LISTS: ClassVar[tuple[str, ...]] = ()
+
+    q: Annotated[str, Field(description="A text.", examples=["She sings."])]
+    s: Annotated[str, Field(description="Its corrected translation, with as many lines.", examples=["Elle chante."])]
 
 
 class NextWordsRequest(Asked):
@@ -201,15 +222,42 @@ class AlignedSentence(AlignedTranslation):
     ]
 
 
+class Suggestion(BaseModel):
+    """A translation of a text, and where it comes from."""
+
+    text: str
+    origin: Literal["memory", "machine"]
+    score: Annotated[
+        float | None, Field(ge=0, le=100, description="Of the memory: how similar its segment is to the text, in percent.")
+    ] = None
+    source: Annotated[str | None, Field(description="Of the memory: its segment, if it is not the text.")] = None
+
+
 class TranslateResponse(BaseModel):
     """The answer to `POST /translate`; lists where `q` is a list."""
 
     translatedText: str | list[str]
     alternatives: list[str] | list[list[str]] | None = None
+    suggestions: Annotated[
+        list[Suggestion] | list[list[Suggestion]] | None,
+        Field(description="The translation and the alternatives, in order; of a server with a translation memory."),
+    ] = None
     detectedLanguage: Detected | list[Detected] | None = None
     sentences: Annotated[
         list[AlignedSentence] | list[list[AlignedSentence]] | None, Field(description="Present with `alignment`.")
     ] = None
+
+
+class TranslatedFile(BaseModel):
+    """The answer to `POST /translate_file`."""
+
+    translatedFileUrl: str
+
+
+class Suggested(BaseModel):
+    """The answer to `POST /suggest`."""
+
+    success: Literal[True] = True
 
 
 class ScoredSentence(BaseModel):

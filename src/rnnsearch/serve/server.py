@@ -9,14 +9,14 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from operator import itemgetter
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.serve.answers import Readable, answer, wanted
+from rnnsearch.memory import MOST_CHARACTERS, Match, Memory
+from rnnsearch.serve.answers import NO_MEMORY, Readable, Remembered, answer, wanted
 from rnnsearch.serve.incoming import MOST_TRANSLATIONS_AT_ONCE, Limits, Reader, while_connected
 from rnnsearch.serve.languages import Detector, served_code, without_markup
 from rnnsearch.serve.protocol import Asked, Detected, TranslateRequest, TranslateResponse
@@ -31,6 +31,8 @@ log = logging.getLogger("rnnsearch.serve")
 
 AT_ONCE = 256
 """The number of sentences of a request that are passed to the search at once."""
+MOST_FUZZY = 20
+"""The most texts of a request for which similar segments are looked up in the memory: each takes up to a second."""
 SURER = 5.0
 """A text is returned untranslated only if the target language is more probable than all other languages by this many
 percentage points. A text that does not reveal its language, such as `OK`, is therefore translated."""
@@ -47,6 +49,8 @@ class Task:
     """The texts as sentences."""
     sentences: list[tuple[int, str]]
     """The sentences of all texts, each with the number of its model."""
+    remembered: Remembered
+    """What the translation memory has for them."""
     work: AsyncGenerator[list[Translation], None]
     """The n-best list of each sentence, in order."""
 
@@ -54,9 +58,19 @@ class Task:
 class Server:
     """Answers requests with the models of its language pairs."""
 
-    def __init__(self, search: SearchProcesses, limits: Limits, keys: Sequence[str] = (), log_text: bool = False) -> None:
-        """With `keys`, every request that needs computing time has to contain one of them. `log_text` logs all texts."""
-        self.search, self.limits = search, limits
+    def __init__(
+        self,
+        search: SearchProcesses,
+        limits: Limits,
+        keys: Sequence[str] = (),
+        log_text: bool = False,
+        memory: Memory | None = None,
+    ) -> None:
+        """With `keys`, every request that needs computing time has to contain one of them. `log_text` logs all texts.
+
+        What is in the `memory` is translated as it says.
+        """
+        self.search, self.limits, self.memory = search, limits, memory
         self.models: dict[tuple[str, str], int] = {}
         for number, model in enumerate(search.models):
             pair = model.source_language, model.target_language
@@ -108,12 +122,14 @@ class Server:
         if params.prefix and len(sentences) != 1:
             raise HTTPException(400, f"prefix: the text has {len(sentences)} sentences; a prefix needs a text of one")
         self.check_sentences(len(sentences), max(params.n_best, params.alternatives + 1))
-        return Task(params, detected, passages, sentences, self._translations(sentences, params))
+        remembered = await asyncio.to_thread(self._remembered, params, detected, passages)
+        work = self._translations(sentences, remembered, params)
+        return Task(params, detected, passages, sentences, remembered, work)
 
     async def answer(self, request: Request, task: Task) -> TranslateResponse:
         """Translate the texts of a task. Raises ClientGone as soon as the client disconnects."""
         translations = [n_best async for n_best in while_connected(request, task.work)]
-        return answer(task.params, task.passages, translations, task.detected)
+        return answer(task.params, task.passages, translations, task.detected, task.remembered)
 
     def _read(self, params: TranslateRequest, texts: Sequence[str], read: Read) -> tuple[list[Detected], list[Readable]]:
         """Return the language of each text, and its sentences; a text that is in the target language already has none."""
@@ -127,8 +143,31 @@ class Server:
                 passages.append(Passage(text, [], []))
             else:
                 self.model(language, params.target)
-                passages.append(read(text, language, params.split_sentences))
+                passage = read(text, language, params.split_sentences)
+                passages.append(self._remembered_whole(text, passage, read, (language, params.target)) or passage)
         return detected, passages
+
+    def _remembered_whole(self, text: str, passage: Readable, read: Read, pair: tuple[str, str]) -> Readable | None:
+        """Return a text of several sentences line by line, if the memory has all its lines."""
+        if self.memory is None or len(passage.sentences) < 2 or len(text) > MOST_CHARACTERS:
+            return None
+        whole = read(text, pair[0], False)
+        return whole if all(self.memory.exact(pair, line) is not None for line in whole.sentences) else None
+
+    def _remembered(
+        self, params: TranslateRequest, detected: Sequence[Detected], passages: Sequence[Readable]
+    ) -> Remembered:
+        """Look up the sentences and the texts of a request in the memory; a given prefix goes before it."""
+        if self.memory is None:
+            return NO_MEMORY
+        corrections: list[str | None] = []
+        similar: list[list[Match]] = []
+        for source, passage in zip(detected, passages, strict=True):
+            pair = source.language, params.target
+            corrections += [None if params.prefix else self.memory.exact(pair, one) for one in passage.sentences]
+            look_up = params.alternatives and not params.prefix and len(passages) <= MOST_FUZZY and passage.sentences
+            similar.append(self.memory.fuzzy(pair, " ".join(passage.sentences), params.alternatives) if look_up else [])
+        return Remembered(corrections, similar)
 
     def _detected(self, texts: Sequence[str], params: TranslateRequest) -> list[Detected]:
         """Detect the language of each text of a translation request, among the languages that are served."""
@@ -153,10 +192,15 @@ class Server:
 
     def one_model(self, params: Asked, texts: Sequence[str]) -> int:
         """Return the number of the model for texts that are all in one language. HTTPException if there is no such model."""
+        return self.model(self.source(params, texts), params.target)
+
+    def source(self, params: Asked, texts: Sequence[str]) -> str:
+        """Return the language of texts that are all in one. HTTPException if it is not translated into the target."""
         source = params.source
         if source == "auto":
             source = self._only_source(params.target) or self.ranked(texts)[0].language
-        return self.model(source, params.target)
+        self.model(source, params.target)
+        return source
 
     def _only_source(self, target: str) -> str | None:
         """Return the only language that is translated into `target`; None for several. HTTPException if there is none."""
@@ -190,33 +234,53 @@ class Server:
             raise HTTPException(503, "too many sentences are waiting; try again later", {"Retry-After": "2"})
 
     async def _translations(
-        self, sentences: Sequence[tuple[int, str]], params: TranslateRequest
+        self, sentences: Sequence[tuple[int, str]], remembered: Remembered, params: TranslateRequest
     ) -> AsyncGenerator[list[Translation], None]:
         """Yield the n-best list of each sentence by its model, in order, as soon as it is complete.
 
         The search receives a long text in parts, because it prepares all sentences that it receives before it continues with
         those of other requests.
         """
-        prefixes = [params.prefix] if params.prefix else ()
+        corrections = remembered.corrections or [None] * len(sentences)
         left = len(sentences)
         self._waiting += left
         try:
-            for model, group in groupby(sentences, key=itemgetter(0)):
-                lines = [sentence for _, sentence in group]
-                n = wanted(params, self.search.models[model].beam)
+            each = zip(sentences, corrections, strict=True)
+            for model, group in groupby(each, key=lambda one: one[0][0]):
+                lines = [(sentence, correction) for (_, sentence), correction in group]
                 for start in range(0, len(lines), AT_ONCE):
                     part = lines[start : start + AT_ONCE]
                     self._waiting -= len(part)
                     left -= len(part)
-                    search = self.search.translations(
-                        model, part, n, prefixes, params.beam or None, params.terms, params.protect
-                    )
-                    async with aclosing(search) as results:
+                    async with aclosing(self._part(model, part, params)) as results:
                         async for translations in results:
                             self._sentences.inc()
                             yield translations
         finally:
             self._waiting -= left
+
+    async def _part(
+        self, model: int, lines: Sequence[tuple[str, str | None]], params: TranslateRequest
+    ) -> AsyncGenerator[list[Translation], None]:
+        """Yield the n-best lists of sentences, each with its correction, if there is one, which is then the first.
+
+        The model aligns corrections with their sentences, and translates these only where further translations are needed.
+        """
+        n = wanted(params, self.search.models[model].beam)
+        corrected = [(sentence, correction) for sentence, correction in lines if correction is not None]
+        sources, targets = [sentence for sentence, _ in corrected], [correction for _, correction in corrected]
+        given = iter(await self.search.score(model, sources, targets))
+        prefixes = [params.prefix] if params.prefix else ()
+        rest = [sentence for sentence, correction in lines if correction is None or n > 1]
+        search = self.search.translations(model, rest, n, prefixes, params.beam or None, params.terms, params.protect)
+        async with aclosing(search) as results:
+            for _, correction in lines:
+                machine = await anext(results) if correction is None or n > 1 else []
+                if correction is None:
+                    yield machine
+                else:
+                    best = next(given).as_translation(correction)
+                    yield [best, *(other for other in machine if other.text != correction)][:n]
 
 
 def read_tagged(text: str, language: str, split: bool) -> Readable:

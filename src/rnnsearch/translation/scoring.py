@@ -20,6 +20,8 @@ from rnnsearch.text.vocabulary import END_SYMBOL
 from rnnsearch.translation.notebook import as_html
 from rnnsearch.translation.translation import (
     Alignment,
+    Segment,
+    Translation,
     as_arrays,
     as_rows,
     by_words,
@@ -60,6 +62,13 @@ class ScoredPair:
         if self.link_probabilities is not None:
             return links_above(self.link_probabilities)
         return None if self.alignment is None else hard_alignment(self.alignment)
+
+    def as_translation(self, text: str) -> Translation:
+        """Return the pair as a translation of its source whose text is `text`, the target."""
+        links = self.link_probabilities
+        segment = Segment(0, self.source_tokens[:-1], 0, self.tokens, self.alignment, self.end_alignment)
+        linker = None if links is None else lambda source, target: links
+        return Translation(text, self.score, finished=True, segments=[segment], linker=linker)
 
     def with_end(self) -> tuple[list[str], Alignment | None]:
         """The target words and the end symbol, and their alignment; see `Translation.with_end`."""

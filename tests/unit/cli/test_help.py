@@ -11,7 +11,7 @@ import pytest
 COMMANDS = [
     *("demo", "prepare", "train", "translate", "score", "evaluate", "compare", "align", "lexicon", "presets"),
     *("reproduce", "rescore", "download", "select", "average", "export", "examples", "push", "models", "serve"),
-    *("project", "pronounce", "check"),
+    *("project", "pronounce", "check", "memory", "adapt"),
 ]
 STAND_INS = ["atools", "eflomal-align", "eflomal-makepriors"]
 SLOW = ["torch", "numpy", "pyarrow", "matplotlib", "sacrebleu", "sacremoses", "tensorboard"]

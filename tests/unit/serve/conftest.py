@@ -45,8 +45,9 @@ def _serving(trained: Callable[..., Translator]) -> Iterator[Serve]:
             translators = [_between(trained("gated", "mlp").system, *pair) for pair in languages]
             make = partial(list, translators)
             search = stack.enter_context(SearchProcesses(make, {"batch_sentences": 4}, server_terms, 2))
-            app = make_app(Server(search, limits or Limits(), keys, **how), origins)  # type: ignore[arg-type]
-            app.state.search = search
+            server = Server(search, limits or Limits(), keys, **how)  # type: ignore[arg-type]
+            app = make_app(server, origins)
+            app.state.search, app.state.server = search, server
             return stack.enter_context(TestClient(app, raise_server_exceptions=False))
 
         yield start

@@ -159,10 +159,9 @@ def test_what_they_ask_first(client: TestClient) -> None:
         "supportedFilesFormat",
     }  # fmt: skip
     assert client.get("/spec").json() == client.get("/openapi.json").json()
-    for path, fields in (("/suggest", {"q": "a", "s": "b", "source": "en", "target": "fr"}), ("/translate_file", {})):
-        answer = client.post(path, data=fields)
-        assert answer.status_code == 403
-        assert list(answer.json()) == ["error"]
+    answer = client.post("/suggest", data={"q": "a", "s": "b", "source": "en", "target": "fr"})
+    assert answer.status_code == 403
+    assert list(answer.json()) == ["error"]
     for path in ("/detect", "/translate", "/suggest"):
         answer = client.get(path)
         assert (answer.status_code, list(answer.json())) == (405, ["error"])

@@ -1,0 +1,48 @@
+"""`rnnsearch adapt`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rnnsearch.cli.options import ModelToAdapt, check_inputs
+
+_Folder = Annotated[
+    Path, typer.Argument(metavar="FOLDER", show_default=False, help="The memory of `serve --memory FOLDER`.")
+]
+_RollBack = Annotated[bool, typer.Option("--roll-back", help="Use the version before the last one again.")]
+
+
+def command(model: ModelToAdapt, folder: _Folder, roll_back: _RollBack = False) -> None:
+    """Train a model further on what is new in a memory.
+
+    A part of the new segments is held out. If the model translates it no worse than before, it is the new version, and
+    `FOLDER/en-fr`, for these languages, is a link to it, which `serve --model` takes. All versions are kept. Restart the
+    server to use the new one. If the command is killed, the version before stays in use.
+    """
+    check_inputs(models=[model])
+
+    from rnnsearch.terminal import Terminal
+    from rnnsearch.training.adapt import adapt, versions_of
+    from rnnsearch.training.adapt import roll_back as back
+    from rnnsearch.training.session import Interrupted
+
+    console = Terminal(stderr=True)
+    link = versions_of(model, folder)[0].link
+    if roll_back:
+        print(f"{link}: {back(model, folder)}")
+        return
+    try:
+        done = adapt(model, folder, console)
+    except Interrupted:
+        console.print(f"stopped; {link} is as it was")
+        raise typer.Exit(130) from None
+    print(f"on {done.held_out:,} segments that were held out of {done.held_out + done.segments:,} new ones:")
+    print(f"before: {done.before}")
+    print(f"after:  {done.after}")
+    if done.version is None:
+        print("it is not better, so nothing has changed")
+        raise typer.Exit(1)
+    print(f"{link}: {done.version}")
