@@ -29,6 +29,8 @@ _OTHER_MARKS = {
 _ZIP = b"PK\x03\x04"
 _WIDTHS = {"UTF-32LE": 4, "UTF-32BE": 4, "UTF-16LE": 2, "UTF-16BE": 2}
 _SAMPLE = 4096
+_CHUNK = 1 << 20
+"""The number of bytes of a file that are read at once; of a pipe, fewer may have arrived."""
 LONGEST_LINE = 1 << 24
 """The largest number of bytes of a line. It limits the memory for files without line ends, which are not text."""
 
@@ -54,7 +56,7 @@ def read_arriving_lines(path: Path | str) -> Iterator[list[str]]:
     with opened(path) as file:
         _check_encoding(file.peek(_SAMPLE)[:_SAMPLE], path)
         number, rest = 0, b""
-        while chunk := file.read1(_SAMPLE):
+        while chunk := file.read1(_CHUNK):
             *lines, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else [rest + chunk]
             if lines:
                 yield [_arrived(line, path, number + k) for k, line in enumerate(lines, start=1)]
