@@ -16,8 +16,8 @@ TESTS = tests/system tests/docs tests/test_forked.py tests/test_kept.py tests/un
 help:
 	@echo "make demo       set up, then train a small translator and show what it does (writes rnnsearch-demo/)"
 	@echo "make test       set up, then check style, types and imports, and run the tests"
-	@echo "make test-slow  the tests that take long: more examples, and Triton's interpreter"
-	@echo "make test-nightly  every benchmark at a tiny size, and further golden losses"
+	@echo "make test-slow  the tests that take long, as those in Triton's interpreter"
+	@echo "make test-nightly  before a release: every benchmark at a tiny size, properties with more examples, golden losses"
 	@echo "make docs       set up, then build the documentation as a site in build/site"
 	@echo "make clean      remove the virtual environment and everything that can be made again"
 
@@ -32,10 +32,10 @@ test: $(VENV)/.installed-dev
 	$(PYTEST) -m "not slow and not nightly" --hypothesis-profile quick $(TESTS)
 
 test-slow: $(VENV)/.installed-dev
-	$(PYTEST) -m "slow or (hypothesis and not own_examples)" --hypothesis-profile thorough $(TESTS)
+	$(PYTEST) -m slow --hypothesis-profile quick $(TESTS)
 
 test-nightly: $(VENV)/.installed-dev
-	$(BIN)/pytest -n auto --maxprocesses 4 -m nightly $(TESTS)
+	$(PYTEST) -m "nightly or (hypothesis and not own_examples)" --hypothesis-profile thorough $(TESTS)
 
 docs: $(VENV)/.installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

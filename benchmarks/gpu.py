@@ -24,7 +24,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -111,7 +111,7 @@ def main() -> None:
     """Part after part; what each found, or how it failed, goes to the record at once."""
     parser = Parser(__doc__)
     parser.add_argument("--smoke", action="store_true", help="a trial on a CPU, all tiny")
-    parser.add_argument("--name", default="gpu", help="of the file in results/")
+    parser.add_argument("--name", default="speed/gpu", help="of the file in results/")
     parser.add_argument("--text", type=Path, help="lines to translate, say newstest2014.en")
     parser.add_argument("--model", type=Path, help="who translates them; if not given, random weights")
     parser.add_argument("--train", type=Path, metavar="DATA", help="at the end, train on what `rnnsearch prepare` made")
@@ -213,7 +213,7 @@ class Workload:
         with torch.no_grad():
             for parameter, initial in zip(self.system.model.parameters(), self.initial, strict=True):
                 parameter.copy_(initial)
-        system = replace(self.system, config=self.config(variant.precision))
+        system = self.system.changed(self.config(variant.precision))
         trainer = trainer_of(system, self.corpus)
         system.model.recurrences = variant.recurrences()
         with tf32(variant.tf32):

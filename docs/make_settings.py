@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from rnnsearch.config import SECTIONS, Config, describe, from_preset, to_dict
+from rnnsearch.plugins import OWN
 from rnnsearch.presets import PRESETS
 
 PAGE = Path(__file__).parent / "reference" / "settings.md"
@@ -55,6 +56,8 @@ def page() -> str:
 def _values(section: str, key: str) -> str:
     """What a setting may be: its choices, or its type and bounds."""
     info = SECTIONS[section].__pydantic_fields__[key]  # type: ignore[attr-defined]
+    if section == "model" and key in OWN:
+        return ", ".join(f"`{choice}`" for choice in OWN[key]) + ", or a name that a plugin defines"
     choices = get_args(info.annotation)
     if Ellipsis in choices:
         return "several of " + ", ".join(f"`{choice}`" for choice in get_args(choices[0]))

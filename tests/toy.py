@@ -18,9 +18,12 @@ from hypothesis import strategies as st
 from rnnsearch.config import Config, ModelConfig, from_dict
 from rnnsearch.data.batches import Batch, make_batch
 from rnnsearch.data.pack import PackedCorpus, Sentences, write_packed
+from rnnsearch.graphs.network import Precision
+from rnnsearch.graphs.weights import Weights
 from rnnsearch.model import RNNsearch
 from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import System, new_system, save_settings, save_weights
+from rnnsearch.search import OnnxBackend, VocabularySelection
 from rnnsearch.text import Vocabularies, Vocabulary
 from rnnsearch.training.checkpoint import Progress
 from rnnsearch.training.trainer import Trainer
@@ -33,6 +36,15 @@ ORDERS = ("look-generate-update", "look-update-generate")
 DEEPER: dict[str, Any] = {"encoder_layers": 2, "decoder_layers": 3, "layer_norm": True}
 """What a model may have that the paper's has not."""
 models_more = st.sampled_from(({}, DEEPER))
+
+
+def onnx_backend(
+    model: RNNsearch, precision: Precision = "fp32", selection: VocabularySelection | None = None
+) -> OnnxBackend:
+    """The model, as it is now, in ONNX Runtime."""
+    weights = Weights({name: parameter.detach().numpy() for name, parameter in model.named_parameters()})
+    return OnnxBackend(model.config, weights, precision, selection)
+
 
 DETERMINERS = {"the": "le", "a": "un", "this": "ce"}
 ADJECTIVES = {"big": "grand", "red": "rouge", "old": "vieux", "quick": "rapide"}

@@ -103,7 +103,7 @@ def install(model: Path, record: dict[str, Any]) -> None:
     """Write the int8 copy of a model, with the names of its languages, into the box."""
     system = load_system(model)
     data = replace(system.config.data, source_language="en", target_language="ipa")
-    system = replace(system, config=replace(system.config, data=data))
+    system = system.changed(replace(system.config, data=data))
     save_settings(BOX / PRONOUNCER, system)
     write_json(BOX / PRONOUNCER / "training.json", record)
     save_weights(BOX / PRONOUNCER / WEIGHTS, system, "int8")

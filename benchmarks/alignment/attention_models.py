@@ -133,7 +133,7 @@ def trained_and_scored(model: Path, corpus: Corpus, settings: tuple[str, ...], e
     run("evaluate", "--model", model, "--source", source, "--reference", reference, "--json", evaluation)
     scores = json.loads(evaluation.read_text())["all"]
     translator, gold = load(model), gold_of(corpus)
-    aligns = translator.system.model.aligns
+    aligns = translator.system.aligns
     # Of the whole training, validations included, by the time that is its own.
     words = training["target_words_per_second"] * training["hours"] * 3600
     return {

@@ -111,7 +111,7 @@ def _weights(model: Path) -> str:
 def _translated(
     name: str, model: Translator, source: list[str], target: list[str], without: Set[str] = frozenset()
 ) -> dict[str, str]:
-    if not model.system.model.aligns:
+    if not model.system.aligns:
         without = without | {"coverage"}
     found = {
         name: _digest(_shown(model.n_best(source, 3, **search))) for name, search in SEARCHES.items() if name not in without

@@ -207,9 +207,9 @@ def start_of(output: Path, further: FurtherRow) -> Path:
     if not (turned / WEIGHTS).exists():
         system = load_system(start)
         config = replace(system.config, data=replace(system.config.data, right_to_left=True))
-        save_settings(turned, replace(system, config=config))
+        save_settings(turned, system.changed(config))
         vocabularies = Vocabularies.load(turned, config.data)
-        save_weights(turned / WEIGHTS, replace(system, config=config, vocabularies=vocabularies))
+        save_weights(turned / WEIGHTS, system.changed(config, vocabularies))
     return turned
 
 

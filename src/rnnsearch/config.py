@@ -14,10 +14,11 @@ from dataclasses import asdict, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
+from pydantic_core import PydanticCustomError
 
-from rnnsearch import untrusted
+from rnnsearch import plugins, untrusted
 from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.presets import PRESETS, preset_for
 
@@ -36,6 +37,22 @@ Augmentations = Literal["capitals", "titles", "typos", "accents", "apostrophes",
 """Ways to change training pairs."""
 
 _MOST_SETTINGS = untrusted.MEGABYTE
+
+
+def _known(kind: str) -> AfterValidator:
+    """A check that a name is that of an alignment model or a cell, of the package or of a plugin."""
+
+    def check(name: str) -> str:
+        if not plugins.known(kind, name):
+            choices = ", ".join(f"'{choice}'" for choice in plugins.NAMES[kind])
+            raise PydanticCustomError(
+                "unknown",
+                "Input should be one of {choices}, or a name that a plugin defines (rnnsearch --plugin FILE.py)",
+                {"choices": choices},
+            )
+        return name
+
+    return AfterValidator(check)
 
 
 def _listed(value: object) -> object:
@@ -137,13 +154,13 @@ class ModelConfig:
     """n', the number of hidden units of the alignment model."""
     maxout_size: int = Field(default=500, ge=1, le=_LARGEST_SIZE)
     """l, the number of maxout units of the readout."""
-    alignment: Literal["mlp", "none", "dot", "bilinear", "location", "monotonic"] = "mlp"
+    alignment: Annotated[str, _known("alignment")] = "mlp"
     """The alignment model a: `mlp` is RNNsearch, and `none` is the baseline RNNencdec with one fixed context vector. The
     others are `dot` and `bilinear` (Luong et al. 2015), `location` (Chorowski et al. 2015) and `monotonic` (Graves 2013)."""
     encoder: Literal["auto", "forward", "bidirectional"] = "auto"
     """Read the source forward only, or in both directions. `auto` is `forward` for RNNencdec and `bidirectional`
     otherwise."""
-    cell: Literal["gated", "lstm", "tanh"] = "gated"
+    cell: Annotated[str, _known("cell")] = "gated"
     """The recurrent function f of encoder and decoder."""
     encoder_layers: int = Field(default=1, ge=1, le=64)
     """Number of recurrent layers of the encoder. Extra layers have residual connections (Wu et al. 2016)."""

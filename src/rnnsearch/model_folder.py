@@ -9,29 +9,36 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import shutil
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
+import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
-from torch import Tensor, nn
+from safetensors import SafetensorError, deserialize, safe_open
+from safetensors.numpy import save_file
 
 from rnnsearch.atomic import atomic_write, write_json
 from rnnsearch.config import Config, DataConfig, ModelConfig, from_dict, to_dict
 from rnnsearch.errors import RnnsearchError, shown
-from rnnsearch.model import AlignmentLayer, RNNsearch, present_name
+from rnnsearch.graphs.network import Precision
+from rnnsearch.graphs.shapes import Shapes, alignment_layer_shapes, model_shapes
+from rnnsearch.graphs.weights import Weights
 from rnnsearch.model_files import ALIGNMENT_LAYER, CONFIG, SCALE, WEIGHTS, further_weights, read_model_config, shared_files
-from rnnsearch.ops.packed import WeightPrecision, quantize
 from rnnsearch.text import Vocabularies
 from rnnsearch.text.protected import pair_as_symbols
 from rnnsearch.untrusted import check_header, check_inside, parse_json
+from rnnsearch.weight_names import present_name
+
+if TYPE_CHECKING:  # translation needs no PyTorch
+    from rnnsearch.model import AlignmentLayer, RNNsearch
+
+Arrays = dict[str, NDArray[Any]]
 
 TRAINING_COPIES = 4
 """The number of copies of the weights in memory during training: the weights, their gradient, and two averages of each."""
@@ -44,15 +51,83 @@ _DTYPES = ("F64", "F32", "F16", "BF16")
 """The types that a tensor of weights may have, besides int8."""
 
 
-@dataclass(frozen=True)
 class System:
-    """A model with its settings and vocabularies."""
+    """A model with its settings and vocabularies.
 
-    config: Config
-    vocabularies: Vocabularies
-    model: RNNsearch
-    alignment_layer: AlignmentLayer | None = None
-    """The layer that links words better than the model's attention; None if it was not trained."""
+    Its weights are arrays, as a file has them, or those of a PyTorch model, which may be trained. A PyTorch model is made of
+    arrays when it is first needed.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        vocabularies: Vocabularies,
+        model: RNNsearch | Weights,
+        alignment_layer: AlignmentLayer | Weights | None = None,
+        device: str = "cpu",
+    ) -> None:
+        """`device` is where a PyTorch model is made. The alignment layer links words better than the model's attention."""
+        self.config, self.vocabularies, self._device = config, vocabularies, device
+        self._weights = {"model": model, "alignment_layer": alignment_layer}
+        for name, part in self._weights.items():
+            if part is not None and not isinstance(part, Weights):
+                self.__dict__[name] = part
+
+    @property
+    def aligns(self) -> bool:
+        """Whether the model has an alignment: RNNsearch has one, RNNencdec has none."""
+        return self.config.model.alignment != "none"
+
+    @property
+    def has_alignment_layer(self) -> bool:
+        """Whether there is a layer that links words."""
+        return self._weights["alignment_layer"] is not None
+
+    @property
+    def parameters(self) -> int:
+        """The number of parameters of the model."""
+        return sum(math.prod(shape) for shape in model_shapes(self.config.model, *map(len, self.vocabularies)).values())
+
+    @property
+    def device(self) -> str:
+        """Where PyTorch computes with the model."""
+        return str(next(self.model.parameters()).device) if "model" in self.__dict__ else self._device
+
+    @property
+    def weights(self) -> Weights:
+        """The weights of the model as they are now."""
+        return self._arrays("model")
+
+    @property
+    def alignment_layer_weights(self) -> Weights:
+        """The weights of the alignment layer as they are now."""
+        return self._arrays("alignment_layer")
+
+    def _arrays(self, name: str) -> Weights:
+        part = self._weights[name]
+        if name in self.__dict__:
+            tensors = self.__dict__[name].named_parameters()
+            return Weights({key: tensor.detach().cpu().numpy() for key, tensor in tensors})
+        assert isinstance(part, Weights)
+        return part
+
+    @cached_property
+    def model(self) -> RNNsearch:
+        """The model in PyTorch."""
+        from rnnsearch.model import RNNsearch, with_weights
+
+        model = RNNsearch(self.config.model, *map(len, self.vocabularies))
+        return with_weights(model, self._arrays("model").__getitem__).to(self._device).eval()
+
+    @cached_property
+    def alignment_layer(self) -> AlignmentLayer | None:
+        """The layer that links words in PyTorch; None if it was not trained."""
+        from rnnsearch.model import AlignmentLayer, with_weights
+
+        if not self.has_alignment_layer:
+            return None
+        layer = AlignmentLayer(self.model)
+        return with_weights(layer, self._arrays("alignment_layer").__getitem__).to(self._device).eval()
 
     def fingerprint(self) -> str:
         """Return a hash of everything on which a translation depends except the weights; default settings are left out."""
@@ -68,6 +143,12 @@ class System:
             found.update(vocabulary.subwords.model if vocabulary.subwords else b"\0")
         return found.hexdigest()
 
+    def changed(self, config: Config, vocabularies: Vocabularies | None = None) -> System:
+        """Return the same weights with other settings, or other vocabularies of the same sizes."""
+        model, layer = (self.__dict__.get(name, part) for name, part in self._weights.items())
+        assert model is not None
+        return System(config, vocabularies or self.vocabularies, model, layer, self._device)
+
     def seen(self, source: Sequence[str], target: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
         """Return the words of a pair as the model sees them, with symbols for protected spans that both sides have."""
         data = self.config.data
@@ -77,37 +158,26 @@ class System:
 
     def __reduce__(self) -> tuple[Callable[..., System], tuple[Any, ...]]:
         """Return settings, vocabularies and weights for pickling, so that another process needs no folder."""
-        parts: list[nn.Module | None] = [self.model, self.alignment_layer]
-        weights = [None if part is None else {name: t.numpy() for name, t in _tensors(part).items()} for part in parts]
-        device = str(next(self.model.parameters()).device)
-        return _unpickled, (to_dict(self.config), self.vocabularies, *weights, device)
+        arrays = [self.weights.arrays, self.alignment_layer_weights.arrays if self.has_alignment_layer else None]
+        return _unpickled, (to_dict(self.config), self.vocabularies, *arrays, self.device)
 
 
 def _unpickled(
-    settings: dict[str, Any],
-    vocabularies: Vocabularies,
-    weights: dict[str, NDArray[Any]],
-    layer_weights: dict[str, NDArray[Any]] | None,
-    device: str,
+    settings: dict[str, Any], vocabularies: Vocabularies, weights: Arrays, layer_weights: Arrays | None, device: str
 ) -> System:
     """Return the system that `System.__reduce__` has pickled."""
-    config = from_dict(settings)
-    model = RNNsearch(config.model, *map(len, vocabularies))
-    layer = None if layer_weights is None else AlignmentLayer(model)
-    for part, arrays in ((model, weights), (layer, layer_weights)):
-        if part is not None and arrays is not None:
-            copy_weights(Path("pickle"), {name: torch.from_numpy(array) for name, array in arrays.items()}, part)
-            part.to(device if torch.cuda.is_available() else "cpu").eval()
-    return System(config, vocabularies, model, layer)
+    if device != "cpu":
+        from rnnsearch.devices import default_device
 
-
-def _tensors(part: nn.Module) -> dict[str, Tensor]:
-    """Return the parameters by their names, on the CPU."""
-    return {name: tensor.detach().cpu() for name, tensor in part.named_parameters()}
+        device = str(default_device())
+    layer = None if layer_weights is None else Weights(layer_weights)
+    return System(from_dict(settings), vocabularies, Weights(weights), layer, device)
 
 
 def new_system(config: Config, vocabularies: Vocabularies) -> System:
     """Return a system with newly initialised weights. Raises RnnsearchError if it is too large to train on this computer."""
+    from rnnsearch.model import RNNsearch
+
     check_memory(config.model, len(vocabularies.source), len(vocabularies.target), TRAINING_COPIES)
     model = RNNsearch(config.model, *map(len, vocabularies))
     model.initialize(config.training.initialization, config.training.seed)
@@ -116,8 +186,7 @@ def new_system(config: Config, vocabularies: Vocabularies) -> System:
 
 def check_memory(config: ModelConfig, source_words: int, target_words: int, copies: int = 1) -> None:
     """Raise RnnsearchError if `copies` copies of a model with these vocabularies do not fit into this computer's memory."""
-    with torch.device("meta"):
-        parameters = RNNsearch(config, source_words, target_words).count_parameters()
+    parameters = sum(math.prod(shape) for shape in model_shapes(config, source_words, target_words).values())
     try:
         there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # this system does not report its memory
@@ -136,36 +205,33 @@ def save_settings(folder: Path, system: System) -> None:
     write_json(folder / CONFIG, to_dict(system.config))
 
 
-def save_weights(path: Path, system: System, precision: WeightPrecision = "fp32") -> None:
+def save_weights(path: Path, system: System, precision: Precision = "fp32") -> None:
     """Write the weights atomically, under the names of `docs/reference/symbols.md`.
 
-    With `int8`, matrices are written as integers and scales (`rnnsearch.ops.packed.quantize`), vectors as float32.
+    With `int8`, matrices are written as integers and scales (`Weights.quantized`), vectors as float32.
     """
-    _save_part(path, system, system.model, precision)
+    _save_part(path, system, system.weights, precision)
 
 
-def save_alignment_layer(folder: Path, system: System, precision: WeightPrecision = "fp32") -> None:
+def save_alignment_layer(folder: Path, system: System, precision: Precision = "fp32") -> None:
     """Write the alignment layer of a system into the folder of its model, in the format of `save_weights`."""
-    assert system.alignment_layer is not None
-    _save_part(folder / ALIGNMENT_LAYER, system, system.alignment_layer, precision)
+    _save_part(folder / ALIGNMENT_LAYER, system, system.alignment_layer_weights, precision)
 
 
-def _save_part(path: Path, system: System, part: nn.Module, precision: WeightPrecision) -> None:
-    tensors = _tensors(part)
-    if precision == "int8":
-        for name, tensor in list(tensors.items()):
-            if tensor.dim() == 2:
-                tensors[name], tensors[name + SCALE] = quantize(tensor)
+def _save_part(path: Path, system: System, weights: Weights, precision: Precision) -> None:
+    arrays: Arrays = {}
+    for name in (name for name in weights.arrays if not name.endswith(SCALE)):
+        if precision == "int8" and len(weights.shape(name)) == 2:
+            arrays[name], arrays[name + SCALE] = weights.quantized(name)
+        else:
+            arrays[name] = weights.exactly(name)
     # There is a single entry, because safetensors does not keep the order of several.
-    header = {"crc32": checksum(tensors), "of": system.fingerprint()}
-    save_tensors(path, tensors, {_HEADER: json.dumps(header)})
-
-
-def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> None:
-    """Write a safetensors file atomically. Raises RnnsearchError for a file name that safetensors does not accept."""
+    header = {"crc32": checksum(arrays), "of": system.fingerprint()}
     check_name(path)
     with atomic_write(path) as temporary:
-        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary, dict(metadata))
+        save_file(
+            {name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary, {_HEADER: json.dumps(header)}
+        )
 
 
 def check_name(path: Path) -> None:
@@ -176,17 +242,17 @@ def check_name(path: Path) -> None:
         raise RnnsearchError(f"{path}: the name is not UTF-8, and so no model can be there; give another folder") from None
 
 
-def checksum(tensors: Mapping[str, Tensor], *texts: str) -> str:
-    """Return the CRC-32 checksum of tensors, in the order of their names, and of texts."""
+def checksum(arrays: Mapping[str, NDArray[Any]], *texts: str) -> str:
+    """Return the CRC-32 checksum of arrays, in the order of their names, and of texts."""
     found = 0
-    for _, tensor in sorted(tensors.items()):
-        found = zlib.crc32(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data, found)
+    for _, array in sorted(arrays.items()):
+        found = zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, found)
     for text in texts:
         found = zlib.crc32(text.encode(), found)
     return f"{found:08x}"
 
 
-def export_model(folder: Path, output: Path, precision: WeightPrecision) -> None:
+def export_model(folder: Path, output: Path, precision: Precision) -> None:
     """Write a copy of a model for sharing: its weights in this precision, and its other files that are shared (`SHARED`).
 
     The copy can translate, and can be trained further with `train --from`; it has no text and no checkpoints. Raises
@@ -203,13 +269,13 @@ def export_model(folder: Path, output: Path, precision: WeightPrecision) -> None
     for path in (path for path in files if path not in written):
         with atomic_write(output / path.name) as temporary:
             shutil.copyfile(path, temporary)
-    if systems[0].alignment_layer is not None:
+    if systems[0].has_alignment_layer:
         save_alignment_layer(output, systems[0], precision)
     for path, system in reversed(list(zip(weights, systems, strict=True))):
         save_weights(output / path.name, system, precision)
 
 
-def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cpu") -> System:
+def load_system(folder: str | os.PathLike[str], device: str = "cpu") -> System:
     """Read the model in a folder; if that is an ensemble, its first model.
 
     Raises RnnsearchError if a file is missing, damaged, or does not fit the others.
@@ -225,16 +291,13 @@ def load_system(folder: str | os.PathLike[str], device: str | torch.device = "cp
     system = _with_weights(config, vocabularies, folder / WEIGHTS, device)
     if not (folder / ALIGNMENT_LAYER).exists():
         return system
-    if not system.model.aligns:
+    if not system.aligns:
         raise RnnsearchError(f"{folder / ALIGNMENT_LAYER}: the model of this folder has no alignment; remove the file")
-    with torch.device("meta"):
-        check_weights(folder / ALIGNMENT_LAYER, AlignmentLayer(system.model))
-    layer = AlignmentLayer(system.model).to(device).eval()
-    _copy_of(folder / ALIGNMENT_LAYER, system, layer)
-    return replace(system, alignment_layer=layer)
+    layer = _read_part(folder / ALIGNMENT_LAYER, system, alignment_layer_shapes(config.model))
+    return System(config, vocabularies, system.weights, layer, device)
 
 
-def load_members(folder: str | os.PathLike[str], device: str | torch.device = "cpu") -> list[System]:
+def load_members(folder: str | os.PathLike[str], device: str = "cpu") -> list[System]:
     """Read all models of a folder: one model, or those of an ensemble. Raises RnnsearchError as `load_system` does."""
     first = load_system(folder, device)
     paths = further_weights(Path(folder))
@@ -248,28 +311,25 @@ def check_single(folder: str | os.PathLike[str]) -> None:
         raise RnnsearchError(f"{os.fspath(folder)}: an ensemble of {count} models; give a folder of one model")
 
 
-def _with_weights(config: Config, vocabularies: Vocabularies, path: Path, device: str | torch.device) -> System:
-    """Return a system with the weights of a file; the file is checked before memory for the system is allocated."""
-    with torch.device("meta"):
-        model = RNNsearch(config.model, *map(len, vocabularies))
-    check_weights(path, model)
-    system = System(config, vocabularies, RNNsearch(config.model, *map(len, vocabularies)).to(device).eval())
-    _copy_of(path, system, system.model)
-    return system
+def _with_weights(config: Config, vocabularies: Vocabularies, path: Path, device: str) -> System:
+    """Return a system with the weights of a file."""
+    system = System(config, vocabularies, Weights({}), device=device)
+    weights = _read_part(path, system, model_shapes(config.model, *map(len, vocabularies)))
+    return System(config, vocabularies, weights, device=device)
 
 
-def _copy_of(path: Path, system: System, part: nn.Module) -> None:
+def _read_part(path: Path, system: System, shapes: Shapes) -> Weights:
     """Read the weights of a part of the system from a file. Raises RnnsearchError if they belong to another system."""
-    tensors, header = _read_weights(path, part)
-    copy_weights(path, tensors, part)
+    weights, header = read_weights(path, shapes)
     if "of" in header and header["of"] != system.fingerprint():
         raise RnnsearchError(
             f"{path.parent}: {path.name} is not of this {CONFIG} and these vocabularies; copy all files of the model "
             "together"
         )
+    return weights
 
 
-def load_systems(folders: Sequence[str | os.PathLike[str]], device: str | torch.device = "cpu") -> list[list[System]]:
+def load_systems(folders: Sequence[str | os.PathLike[str]], device: str = "cpu") -> list[list[System]]:
     """Read several model folders, each with one or more models (`load_members`).
 
     Raises RnnsearchError if two models with the same direction (`data.right_to_left`) have different vocabularies.
@@ -287,24 +347,8 @@ def load_systems(folders: Sequence[str | os.PathLike[str]], device: str | torch.
     return systems
 
 
-def load_weights(path: Path, model: RNNsearch) -> None:
-    """Read the weights of a file into `model`. Raises RnnsearchError if they are damaged or do not fit."""
-    copy_weights(path, _read_weights(path, model)[0], model)
-
-
-def check_weights(path: Path, part: nn.Module) -> None:
-    """Raise RnnsearchError unless a file has exactly the weights of a part of a model, without reading the tensors."""
-    check_name(path)
-    try:
-        check_header(path)
-        with safe_open(path, "pt") as file:
-            _check_layout(path, file, part)
-    except (SafetensorError, OSError, ValueError) as error:
-        raise RnnsearchError(f"{path}: not a whole safetensors file ({error})") from None
-
-
-def _check_layout(path: Path, file: Any, part: nn.Module) -> None:
-    """Raise RnnsearchError unless the tensors of an open file have the names, types and shapes of a part of a model.
+def _check_layout(path: Path, file: Any, shapes: Shapes) -> None:
+    """Raise RnnsearchError unless the tensors of an open file have these names and shapes, and a type of weights.
 
     An int8 matrix has a further tensor with a scale for each of its rows.
     """
@@ -312,17 +356,15 @@ def _check_layout(path: Path, file: Any, part: nn.Module) -> None:
     found = {present_name(name): (one.get_dtype(), tuple(one.get_shape())) for name, one in slices.items()}
     if len(found) < len(slices):
         raise RnnsearchError(f"{path}: one tensor is there under two names; copy the file again")
-    for name, parameter in part.named_parameters():
+    for name, expected in shapes.items():
         if name not in found:
             raise RnnsearchError(f"{path}: no tensor {name!r}, which config.json asks for")
         dtype, shape = found.pop(name)
-        if shape != tuple(parameter.shape):
-            raise RnnsearchError(
-                f"{path}: {name} is {shape}, but config.json and the vocabularies make it {tuple(parameter.shape)}"
-            )
+        if shape != expected:
+            raise RnnsearchError(f"{path}: {name} is {shape}, but config.json and the vocabularies make it {expected}")
         if dtype == "I8":
             scale = found.pop(name + SCALE, None)
-            if parameter.dim() != 2 or scale is None or scale[0] not in _DTYPES or scale[1] != shape[:1]:
+            if len(expected) != 2 or scale is None or scale[0] not in _DTYPES or scale[1] != shape[:1]:
                 raise RnnsearchError(f"{path}: {name} is int8, but {name + SCALE} has not one scale for each row")
         elif dtype not in _DTYPES:
             raise RnnsearchError(f"{path}: {name} is of {dtype}; weights are floating-point numbers, or int8 with scales")
@@ -330,79 +372,67 @@ def _check_layout(path: Path, file: Any, part: nn.Module) -> None:
         raise RnnsearchError(f"{path}: {shown(min(found))} is no tensor of the model that config.json describes")
 
 
-def _read_weights(path: Path, part: nn.Module) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Return the tensors of a weight file, and its header, which is empty in files of version 0.1.
+def read_weights(path: Path, shapes: Shapes) -> tuple[Weights, dict[str, str]]:
+    """Return the weights in a file, and its header, which is empty in files of version 0.1.
 
-    Raises RnnsearchError if the file is damaged or has other weights than this part of a model.
+    Raises RnnsearchError if the file is damaged or has other weights than those of these shapes.
     """
-    tensors, metadata = read_tensors(path, part)
+    arrays, metadata = _read_arrays(path, shapes)
     try:
         header = parse_json(metadata.get(_HEADER, "{}"))
-        intact = isinstance(header, dict) and ("crc32" not in header or header["crc32"] == checksum(tensors))
+        intact = isinstance(header, dict) and ("crc32" not in header or header["crc32"] == checksum(arrays))
     except ValueError:
         intact = False
     if not intact:
         raise RnnsearchError(f"{path}: damaged: these are not the weights that were written; copy the file again")
-    return _as_floats(tensors), header
+    for name, array in arrays.items():
+        if array.dtype == np.uint16:  # bfloat16 is the first half of float32
+            arrays[name] = (array.astype(np.uint32) << 16).view(np.float32)
+    weights = Weights(arrays)
+    for name in shapes:
+        if not weights.are_finite(name):
+            raise RnnsearchError(
+                f"{path}: {name} has a number that is not finite: nothing can be computed with it; get the model again, or "
+                "train it with a lower training.learning_rate"
+            )
+    return weights, header
 
 
-def read_tensors(path: Path, part: nn.Module | None = None) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Return the tensors of a safetensors file, under their present names, and its metadata, from one version of the file.
+def _read_arrays(path: Path, shapes: Shapes) -> tuple[Arrays, dict[str, str]]:
+    """Return the arrays of a safetensors file, under their present names, and its metadata, from one version of the file.
 
-    With `part`, they are compared with the weights of this part of a model before they are read. Raises RnnsearchError if
-    the file is damaged or does not fit.
+    Raises RnnsearchError if the file is damaged or does not fit.
     """
     check_name(path)
     try:
         while True:
             before = _identity(path)
             check_header(path)
-            with safe_open(path, "pt") as file:
-                if part is not None:
-                    _check_layout(path, file, part)
-                tensors = {present_name(name): file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
+            with safe_open(path, "np") as file:
+                _check_layout(path, file, shapes)
+                types = {name: file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118 (no mapping)
+                if "BF16" in types.values():  # NumPy has no such numbers
+                    arrays = _deserialized(path)
+                else:
+                    arrays = {present_name(name): file.get_tensor(name) for name in types}
                 metadata = dict(file.metadata() or {})
                 # safetensors opens the file twice, and a training may have replaced it in between.
                 if _identity(path) == before:
-                    return tensors, metadata
+                    return arrays, metadata
     except (SafetensorError, OSError, ValueError, AttributeError, TypeError) as error:  # the last two: an unknown type
         raise RnnsearchError(f"{path}: not a whole safetensors file ({error})") from None
+
+
+def _deserialized(path: Path) -> Arrays:
+    """Return the arrays of a safetensors file, in which those of bfloat16 have the type uint16."""
+    types = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I8": "i1"}
+    return {
+        present_name(name): np.frombuffer(one["data"], types[one["dtype"]]).reshape(one["shape"])
+        for name, one in deserialize(path.read_bytes())
+    }
 
 
 def _identity(path: Path) -> tuple[int, int, int]:
     """Return the inode, the time and the size of a file, which differ from those of a file that replaces it."""
     found = path.stat()
     return found.st_ino, found.st_mtime_ns, found.st_size
-
-
-def _as_floats(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return the tensors with int8 matrices converted to float32 by their scales."""
-    tensors = dict(tensors)
-    for name, tensor in list(tensors.items()):
-        if tensor.dtype == torch.int8:
-            tensors[name] = tensor.float() * tensors.pop(name + SCALE).float().unsqueeze(1)
-    return tensors
-
-
-def copy_weights(path: Path, tensors: dict[str, Tensor], model: nn.Module) -> None:
-    """Copy tensors by name into the parameters of a model or a part of one; `path` is their file, for error messages.
-
-    Raises RnnsearchError if a tensor is missing, has a wrong type or shape, or has numbers that are not finite.
-    """
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            if name not in tensors:
-                raise RnnsearchError(f"{path}: no tensor {name!r}, which config.json asks for")
-            if not tensors[name].is_floating_point():
-                raise RnnsearchError(f"{path}: {name} is of {tensors[name].dtype}; weights are floating-point numbers")
-            if tensors[name].shape != parameter.shape:
-                raise RnnsearchError(
-                    f"{path}: {name} is {tuple(tensors[name].shape)}, but config.json and the vocabularies make it "
-                    f"{tuple(parameter.shape)}"
-                )
-            parameter.copy_(tensors[name])
-            if not all(bound.isfinite() for bound in parameter.aminmax()):
-                raise RnnsearchError(
-                    f"{path}: {name} has a number that is not finite: nothing can be computed with it; get the model "
-                    "again, or train it with a lower training.learning_rate"
-                )

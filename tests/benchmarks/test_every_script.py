@@ -58,6 +58,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         f"{TEXTS} --row {row}"
         for row in ("rnnsearch-50", "best --blind", "adapted", "installed-1", "installed-1-adapted", "installed-1-mean")
     ),
+    "quality/paper_recipe": ('--only "the paper\'s recipe" "RNNencdec, the paper\'s recipe"',),
     "quality/reproduction": ("{data}/reproduction",),
     "quality/rounding": (TEXTS,),
     "quality/terms": (f"{SERVED} --reference {{data}}/corpus/valid.fr",),

@@ -19,8 +19,8 @@ from rnnsearch.model import PAPER_NAMES, RNNsearch
 from rnnsearch.ops import CpuRecurrences, Recurrences
 from rnnsearch.search.backend import Backend
 from rnnsearch.search.beam import beam_search
-from rnnsearch.search.fast import FastBackend
 from rnnsearch.search.plain import PlainBackend
+from toy import onnx_backend
 
 FOLDER = Path(os.environ.get("RNNSEARCH_CONFORMANCE", Path(__file__).parent))
 FILES = sorted(FOLDER.glob("*.npz"))
@@ -140,7 +140,7 @@ def test_nll_and_every_derivative(case: tuple[Vectors, float]) -> None:
             assert derivative == pytest.approx(expected, abs=tolerance, rel=tolerance), symbol
 
 
-@pytest.mark.parametrize("backend", [PlainBackend, FastBackend])
+@pytest.mark.parametrize("backend", [PlainBackend, onnx_backend])
 @pytest.mark.parametrize(("key", "forbid_unk"), [("beam3", False), ("beam3_nounk", True)])
 def test_beam_search(
     case: tuple[Vectors, float], backend: Callable[[RNNsearch], Backend], key: str, forbid_unk: bool

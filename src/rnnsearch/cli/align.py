@@ -252,7 +252,7 @@ def _load_directions(model: Path, reverse_model: Path | None) -> tuple[Translato
     translator = load(model)
     reverse = None if reverse_model is None else load(reverse_model)
     for place, loaded in ((model, translator), (reverse_model, reverse)):
-        if loaded is not None and not loaded.system.model.aligns:
+        if loaded is not None and not loaded.system.aligns:
             raise RnnsearchError(f"{place}: an RNNencdec has no alignment; train a model with --set model.alignment=mlp")
     if reverse is not None:
         ours, theirs = translator.system.config.data, reverse.system.config.data

@@ -6,6 +6,7 @@ For a quick `--help`, help is plain text, without Rich.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -70,8 +71,20 @@ def _options(
             "--version", help="Print the versions of all that matters, and exit.", callback=_print_version, is_eager=True
         ),
     ] = False,
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--plugin",
+            metavar="FILE.py",
+            help="Run this file, which defines an alignment model or a cell of your own; may be repeated.",
+        ),
+    ] = None,
 ) -> None:
     """The options of the program itself."""
+    from rnnsearch import plugins
+
+    plugins.load_inherited()
+    plugins.load_files(plugin or [])
 
 
 def _add(name: str, command: Callable[..., None], hidden: bool = False) -> None:

@@ -58,7 +58,7 @@ def command(
 
     check_single(model)
     translator = load(model)  # with what it links words by so far, for the comparison
-    if not translator.system.model.aligns:
+    if not translator.system.aligns:
         raise RnnsearchError(f"{model}: an RNNencdec has no alignment; train a model with --set model.alignment=mlp")
     chosen = list(_linked(translator, source, target, links, pairs, tokenized))
     kept_aside = min(_KEPT_ASIDE, len(chosen) // 10)

@@ -133,7 +133,7 @@ def _stage(
     from rnnsearch.translation.stages import Translate
 
     translator = load(*models)
-    if format_ == "pharaoh" and not translator.system.model.aligns:
+    if format_ == "pharaoh" and not translator.system.aligns:
         raise RnnsearchError(f"{models[0]}: an RNNencdec has no alignment to write; give --format text or json")
     glossary = translator.glossary(None if terms is None else read_terms(terms))
     return Translate(translator, models, n, format_, glossary, settings, of_sentences=format_ is None)

@@ -89,7 +89,7 @@ def run_demo(folder: Path, config: Config, pairs: int, console: Console) -> Demo
 
 def _alignment_score(translator: Translator, sources: list[str], references: list[str], gold: Path) -> AlignmentScore | None:
     """Return the AER of the model's hard alignments of the references; None for a model without an alignment."""
-    if not translator.system.model.aligns:
+    if not translator.system.aligns:
         return None
     pairs = translator.score(sources, references)
     predicted = [hard_alignment(pair.alignment) for pair in pairs if pair.alignment is not None]

@@ -51,7 +51,7 @@ def measure(model: Path, test: TestSet, gold: Path | None, folder: Path) -> None
     known = translator.translate(
         [test.sources[i] for i in test.choice.known], forbid_unk=True, replace_unk=False, split_sentences=False
     )
-    aligns = translator.system.model.aligns
+    aligns = translator.system.aligns
     unread = [len(unread_words(t.alignment)) for t in translations if t.alignment is not None]
     numbers = sorted({*test.choice.figure_3, *test.choice.table_3})
     pairs = translator.score(test.sources, test.references) if aligns else []

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rnnsearch.graphs.graph import Tensor
+from rnnsearch.graphs.hypotheses import Rectangle
 from rnnsearch.graphs.network import Affine, Network
 
 _PART = "decoder.alignment"
@@ -53,15 +54,13 @@ def additive_energy(net: Network, query_QKA: Tensor, keys_QSA: Tensor, location_
     return graph.remove_axis(graph.apply("Tanh", total_QKSA) @ v_a, -1)
 
 
-def location_terms(net: Network, alpha_RS: Tensor, shape_QK: Tensor) -> Tensor:
-    """U_f f_ij (Q, K, S, A), with f_i = F ∗ α_{i−1} (Chorowski et al. 2015)."""
+def location_terms(net: Network, alpha_RS: Tensor) -> Tensor:
+    """U_f f_ij (R, S, A), with f_i = F ∗ α_{i−1} (Chorowski et al. 2015)."""
     graph, F, U_f = net.graph, net.weights[f"{_PART}.F"], net.weights[f"{_PART}.U_f"]
     reach = F.shape[2] // 2
     f_RXS = graph.apply("Conv", graph.insert_axis(alpha_RS, 1), graph.constant(F), pads=[reach, reach])
     f_RSX = graph.apply("Transpose", f_RXS, perm=[0, 2, 1])
-    terms_RSA = f_RSX @ graph.constant(np.ascontiguousarray(U_f.T))
-    size_SA = graph.apply("Shape", terms_RSA, start=1, end=3)
-    return graph.apply("Reshape", terms_RSA, graph.join([shape_QK, size_SA]))
+    return f_RSX @ graph.constant(np.ascontiguousarray(U_f.T))
 
 
 def dot_energy(net: Network, s_QKN: Tensor, keys_QSN: Tensor) -> Tensor:
@@ -70,7 +69,7 @@ def dot_energy(net: Network, s_QKN: Tensor, keys_QSN: Tensor) -> Tensor:
 
 
 def mixture_weights(
-    net: Network, hats_RX: Tensor, kappa_RX: Tensor, inside_QS: Tensor, shape_QK: Tensor
+    net: Network, hats_RX: Tensor, kappa_RX: Tensor, inside_QS: Tensor, hypotheses: Rectangle
 ) -> tuple[Tensor, Tensor]:
     """α_ij = φ_ij / Σ_k φ_ik, (Q, K, S), and κ_i = κ_{i−1} + exp κ^, (R, X) (Graves 2013).
 
@@ -84,7 +83,7 @@ def mixture_weights(
     positions_S1 = graph.insert_axis(graph.cast(graph.positions(inside_QS, 1), "float32"), 1)
     distance_RSX = kappa_R1X - positions_S1
     terms_RSX = a_R1X - b_R1X * distance_RSX * distance_RSX
-    terms_QKX = by_sentences(net, graph.reshape(terms_RSX, 0, -1), shape_QK)
+    terms_QKX = hypotheses.grid(graph.reshape(terms_RSX, 0, -1))
     terms_QKSX = graph.reshape(terms_QKX, 0, 0, -1, MIXTURE)
     terms_QKSX = graph.apply("Where", graph.insert_axis(graph.insert_axis(inside_QS, 1), 3), terms_QKSX, _LOWEST)
     shares_QKX = graph.apply("Softmax", graph.reshape(terms_QKSX, 0, 0, -1), axis=-1)
@@ -101,12 +100,6 @@ def inside(net: Network, values_QSY: Tensor, lengths_Q: Tensor) -> Tensor:
     """Whether a position belongs to its sentence, (Q, S)."""
     graph = net.graph
     return graph.apply("Less", graph.positions(values_QSY, 1), graph.insert_axis(lengths_Q, 1))
-
-
-def by_sentences(net: Network, rows_RX: Tensor, shape_QK: Tensor) -> Tensor:
-    """Rows (R, X) as those of the hypotheses of each sentence, (Q, K, X)."""
-    graph = net.graph
-    return graph.apply("Reshape", rows_RX, graph.join([shape_QK, graph.constant(np.array([-1], np.int64))]))
 
 
 def values(net: Network, annotations_BSC: Tensor, maps: Sequence[Affine]) -> Tensor:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.config import ModelConfig
-from rnnsearch.errors import RnnsearchError
 from rnnsearch.graphs.encoder import encoder
 from rnnsearch.graphs.graph import Graph
 from rnnsearch.graphs.network import Precision
@@ -31,7 +30,7 @@ class Runnable:
     """A graph that ONNX Runtime has loaded."""
 
     def __init__(self, file: bytes, threads: int = 1) -> None:
-        """`file` is an ONNX file. Raises RnnsearchError where ONNX Runtime is not installed."""
+        """`file` is an ONNX file."""
         self._session = session(file, threads)
         self.inputs = [one.name for one in self._session.get_inputs()]
         self.outputs = [one.name for one in self._session.get_outputs()]
@@ -46,13 +45,14 @@ class Runnable:
 def session(file: bytes, threads: int = 1) -> InferenceSession:
     """A session of ONNX Runtime on the CPU. It is told to report nothing to its makers, and to keep no identity."""
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-    try:
-        import onnxruntime
-    except ModuleNotFoundError:
-        raise RnnsearchError('ONNX Runtime is not installed: pip install "rnnsearch[onnx]"') from None
+    import onnxruntime  # 0.1 s, which commands that do not translate need not wait for
+
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.log_severity_level = 3
+    options.enable_mem_pattern = False  # it is for inputs of few different shapes
+    # The int8 matrices of an encoder become float32 once, and not in every call.
+    options.add_session_config_entry("session.disable_quant_qdq", "1")
     return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
 
 
@@ -63,7 +63,7 @@ class Engine:
     """
 
     def __init__(self, config: ModelConfig, weights: Weights, precision: Precision = "fp32", threads: int = 1) -> None:
-        """Build both graphs and load them. Raises RnnsearchError where ONNX Runtime is not installed."""
+        """Build both graphs and load them."""
         signed = precision == "int8" and signed_products_are_exact()
         self._encoder = Runnable(encoder(config, weights, precision, signed).file(), threads)
         self._step = Runnable(step(config, weights, precision, signed).file(), threads)

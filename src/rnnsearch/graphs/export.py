@@ -50,8 +50,7 @@ _SUBWORDS = "They are subwords, into which the sentencepiece models `source.subw
 def export_graphs(folder: Path, output: Path, precision: Precision) -> None:
     """Write the graphs of the model in `folder` into the folder `output`, with vocabularies, a README and a script.
 
-    Each graph is loaded by ONNX Runtime before it is written. Raises RnnsearchError where ONNX Runtime is not installed, or
-    `output` has graphs already.
+    Each graph is loaded by ONNX Runtime before it is written. Raises RnnsearchError if `output` has graphs already.
     """
     if (output / STEP).exists():
         raise RnnsearchError(f"{output}: there are graphs in it already; give another folder to --onnx")

@@ -89,7 +89,7 @@ class Graph:
     def apply_many(self, operator: str, count: int, *inputs: Tensor | float | None, **attributes: Any) -> list[Tensor]:
         """The first `count` tensors that an operator returns."""
         given = [one if isinstance(one, Tensor | None) else self.constant(float(one)) for one in inputs]
-        outputs = [Tensor(self, f"{operator}_{len(self._nodes)}_{place}") for place in range(count)]
+        outputs = [Tensor(self, f"{operator.rpartition(chr(46))[2]}_{len(self._nodes)}_{place}") for place in range(count)]
         self._nodes.append(_Node(operator, given, outputs, attributes))
         return outputs
 

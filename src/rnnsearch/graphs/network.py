@@ -16,6 +16,8 @@ Precision = Literal["fp32", "int8"]
 
 _ZERO = 128
 """What an activation of zero is as an unsigned integer."""
+_INTEGER_PRODUCT = "com.microsoft.MatMulIntegerToFloat"
+"""The standard's `MatMulInteger`, `Cast` and `Mul` in one pass over the product; every build of ONNX Runtime has it."""
 _SMALLEST = float(np.finfo(np.float32).tiny)
 _NORM_EPSILON = 1e-5
 
@@ -43,15 +45,32 @@ class Network:
         self.precision = precision
         self._signed = signed
 
-    def affine(self, x_RX: Tensor, *maps: Affine) -> Tensor:
-        """[W x + b] for all maps, one after the other, from (R, X) to (R, Y): a single matrix product."""
-        biases = [self._bias(one) for one in maps]
-        bias_Y = np.concatenate(biases) if any(one.b for one in maps) else None
-        if self.precision == "int8":
-            return self._integer_affine(x_RX, maps, bias_Y)
-        W_YX = self.graph.constant(np.concatenate([self.weights[one.W] for one in maps]))
-        b_Y = None if bias_Y is None else self.graph.constant(bias_Y)
-        return self.graph.apply("Gemm", x_RX, W_YX, b_Y, transB=1)
+    def affine(self, x_RX: Tensor, *maps: Affine, multiple: int = 1) -> Tensor:
+        """[W x + b] for all maps, one after the other, from (R, X) to (R, Y): a single matrix product.
+
+        Y is made a `multiple` by further numbers, which are −∞.
+        """
+        graph, parts = self.graph, [self.weights[one.W] for one in maps] if self.precision == "fp32" else []
+        b_Y = np.concatenate([self._bias(one) for one in maps])
+        more = -len(b_Y) % multiple
+        b_Y = np.pad(b_Y, (0, more), constant_values=-np.inf)
+        b = graph.constant(b_Y) if more or any(one.b for one in maps) else None
+        if self.precision == "fp32":
+            return graph.apply("Gemm", x_RX, graph.constant(np.pad(np.concatenate(parts), ((0, more), (0, 0)))), b, transB=1)
+        w_YX, scale_Y = self._integers(maps)
+        w_XY = graph.constant(np.ascontiguousarray(np.pad(w_YX, ((0, more), (0, 0)), constant_values=self._zero_weight).T))
+        return self._integer_product(x_RX, w_XY, graph.constant(np.pad(scale_Y, (0, more))), b)
+
+    def affine_rows(self, x_RX: Tensor, one: Affine, rows_Y: Tensor) -> Tensor:
+        """W x + b (R, Y) for some rows of W and b."""
+        graph = self.graph
+        b_Y = graph.apply("Gather", graph.constant(self._bias(one)), rows_Y)
+        if self.precision == "fp32":
+            W_YX = graph.apply("Gather", graph.constant(self.weights[one.W]), rows_Y)
+            return graph.apply("Gemm", x_RX, W_YX, b_Y, transB=1)
+        whole, scales = self._integers([one])
+        w_YX, scale_Y = (graph.apply("Gather", graph.constant(array), rows_Y) for array in (whole, scales))
+        return self._integer_product(x_RX, graph.apply("Transpose", w_YX, perm=[1, 0]), scale_Y, b_Y)
 
     def affine_parts(self, x_RX: Tensor, *maps: Sequence[Affine]) -> list[Tensor]:
         """As `affine`, cut into the results of each group of maps."""
@@ -69,25 +88,31 @@ class Network:
     def _bias(self, one: Affine) -> Floats:
         return self.weights[one.b] if one.b else np.zeros(self.weights.shape(one.W)[0], np.float32)
 
-    def _integer_affine(self, x_RX: Tensor, maps: Sequence[Affine], bias_Y: Floats | None) -> Tensor:
-        """W x = s_x s_W ∘ (w q), with the integers w and q: x = s_x q and W = diag(s_W) w.
+    @property
+    def _zero_weight(self) -> int:
+        """What a weight of zero is as an integer."""
+        return 0 if self._signed else _ZERO
+
+    def _integers(self, maps: Sequence[Affine]) -> tuple[NDArray[np.int8] | NDArray[np.uint8], Floats]:
+        """The matrices as integers (Y, X), and the scales of their rows (Y)."""
+        parts = [self.weights.quantized(one.W) for one in maps]
+        w_YX = np.concatenate([whole for whole, _ in parts])
+        scale_Y = np.concatenate([scales for _, scales in parts])
+        return (w_YX if self._signed else (w_YX.astype(np.int16) + _ZERO).astype(np.uint8)), scale_Y
+
+    def _integer_product(self, x_RX: Tensor, w_XY: Tensor, scale_Y: Tensor, b_Y: Tensor | None) -> Tensor:
+        """W x + b, with W x = s_x s_W ∘ (w q) and the integers w and q: x = s_x q and W = diag(s_W) w.
 
         Each row of x has its own scale s_x = max |x| / 127, so no row depends on the others.
         """
         graph = self.graph
-        parts = [self.weights.quantized(one.W) for one in maps]
-        w_XY: NDArray[np.int8] | NDArray[np.uint8] = np.ascontiguousarray(np.concatenate([whole for whole, _ in parts]).T)
-        if not self._signed:
-            w_XY = (w_XY.astype(np.int16) + _ZERO).astype(np.uint8)
         zero_q, zero_w = graph.constant(np.uint8(_ZERO)), None if self._signed else graph.constant(np.uint8(_ZERO))
-        scale_Y = np.concatenate([scales for _, scales in parts])
-
         largest_R1 = graph.reduce("ReduceMax", graph.apply("Abs", x_RX), 1, keep=True)
         scale_R1 = graph.apply("Max", largest_R1, _SMALLEST) / 127.0
         q_RX = graph.cast(graph.apply("Round", x_RX / scale_R1) + float(_ZERO), "uint8")
-        sum_RY = graph.cast(graph.apply("MatMulInteger", q_RX, graph.constant(w_XY), zero_q, zero_w), "float32")
-        product_RY = sum_RY * scale_R1 * graph.constant(scale_Y)
-        return product_RY if bias_Y is None else product_RY + graph.constant(bias_Y)
+        one = graph.constant(np.float32(1))
+        product_RY = graph.apply(_INTEGER_PRODUCT, q_RX, w_XY, one, scale_Y, zero_q, zero_w) * scale_R1
+        return product_RY if b_Y is None else product_RY + b_Y
 
     def stored(self, names: Sequence[str], signs: Sequence[int], shape: Sequence[int]) -> Tensor:
         """Matrices as the operators for whole sequences read them: row after row, times 1 or −1, in this shape.

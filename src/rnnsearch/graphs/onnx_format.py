@@ -64,11 +64,15 @@ def value_info(name: str, element_type: str, axes: Sequence[int | str]) -> bytes
 
 
 def node(operator: str, inputs: Iterable[str], outputs: Iterable[str], attributes: Mapping[str, Any]) -> bytes:
-    """A `NodeProto`: one operator, the names of the tensors that it reads (empty for one left out) and writes."""
-    fields: list[tuple[int, Field]] = [(1, name) for name in inputs]
-    fields += [(2, name) for name in outputs]
-    fields += [(4, operator), *((5, _attribute(name, value)) for name, value in attributes.items())]
-    return message(*fields)
+    """A `NodeProto`: one operator, the names of the tensors that it reads (empty for one left out) and writes.
+
+    An operator that is not of the standard has its domain before its name: `com.microsoft.MatMulIntegerToFloat`.
+    """
+    domain, _, name = operator.rpartition(".")
+    fields: list[tuple[int, Field]] = [(1, tensor) for tensor in inputs]
+    fields += [(2, tensor) for tensor in outputs]
+    fields += [(4, name), *((5, _attribute(key, value)) for key, value in attributes.items())]
+    return message(*fields, *([(7, domain)] if domain else []))
 
 
 def _attribute(name: str, value: int | float | str | Sequence[int]) -> bytes:
@@ -95,4 +99,5 @@ def model(
     fields += [(2, name), *((5, one) for one in constants)]
     fields += [*((11, one) for one in inputs), *((12, one) for one in outputs)]
     entries = [(14, message((1, key), (2, value))) for key, value in metadata.items()]
-    return message((1, IR_VERSION), (2, "rnnsearch"), (7, message(*fields)), (8, message((1, ""), (2, OPSET))), *entries)
+    operators = [(8, message((1, ""), (2, OPSET))), (8, message((1, "com.microsoft"), (2, 1)))]
+    return message((1, IR_VERSION), (2, "rnnsearch"), (7, message(*fields)), *operators, *entries)

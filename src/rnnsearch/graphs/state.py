@@ -24,6 +24,8 @@ class Layout(NamedTuple):
     """G, the width of all gates of a cell."""
     value_size: int
     """Y, the width of a value: C h_j of the cell (G), C_o h_j of the readout (2L), and C h_j of each extra layer (G)."""
+    word_size: int
+    """The width of what is read of a word: W y of the cell (G), and V_o y of the readout (2L)."""
     context_size: int
     """C, the width of an annotation."""
 
@@ -40,6 +42,7 @@ class Layout(NamedTuple):
             memory=attention.MIXTURE if config.alignment == "monotonic" else 0,
             gates=G,
             value_size=G + 2 * config.maxout_size + G * extra,
+            word_size=G + 2 * config.maxout_size,
             context_size=config.hidden_size * (1 + config.bidirectional),
         )
 

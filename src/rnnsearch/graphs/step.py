@@ -8,12 +8,25 @@ from rnnsearch.config import ModelConfig
 from rnnsearch.graphs import attention, cells
 from rnnsearch.graphs.cells import CELLS
 from rnnsearch.graphs.graph import Graph, Tensor
+from rnnsearch.graphs.hypotheses import Ragged, Rectangle
 from rnnsearch.graphs.network import Affine, Network, Precision
 from rnnsearch.graphs.state import Layout, generates_first, layer_names
 from rnnsearch.graphs.weights import Weights
 
+GROUP = 32
+"""The number of words in a group: those with the highest probabilities are sought in the groups with the highest maxima."""
 
-def step(config: ModelConfig, weights: Weights, precision: Precision = "fp32", signed: bool = False) -> Graph:
+
+def step(
+    config: ModelConfig,
+    weights: Weights,
+    precision: Precision = "fp32",
+    signed: bool = False,
+    *,
+    for_search: bool = False,
+    selects: bool = False,
+    whole: bool = True,
+) -> Graph:
     """The graph of a step, for the same number of hypotheses of each sentence.
 
     Inputs: `state` (rows, X), from the encoder or from the step before; `parents` (sentences, hypotheses), the row of that
@@ -24,16 +37,23 @@ def step(config: ModelConfig, weights: Weights, precision: Precision = "fp32", s
 
     Outputs: `next_state` (sentences × hypotheses, X); `alpha` (sentences, hypotheses, positions), if the model has an
     alignment; `best` (sentences, hypotheses, count), the most probable words, and `best_log_p`, log p of each; and `log_p`
-    of all words (sentences, hypotheses, V).
+    of all words (sentences, hypotheses, V), followed by −∞.
+
+    `for_search`, sentences may have different numbers of hypotheses: instead of (sentences, hypotheses), all these tensors
+    have (rows), a row for each hypothesis, and two further inputs say which is whose: see `Ragged`. Instead of `best_log_p`,
+    there are `best_logits` (rows, count), which differ from log p by the same number, and `highest_p` (rows, 1), the
+    probability of the best word; `log_p` is there only with `whole`. What a word adds is read from a further input, `table`
+    (V + 1, Y), made by the graph of `word_table`, whose last row is that of no word.
+
+    With `selects`, only some words are predicted: `columns` (C) are the ids of those of all sentences, and `own` (sentences,
+    X) the places among them of those of each sentence, with −1 after them. `best` and `log_p` then refer to the X places.
     """
     net = Network("step", config, weights, precision, signed)
     graph, layout = net.graph, Layout.of(net)
-    state_XX = graph.input("state", "float32", "rows", layout.size)
-    parents_QK = graph.input("parents", "int64", "sentences", "hypotheses")
-    words_QK = graph.input("words", "int64", "sentences", "hypotheses")
+    state_XX = graph.input("state", "float32", "rows_before", layout.size)
+    hypotheses = Ragged(graph) if for_search else Rectangle(graph)
+    parents_R, words_R = hypotheses.parents_R, hypotheses.words_R
     source = _source(net, layout)
-    shape_QK = graph.apply("Shape", parents_QK)
-    parents_R, words_R = graph.reshape(parents_QK, -1), graph.reshape(words_QK, -1)
 
     # What the hypotheses carry, and the word by which each is extended.
     widths = [layout.recurrent, *[layout.recurrent] * (config.decoder_layers - 1), layout.context, layout.memory]
@@ -42,10 +62,12 @@ def step(config: ModelConfig, weights: Weights, precision: Precision = "fp32", s
     layers_RD = [next(parts) for _ in layer_names(net)]
     context_RG = next(parts) if layout.context else None
     memory_RX = next(parts) if layout.memory else None
-    y_RE = net.embedding(words_R, "decoder.E")
-    inputs_RG, read_RL = net.affine_parts(
-        y_RE, CELLS[config.cell].inputs("decoder.cell"), [Affine("readout.V_o", "readout.b_o")]
-    )
+    if for_search:
+        table_VY = graph.input("table", "float32", "vocabulary", layout.word_size)
+        read_RY = graph.apply("Gather", table_VY, words_R)
+    else:
+        read_RY = _read_words(net, words_R)
+    inputs_RG, read_RL = graph.split(read_RY, [layout.gates, 2 * config.maxout_size])
 
     if context_RG is not None:  # s_{i−1} = f(s_{i−2}, y_{i−1}, c_{i−1}); before the first word there is s_0
         is_first_R1 = graph.insert_axis(graph.apply("Less", words_R, graph.constant(np.int64(0))), 1)
@@ -61,7 +83,7 @@ def step(config: ModelConfig, weights: Weights, precision: Precision = "fp32", s
         query_RX = net.affine(s_RN, *query_maps) if query_maps else s_RN
     if "alpha_before" in source:
         memory_RX = graph.apply("Gather", source["alpha_before"], parents_R)
-    alpha_QKS, context_RY, memory_RX = _attend(net, query_RX, memory_RX, source, shape_QK)
+    alpha_RS, context_RY, memory_RX = _attend(net, query_RX, memory_RX, source, hypotheses)
     context_RG, context_RL, *contexts_RG = graph.split(
         context_RY, [layout.gates, 2 * config.maxout_size, *[layout.gates] * len(layers_RD)]
     )
@@ -81,10 +103,28 @@ def step(config: ModelConfig, weights: Weights, precision: Precision = "fp32", s
     if memory_RX is not None and layout.memory:
         carried.append(memory_RX)
     graph.output("next_state", graph.join(carried), "float32", "rows_after", layout.size)
-    if alpha_QKS is not None:
-        graph.output("alpha", alpha_QKS, "float32", "sentences", "hypotheses", "positions")
-    _predict(net, from_state_RL + read_RL + context_RL, shape_QK)
+    if alpha_RS is not None:
+        hypotheses.output("alpha", alpha_RS, "float32", "positions")
+    logits_RV = _logits(net, from_state_RL + read_RL + context_RL, hypotheses if selects else None)
+    _predict(net, logits_RV, hypotheses, for_search, whole)
     return graph
+
+
+def word_table(config: ModelConfig, weights: Weights, precision: Precision = "fp32", signed: bool = False) -> Graph:
+    """The graph of what a step reads of the word before: rows of its `table`.
+
+    Input: `words` (rows). Output: `table` [W; V_o] E y + [b; b_o] (rows, Y), in which −1 stands for no word.
+    """
+    net = Network("word_table", config, weights, precision, signed)
+    rows_RY = _read_words(net, net.graph.input("words", "int64", "rows"))
+    net.graph.output("table", rows_RY, "float32", "rows", Layout.of(net).word_size)
+    return net.graph
+
+
+def _read_words(net: Network, words_R: Tensor) -> Tensor:
+    """What the cell and the readout read of words, (R, Y)."""
+    y_RE = net.embedding(words_R, "decoder.E")
+    return net.affine(y_RE, *CELLS[net.config.cell].inputs("decoder.cell"), Affine("readout.V_o", "readout.b_o"))
 
 
 def _source(net: Network, layout: Layout) -> dict[str, Tensor]:
@@ -102,45 +142,80 @@ def _source(net: Network, layout: Layout) -> dict[str, Tensor]:
 
 
 def _attend(
-    net: Network, query_RX: Tensor, memory_RX: Tensor | None, source: dict[str, Tensor], shape_QK: Tensor
+    net: Network, query_RX: Tensor, memory_RX: Tensor | None, source: dict[str, Tensor], hypotheses: Rectangle
 ) -> tuple[Tensor | None, Tensor, Tensor | None]:
-    """α_i (Q, K, S), the context as a value (R, Y), and the memory of a `monotonic` model (R, 5), after this step."""
-    graph, values_QSY = net.graph, source["values"]
+    """α_i (R, S), the context as a value (R, Y), and the memory of a `monotonic` model (R, 5), after this step."""
+    graph, values_QSY, width = net.graph, source["values"], Layout.of(net).value_size
     if net.config.alignment == "none":  # one context for every step
-        width = Layout.of(net).value_size
-        shape = graph.join([shape_QK, graph.constant(np.array([width], np.int64))])
-        return None, graph.reshape(graph.apply("Expand", values_QSY, shape), -1, width), None
+        return None, hypotheses.shared(graph.remove_axis(values_QSY, 1)), None
     inside_QS = attention.inside(net, values_QSY, source["lengths"])
     if net.config.alignment == "monotonic":
         assert memory_RX is not None
-        alpha_QKS, memory_RX = attention.mixture_weights(net, query_RX, memory_RX, inside_QS, shape_QK)
+        alpha_QKS, memory_RX = attention.mixture_weights(net, query_RX, memory_RX, inside_QS, hypotheses)
     else:
-        query_QKX = attention.by_sentences(net, query_RX, shape_QK)
+        query_QKX = hypotheses.grid(query_RX)
         if net.config.alignment in ("dot", "bilinear"):
             energy_QKS = attention.dot_energy(net, query_QKX, source["keys"])
         else:
-            location_QKSA = None if memory_RX is None else attention.location_terms(net, memory_RX, shape_QK)
+            location_QKSA = None if memory_RX is None else hypotheses.grid(attention.location_terms(net, memory_RX))
             energy_QKS = attention.additive_energy(net, query_QKX, source["keys"], location_QKSA)
         alpha_QKS = attention.weights(net, energy_QKS, inside_QS)
     # c_i = Σ_j α_ij h_j, to which C, C_o, … have been applied already
     alpha_QKS = graph.apply("Where", graph.insert_axis(inside_QS, 1), alpha_QKS, 0.0)
-    return alpha_QKS, graph.reshape(alpha_QKS @ values_QSY, -1, Layout.of(net).value_size), memory_RX
+    return hypotheses.rows(alpha_QKS), hypotheses.rows(alpha_QKS @ values_QSY, width), memory_RX
 
 
-def _predict(net: Network, total_RL: Tensor, shape_QK: Tensor) -> None:
-    """Return p(y_i) = softmax(W_o t + b_w), with t_j = max(t~_{2j−1}, t~_{2j}), as log p of all words, and of the best."""
-    graph, vocabulary_size = net.graph, net.weights.shape("readout.b_w")[0]
-    count = graph.input("count", "int64", 1)
+def _logits(net: Network, total_RL: Tensor, hypotheses: Rectangle | None) -> Tensor:
+    """W_o t + b_w (R, V), with t_j = max(t~_{2j−1}, t~_{2j}); with `hypotheses`, of the selected words."""
+    graph = net.graph
     t_RL = graph.reduce("ReduceMax", graph.reshape(total_RL, -1, net.config.maxout_size, 2), 2)
-    matrix = "decoder.E" if net.config.tied_embedding else "readout.W_o"
-    logits_RV = net.affine(net.norm(t_RL, "readout.norm"), Affine(matrix, "readout.b_w"))
-    log_p_RV = graph.apply("LogSoftmax", logits_RV, axis=1)
-    best_log_p_RW, best_RW = graph.apply_many("TopK", 2, log_p_RV, count, axis=1)
-    outputs: list[tuple[str, Tensor, str, int | str]] = [
-        ("best", best_RW, "int64", "count"),
-        ("best_log_p", best_log_p_RW, "float32", "count"),
-        ("log_p", log_p_RV, "float32", vocabulary_size),
-    ]
-    for name, rows_RX, element_type, size in outputs:
-        tensor_QKX = attention.by_sentences(net, rows_RX, shape_QK)
-        graph.output(name, tensor_QKX, element_type, "sentences", "hypotheses", size)
+    t_RL = net.norm(t_RL, "readout.norm")
+    readout = Affine("decoder.E" if net.config.tied_embedding else "readout.W_o", "readout.b_w")
+    if hypotheses is None:
+        return net.affine(t_RL, readout, multiple=GROUP if _grouped(net) else 1)
+    logits_RC = net.affine_rows(t_RL, readout, graph.input("columns", "int64", "columns"))
+    # Each sentence has its own words at the same places in any company, so that they are added in the same order.
+    own_RX = hypotheses.shared(graph.input("own", "int64", "sentences", "own"))
+    logits_RX = graph.apply("GatherElements", logits_RC, own_RX, axis=1)
+    return graph.apply("Where", graph.apply("Less", own_RX, graph.constant(np.int64(0))), -np.inf, logits_RX)
+
+
+def _predict(net: Network, logits_RV: Tensor, hypotheses: Rectangle, for_search: bool, whole: bool) -> None:
+    """Return the best words by p(y_i) = softmax(W_o t + b_w), and log p of these and of all."""
+    graph = net.graph
+    count = graph.input("count", "int64", 1)
+    logits_RW, best_RW = _best_of_groups(graph, logits_RV, count) if _grouped(net) else _best(graph, logits_RV, count)
+    hypotheses.output("best", best_RW, "int64", "count")
+    if for_search:  # which takes logarithms itself: the last bit of the operator's depends on the place in a tensor
+        first_R1 = graph.apply("Slice", best_RW, *(graph.constant(np.array([number])) for number in (0, 1, 1)))
+        p_RV = graph.apply("Softmax", logits_RV, axis=1)
+        hypotheses.output("best_logits", logits_RW, "float32", "count")
+        hypotheses.output("highest_p", graph.apply("GatherElements", p_RV, first_R1, axis=1), "float32", 1)
+    if whole:
+        log_p_RV = graph.apply("LogSoftmax", logits_RV, axis=1)
+        hypotheses.output("log_p", log_p_RV, "float32", "words")
+    if whole and not for_search:
+        hypotheses.output("best_log_p", graph.apply("GatherElements", log_p_RV, best_RW, axis=1), "float32", "count")
+
+
+def _grouped(net: Network) -> bool:
+    """Whether there are so many words that the best ones are sought in groups."""
+    return net.weights.shape("readout.b_w")[0] >= 64 * GROUP
+
+
+def _best(graph: Graph, logits_RV: Tensor, count: Tensor) -> list[Tensor]:
+    """The highest logits of each row, and their columns."""
+    return graph.apply_many("TopK", 2, logits_RV, count, axis=1)
+
+
+def _best_of_groups(graph: Graph, logits_RV: Tensor, count: Tensor) -> list[Tensor]:
+    """As `_best`, in a fraction of its time: only the groups of words with the highest maxima have any of the best words."""
+    highest_RG = graph.reduce("ReduceMax", graph.reshape(logits_RV, 0, GROUP, -1), 1)
+    groups = graph.apply("Shape", highest_RG, start=1, end=2)
+    _, group_RH = _best(graph, highest_RG, graph.apply("Min", count, groups))
+    # The words of group g are those of the columns g, g + G, g + 2 G, …
+    offsets_X1 = graph.insert_axis(graph.constant(np.arange(GROUP)), 1)
+    columns_RXH = graph.insert_axis(group_RH, 1) + offsets_X1 * groups
+    columns_RX = graph.reshape(columns_RXH, 0, -1)
+    best_RW, place_RW = _best(graph, graph.apply("GatherElements", logits_RV, columns_RX, axis=1), count)
+    return [best_RW, graph.apply("GatherElements", columns_RX, place_RW, axis=1)]

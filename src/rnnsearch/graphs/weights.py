@@ -52,6 +52,19 @@ class Weights:
         array = self.arrays[name].astype(np.float32)
         return array * self.arrays[name + SCALE].astype(np.float32)[:, None] if name + SCALE in self else array
 
+    def exactly(self, name: str) -> NDArray[Any]:
+        """The weights in the precision that they have; those that are integers as float32."""
+        return self[name] if name + SCALE in self else self.arrays[name]
+
+    def are_finite(self, name: str) -> bool:
+        """Whether the weights are finite as float32."""
+        with np.errstate(over="ignore"):
+            if name + SCALE in self:
+                array = self.arrays[name + SCALE].astype(np.float32) * np.float32(128)
+            else:
+                array = self.arrays[name].astype(np.float32)
+        return bool(np.isfinite(array).all())
+
     def quantized(self, name: str) -> tuple[NDArray[np.int8], Floats]:
         """A matrix as integers from −127 to 127 and a scale for each row, by which they are to be multiplied.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import sys
 import warnings
@@ -66,21 +67,26 @@ class Process:
         self._process.join()
 
 
+def threads() -> int:
+    """The number of threads that compute in this process: `OMP_NUM_THREADS`, or its processors."""
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    if given.isdecimal() and int(given) > 0:
+        return int(given)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def thread_share(processes: int) -> int:
-    """The number of PyTorch's threads for each of so many processes: its share of this one's."""
-    if "torch" not in sys.modules:
-        return 1
-    import torch
-
-    return max(1, torch.get_num_threads() // processes)
+    """The number of threads for each of so many processes: its share of this one's."""
+    return max(1, threads() // processes)
 
 
-def use_threads(threads: int) -> None:
-    """Let PyTorch compute with so many threads here, if it is loaded."""
+def use_threads(count: int) -> None:
+    """Compute with so many threads in this process."""
+    os.environ["OMP_NUM_THREADS"] = str(count)
     if "torch" in sys.modules:  # what does without it need not wait for its import
         import torch
 
-        torch.set_num_threads(threads)
+        torch.set_num_threads(count)
 
 
 def _run(its: Connection, others: Sequence[Connection], do: Callable[[Connection], None], ignored: Sequence[str]) -> None:

@@ -13,7 +13,6 @@ The suffix of a tensor's name gives its shape, one letter per axis; a digit is a
 | T      | target positions, including the end symbol; recurrence steps  | Ty     |
 | P      | target positions without padding                              |        |
 | R      | rows: all hypotheses (search); some of B, or P padded         |        |
-| H      | rows padded for a matrix product (`ops.packed`)               |        |
 | Q      | slots of a search; each slot holds one source sentence        |        |
 | V      | target vocabulary                                             | Ky     |
 | W      | words chosen per row, either the best or sampled ones         |        |
@@ -25,7 +24,7 @@ The suffix of a tensor's name gives its shape, one letter per axis; a digit is a
 | A      | hidden units of the alignment model                           | n'     |
 | L      | maxout units                                                  | l      |
 | M      | all projections of a state, concatenated                      |        |
-| Y      | projections of a context or a word; outputs of `ops.packed`   |        |
+| Y      | projections of a context or a word                            |        |
 | O      | pairs of predictions of one word (`training.consistency`)     |        |
 | X      | any other size, which the function's docstring explains       |        |
 
@@ -34,8 +33,24 @@ sequences inside the model are time-major: `states_SBN`.
 """
 
 from rnnsearch.model.alignment_layer import AlignmentLayer
+from rnnsearch.model.attention import AdditiveAttention, Attended, Attention, attend
+from rnnsearch.model.cells import Cell
 from rnnsearch.model.rnnsearch import RNNsearch, TeacherForcedOutput
 from rnnsearch.model.source import Source
+from rnnsearch.model.weights import with_weights
 from rnnsearch.weight_names import PAPER_NAMES, present_name
 
-__all__ = ["PAPER_NAMES", "AlignmentLayer", "RNNsearch", "Source", "TeacherForcedOutput", "present_name"]
+__all__ = [
+    "PAPER_NAMES",
+    "AdditiveAttention",
+    "AlignmentLayer",
+    "Attended",
+    "Attention",
+    "Cell",
+    "RNNsearch",
+    "Source",
+    "TeacherForcedOutput",
+    "attend",
+    "present_name",
+    "with_weights",
+]

@@ -1,6 +1,7 @@
 """The alignment model a, which weights the source positions at each step of the decoder (section 3.1, appendix A.1.2).
 
-The paper allows any choice of a. To add an alignment model, add a class here; its name becomes a value of `model.alignment`.
+The paper allows any choice of a. To add an alignment model, define a class, here or in a plugin; its name becomes a value of
+`model.alignment`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from rnnsearch.model.source import Source
+from rnnsearch.plugins import register
 
 
 class Attended(NamedTuple):
@@ -34,9 +36,12 @@ class Attention(nn.Module):
     def __init_subclass__(cls, name: str, **more: Any) -> None:
         super().__init_subclass__(**more)
         ATTENTIONS[name] = cls
+        register("alignment", name)
 
     aligns: ClassVar[bool] = True
     """Whether the model computes weights α."""
+    remembers_positions: ClassVar[bool] = False
+    """Whether the memory has a number for every source position, so that its size changes with the padding."""
 
     def __init__(self, hidden_size: int, context_size: int, alignment_size: int) -> None:
         """Create parameters for states of size N, annotations of size C, and a hidden layer of size A, if there is one."""
@@ -51,9 +56,24 @@ class Attention(nn.Module):
         """Return the memory (B, 1, X) that the first step receives, or None."""
         return None
 
+    def step(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None) -> Attended:
+        """Compute the weights and contexts from the states s_{i−1} and the memory that the step before returned.
+
+        Selecting or adding sentences since then may have changed the number of padded positions; a memory of positions is
+        padded with zeros, or truncated, to the present one.
+        """
+        if memory_BKX is not None and self.remembers_positions:
+            memory_BKX = nn.functional.pad(memory_BKX, (0, source.mask_BS.shape[1] - memory_BKX.shape[2]))
+        attended: Attended = self(s_BKN, source, memory_BKX)
+        return attended
+
     def forward(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None = None) -> Attended:
         """Compute the weights and contexts from the states s_{i−1}."""
         raise NotImplementedError
+
+    def initial_weight(self, name: str, weight: Tensor, generator: torch.Generator) -> Tensor | None:
+        """Return the initial value of a weight, drawn from `generator`; None leaves it to `RNNsearch.initialize`."""
+        return None
 
 
 class AdditiveAttention(Attention, name="mlp"):
@@ -81,6 +101,7 @@ class LocationAttention(AdditiveAttention, name="location"):
     e_ij = v_aᵀ tanh(W_a s_{i−1} + U_a h_j + U_f f_ij),  f_i = F ∗ α_{i−1}, with α_0 = 0.
     """
 
+    remembers_positions = True
     FILTERS, WIDTH = 8, 11
     """The number and the width of the filters F, which are convolved with α over source positions."""
 
@@ -96,11 +117,8 @@ class LocationAttention(AdditiveAttention, name="location"):
     def forward(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None = None) -> Attended:
         assert source.keys_BSA is not None
         assert memory_BKX is not None
-        S = source.mask_BS.shape[1]
-        # Selecting or adding sentences since the last step may have changed the number of padded positions.
-        alpha_BKS = nn.functional.pad(memory_BKX, (0, S - memory_BKX.shape[2]))
         query_BKA = nn.functional.linear(s_BKN, self.W_a)
-        location_BKSA = location_terms(alpha_BKS, self.F, self.U_f)
+        location_BKSA = location_terms(memory_BKX, self.F, self.U_f)
         attended = attend(additive_energy(query_BKA, source.keys_BSA, self.v_a, location_BKSA), source)
         return attended._replace(memory_BKX=attended.alpha_BKS)
 

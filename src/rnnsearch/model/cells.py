@@ -1,8 +1,8 @@
 """The recurrent function f of encoder and decoder: gated hidden unit, LSTM or tanh unit (appendix A.1.1).
 
 A cell is affine in its input and its context, so both are projected outside the recurrence (`project_input`,
-`project_context`) and summed; the recurrence itself runs only `step`. To add a cell, add a class here; its name becomes a
-value of `model.cell`.
+`project_context`) and summed; the recurrence itself runs only `step`. To add a cell, define a class, here or in
+a plugin; its name becomes a value of `model.cell`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from rnnsearch import ops
 from rnnsearch.ops import Recurrences
+from rnnsearch.plugins import register
 
 CELLS: dict[str, type[Cell]] = {}
 """The cells by their name in `model.cell`."""
@@ -29,6 +30,7 @@ class Cell(nn.Module):
     def __init_subclass__(cls, name: str, **more: Any) -> None:
         super().__init_subclass__(**more)
         CELLS[name] = cls
+        register("cell", name)
 
     gates: ClassVar[tuple[str, ...]]
     biased: ClassVar[tuple[str, ...]] = ("",)

@@ -67,13 +67,14 @@ class Decoder(nn.Module):
         state_BD, memory_B1X = self.first_state(source), self.alignment.first_memory(source)
         states, contexts, alphas = [self.cell.hidden(state_BD)], [], []
         for inputs_BG in inputs_TBG.unbind():
-            context_B1C, alpha_B1S, memory_B1X = self.alignment(states[-1].unsqueeze(1), source, memory_B1X)
+            context_B1C, alpha_B1S, memory_B1X = self.alignment.step(states[-1].unsqueeze(1), source, memory_B1X)
             context_BC = context_B1C.squeeze(1)
             state_BD = self.cell.step(weights, state_BD, torch.addmm(inputs_BG, context_BC, C.T))
             states.append(self.cell.hidden(state_BD))
             contexts.append(context_BC)
-            alphas.append(alpha_B1S)
-        alpha_TBS = torch.cat(alphas, 1).transpose(0, 1) if self.alignment.aligns else None
+            if alpha_B1S is not None:
+                alphas.append(alpha_B1S)
+        alpha_TBS = torch.cat(alphas, 1).transpose(0, 1) if alphas else None
         return DecoderOutput(torch.stack(states), torch.stack(contexts), alpha_TBS)
 
     def _attentive(

@@ -188,7 +188,9 @@ class RNNsearch(nn.Module):
         """Attend to the source and predict the next word of every hypothesis."""
         cell = self.decoder.cell
         state_BKD, previous_BKE = hypotheses.state_BKD, hypotheses.previous_BKE
-        context_BKC, alpha_BKS, memory_BKX = self.decoder.alignment(cell.hidden(state_BKD), source, hypotheses.memory_BKX)
+        context_BKC, alpha_BKS, memory_BKX = self.decoder.alignment.step(
+            cell.hidden(state_BKD), source, hypotheses.memory_BKX
+        )
         if not self.generates_first:
             state_BKD = self._update(state_BKD, previous_BKE, context_BKC)
         s_BKN, extra_layers_BKD = cell.hidden(state_BKD), []
@@ -219,12 +221,17 @@ class RNNsearch(nn.Module):
 
         `paper` is appendix B.1: recurrent matrices orthogonal, W_a and U_a ~ N(0, 0.001²), v_a and biases zero, all
         others ~ N(0, 0.01²). `glorot` draws matrices uniformly by fan-in and fan-out (Glorot & Bengio 2010),
-        v_a uniformly with variance 1/A, and embeddings ~ N(0, 0.1²).
+        v_a and other vectors uniformly with a variance of one over their length, and embeddings ~ N(0, 0.1²). An alignment
+        model can draw its own weights (`Attention.initial_weight`).
         """
         generator = torch.Generator().manual_seed(seed)
         for name, parameter in self.named_parameters():
             tensor, leaf = torch.empty(parameter.shape), name.rsplit(".", 1)[-1]
-            if leaf == "weight":  # of a layer normalisation
+            alignment = name.removeprefix("decoder.alignment.")
+            own = None if alignment == name else self.decoder.alignment.initial_weight(alignment, tensor, generator)
+            if own is not None:
+                tensor = own
+            elif leaf == "weight":  # of a layer normalisation
                 tensor.fill_(1.0)
             elif leaf.startswith("b"):
                 # An LSTM that forgets at the start of training learns slowly (Gers et al. 2000).
@@ -238,7 +245,7 @@ class RNNsearch(nn.Module):
                     tensor.normal_(0, 0.001 if leaf in ("W_a", "U_a") else 0.01, generator=generator)
             elif leaf == "E":
                 tensor.normal_(0, 0.1, generator=generator)
-            elif leaf == "v_a":
+            elif tensor.ndim == 1:
                 bound = (3 / len(tensor)) ** 0.5
                 tensor.uniform_(-bound, bound, generator=generator)
             else:

@@ -10,7 +10,6 @@ letters in the names of tensors are those of `rnnsearch.model`.
 | `recurrence_cpu`, `recurrence_cuda` | the fused recurrences, for any device, and those for NVIDIA GPUs |
 | `pointwise`, `pointwise_compiled`, `triton_kernels` | the pointwise operations and the attention of a recurrence step |
 | `cross_entropy`, `cross_entropy_compiled` | a linear layer, softmax and cross-entropy as one function |
-| `decoder_step`, `packed` | the decoder step in search; its packed weights, as float32 or int8 |
 | `optimizer`, `hash_dropout`, `gather` | optimizer steps, dropout, selection of rows |
 | `matmul`, `memory`, `loops`, `cuda_graphs` | what these build on: matrix products, malloc, compiled loops, CUDA graphs |
 """

@@ -11,24 +11,27 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from rnnsearch.config import SearchConfig
 from rnnsearch.data.batches import WIDTH_MULTIPLE, make_batch
+from rnnsearch.jobs.processes import threads
 from rnnsearch.search.backend import Backend, Integers, Prediction, SearchSession
-from rnnsearch.search.constraints import Constraints
+from rnnsearch.search.constraints import Constraints, without
 from rnnsearch.search.ranking import Ranking, best_first
-from rnnsearch.search.repetition import Repetition, without
+from rnnsearch.search.repetition import Repetition
 from rnnsearch.search.terms import DOUBLED, Progress, Terms
 from rnnsearch.text.vocabulary import END
 
-POSITIONS = 4096
-"""Maximum number of source positions, padding included, that are searched in parallel, but at least one sentence."""
+FEW = 8
+"""A search of fewer sentences than these has no thread of its own."""
+_NOTHING = np.empty(0, np.int64), np.empty(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -151,20 +154,40 @@ def beam_search(
 
 
 def search_all(backend: Backend, queries: Sequence[Query], config: SearchConfig, max_steps: int | None = None) -> None:
-    """Find the translations of all these sentences; see `beam_search`."""
+    """Find the translations of all these sentences; see `beam_search`.
+
+    Each thread has a search of its own, as long as its sentences fill the slots.
+    """
+    # Sentences of similar length are encoded together; the longest come first, so that none runs alone at the end.
+    ordered = sorted(queries, key=lambda query: -len(query.words))
+    searches = max(1, min(threads(), len(queries) // FEW))
+    parts = [ordered[first::searches] for first in range(searches)]
+    if searches == 1:
+        _search_part(backend, config, max_steps, ordered)
+        return
+    with ThreadPoolExecutor(searches) as pool:
+        list(pool.map(partial(_search_part, backend, config, max_steps), parts))
+
+
+def _search_part(backend: Backend, config: SearchConfig, max_steps: int | None, queries: Sequence[Query]) -> None:
+    """Find the translations of these sentences in one search."""
     if not queries:
         return
-    positions = max(query.positions for query in queries)
-    search = Search(backend, config, min(len(queries), slots(config, positions)), positions, max_steps)
-    # Sentences of similar length are encoded together; the longest come first, so that none runs alone at the end.
-    search.add(sorted(queries, key=lambda query: -len(query.words)))
+    search = Search(backend, replace(config, batch_sentences=min(len(queries), config.batch_sentences)), max_steps)
+    search.add(queries)
     while search.busy:
         search.step()
 
 
-def slots(config: SearchConfig, positions: int) -> int:
-    """The number of sentences that are searched in parallel, if they have at most this many positions."""
-    return max(1, min(config.batch_sentences, POSITIONS // positions))
+class _Extensions(NamedTuple):
+    """Which hypotheses are extended by which words."""
+
+    parents: Integers
+    """Their rows."""
+    words: Integers
+    scores: NDArray[np.float64]
+    alpha_RS: NDArray[np.float32] | None
+    """α of all rows."""
 
 
 class Search:
@@ -173,16 +196,14 @@ class Search:
     Arrays are indexed by slot (Q) or by hypothesis (R); the hypotheses of a sentence are adjacent.
     """
 
-    def __init__(
-        self, backend: Backend, config: SearchConfig, slots: int, positions: int, max_steps: int | None = None
-    ) -> None:
-        """`positions` is the largest number of positions of a query; `max_steps` is as for `beam_search`."""
-        self.positions = positions
-        self._config, self._max_steps = config, max_steps
+    def __init__(self, backend: Backend, config: SearchConfig, max_steps: int | None = None) -> None:
+        """There are `batch_sentences` slots, as far as the backend has room; `max_steps` is as for `beam_search`."""
+        self._backend, self._config, self._max_steps = backend, config, max_steps
+        slots = config.batch_sentences
         self._ranking = Ranking(config.length_normalization, config.coverage)
         self._constraints = Constraints(config, slots)
         self._repetition = Repetition() if config.forbid_repetition and not config.temperature else None
-        self._session: SearchSession = backend.session(slots, positions)
+        self._session: SearchSession = backend.session()
         self._waiting: deque[Query] = deque()
         self._encoded: list[Query] = []
         self._added = 0
@@ -190,6 +211,8 @@ class Search:
         self._free = list(range(slots))
         self._beams: list[_Beam] = [_Beam(Query([], 0), None)] * slots
         self._width_Q = np.zeros(slots, np.int64)
+        self._positions_Q = np.zeros(slots, np.int64)
+        """The positions of the source in each slot; 0 in a free one."""
         self._written_Q = np.zeros(slots, np.int64)
         self._longest_Q = np.zeros(slots, np.int64)
         self._has_terms_Q = np.zeros(slots, np.bool_)
@@ -217,49 +240,56 @@ class Search:
         self._waiting.extend(queries)
 
     def _fill(self) -> None:
-        """Assign free slots to waiting sentences."""
-        Q = len(self._beams)
+        """Assign free slots to waiting sentences, as long as there is room for another."""
         while self._free and (self._added < len(self._encoded) or self._waiting):
             if self._added == len(self._encoded):
-                self._encoded = [self._waiting.popleft() for _ in range(min(Q, len(self._waiting)))]
+                together = min(len(self._beams), len(self._waiting))
+                self._encoded = [self._waiting.popleft() for _ in range(together)]
                 self._added = 0
                 batch = make_batch([(query.words, []) for query in self._encoded])
-                self._session.encode(torch.from_numpy(batch.source_BS), torch.from_numpy(batch.source_lengths_B))
+                self._session.encode(batch.source_BS, batch.source_lengths_B)
             first = self._added
-            slots = [self._free.pop() for _ in range(min(len(self._free), len(self._encoded) - first))]
-            self._added += len(slots)
-            for slot, query in zip(slots, self._encoded[first : self._added], strict=True):
-                length = len(query.words) + 1
-                random = np.random.default_rng([self._config.seed, *query.words]) if self._config.temperature else None
-                terms = query.terms
-                self._beams[slot] = _Beam(query, random, None if terms is None else terms.after_prefix(query.prefix))
-                self._has_terms_Q[slot] = terms is not None
-                self._constraints.add(slot, length, query.prefix)
-                if self._repetition is not None:
-                    self._repetition.add(query.words)
-                self._width_Q[slot], self._written_Q[slot] = query.beam, 0
-                longest = self._max_steps or max(1, int(self._config.maximum_length_ratio * length))
-                self._longest_Q[slot] = longest + len(query.prefix) + (0 if terms is None else terms.words)
-            self._session.add(np.arange(first, self._added), np.array(slots))
-            self._slots_R = np.concatenate([self._slots_R, slots])
-            self._scores_R = np.concatenate([self._scores_R, np.zeros(len(slots))])
-            self._paths += [None] * len(slots)
+            while self._free and self._added < len(self._encoded) and self._has_room(self._encoded[self._added]):
+                self._begin(self._encoded[self._added])
+                self._added += 1
+            if self._added == first:
+                break
+            self._session.add(np.arange(first, self._added))
 
-    @torch.inference_mode()
+    def _has_room(self, query: Query) -> bool:
+        """Whether this sentence may be searched for beside those that are."""
+        is_live_Q = self._positions_Q > 0
+        rows = int(self._width_Q[is_live_Q].sum())
+        return rows == 0 or self._backend.has_room(rows + query.beam, max(int(self._positions_Q.max()), query.positions))
+
+    def _begin(self, query: Query) -> None:
+        """Assign a slot to a sentence."""
+        slot, length, terms = self._free.pop(), len(query.words) + 1, query.terms
+        random = np.random.default_rng([self._config.seed, *query.words]) if self._config.temperature else None
+        self._beams[slot] = _Beam(query, random, None if terms is None else terms.after_prefix(query.prefix))
+        self._has_terms_Q[slot] = terms is not None
+        self._constraints.add(slot, length, query.prefix)
+        if self._repetition is not None:
+            self._repetition.add(query.words)
+        self._width_Q[slot], self._written_Q[slot], self._positions_Q[slot] = query.beam, 0, query.positions
+        longest = self._max_steps or max(1, int(self._config.maximum_length_ratio * length))
+        self._longest_Q[slot] = longest + len(query.prefix) + (0 if terms is None else terms.words)
+        self._slots_R = np.append(self._slots_R, slot)
+        self._scores_R = np.append(self._scores_R, 0.0)
+        self._paths.append(None)
+
     def step(self) -> list[Query]:
         """Assign free slots to waiting sentences, and extend every hypothesis by one word; the sentences that are done."""
         self._fill()
         slots_R, Q = self._slots_R, len(self._beams)
-        prediction = self._session.predict()
-        alpha_RS = None if prediction.alpha_RS is None else prediction.alpha_RS.float().cpu().numpy()
         is_first_R = self._is_first()
         progress: dict[tuple[int, int], Progress] = {}
         if self._config.temperature:
-            parents, words, scores = self._drawn(prediction)
+            parents, words, scores, alpha_RS = self._drawn()
         elif self._has_terms_Q[slots_R].any():
-            parents, words, scores, progress = self._best_with_terms(prediction, is_first_R, alpha_RS)
+            parents, words, scores, alpha_RS, progress = self._best_with_terms(is_first_R)
         else:
-            parents, words, scores = self._best(prediction, is_first_R)
+            parents, words, scores, alpha_RS = self._best(is_first_R)
         first_rows, slots = np.flatnonzero(is_first_R), slots_R[parents]
 
         ends = words == END
@@ -287,6 +317,7 @@ class Search:
                 continue
             goes_on_Q[slot] = False
             self._free.append(slot)
+            self._positions_Q[slot] = 0
             done.append(query)
             if not query.found:
                 # No hypothesis has finished: return the unfinished ones.
@@ -306,18 +337,11 @@ class Search:
             self._repetition.advance(parents[kept], words[kept])
         return done
 
-    def _best(self, prediction: Prediction, is_first_R: NDArray[np.bool_]) -> tuple[Integers, Integers, NDArray[np.float64]]:
-        """The best extensions of each sentence: the hypotheses to extend, their next words, and the scores."""
+    def _best(self, is_first_R: NDArray[np.bool_]) -> _Extensions:
+        """The best extensions of each sentence."""
         slots_R, config = self._slots_R, self._config
-        W = int(self._width_Q[slots_R].max())
-        banned_RX, forced, forced_words, forced_log_p = self._constrained(prediction)
-        rows_L, words_L, further = self._repeated_too_often()
-        log_p_RW, words_RW = prediction.best(W + further, banned_RX)
-        if further:
-            log_p_RW, words_RW = without(rows_L, words_L, log_p_RW, words_RW, W)
-        if len(forced):
-            log_p_RW[forced], words_RW[forced] = -np.inf, 0
-            log_p_RW[forced, 0], words_RW[forced, 0] = forced_log_p, forced_words
+        prediction, log_p_RW, words_RW, _ = self._predict()
+        W = log_p_RW.shape[1]
 
         # Rank all words of all hypotheses of a sentence, and keep as many as its beam is wide.
         totals_RW = self._scores_R[:, np.newaxis] + log_p_RW
@@ -328,23 +352,34 @@ class Search:
         parents_X = best_X // W
         rank_X = np.arange(len(best_X)) - W * first_rows[sentence_R[parents_X]]
         best = best_X[(rank_X < self._width_Q[slots_R[parents_X]]) & (totals_X[best_X] > -np.inf)]
-        return best // W, words_RW.ravel()[best], totals_X[best]
+        return _Extensions(best // W, words_RW.ravel()[best], totals_X[best], prediction.alpha_RS)
 
-    def _repeated_too_often(self) -> tuple[Integers, Integers, int]:
-        """The rows and words that would be repeated too often, and the most words of a row; what is forced may be so."""
-        none = np.empty(0, np.int64)
-        rows, words = (none, none) if self._repetition is None else self._repetition.too_often()
-        return rows, words, int(np.bincount(rows).max()) if len(rows) else 0
+    def _predict(self, whole: bool = False) -> tuple[Prediction, NDArray[np.float64], Integers, Integers]:
+        """The prediction, and of each row as many words as the widest beam and their log p, under all constraints: in the
+        rows that are returned last, one word is forced, which may be banned.
+        """
+        written_R = self._written_Q[self._slots_R]
+        W = int(self._width_Q[self._slots_R].max())
+        banned_RX = self._constraints.banned(self._slots_R, written_R)
+        rows, words = _NOTHING if self._repetition is None else self._repetition.too_often()
+        forced, forced_words_R = self._constraints.forced(self._slots_R, written_R)
+        most = int(np.bincount(rows).max(initial=0)) + int(banned_RX.sum(1).max())
+        prediction = self._session.predict(W + most, whole or len(forced) > 0)
+        log_p_RW, words_RW = without(prediction.log_p_RW, prediction.words_RW, W, banned_RX, (rows, words))
+        if len(forced):
+            log_p_RW[forced], words_RW[forced] = -np.inf, 0
+            words_RW[forced, 0] = forced_words_R[forced]
+            log_p_RW[forced, 0] = prediction.given(forced, forced_words_R[forced])
+        return prediction, log_p_RW, words_RW, forced
 
     def _rank(self, found: Hypothesis) -> float:
         return self._ranking.score(found.score - DOUBLED * found.doubled, len(found.words) + 1, found.alignment)
 
-    def _best_with_terms(
-        self, prediction: Prediction, is_first_R: NDArray[np.bool_], alpha_RS: NDArray[np.float32] | None
-    ) -> tuple[Integers, Integers, NDArray[np.float64], dict[tuple[int, int], Progress]]:
+    def _best_with_terms(self, is_first_R: NDArray[np.bool_]) -> tuple[Any, ...]:
         """As `_best`, where sentences have terms; and the progress with these of each hypothesis and next word."""
         slots_R, diversity = self._slots_R, self._config.diversity
-        banned_RX, forced, forced_words, forced_log_p = self._constrained(prediction)
+        prediction, log_p_RW, words_RW, forced = self._predict(whole=True)
+        alpha_RS = prediction.alpha_RS
         has_terms_R = self._has_terms_Q[slots_R]
         has_terms_R[forced] = False
         steered: list[tuple[int, Terms, Progress]] = []
@@ -354,14 +389,7 @@ class Search:
             steered.append((row, beam.query.terms, beam.progress(self._paths[row])))
         wanted = [(row, word) for row, terms, progress in steered for word in terms.wanted(progress)]
         rows_G, words_G = np.array(wanted, np.int64).reshape(-1, 2).T.copy()
-        W = int(self._width_Q[slots_R].max())
-        rows_L, words_L, further = self._repeated_too_often()
-        log_p_RW, words_RW, log_p_G = prediction.best_and_given(W + further, banned_RX, rows_G, words_G)
-        if further:
-            log_p_RW, words_RW = without(rows_L, words_L, log_p_RW, words_RW, W)
-        if len(forced):
-            log_p_RW[forced], words_RW[forced] = -np.inf, 0
-            log_p_RW[forced, 0], words_RW[forced, 0] = forced_log_p, forced_words
+        log_p_G = prediction.given(rows_G, words_G)
 
         log_p_of = dict(zip(wanted, log_p_G.tolist(), strict=True))
         after: dict[tuple[int, int], Progress] = {}
@@ -392,9 +420,9 @@ class Search:
         turn = _ranks(sentence_X[order], missing_X[order])
         order = order[np.lexsort((missing_X[order], turn, sentence_X[order]))]
         best_X = order[_ranks(sentence_X[order]) < self._width_Q[slots_R[parents_X[order]]]]
-        return parents_X[best_X], words_X[best_X], totals_X[best_X], after
+        return *_Extensions(parents_X[best_X], words_X[best_X], totals_X[best_X], alpha_RS), after
 
-    def _drawn(self, prediction: Prediction) -> tuple[Integers, Integers, NDArray[np.float64]]:
+    def _drawn(self) -> _Extensions:
         """As `_best`, with one sampled word per hypothesis; the first word of a sentence is sampled `beam` times."""
         slots_R = self._slots_R
         draws_R = np.where(self._written_Q[slots_R] == 0, self._width_Q[slots_R], 1)
@@ -403,27 +431,21 @@ class Search:
             random = self._beams[slots_R[row]].random
             assert random is not None
             chances_RW[row, :draws] = random.random(draws)
-        banned_RX, forced, forced_words, forced_log_p = self._constrained(prediction)
+        prediction, best_log_p_RW, best_RW, forced = self._predict(whole=True)
+        banned_RX = self._constraints.banned(slots_R, self._written_Q[slots_R])
         log_p_RW, words_RW = prediction.draw(chances_RW, self._config.temperature, banned_RX)
-        log_p_RW[forced], words_RW[forced] = forced_log_p[:, np.newaxis], forced_words[:, np.newaxis]
+        log_p_RW[forced], words_RW[forced] = best_log_p_RW[forced, :1], best_RW[forced, :1]
         parents, columns = np.nonzero(np.arange(chances_RW.shape[1]) < draws_R[:, np.newaxis])
         scores = self._scores_R[parents] + log_p_RW[parents, columns]
         possible = scores > -np.inf
-        return parents[possible], words_RW[parents, columns][possible], scores[possible]
+        words = words_RW[parents, columns][possible]
+        return _Extensions(parents[possible], words, scores[possible], prediction.alpha_RS)
 
     def _is_first(self) -> NDArray[np.bool_]:
         """True (R) for the first hypothesis of each sentence."""
         is_first_R = np.ones(len(self._slots_R), np.bool_)
         np.not_equal(self._slots_R[1:], self._slots_R[:-1], out=is_first_R[1:])
         return is_first_R
-
-    def _constrained(self, prediction: Prediction) -> tuple[NDArray[np.bool_], Integers, Integers, NDArray[np.float64]]:
-        """The words banned in every row; the rows whose next word is forced, this word, and its log p."""
-        written_R = self._written_Q[self._slots_R]
-        banned_RX = self._constraints.banned(self._slots_R, written_R)
-        forced, words_R = self._constraints.forced(self._slots_R, written_R)
-        log_p = prediction.given(words_R)[forced] if len(forced) else np.empty(0)
-        return banned_RX, forced, words_R[forced], log_p
 
 
 def _ranks(*keys: Integers) -> Integers:

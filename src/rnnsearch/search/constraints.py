@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,3 +46,35 @@ class Constraints:
         for row in rows.tolist():
             words_R[row] = self._prefix_Q[slots_R[row]][written_R[row]]
         return rows, words_R
+
+
+def without(
+    log_p_RW: NDArray[np.float64],
+    words_RW: Integers,
+    count: int,
+    banned_RX: NDArray[np.bool_],
+    further: tuple[Integers, Integers],
+) -> tuple[NDArray[np.float64], Integers]:
+    """The `count` most probable words of each row that are not banned, and their log p, −∞ where none is left.
+
+    `banned` is true for those of the first X words that are, and `further` are rows and words.
+    """
+    banned_RW = words_RW < banned_RX.shape[1]
+    if banned_RW.any():
+        first_RW = np.minimum(words_RW, banned_RX.shape[1] - 1)
+        banned_RW &= np.take_along_axis(banned_RX, first_RW, 1)
+    rows, words = further
+    if len(rows):
+        np.logical_or.at(banned_RW, rows, words_RW[rows] == words[:, np.newaxis])
+    if banned_RW.any():
+        order_RW = np.argsort(banned_RW, axis=1, kind="stable")
+        log_p_RW = np.take_along_axis(np.where(banned_RW, -np.inf, log_p_RW), order_RW, 1)
+        words_RW = np.take_along_axis(words_RW, order_RW, 1)
+    return _wide(log_p_RW, count, -np.inf), _wide(words_RW, count, 0)
+
+
+def _wide(array_RW: NDArray[Any], count: int, fill: float) -> NDArray[Any]:
+    """So many columns of an array."""
+    if array_RW.shape[1] >= count:
+        return array_RW[:, :count]
+    return np.pad(array_RW, ((0, 0), (0, count - array_RW.shape[1])), constant_values=fill)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from rnnsearch.search.backend import Backend, Integers, Prediction, SearchSession
+from rnnsearch.search.backend import Backend, Integers, Prediction, SearchSession, best_words
 
 
 class EnsembleBackend:
@@ -16,8 +15,11 @@ class EnsembleBackend:
     def __init__(self, backends: Sequence[Backend]) -> None:
         self._backends = backends
 
-    def session(self, slots: int, positions: int) -> EnsembleSession:
-        return EnsembleSession([backend.session(slots, positions) for backend in self._backends])
+    def session(self) -> EnsembleSession:
+        return EnsembleSession([backend.session() for backend in self._backends])
+
+    def has_room(self, rows: int, positions: int) -> bool:
+        return all(backend.has_room(rows, positions) for backend in self._backends)
 
 
 class EnsembleSession:
@@ -26,36 +28,32 @@ class EnsembleSession:
     def __init__(self, members: Sequence[SearchSession]) -> None:
         self._members = members
 
-    def encode(self, x_BS: Tensor, lengths_B: Tensor) -> None:
+    def encode(self, x_BS: Integers, lengths_B: Integers) -> None:
         for member in self._members:
             member.encode(x_BS, lengths_B)
 
-    def add(self, sentences_b: Integers, slots_b: Integers) -> None:
+    def add(self, sentences_b: Integers) -> None:
         for member in self._members:
-            member.add(sentences_b, slots_b)
+            member.add(sentences_b)
 
-    def predict(self) -> Prediction:
-        predictions = [member.predict() for member in self._members]
-        first, alphas = predictions[0], [p.alpha_RS for p in predictions if p.alpha_RS is not None]
-
-        def log_mean(rows: slice) -> tuple[Tensor, Tensor]:
-            p_RV: Tensor | None = None
-            for member in predictions:
-                product_RV, factor_R = member.products(rows)
-                member_p_RV = torch.softmax(product_RV * factor_R.unsqueeze(1) + member.bias_V, 1)
-                p_RV = member_p_RV if p_RV is None else p_RV.add_(member_p_RV)
-            assert p_RV is not None
-            return p_RV.log_(), torch.ones_like(factor_R)
-
+    def predict(self, count: int, whole: bool = False) -> Prediction:
+        predictions = [member.predict(1, whole=True) for member in self._members]
+        alphas = [one.alpha_RS for one in predictions if one.alpha_RS is not None]
+        wholes = [one.log_p_RV for one in predictions if one.log_p_RV is not None]
+        p_RV = sum((np.exp(log_p_RV) for log_p_RV in wholes[1:]), np.exp(wholes[0])) / np.float32(len(wholes))
+        with np.errstate(divide="ignore"):
+            log_p_RV = np.log(p_RV)
+        log_p_RW, words_RW = best_words(log_p_RV, count)
+        ids_RV = predictions[0].ids_RV
         # A member may keep positions past the ends of all sentences, where its weights are zero.
         S = max((alpha_RS.shape[1] for alpha_RS in alphas), default=0)
-        alphas = [torch.nn.functional.pad(alpha_RS, (0, S - alpha_RS.shape[1])) for alpha_RS in alphas]
+        alphas = [np.pad(alpha_RS, ((0, 0), (0, S - alpha_RS.shape[1]))) for alpha_RS in alphas]
         return Prediction(
-            rows=first.rows,
-            products=log_mean,
-            bias_V=torch.zeros_like(first.bias_V),
-            alpha_RS=torch.stack(alphas).mean(0) if alphas else None,
-            candidates_RX=first.candidates_RX,
+            words_RW=words_RW if ids_RV is None else np.take_along_axis(ids_RV, words_RW, 1),
+            log_p_RW=log_p_RW,
+            alpha_RS=np.stack(alphas).mean(0) if alphas else None,
+            log_p_RV=log_p_RV if whole else None,
+            ids_RV=ids_RV,
         )
 
     def advance(self, parents_r: Integers, words_r: Integers) -> None:

@@ -1,4 +1,4 @@
-"""The plain backend, the reference of the fast one: the model's own `start`, `predict` and `advance`, on any device."""
+"""The plain backend, the reference of the other: the model's own `start`, `predict` and `advance`, on any device."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from rnnsearch.model import RNNsearch, Source
 from rnnsearch.model.rnnsearch import Hypotheses, StepOutput
 from rnnsearch.search.backend import Integers, Prediction, VocabularySelection
 
+POSITIONS = 20_000
+"""Maximum number of hypotheses times source positions, padding included, that are searched in parallel."""
+
 
 class PlainBackend:
     """Search with the model's own code for a step. See `Backend`."""
@@ -18,8 +21,11 @@ class PlainBackend:
         self._model = model
         self._selection = selection
 
-    def session(self, slots: int, positions: int) -> PlainSession:
+    def session(self) -> PlainSession:
         return PlainSession(self._model, self._selection)
+
+    def has_room(self, rows: int, positions: int) -> bool:
+        return rows * positions <= POSITIONS
 
 
 class PlainSession:
@@ -35,12 +41,14 @@ class PlainSession:
         self._allowed_BV: Tensor | None = None
         """With vocabulary selection, True for the words that are allowed for each of these sentences."""
 
-    def encode(self, x_BS: Tensor, lengths_B: Tensor) -> None:
+    @torch.inference_mode()
+    def encode(self, x_BS: Integers, lengths_B: Integers) -> None:
         device = self._model.readout.b_w.device
-        self._waiting = self._model.encode(x_BS.to(device), lengths_B.to(device))
+        self._waiting = self._model.encode(torch.from_numpy(x_BS).to(device), torch.from_numpy(lengths_B).to(device))
         self._waiting_allowed_BV = None if self._selection is None else self._allowed(self._selection, x_BS, lengths_B)
 
-    def add(self, sentences_b: Integers, slots_b: Integers) -> None:
+    @torch.inference_mode()
+    def add(self, sentences_b: Integers) -> None:
         sentences = torch.from_numpy(sentences_b).to(self._waiting.mask_BS.device)
         source = self._waiting.select(sentences)
         hypotheses = self._model.start(source)
@@ -53,23 +61,25 @@ class PlainSession:
         self._place_R = np.concatenate([self._place_R, np.arange(first, len(source.mask_BS))])
         self._source, self._hypotheses, self._allowed_BV = source, hypotheses, allowed_BV
 
-    def predict(self) -> Prediction:
+    @torch.inference_mode()
+    def predict(self, count: int, whole: bool = False) -> Prediction:
         assert self._source is not None
         assert self._hypotheses is not None
         places_R = torch.from_numpy(self._place_R).to(self._source.mask_BS.device)
         self._step: StepOutput = self._model.predict(self._hypotheses, self._source.select(places_R))
         log_p_RV = self._step.log_p_BKV.squeeze(1)
         if self._allowed_BV is not None:
-            log_p_RV = log_p_RV.masked_fill(~self._allowed_BV[places_R], -torch.inf)
+            log_p_RV = torch.log_softmax(log_p_RV.masked_fill(~self._allowed_BV[places_R], -torch.inf), 1)
+        log_p_RW, words_RW = log_p_RV.topk(min(count, log_p_RV.shape[1]), 1)
         alpha_R1S = self._step.alpha_BKS
-        factor_R = log_p_RV.new_ones(len(log_p_RV))
         return Prediction(
-            rows=len(log_p_RV),
-            products=lambda rows: (log_p_RV[rows], factor_R[rows]),
-            bias_V=log_p_RV.new_zeros(log_p_RV.shape[1]),
-            alpha_RS=None if alpha_R1S is None else alpha_R1S.squeeze(1),
+            words_RW=words_RW.cpu().numpy(),
+            log_p_RW=log_p_RW.double().cpu().numpy(),
+            alpha_RS=None if alpha_R1S is None else alpha_R1S.squeeze(1).float().cpu().numpy(),
+            log_p_RV=log_p_RV.cpu().numpy() if whole else None,
         )
 
+    @torch.inference_mode()
     def advance(self, parents_r: Integers, words_r: Integers) -> None:
         assert self._source is not None
         device = self._source.mask_BS.device
@@ -84,7 +94,7 @@ class PlainSession:
             self._source = self._source.select(live_b)
             self._allowed_BV = None if self._allowed_BV is None else self._allowed_BV[live_b]
 
-    def _allowed(self, selection: VocabularySelection, x_BS: Tensor, lengths_B: Tensor) -> Tensor:
+    def _allowed(self, selection: VocabularySelection, x_BS: Integers, lengths_B: Integers) -> Tensor:
         """True for the words that are allowed for each sentence."""
         allowed_BV = torch.zeros(len(x_BS), len(self._model.readout.b_w), dtype=torch.bool)
         allowed_BV[:, : selection.frequent] = True

@@ -55,35 +55,27 @@ class Repetition:
     def advance(self, parents: Integers, words: Integers) -> None:
         """Extend these hypotheses, each by a word; the others are gone."""
         words_RT = np.concatenate([words[:, np.newaxis], self._words_RT[parents, : WINDOW - 1]], 1)
-        longest = int((words_RT != _NO_WORD).sum(1).max(initial=0))
-        self._words_RT, self._limits_RN = words_RT[:, :longest], self._limits_RN[parents]
+        while (words_RT[:, -1] == _NO_WORD).all() and words_RT.shape[1] > 1:
+            words_RT = words_RT[:, :-1]
+        self._words_RT, self._limits_RN = words_RT, self._limits_RN[parents]
 
     def too_often(self) -> tuple[Integers, Integers]:
         """The hypotheses and the words that they may not go on with: pairs of a row and a word, each once."""
-        R, T = self._words_RT.shape
         found: set[tuple[int, int]] = set()
-        same_RT = np.ones((R, max(0, T - 1)), np.bool_)
+        words_RT, rows = self._words_RT, np.arange(len(self._words_RT))
+        same_RT = np.ones((len(rows), max(0, words_RT.shape[1] - 1)), np.bool_)
         for back in range(max(LIMITS) - 1):
             # Whether the last words, `back` + 1 of them, are those that end at an earlier place.
-            width = T - 1 - back
-            if width <= 0:
+            same_RT = same_RT[:, : words_RT.shape[1] - 1 - back]
+            same_RT = same_RT & (words_RT[:, 1 + back :] == words_RT[:, back : back + 1])
+            is_frequent_R = same_RT.sum(1) >= min(LIMITS.values())
+            if not is_frequent_R.any():
                 break
-            same_RT = same_RT[:, :width] & (self._words_RT[:, 1 + back :] == self._words_RT[:, back : back + 1])
+            words_RT, same_RT, rows = words_RT[is_frequent_R], same_RT[is_frequent_R], rows[is_frequent_R]
             if back + 2 in LIMITS:
-                limit_R = self._limits_RN[:, [*LIMITS].index(back + 2)]
-                for row in np.flatnonzero((same_RT.sum(1) >= limit_R) & (self._words_RT[:, back] != _NO_WORD)).tolist():
-                    counts = Counter(self._words_RT[row, :width][same_RT[row]].tolist())
-                    found.update((row, word) for word, count in counts.items() if count >= limit_R[row])
+                limit_R = self._limits_RN[rows, [*LIMITS].index(back + 2)]
+                for i in np.flatnonzero((same_RT.sum(1) >= limit_R) & (words_RT[:, back] != _NO_WORD)).tolist():
+                    counts = Counter(words_RT[i, : same_RT.shape[1]][same_RT[i]].tolist())
+                    found.update((int(rows[i]), word) for word, count in counts.items() if count >= limit_R[i])
         pairs = np.array(sorted(found), np.int64).reshape(-1, 2)
         return pairs[:, 0], pairs[:, 1]
-
-
-def without(
-    rows: Integers, words: Integers, log_p_RW: NDArray[np.float64], words_RW: Integers, count: int
-) -> tuple[NDArray[np.float64], Integers]:
-    """The first `count` columns, after these words have been taken out of these rows; log p −inf where none is left."""
-    banned_RW = np.zeros(words_RW.shape, np.bool_)
-    np.logical_or.at(banned_RW, rows, words_RW[rows] == words[:, np.newaxis])
-    order_RW = np.argsort(banned_RW, axis=1, kind="stable")[:, :count]
-    log_p_RW = np.where(banned_RW, -np.inf, log_p_RW)
-    return np.take_along_axis(log_p_RW, order_RW, 1), np.take_along_axis(words_RW, order_RW, 1)

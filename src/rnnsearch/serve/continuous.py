@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from rnnsearch.config import SearchConfig
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.search import Query, Search, slots
+from rnnsearch.search import Query, Search
 from rnnsearch.translation import Translation, Translator
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
 from rnnsearch.translation.glossary import GivenTerms
@@ -25,8 +25,6 @@ log = logging.getLogger("rnnsearch.serve")
 GROUP, PATIENCE = 8, 8
 """The number of sentences that are encoded together, which takes hardly longer than encoding one, and the most steps of the
 search for which a sentence waits for such a group. In an empty search, a sentence does not wait."""
-POSITIONS = 128
-"""The number of source positions of a slot. For a longer sentence, an empty search is replaced by one with larger slots."""
 
 
 class SearchFailed(Exception):
@@ -84,7 +82,7 @@ class ContinuousTranslator:
         self.settings: SearchConfig = translator.search_settings(settings)
         self._glossary = translator.glossary(terms)
         self._backend = translator.backend(self.settings)
-        self._search = self._new_search(POSITIONS)
+        self._search = Search(self._backend, self.settings)
         self._callers: dict[int, _Caller] = {}
         self._turns: deque[_Caller] = deque()
         """The callers with waiting queries; the first one is next."""
@@ -177,16 +175,8 @@ class ContinuousTranslator:
             for query in self._search.step():
                 self._finish(query)
 
-    def _new_search(self, positions: int) -> Search:
-        return Search(self._backend, self.settings, slots(self.settings, positions), positions)
-
     def _admit(self) -> None:
         """Move waiting queries into free slots, one of each caller in turn."""
-        if self._turns and not self._search.busy:
-            # An empty search can be replaced by one that has room for a long sentence, and back.
-            positions = max(POSITIONS, self._turns[0].waiting[0][1].positions)
-            if positions != self._search.positions:
-                self._search = self._new_search(positions)
         if self._search.busy and self._turns and self._search.free:
             self._waited += 1
             if min(self._waiting, self._search.free) < GROUP and self._waited < PATIENCE:
@@ -196,8 +186,6 @@ class ContinuousTranslator:
         while self._turns and self._search.free:
             caller = self._turns[0]
             line, query = caller.waiting[0]
-            if query.positions > self._search.positions or self._search.positions > POSITIONS >= query.positions:
-                return  # the query waits until the search is empty and can be replaced
             caller.waiting.popleft()
             self._waiting -= 1
             self._turns.popleft()
@@ -229,4 +217,4 @@ class ContinuousTranslator:
             self.cancel(line.caller)
             self._found.append(Found(line.caller, line.place, SearchFailed()))
         self._lines.clear()
-        self._search = self._new_search(POSITIONS)
+        self._search = Search(self._backend, self.settings)

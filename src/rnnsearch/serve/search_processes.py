@@ -18,10 +18,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.jobs.processes import Process, thread_share
+from rnnsearch.jobs.processes import Process, thread_share, threads, use_threads
 from rnnsearch.serve.continuous import ContinuousTranslator, SearchFailed
 from rnnsearch.translation import NextWord, ScoredPair, Translation, Translator, load
 
@@ -115,13 +113,13 @@ class SearchProcesses:
         terms: Mapping[str, str] | None = None,
         count: int | None = None,
     ) -> None:
-        """Start so many processes; each calls `make` for its models, and has its share of PyTorch's threads.
+        """Start so many processes; each calls `make` for its models, and has its share of the threads.
 
-        By default there are two, or one where PyTorch has one thread. `settings` and `terms` are those of
+        By default there are two, or one where there is one thread. `settings` and `terms` are those of
         `Translator.translate`. Let the calling process have no threads yet, and not compute before. Raises RnnsearchError
         where a model cannot be loaded.
         """
-        count = count or min(2, torch.get_num_threads())
+        count = count or min(2, threads())
         do = partial(_serve, make, dict(settings), terms, thread_share(count))
         self._processes: list[_Process] = []
         self._calls: dict[int, _Call] = {}
@@ -278,11 +276,11 @@ def _serve(
     make: Callable[[], Sequence[Translator]],
     settings: Mapping[str, object],
     terms: Mapping[str, str] | None,
-    threads: int,
+    share: int,
     connection: Connection,
 ) -> None:
     """What a process does, until nobody listens at the other end of its connection."""
-    torch.set_num_threads(threads)
+    use_threads(share)
     with suppress(EOFError, OSError):  # nobody listens
         try:
             engines = [ContinuousTranslator(translator, terms, **settings) for translator in make()]

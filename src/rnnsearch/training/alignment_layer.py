@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from random import Random
 
@@ -80,7 +80,7 @@ class AlignmentLayerTraining:
             optimizer.step()
             decay.step()
             advance(1)
-        return replace(system, alignment_layer=layer.eval())
+        return System(system.config, system.vocabularies, system.model, layer.eval())
 
     def _shuffled(self) -> Iterator[list[int]]:
         """Yield the minibatches of one epoch after another, without end, each epoch in a new random order."""

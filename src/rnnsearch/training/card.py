@@ -10,7 +10,7 @@ from rnnsearch.model_folder import System
 def model_card(system: System, record: dict[str, Any]) -> str:
     """Return the model card as Markdown: what the model is, what it was trained on, how good it is, and how to use it."""
     data, model = system.config.data, system.config.model
-    kind = "RNNsearch" if system.model.aligns else "RNNencdec"
+    kind = "RNNsearch" if system.aligns else "RNNencdec"
     pairs = zip(record["data"]["source_files"], record["data"]["target_files"], strict=True)
     files = ", ".join(f"`{source['name']}` with `{target['name']}`" for source, target in pairs)
     rows = {

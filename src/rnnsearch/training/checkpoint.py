@@ -19,9 +19,9 @@ from torch import Tensor
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import RNNsearch
-from rnnsearch.model_folder import checksum, copy_weights, read_tensors, save_tensors
 from rnnsearch.training.average import WeightAverage
 from rnnsearch.training.optimizer import Optimizer
+from rnnsearch.training.tensor_files import checksum, copy_weights, read_tensors, save_tensors
 
 Count = Annotated[int, Field(ge=0, le=10**15)]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]

@@ -33,7 +33,6 @@ from rnnsearch.model_folder import (
     check_name,
     check_single,
     load_system,
-    load_weights,
     new_system,
     save_settings,
 )
@@ -41,6 +40,7 @@ from rnnsearch.terminal import Terminal
 from rnnsearch.training.card import model_card
 from rnnsearch.training.display import Display
 from rnnsearch.training.processes import Processes, joined
+from rnnsearch.training.tensor_files import load_weights
 from rnnsearch.training.trainer import CHECKPOINT, Listener, Silent, Trainer
 from rnnsearch.training.validation import DevelopmentSet, negative_log_likelihood, validate
 from rnnsearch.translation.request import patterns_of
@@ -127,7 +127,7 @@ def train(
 
         system = new_system(config, prepared.vocabularies)
         if initial is not None and start is not None:
-            load_weights(Path(start) / WEIGHTS, system.model)
+            load_weights(Path(start) / WEIGHTS, system)
         system.model.to(default_device())
         _describe(console, system, prepared, processes)
 
@@ -148,7 +148,7 @@ def train(
         console.print(
             f"Finished: {progress.finished}. The best model is that of update {progress.best_update:,}.", markup=False
         )
-        load_weights(folder / WEIGHTS, system.model)
+        load_weights(folder / WEIGHTS, system)
         system.model.eval()
         if processes.first:
             record = training_record(trainer, prepared)
@@ -420,7 +420,7 @@ def _describe(console: Console, system: System, prepared: PreparedData, processe
     """Print a summary of the text, and the kind and the size of the model."""
     for line in prepared.summary():
         console.print(line, highlight=False, markup=False, soft_wrap=True)
-    kind = "RNNsearch" if system.model.aligns else "RNNencdec"
+    kind = "RNNsearch" if system.aligns else "RNNencdec"
     together = f", {processes.count} processes" if processes.count > 1 else ""
     console.print(
         f"{kind}, {system.model.count_parameters() / 1e6:.1f} million parameters, on {device_name()}{together}",

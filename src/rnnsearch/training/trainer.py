@@ -18,7 +18,7 @@ from rnnsearch.data.batches import BatchStream, Guide, SubwordSampling
 from rnnsearch.data.pack import PackedCorpus
 from rnnsearch.devices import batch_tensors, device_of
 from rnnsearch.model_files import WEIGHTS
-from rnnsearch.model_folder import System, checksum, save_weights
+from rnnsearch.model_folder import System, save_weights
 from rnnsearch.ops import choose_recurrences, fast_products, kept_memory, precision_of, usable_precision
 from rnnsearch.training.average import WeightAverage
 from rnnsearch.training.checkpoint import Progress, load_checkpoint, save_checkpoint
@@ -26,6 +26,7 @@ from rnnsearch.training.cost import cost_divisor, training_cost
 from rnnsearch.training.gradients import Shard, reduction, shards
 from rnnsearch.training.optimizer import gradient_norm, learning_rate, make_optimizer
 from rnnsearch.training.processes import Processes
+from rnnsearch.training.tensor_files import checksum
 from rnnsearch.training.validation import DevelopmentSet, validate
 
 CHECKPOINT = Path("checkpoints") / "last.safetensors"
@@ -105,7 +106,7 @@ class Trainer:
                 system.vocabularies, self.settings.augment, self.settings.seed, system.config.data.max_length
             )
         guide = None
-        if links is not None and self.settings.guided_alignment and system.model.aligns:
+        if links is not None and self.settings.guided_alignment and system.aligns:
             guide = Guide(links, system.vocabularies)
         self.batches = BatchStream(
             corpus,

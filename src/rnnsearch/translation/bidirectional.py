@@ -38,7 +38,7 @@ class BidirectionalTranslator(Translator):
     @property
     def kind(self) -> str:
         """See `Translator.kind`."""
-        kind = "RNNsearch" if self.system.model.aligns else "RNNencdec"
+        kind = "RNNsearch" if self.system.aligns else "RNNencdec"
         return f"{len(self.systems)} {kind}, of both directions"
 
     def requests(self, *_: object, **__: object) -> NoReturn:

@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-import torch
+import numpy as np
+from numpy.typing import NDArray
 
 from rnnsearch.atomic import write_text
 from rnnsearch.data.batches import make_batch
@@ -20,7 +21,6 @@ from rnnsearch.data.word_alignments import hard_alignment
 from rnnsearch.devices import batch_tensors, device_of
 from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.model_folder import System
-from rnnsearch.ops import fast_products
 from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL
 from rnnsearch.translation.translation import links_above
 from rnnsearch.untrusted import MEGABYTE, read_bytes
@@ -99,12 +99,11 @@ class LinkCounter:
     """Counts the links between the words of sentence pairs that a model's alignment layer draws, or else its attention."""
 
     def __init__(self, system: System) -> None:
-        if not system.model.aligns:
+        if not system.aligns:
             raise RnnsearchError("a lexicon is learned from alignments, and an RNNencdec computes none")
         self._system = system
         self.counts: dict[str, Counter[str]] = {}
 
-    @torch.inference_mode()
     def add(self, sources: Sequence[list[str]], targets: Sequence[list[str]]) -> None:
         """Count the links of these pairs, as words. Pairs longer than `data.max_length` are passed over, as in training."""
         system = self._system
@@ -114,28 +113,36 @@ class LinkCounter:
             for source, target in zip(sources, targets, strict=True)
             if 0 < len(source) <= longest and 0 < len(target) <= longest
         ]
-        device = device_of(system.model)
         lengths = [max(len(source), len(target)) + 1 for source, target in pairs]
+        layer = system.has_alignment_layer
         for indices in by_length(lengths, system.config.training.batch_size):
             chosen = [pairs[i] for i in indices]
-            batch = make_batch(
-                [
-                    ([*map(system.vocabularies.source.id, source)], [*map(system.vocabularies.target.id, target)])
-                    for source, target in chosen
-                ]
-            )
+            weights_BTS = self._weights(chosen)
+            for (source, target), weights_TS in zip(chosen, weights_BTS, strict=True):
+                S, T = len(source), len(target)
+                links = hard_alignment(weights_TS[:T, : S + 1]) if not layer else links_above(weights_TS[:T, :S])
+                self._count(source, target, links)
+
+    def _weights(self, pairs: Sequence[tuple[list[str], list[str]]]) -> NDArray[np.float32]:
+        """α of these pairs, or the probabilities of the alignment layer, (B, T, S)."""
+        import torch  # translation does without
+
+        from rnnsearch.ops import fast_products
+
+        system, vocabularies = self._system, self._system.vocabularies
+        batch = make_batch(
+            [([*map(vocabularies.source.id, source)], [*map(vocabularies.target.id, target)]) for source, target in pairs]
+        )
+        with torch.inference_mode():
+            tensors = batch_tensors(batch, device_of(system.model))
             with fast_products():
-                tensors = batch_tensors(batch, device)
                 output = system.model(*tensors)
-            layer = system.alignment_layer
-            if layer is None:
+            if system.alignment_layer is None:
                 weights_BTS = output.decoded.alpha_TBS.transpose(0, 1).float()
             else:
-                weights_BTS = layer(system.model, output, *tensors).sigmoid()
-            for (source, target), weights_TS in zip(chosen, weights_BTS.cpu().numpy(), strict=True):
-                S, T = len(source), len(target)
-                links = hard_alignment(weights_TS[:T, : S + 1]) if layer is None else links_above(weights_TS[:T, :S])
-                self._count(source, target, links)
+                weights_BTS = system.alignment_layer(system.model, output, *tensors).sigmoid()
+            found: NDArray[np.float32] = weights_BTS.cpu().numpy()
+        return found
 
     def _count(self, source: list[str], target: list[str], links: Iterable[tuple[int, int]]) -> None:
         for j, i in links:

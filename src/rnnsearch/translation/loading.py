@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from rnnsearch.devices import default_device
+from rnnsearch.devices import translation_device
 from rnnsearch.model_catalog import default_model, model_folder
 from rnnsearch.model_folder import System, load_systems
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
@@ -23,7 +23,7 @@ def load(*models: str | os.PathLike[str]) -> Translator:
     """
     folders = [model_folder(model) for model in models] or [default_model()]
     directions: dict[bool, list[tuple[Path, System]]] = {}
-    for folder, members in zip(folders, load_systems(folders, default_device()), strict=True):
+    for folder, members in zip(folders, load_systems(folders, translation_device()), strict=True):
         for system in members:
             directions.setdefault(system.config.data.right_to_left, []).append((folder, system))
     sides = [Translator([system for _, system in placed], placed[0][0]) for _, placed in sorted(directions.items())]

@@ -78,7 +78,7 @@ class Requests:
     def __init__(self, system: System) -> None:
         self.vocabularies = system.vocabularies
         self.right_to_left = system.config.data.right_to_left
-        self.aligns = system.model.aligns
+        self.aligns = system.aligns
         self.source, self.target = units_of(system.config.data)
         data = system.config.data
         self.protects = data.protects

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
+from numpy.typing import NDArray
 
-from rnnsearch.data.batches import make_batch
+from rnnsearch.data.batches import Batch, make_batch
 from rnnsearch.data.length_batches import by_length
 from rnnsearch.data.word_alignments import Links, hard_alignment
 from rnnsearch.devices import batch_tensors, device_of
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import System
-from rnnsearch.ops import fast_products
 from rnnsearch.text.vocabulary import END_SYMBOL
 from rnnsearch.translation.notebook import as_html
 from rnnsearch.translation.translation import (
@@ -95,7 +94,6 @@ class ScoredPair:
         return as_html(" ".join(self.tokens), remark, self.source_tokens, *self.with_end())
 
 
-@torch.inference_mode()
 def score_pairs(
     systems: Sequence[System],
     sources: Sequence[list[str]],
@@ -110,8 +108,7 @@ def score_pairs(
     """
     if len(sources) != len(targets):
         raise RnnsearchError(f"{len(sources)} source lines but {len(targets)} target lines; line n translates line n")
-    system, models = systems[0], [each.model for each in systems]
-    device = device_of(system.model)
+    system = systems[0]
     scored: list[ScoredPair | None] = [None] * len(sources)
     seen = [system.seen(source, target) for source, target in zip(sources, targets, strict=True)]
     ids = [system.vocabularies.encode(*pair) for pair in seen]
@@ -123,31 +120,17 @@ def score_pairs(
                 "side, so split it"
             )
     for indices in by_length([max(len(x), len(y)) + 1 for x, y in ids], system.config.training.batch_size):
-        batch = make_batch([ids[i] for i in indices])
-        tensors = batch_tensors(batch, device)
-        logs_p_P, alphas_TBS = [], []
-        p_BTS: Alignment | None = None
-        for model in models:
-            with fast_products():
-                output = model(*tensors)
-                log_p_of_model_P = -torch.nn.functional.cross_entropy(output.logits_PV, output.words_P, reduction="none")
-            logs_p_P.append(log_p_of_model_P.double())
-            if with_alignment and output.decoded.alpha_TBS is not None:
-                alphas_TBS.append(output.decoded.alpha_TBS)
-                if model is system.model and system.alignment_layer is not None:
-                    p_BTS = system.alignment_layer(model, output, *tensors).sigmoid().cpu().numpy()
-        log_p_P = torch.stack(logs_p_P).logsumexp(0) - math.log(len(models))
-        alpha_TBS = torch.stack(alphas_TBS).mean(0) if alphas_TBS else None
+        log_p_P, sentences_P, alpha_TBS, p_BTS = _read(systems, make_batch([ids[i] for i in indices]), with_alignment)
         for b, i in enumerate(indices):
             x, y = ids[i]
             source_word_ids = system.vocabularies.source.word_ids(seen[i][0])
             target_word_ids = system.vocabularies.target.word_ids(seen[i][1])
-            scores = log_p_P[output.sentences_P == b].cpu().numpy()
+            scores = log_p_P[sentences_P == b]
             word_scores = np.bincount([*target_word_ids, len(targets[i])], scores)
             alignment = end_alignment = link_probabilities = None
             if alpha_TBS is not None:
                 # A copy: a view would keep the whole batch's alignments alive.
-                alpha = alpha_TBS[: len(y) + 1, b, : len(x) + 1].float().cpu().numpy().copy()
+                alpha = alpha_TBS[: len(y) + 1, b, : len(x) + 1].copy()
                 alignment = by_words(alpha[:-1], target_word_ids, source_word_ids)
                 end_alignment = end_by_words(alpha[-1], source_word_ids)
             if p_BTS is not None:
@@ -162,3 +145,31 @@ def score_pairs(
                 link_probabilities=link_probabilities,
             )
     return [pair for pair in scored if pair is not None]
+
+
+def _read(
+    systems: Sequence[System], batch: Batch, with_alignment: bool
+) -> tuple[NDArray[np.float64], NDArray[np.int64], Alignment | None, Alignment | None]:
+    """What the models make of the pairs of a minibatch: log p of each target word and the number of its pair, both (P); α
+    (T, B, S); and the probabilities of links (B, T, S).
+    """
+    import torch  # translation does without
+
+    from rnnsearch.ops import fast_products
+
+    first, logs_p_P, alphas_TBS = systems[0], [], []
+    p_BTS: Alignment | None = None
+    with torch.inference_mode():
+        tensors = batch_tensors(batch, device_of(first.model))
+        for system in systems:
+            with fast_products():
+                output = system.model(*tensors)
+                log_p_of_model_P = -torch.nn.functional.cross_entropy(output.logits_PV, output.words_P, reduction="none")
+            logs_p_P.append(log_p_of_model_P.double())
+            if with_alignment and output.decoded.alpha_TBS is not None:
+                alphas_TBS.append(output.decoded.alpha_TBS)
+                if system is first and first.alignment_layer is not None:
+                    p_BTS = first.alignment_layer(first.model, output, *tensors).sigmoid().cpu().numpy()
+        log_p_P = torch.stack(logs_p_P).logsumexp(0) - math.log(len(systems))
+        alpha_TBS = torch.stack(alphas_TBS).mean(0).float().cpu().numpy() if alphas_TBS else None
+        return log_p_P.cpu().numpy(), output.sentences_P.cpu().numpy(), alpha_TBS, p_BTS

@@ -52,8 +52,7 @@ def with_prefixes(lines: Iterable[str], prefixes: Iterable[str] | None) -> Itera
 
 def check_device(translator: Translator, jobs: int) -> None:
     """Raise RnnsearchError where so many processes cannot share a model."""
-    device = next(translator.system.model.parameters()).device
-    if jobs > 1 and device.type != "cpu":
+    if jobs > 1 and translator.system.device != "cpu":
         raise RnnsearchError(f"jobs = {jobs}: the model is on a GPU, which one process uses best; leave --jobs out")
 
 

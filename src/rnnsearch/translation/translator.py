@@ -14,9 +14,9 @@ import numpy as np
 
 from rnnsearch.config import LARGEST_BEAM, SearchConfig, from_dict, present_keys
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning, shown
+from rnnsearch.graphs.network import Precision
 from rnnsearch.model_folder import System
-from rnnsearch.ops.packed import int8_works
-from rnnsearch.search import Backend, VocabularySelection, choose_backend, next_words, search_all
+from rnnsearch.search import Backend, EnsembleBackend, OnnxBackend, VocabularySelection, next_words, search_all
 from rnnsearch.search.vocabulary_selection import LexicalSelection
 from rnnsearch.text.patterns import Patterns
 from rnnsearch.text.tokenize import split_at_spaces
@@ -72,9 +72,9 @@ class Translator:
         parts = [
             f"{data.source_name} → {data.target_name}",
             self.kind,
-            f"{system.model.count_parameters():,} parameters",
+            f"{system.parameters:,} parameters",
             f"vocabularies of {len(system.vocabularies.source):,} and {len(system.vocabularies.target):,}",
-            f"on {next(system.model.parameters()).device}",
+            f"on {system.device}",
         ]
         if self.folder is not None:
             parts.append(f"from {str(self.folder)!r}")
@@ -83,7 +83,7 @@ class Translator:
     @property
     def kind(self) -> str:
         """The kind of the model, such as `RNNsearch` or `ensemble of 3 RNNsearch`."""
-        kind = "RNNsearch" if self.system.model.aligns else "RNNencdec"
+        kind = "RNNsearch" if self.system.aligns else "RNNencdec"
         return f"ensemble of {len(self.systems)} {kind}" if len(self.systems) > 1 else kind
 
     @overload
@@ -230,7 +230,7 @@ class Translator:
     @property
     def linker(self) -> Linker | None:
         """Links the words of a source and its translation by the alignment layer; None where the model has none."""
-        return None if self.system.alignment_layer is None else self._link
+        return self._link if self.system.has_alignment_layer else None
 
     def _link(self, source: list[str], target: list[str]) -> Alignment:
         if not source or not target:
@@ -354,11 +354,11 @@ class Translator:
         """The settings of a search: the model's own, with `settings` instead where they differ."""
         own = {key: value for key, value in vars(self.system.config.search).items() if not key.startswith("_")}
         search = from_dict({"search": {**own, **present_keys("search", settings)}}).search
-        if search.coverage and not self.system.model.aligns:
+        if search.coverage and not self.system.aligns:
             raise RnnsearchError("search.coverage: an RNNencdec computes no alignment, so it has no coverage; set it to 0")
         if not search.replace_unk:
             return search
-        if not self.system.model.aligns:
+        if not self.system.aligns:
             raise RnnsearchError("search.replace_unk: an RNNencdec computes no alignment; set it to false")
         return replace(search, forbid_unk=False)
 
@@ -390,13 +390,18 @@ class Translator:
                     frequent=search.vocabulary_selection,
                     candidates=search.selection_candidates,
                 )
-            precision = search.precision
-            models = [system.model for system in self.systems]
-            on_cpu = models[0].readout.W_o.device.type == "cpu"
-            if precision == "int8" and not (on_cpu and int8_works()):
-                reason = "this CPU has no instructions for it" if on_cpu else "the model is on a GPU"
-                message = f"search.precision = int8: {reason}, so the search uses float32"
-                warnings.warn(message, RnnsearchWarning, stacklevel=6)
-                precision = "fp32"
-            self._backends[key] = choose_backend(models, precision, selection)
+            backends = [self._backend_of(system, search.precision, selection) for system in self.systems]
+            self._backends[key] = backends[0] if len(backends) == 1 else EnsembleBackend(backends)
         return self._backends[key]
+
+    @staticmethod
+    def _backend_of(system: System, precision: Precision, selection: VocabularySelection | None) -> Backend:
+        """A model in ONNX Runtime, or in PyTorch if it is on a GPU."""
+        if system.device == "cpu":
+            return OnnxBackend(system.config.model, system.weights, precision, selection)
+        from rnnsearch.search.plain import PlainBackend
+
+        if precision == "int8":
+            message = "search.precision = int8: the model is on a GPU, so the search uses float32"
+            warnings.warn(message, RnnsearchWarning, stacklevel=7)
+        return PlainBackend(system.model, selection)

@@ -116,12 +116,12 @@ def test_a_wrong_setting_names_itself_once(rnnsearch: Run, model_folder: Folders
     assert done.err.startswith("rnnsearch: search.beam = 'many': ")
 
 
-def test_int8_where_there_is_none_is_one_line(
+def test_int8_on_a_gpu_is_one_line(
     rnnsearch: Run, model_folder: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And says nothing of files and lines of Python."""
     (tmp_path / "text.en").write_text("a cat .\nthe dog sees a man .\n")
-    monkeypatch.setattr("rnnsearch.translation.translator.int8_works", lambda: False)
+    monkeypatch.setattr("rnnsearch.model_folder.System.device", property(lambda system: "cuda"))
     command = ("translate", "--model", model_folder("mlp"), tmp_path / "text.en")
     plain, done = rnnsearch(*command), rnnsearch(*command, "--set", "search.precision=int8")
     assert done.status == 0

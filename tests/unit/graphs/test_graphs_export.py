@@ -82,13 +82,6 @@ def test_the_runtime_keeps_no_identity_in_the_home_folder(tmp_path: Path) -> Non
     assert not list(tmp_path.rglob("*"))
 
 
-def test_a_missing_runtime_is_one_line(rnnsearch: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    done = rnnsearch("export", "--model", default_model("en-fr"), "--onnx", tmp_path / "graphs")
-    refused(done, 'pip install "rnnsearch[onnx]"')
-    assert not list(tmp_path.glob("graphs/*"))
-
-
 def test_the_graphs_run_under_node(graphs: Path, expected: list[list[int]], tmp_path: Path) -> None:
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rnnsearch.config import ModelConfig, SearchConfig
+from rnnsearch.model import RNNsearch
 from rnnsearch.search import Query, Search
+from rnnsearch.search.backend import Backend
 from rnnsearch.search.beam import Hypothesis, beam_search
-from rnnsearch.search.fast import FastBackend
 from rnnsearch.search.plain import PlainBackend
-from toy import random_model
+from toy import onnx_backend, random_model
 
 WORDS = 7
 CONFIG = SearchConfig(beam=3, maximum_length_ratio=2.0, coverage=0.1, minimum_length_ratio=0.3)
@@ -36,11 +40,11 @@ def same(found: list[Hypothesis], alone: list[Hypothesis]) -> None:
         np.testing.assert_allclose(one.alignment, other.alignment, rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", [FastBackend, PlainBackend])
+@pytest.mark.parametrize("kind", [onnx_backend, PlainBackend])
 @given(given_=arrivals, slots=st.integers(1, 3), some_are_cancelled=st.booleans())
 @settings(deadline=None)
 def test_every_sentence_gets_what_it_gets_alone(
-    kind: type[FastBackend] | type[PlainBackend],
+    kind: Callable[[RNNsearch], Backend],
     given_: list[tuple[list[int], int, list[int], int, int]],
     slots: int,
     some_are_cancelled: bool,
@@ -49,7 +53,7 @@ def test_every_sentence_gets_what_it_gets_alone(
     backend = kind(random_model(ModelConfig(**sizes), 6, WORDS, 5, 0.8).eval())
     queries = [Query(words, beam, prefix) for words, beam, prefix, _, _ in given_]
     leavers = {query for number, query in enumerate(queries) if some_are_cancelled and number % 2}
-    search = Search(backend, CONFIG, slots, 8)
+    search = Search(backend, replace(CONFIG, batch_sentences=slots))
     done: list[Query] = []
     for step in range(200):
         search.add(query for query, (*_, arrives, _) in zip(queries, given_, strict=True) if arrives == step)
@@ -73,7 +77,7 @@ def vars_of(config: SearchConfig) -> dict[str, object]:
 def test_what_is_cancelled_leaves_its_slot_at_once() -> None:
     sizes = {"embedding_size": 3, "hidden_size": 4, "alignment_size": 3, "maxout_size": 3}
     model = random_model(ModelConfig(**sizes), 6, WORDS, 5, 0.8).eval()
-    search = Search(PlainBackend(model), SearchConfig(beam=2, maximum_length_ratio=100), 1, 8)
+    search = Search(PlainBackend(model), SearchConfig(beam=2, maximum_length_ratio=100, batch_sentences=1))
     model.readout.b_w.data[0] = -1e9  # nothing ends
     long, other = Query([1, 2], 2), Query([3], 2)
     search.add([long, other])

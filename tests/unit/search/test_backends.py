@@ -1,4 +1,4 @@
-"""The fast backend finds what the plain one finds, in float32 too; int8 is near; a selection is what it says."""
+"""ONNX Runtime finds what the plain backend finds; int8 is near; a selection is what it says; sentences are independent."""
 
 from __future__ import annotations
 
@@ -7,28 +7,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.data.batches import make_batch
+from rnnsearch.graphs.network import Precision
+from rnnsearch.graphs.step import GROUP
 from rnnsearch.model import RNNsearch
-from rnnsearch.ops import loops
-from rnnsearch.ops.packed import int8_works
-from rnnsearch.search import backend as backend_module
-from rnnsearch.search import fast_layers
 from rnnsearch.search.backend import Backend
 from rnnsearch.search.beam import Hypothesis, beam_search
-from rnnsearch.search.ensemble import EnsembleBackend
-from rnnsearch.search.fast import FastBackend
 from rnnsearch.search.plain import PlainBackend
-from toy import ALIGNMENTS, CELLS, DEEPER, ORDERS, models_more, random_model
+from toy import CELLS, DEEPER, ORDERS, models_more, onnx_backend, random_model
 
 VX, VY = 30, 40
 sentences_ = st.lists(st.lists(st.integers(1, VX - 1), max_size=9), min_size=1, max_size=6)
+ALIGNMENTS = ("mlp", "none", "dot", "bilinear", "location", "monotonic")
 seeds = st.integers(0, 2**31)
-needs_int8 = pytest.mark.skipif(not int8_works(), reason="no int8 products here")
 every_model = pytest.mark.parametrize(
     ("cell", "alignment", "order"),
     [(cell, alignment, order) for cell in CELLS for alignment in ALIGNMENTS for order in ORDERS],
@@ -88,7 +83,7 @@ def same(found: list[list[Hypothesis]], expected: list[list[Hypothesis]], tolera
     more=models_more,
     seed=seeds,
 )
-def test_fast_is_plain(
+def test_it_finds_what_the_plain_backend_finds(
     cell: str,
     alignment: str,
     order: str,
@@ -103,17 +98,7 @@ def test_fast_is_plain(
     model = model_of(cell, alignment, order, seed, **more)
     how = {"beam": beam, "forbid_unk": forbid_unk, "minimum_length_ratio": minimum, "batch_sentences": batch_sentences}
     expected = search(PlainBackend(model), sentences, **how)
-    same(search(FastBackend(model), sentences, **how), expected)
-
-
-@settings(max_examples=5)
-@given(sentences=sentences_, seed=seeds)
-def test_without_kernels_it_is_the_same(sentences: list[list[int]], seed: int) -> None:
-    backend = FastBackend(model_of("gated", "mlp", ORDERS[0], seed))
-    compiled = search(backend, sentences)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loops, "AVAILABLE", False)
-        same(search(backend, sentences), compiled)
+    same(search(onnx_backend(model), sentences, **how), expected)
 
 
 @every_model
@@ -124,7 +109,7 @@ def test_vocabulary_selection(
 ) -> None:
     model, selection = model_of(cell, alignment, order, seed), SomeWords(frequent)
     plain = search(PlainBackend(model, selection), sentences, forbid_unk=forbid_unk)
-    same(search(FastBackend(model, selection=selection), sentences, forbid_unk=forbid_unk, batch_sentences=2), plain)
+    same(search(onnx_backend(model, selection=selection), sentences, forbid_unk=forbid_unk, batch_sentences=2), plain)
     for sentence, found in zip(sentences, plain, strict=True):
         allowed = {*range(frequent), *selection.candidates(sentence)}
         assert {word for hypothesis in found for word in hypothesis.words} <= allowed
@@ -132,35 +117,6 @@ def test_vocabulary_selection(
         same(plain, search(PlainBackend(model), sentences, forbid_unk=forbid_unk))
 
 
-@settings(max_examples=10)
-@given(sentences=sentences_, seed=seeds)
-def test_words_that_do_not_fit_are_computed_again(sentences: list[list[int]], seed: int) -> None:
-    model = model_of("gated", "mlp", ORDERS[0], seed)
-    expected = search(FastBackend(model), sentences)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fast_layers, "KEPT_WORDS", 3)
-        same(search(FastBackend(model), sentences), expected)
-
-
-@settings(max_examples=10)
-@given(sentences=sentences_, rows=st.integers(1, 7), selection=st.sampled_from((None, SomeWords(6))), seed=seeds)
-def test_many_logits_are_made_in_parts(
-    sentences: list[list[int]], rows: int, selection: SomeWords | None, seed: int
-) -> None:
-    one, two = (model_of("gated", "mlp", ORDERS[0], seed + i) for i in range(2))
-    backends = [
-        FastBackend(one, selection=selection),
-        PlainBackend(one, selection),
-        EnsembleBackend([FastBackend(one, selection=selection), FastBackend(two, selection=selection)]),
-    ]
-    expected = [search(backend, sentences) for backend in backends]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(backend_module, "LOGITS", rows * VY)
-        for backend, whole in zip(backends, expected, strict=True):
-            same(search(backend, sentences), whole)
-
-
-@needs_int8
 @every_model
 @settings(max_examples=4)
 @given(sentences=sentences_, frequent=st.sampled_from((0, 6)), seed=seeds, data=st.data())
@@ -169,7 +125,7 @@ def test_with_int8_sentences_do_not_see_each_other(
 ) -> None:
     model = model_of(cell, alignment, order, seed, **(DEEPER if seed % 2 else {}))
     selection = SomeWords(frequent) if frequent else None
-    backend = FastBackend(model, "int8", selection)
+    backend = onnx_backend(model, "int8", selection)
     together = search(backend, sentences, batch_sentences=data.draw(st.integers(1, 6)))
     for sentence, found in zip(sentences, together, strict=True):
         # To the last bit: whole numbers have no rounding that could depend on the company. With a selection, only the sum
@@ -177,35 +133,32 @@ def test_with_int8_sentences_do_not_see_each_other(
         same([found], search(backend, [sentence]), tolerance=1e-5 if frequent else 0.0)
 
 
-@needs_int8
 @every_model
 @settings(max_examples=3)
 @given(sentences=sentences_, seed=seeds)
 def test_int8_is_near(cell: str, alignment: str, order: str, sentences: list[list[int]], seed: int) -> None:
     """For the first word; later ones depend on what was chosen before."""
     model = model_of(cell, alignment, order, seed)
-    near, exact = (first_words(FastBackend(model, precision), sentences) for precision in ("int8", "fp32"))
+    near, exact = (first_words(onnx_backend(model, precision), sentences) for precision in ("int8", "fp32"))
     # These weights are random and large, and so is the spread of log p, several nats; a trained model's are kinder.
     assert np.abs(near - exact).max() < 0.6
     assert np.abs(near - exact).mean() < 0.2
 
 
-@torch.inference_mode()
-def first_words(backend: FastBackend, sentences: list[list[int]]) -> np.ndarray:
+def first_words(backend: Backend, sentences: list[list[int]]) -> np.ndarray:
     """log p of every first word, (B, V)."""
     batch = make_batch([(sentence, []) for sentence in sentences])
-    session = backend.session(len(sentences), batch.source_BS.shape[1])
-    session.encode(torch.from_numpy(batch.source_BS), torch.from_numpy(batch.source_lengths_B))
-    session.add(np.arange(len(sentences)), np.arange(len(sentences)))
-    log_p, words = session.predict().best(VY, np.zeros((len(sentences), 2), np.bool_))
-    by_word = np.empty_like(log_p)
-    np.put_along_axis(by_word, words, log_p, 1)
-    return by_word
+    session = backend.session()
+    session.encode(batch.source_BS, batch.source_lengths_B)
+    session.add(np.arange(len(sentences)))
+    log_p_RV = session.predict(1, whole=True).log_p_RV
+    assert log_p_RV is not None
+    return log_p_RV
 
 
 @settings(max_examples=10)
 @given(sentences=st.lists(st.lists(st.integers(1, VX - 1), max_size=9), min_size=4, max_size=9), seed=seeds)
-@pytest.mark.parametrize("make", [PlainBackend, FastBackend])
+@pytest.mark.parametrize("make", [PlainBackend, onnx_backend])
 def test_sentences_take_the_slots_of_those_that_are_done(make: object, sentences: list[list[int]], seed: int) -> None:
     assert callable(make)
     backend = make(model_of("gated", "mlp", ORDERS[0], seed, **(DEEPER if seed % 2 else {})))
@@ -214,22 +167,48 @@ def test_sentences_take_the_slots_of_those_that_are_done(make: object, sentences
         same(search(backend, sentences, batch_sentences=slots), expected)
 
 
-def test_a_sentence_longer_than_all_slots_together() -> None:
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+@pytest.mark.parametrize("alignment", ALIGNMENTS)
+def test_a_sentence_has_the_same_bits_beside_any_others(alignment: str, precision: Precision) -> None:
+    """Scores and alignments, with beams that become narrower and slots that are taken again."""
+    backend = onnx_backend(model_of("gated", alignment, ORDERS[0], 5), precision)
+    random = np.random.default_rng(1)
+    sentences = [random.integers(1, VX, length).tolist() for length in (1, 30, 4, 9, 17, 2, 60, 5)]
+    alone = [found for sentence in sentences for found in search(backend, [sentence], beam=3)]
+    for slots in (2, 3, 8):
+        same(search(backend, sentences, beam=3, batch_sentences=slots), alone, tolerance=0.0)
+
+
+def test_what_has_no_room_waits() -> None:
     model = model_of("gated", "mlp", ORDERS[0], 0)
+    sentences = [[2, 3] * 10, [4], [5, 6]]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rnnsearch.search.beam.POSITIONS", 8)
-        found = search(FastBackend(model), [[2, 3] * 10, [4], [5, 6]])
-    same(found, search(PlainBackend(model), [[2, 3] * 10, [4], [5, 6]]))
+        patch.setattr("rnnsearch.search.onnx.FEW_ROWS", 4)
+        patch.setattr("rnnsearch.search.onnx.NUMBERS", 0)
+        found = search(onnx_backend(model), sentences)
+    same(found, search(PlainBackend(model), sentences))
+
+
+def test_many_words_are_sought_in_groups() -> None:
+    """With so many words, and with ties among them."""
+    config = ModelConfig(embedding_size=5, hidden_size=6, alignment_size=4, maxout_size=3)
+    model = random_model(config, VX, 64 * GROUP + 5, 1, 0.5).float().eval()
+    for beam in (1, 7, 70):
+        same(search(onnx_backend(model), [[2, 3, 4]], beam=beam), search(PlainBackend(model), [[2, 3, 4]], beam=beam))
+
+
+@pytest.mark.parametrize("many", [2, 3])
+def test_threads_find_the_same(many: int) -> None:
+    backend = onnx_backend(model_of("gated", "mlp", ORDERS[0], 3))
+    random = np.random.default_rng(2)
+    sentences = [random.integers(1, VX, random.integers(1, 12)).tolist() for _ in range(40)]
+    found = []
+    for threads in (1, many):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("OMP_NUM_THREADS", str(threads))
+            found.append(search(backend, sentences))
+    same(found[1], found[0], tolerance=0.0)
 
 
 def test_nothing_to_do() -> None:
-    assert search(FastBackend(model_of("gated", "mlp", ORDERS[0], 0)), []) == []
-
-
-def test_the_model_stays_as_it_is() -> None:
-    model = model_of("gated", "mlp", ORDERS[0], 0)
-    before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
-    search(FastBackend(model, "int8"), [[2, 3, 4]])
-    for name, parameter in model.named_parameters():
-        assert torch.equal(before[name], parameter)
-        assert parameter.requires_grad
+    assert search(onnx_backend(model_of("gated", "mlp", ORDERS[0], 0)), []) == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -64,7 +63,7 @@ def test_other_vocabularies_are_refused(model_folder: Callable[[str], Path], tmp
     first = model_folder("mlp")
     system = load_system(first)
     source, target = system.vocabularies
-    other = replace(system, vocabularies=Vocabularies(source, Vocabulary(target.words[2:][::-1])))
+    other = system.changed(system.config, Vocabularies(source, Vocabulary(target.words[2:][::-1])))
     save_settings(tmp_path, other)
     save_weights(tmp_path / WEIGHTS, other)
     with pytest.raises(RnnsearchError, match="its target vocabulary is not that of"):

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.search.beam import beam_search
+from rnnsearch.search.constraints import without
 from rnnsearch.search.plain import PlainBackend
-from rnnsearch.search.repetition import LIMITS, Repetition, breaks_limits, without
+from rnnsearch.search.repetition import LIMITS, Repetition, breaks_limits
 from toy import random_model
 
 few = st.lists(st.integers(2, 4), max_size=14)
@@ -64,7 +65,7 @@ def test_as_often_as_the_source_repeats_its_own_words() -> None:
 def test_words_are_taken_out_of_their_rows_and_the_next_ones_come_up() -> None:
     log_p = np.array([[-1.0, -2.0, -3.0], [-1.0, -2.0, -3.0]])
     words = np.array([[5, 6, 7], [7, 5, 6]])
-    best, kept = without(np.array([0, 1, 1]), np.array([6, 7, 6]), log_p, words, 2)
+    best, kept = without(log_p, words, 2, np.zeros((2, 2), np.bool_), (np.array([0, 1, 1]), np.array([6, 7, 6])))
     assert kept[0].tolist() == [5, 7]
     assert best[0].tolist() == [-1.0, -3.0]
     assert kept[1, 0] == 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,11 +17,10 @@ from rnnsearch.model import RNNsearch
 from rnnsearch.search.backend import Backend, Prediction
 from rnnsearch.search.beam import Hypothesis, Query, Search, beam_search, search_all
 from rnnsearch.search.ensemble import EnsembleBackend
-from rnnsearch.search.fast import FastBackend
 from rnnsearch.search.plain import PlainBackend
 from rnnsearch.search.terms import Progress, Term, Terms
 from rnnsearch.text.vocabulary import END, UNK
-from toy import ALIGNMENTS, ORDERS, batch_of, random_model
+from toy import ALIGNMENTS, ORDERS, batch_of, onnx_backend, random_model
 
 VX, WORDS = 6, 8
 CONTINUING = {6, 7}
@@ -124,11 +124,11 @@ def test_every_translation_has_its_terms(
         coverage=coverage if alignment == "mlp" else 0.0,
         batch_sentences=slots,
     )
-    queries, by_fast = ([asked.query() for asked in many] for _ in range(2))
+    queries, by_onnx = ([asked.query() for asked in many] for _ in range(2))
     search_all(PlainBackend(model), queries, config)
-    search_all(FastBackend(model), by_fast, config)
-    for asked, query, fast in zip(many, queries, by_fast, strict=True):
-        same(fast.found, query.found)
+    search_all(onnx_backend(model), by_onnx, config)
+    for asked, query, other in zip(many, queries, by_onnx, strict=True):
+        same(other.found, query.found)
         assert 1 <= len(query.found) <= asked.beam
         assert len({tuple(found.words) for found in query.found}) == len(query.found)
         longest = max(1, int(ratio * (len(asked.source) + 1))) + len(asked.prefix)
@@ -144,7 +144,7 @@ def test_every_translation_has_its_terms(
 @given(many=st.lists(sentences(), min_size=1, max_size=3), seed=seeds)
 def test_an_ensemble_has_them_too(many: list[Asked], seed: int) -> None:
     models = [model_of(seed), model_of(seed + 1), model_of(seed + 2, "none")]
-    kinds: list[type[PlainBackend] | type[FastBackend]] = [PlainBackend, FastBackend]
+    kinds: list[Callable[[RNNsearch], Backend]] = [PlainBackend, onnx_backend]
     found = []
     for kind in kinds:
         queries = [asked.query() for asked in many]
@@ -153,20 +153,20 @@ def test_an_ensemble_has_them_too(many: list[Asked], seed: int) -> None:
         for asked, query in zip(many, queries, strict=True):
             for hypothesis in query.found:
                 holds(hypothesis, asked)
-    for plain, fast in zip(*found, strict=True):
-        same(fast, plain)
+    for plain, other in zip(*found, strict=True):
+        same(other, plain)
 
 
-@pytest.mark.parametrize("kind", [FastBackend, PlainBackend])
+@pytest.mark.parametrize("kind", [onnx_backend, PlainBackend])
 @settings(deadline=None, max_examples=15)
 @given(many=st.lists(st.tuples(sentences(), st.integers(0, 6)), min_size=1, max_size=6), slots=st.integers(1, 3), seed=seeds)
 def test_no_sentence_notices_another(
-    kind: type[FastBackend] | type[PlainBackend], many: list[tuple[Asked, int]], slots: int, seed: int
+    kind: Callable[[RNNsearch], Backend], many: list[tuple[Asked, int]], slots: int, seed: int
 ) -> None:
     """Whoever joins the search and when; without terms, the translations are those of `beam_search`."""
     backend: Backend = kind(model_of(seed))
     queries = [(asked.query(), arrives) for asked, arrives in many]
-    search = Search(backend, CONFIG, slots, 8)
+    search = Search(backend, replace(CONFIG, batch_sentences=slots))
     for step in range(1000):  # With one slot, the sentences are translated one after the other.
         search.add(query for query, arrives in queries if arrives == step)
         if search.busy:
@@ -183,25 +183,12 @@ def test_no_sentence_notices_another(
 
 
 @given(rows=st.integers(1, 6), pairs=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 8)), max_size=8), seed=seeds)
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_given_words_have_their_probability(dtype: torch.dtype, rows: int, pairs: list[tuple[int, int]], seed: int) -> None:
-    generator = torch.Generator().manual_seed(seed)
-    product_RV, factor_R, bias_V = (torch.randn(*size, generator=generator).to(dtype) for size in ((rows, 9), (rows,), (9,)))
-    pairs = [(row % rows, word) for row, word in pairs]
-    banned = np.zeros((rows, 2), np.bool_)
-    banned[:, UNK] = True
-
-    def prediction() -> Prediction:
-        return Prediction(rows, lambda part: (product_RV[part].clone(), factor_R[part]), bias_V, None)
-
-    rows_G, words_G = np.array(pairs, np.int64).reshape(-1, 2).T.copy()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rnnsearch.search.backend.LOGITS", 20)
-        log_p_RW, words_RW, log_p_G = prediction().best_and_given(3, banned, rows_G, words_G)
-        for found, expected in zip((log_p_RW, words_RW), prediction().best(3, banned), strict=True):
-            np.testing.assert_array_equal(found, expected)
-    expected = torch.log_softmax(product_RV * factor_R.unsqueeze(1) + bias_V, 1).numpy()
-    np.testing.assert_allclose(log_p_G, expected[rows_G, words_G], rtol=0, atol=1e-5)
+def test_given_words_have_their_probability(rows: int, pairs: list[tuple[int, int]], seed: int) -> None:
+    log_p_RV = torch.log_softmax(torch.randn(rows, 9, generator=torch.Generator().manual_seed(seed)), 1).numpy()
+    rows_G, words_G = np.array([(row % rows, word) for row, word in pairs], np.int64).reshape(-1, 2).T.copy()
+    prediction = Prediction(np.zeros((rows, 1), np.int64), np.zeros((rows, 1)), None, log_p_RV)
+    expected = [float(log_p_RV[row % rows, word]) for row, word in pairs]
+    assert prediction.given(rows_G, words_G).tolist() == expected
 
 
 # How far a hypothesis has got ----------------------------------------------------------------------------------------

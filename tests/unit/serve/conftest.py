@@ -55,4 +55,4 @@ def _serving(trained: Callable[..., Translator]) -> Iterator[Serve]:
 def _between(system: System, source: str, target: str) -> Translator:
     """The model of the toy language, as if it were one of these languages."""
     data = replace(system.config.data, source_language=source, target_language=target)
-    return Translator([replace(system, config=replace(system.config, data=data))])
+    return Translator([system.changed(replace(system.config, data=data))])

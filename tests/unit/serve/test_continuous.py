@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.search import Search
-from rnnsearch.serve.continuous import POSITIONS, ContinuousTranslator, SearchFailed
+from rnnsearch.serve.continuous import ContinuousTranslator, SearchFailed
 from rnnsearch.translation import Translation, Translator
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
 from toy import toy_pairs
+
+LONG = 128
 
 Trained = Callable[..., Translator]
 LINES = [source for source, _ in toy_pairs(40, seed=3)]
@@ -62,7 +64,7 @@ def test_callers_get_what_they_would_get_alone(
     translator: Translator, asked: list[tuple[int, int, int | None, int, int | None]], seed: int
 ) -> None:
     engine = ContinuousTranslator(translator, batch_sentences=3)
-    long = " ".join(LINES)[: 20 * POSITIONS]
+    long = " ".join(LINES)[: 20 * LONG]
     lines = [random.Random(seed + number).choices([*LINES, "", long], k=one[0]) for number, one in enumerate(asked)]
     found = {}
     for step in range(26):
@@ -87,11 +89,11 @@ def test_callers_get_what_they_would_get_alone(
     assert not any(kept)
 
 
-def test_a_sentence_that_has_no_room_gets_a_search_of_its_own(translator: Translator) -> None:
-    settings = {"batch_sentences": 4, "max_segment": 10 * POSITIONS}
+def test_a_sentence_that_has_no_room_waits(translator: Translator) -> None:
+    settings = {"batch_sentences": 4, "max_segment": 10 * LONG}
     engine = ContinuousTranslator(translator, **settings)
     long = " ".join(LINES)
-    assert len(long.split()) > POSITIONS
+    assert len(long.split()) > LONG
     lines = [*LINES[:3], long, *LINES[3:6]]
     engine.add(1, lines, 1)
     found = finish(engine)

@@ -9,8 +9,9 @@ import torch
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_files import WEIGHTS
-from rnnsearch.model_folder import load_system, read_tensors, save_settings, save_weights
+from rnnsearch.model_folder import load_system, save_settings, save_weights
 from rnnsearch.training.average import WeightAverage, average_models
+from rnnsearch.training.tensor_files import read_tensors
 from toy import toy_config, toy_system
 
 

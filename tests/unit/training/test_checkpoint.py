@@ -18,10 +18,10 @@ from safetensors.torch import load_file, save_file
 
 import poison
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.model_folder import checksum
 from rnnsearch.training.average import WeightAverage
 from rnnsearch.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from rnnsearch.training.optimizer import make_optimizer
+from rnnsearch.training.tensor_files import checksum
 from rnnsearch.training.trainer import CHECKPOINT, Trainer
 from toy import Recorder, toy_config, toy_system, toy_trainer
 
@@ -222,7 +222,7 @@ def test_a_failed_write_leaves_the_last_checkpoint(
         filename.write_bytes(b"half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("rnnsearch.model_folder.save_file", disk_full)
+    monkeypatch.setattr("rnnsearch.training.tensor_files.save_file", disk_full)
     with pytest.raises(RnnsearchError, match="no space left"):
         save_checkpoint(path, system.model, optimizer, None, Progress())
     assert path.read_bytes() == checkpoint

@@ -128,12 +128,3 @@ def test_errors(trained: Trained, tmp_path: Path) -> None:
         translator.translate("the dog", vocabulary_selection=10)
     with pytest.raises(RnnsearchError, match="this model has no folder"):
         Translator([trained("gated", "mlp").system]).translate("the dog", vocabulary_selection=10)
-
-
-def test_int8_where_there_is_none(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
-    translator = Translator([trained("gated", "mlp").system])
-    exact = translator.translate("the big dog sees a cat .")
-    monkeypatch.setattr("rnnsearch.translation.translator.int8_works", lambda: False)
-    with pytest.warns(UserWarning, match="float32"):
-        found = translator.translate("the big dog sees a cat .", precision="int8")
-    assert (found.text, found.score) == (exact.text, exact.score)

@@ -10,12 +10,13 @@ import pytest
 
 from rnnsearch.config import ModelConfig
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.model import RNNsearch
 from rnnsearch.search import next_words
-from rnnsearch.search.fast import FastBackend
+from rnnsearch.search.backend import Backend
 from rnnsearch.search.plain import PlainBackend
 from rnnsearch.text.vocabulary import END, UNK
 from rnnsearch.translation import Translator
-from toy import random_model
+from toy import onnx_backend, random_model
 
 Trained = Callable[..., Translator]
 LINE = "the big dog sees a red cat ."
@@ -55,8 +56,8 @@ def test_the_best_word_is_the_one_that_a_greedy_search_takes(translator: Transla
     assert translator.next_words(LINE, greedy.text, 1)[0].word is None
 
 
-@pytest.mark.parametrize("kind", [FastBackend, PlainBackend])
-def test_subwords_go_on_until_one_begins_a_word(kind: type[FastBackend] | type[PlainBackend]) -> None:
+@pytest.mark.parametrize("kind", [onnx_backend, PlainBackend])
+def test_subwords_go_on_until_one_begins_a_word(kind: Callable[[RNNsearch], Backend]) -> None:
     sizes = {"embedding_size": 3, "hidden_size": 4, "alignment_size": 3, "maxout_size": 3}
     backend = kind(random_model(ModelConfig(**sizes), 6, 9, 3, 2.0).eval())
     found = next_words(backend, [2, 3, 4], [5], 4, True, lambda word: word > 4)

@@ -92,19 +92,17 @@ def test_the_lexicon_stays_in_the_folder(
 
 
 SCRIPT = """
-import multiprocessing, sys
+import multiprocessing, os, sys
 import rnnsearch
 
 def translate(translator, lines, queue):
     queue.put([(one.text, one.score) for one in translator.translate(lines)])
 
 if __name__ == "__main__":
-    import torch
-
-    torch.set_num_threads(2)
+    os.environ["OMP_NUM_THREADS"] = "2"
     folder, *lines = sys.argv[1:]
     translator = rnnsearch.load(folder)
-    expected = [(one.text, one.score) for one in translator.translate(lines)]  # and so OpenMP has begun its threads
+    expected = [(one.text, one.score) for one in translator.translate(lines)]
     for method in ("fork", "spawn"):
         context = multiprocessing.get_context(method)
         queue = context.Queue()

@@ -76,7 +76,7 @@ def moses(translator: Translator) -> Translator:
     """The same model, for text as people write it."""
     config = translator.system.config
     config = replace(config, data=replace(config.data, tokenizer="moses"))
-    return Translator([replace(translator.system, config=config)])
+    return Translator([translator.system.changed(config)])
 
 
 def test_no_sentence_of_a_line_is_lost(translator: Translator) -> None:

@@ -1,4 +1,4 @@
-"""What a fast path implements goes through it, and everything else the plain way: every cell, attention, order and encoder.
+"""What the fused recurrences implement goes through them, and everything else the plain way.
 
 The traps are subclasses: they have the parameters of what is implemented, by the same names, and are another function.
 """
@@ -6,25 +6,17 @@ The traps are subclasses: they have the parameters of what is implemented, by th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
-from rnnsearch.config import ModelConfig, SearchConfig
+from rnnsearch.config import ModelConfig
 from rnnsearch.model import RNNsearch, Source
 from rnnsearch.model.attention import ATTENTIONS, AdditiveAttention, Attended, Attention, FixedContext, attend
 from rnnsearch.model.cells import CELLS, Cell, GatedCell, LSTMCell
 from rnnsearch.ops import CpuRecurrences, Recurrences
-from rnnsearch.search import choose_backend
-from rnnsearch.search.backend import Backend
-from rnnsearch.search.beam import Hypothesis, beam_search
-from rnnsearch.search.ensemble import EnsembleBackend
-from rnnsearch.search.fast import FastBackend
-from rnnsearch.search.plain import PlainBackend
 from toy import DEEPER, ORDERS, batch_of, random_model, random_pairs
 
 VX, VY = 12, 15
@@ -100,44 +92,6 @@ def model_of(cell: str, attention: str, order: str = ORDERS[0], encoder: str = "
     return model.eval()
 
 
-class SomeWords:
-    """Every source word has two candidates beside the four most frequent target words."""
-
-    frequent = 4
-
-    def candidates(self, source: Sequence[int]) -> list[int]:
-        words = {(5 * word + 3 * k) % VY for word in source for k in range(2)}
-        return sorted(word for word in words if word >= self.frequent)
-
-
-def search(backend: Backend) -> list[list[Hypothesis]]:
-    config = SearchConfig(beam=3, maximum_length_ratio=1.5, batch_sentences=2)
-    return beam_search(backend, SENTENCES, config)
-
-
-def same(found: list[list[Hypothesis]], expected: list[list[Hypothesis]]) -> None:
-    for of_sentence, wanted in zip(found, expected, strict=True):
-        assert [h.words for h in of_sentence] == [h.words for h in wanted]
-        np.testing.assert_allclose([h.score for h in of_sentence], [h.score for h in wanted], rtol=0, atol=1e-4)
-        for one, other in zip(of_sentence, wanted, strict=True):
-            assert (one.alignment is None) == (other.alignment is None)
-            if one.alignment is not None:
-                np.testing.assert_allclose(one.alignment, other.alignment, rtol=0, atol=1e-4)
-
-
-@every_model
-def test_search(cell: str, attention: str, order: str, encoder: str) -> None:
-    model = model_of(cell, attention, order, encoder).float()
-    backend = choose_backend([model])
-    if cell in ("gated", "lstm", "tanh") and attention in ("mlp", "none"):
-        assert type(backend) is FastBackend
-        same(search(backend), search(PlainBackend(model)))
-    else:
-        assert type(backend) is PlainBackend
-        with pytest.raises(ValueError, match="plain"):
-            FastBackend(model)
-
-
 class Spy(CpuRecurrences):
     """Counts what it is asked for."""
 
@@ -188,26 +142,3 @@ def test_the_traps_are_other_functions() -> None:
         )
         assert trap.state_dict().keys() == implemented.state_dict().keys()
         assert float((nll_of(trap, None) - nll_of(implemented, None)).detach().abs()) > 1e-3
-
-
-@pytest.mark.parametrize("selection", [None, SomeWords()], ids=["all words", "vocabulary selection"])
-@pytest.mark.parametrize(
-    "others", [("dot",), ("monotonic", "mlp"), ("location", "none"), ("mlp trap", "bilinear"), ("none",)], ids="-".join
-)
-def test_ensembles(others: tuple[str, ...], selection: SomeWords | None) -> None:
-    """Members may be of different kinds; with vocabulary selection, all of one, as their columns are then the same words."""
-    names = ("mlp", *others)
-    models = [model_of("gated", name, seed=seed).float() for seed, name in enumerate(names)]
-    backend = choose_backend(models, selection=selection)
-    assert isinstance(backend, EnsembleBackend)
-    kinds = [type(member) for member in backend._backends]
-    fast = [name in ("mlp", "none") for name in names]
-    if selection is not None:
-        fast = [all(fast)] * len(names)
-    assert kinds == [FastBackend if is_fast else PlainBackend for is_fast in fast]
-    found = search(backend)
-    same(found, search(EnsembleBackend([PlainBackend(model, selection) for model in models])))
-    if selection is not None:
-        for sentence, hypotheses in zip(SENTENCES, found, strict=True):
-            allowed = {*range(selection.frequent), *selection.candidates(sentence)}
-            assert {word for hypothesis in hypotheses for word in hypothesis.words} <= allowed
