@@ -20,7 +20,9 @@ RIGHT, WRONG = frozenset({(0, 0)}), frozenset({(1, 1)})
 
 def line(source: list[int], target: list[int], probability: list[float]) -> LineLinks:
     none = np.zeros(len(source), np.float32)
-    return LineLinks(np.array(source), np.array(target), none, none, np.empty((len(source), 0)), np.array(probability))
+    return LineLinks(
+        np.array(source), np.array(target), none, none, np.empty((len(source), 0)), np.array(probability), (0.0, 0.0)
+    )
 
 
 def test_a_difference_in_most_sentences_is_significant_and_one_that_balances_is_not() -> None:

@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "alignment/alignment_error": (f"{TEXTS} --model {{model}} --eflomal {{peers}}",),
     "alignment/alignment_layer": ("--data {data}",),
     "alignment/attention_models": (f"{TEXTS} --only mlp none",),
+    "alignment/corrupted_pairs": (PEERS,),
     "alignment/hard_attention": (f"--model {{model}} --source {TEST}.en --target {TEST}.fr --gold {TEST}.gold --name x",),
     "alignment/link_weights": (TEXTS,),
     "alignment/toy_tacotron": ("",),
@@ -113,12 +114,16 @@ EFLOMAL = """#!{python}
 import sys
 files = dict(zip(sys.argv[1::2], sys.argv[2::2]))
 sides = [open(files[side], encoding="utf-8").read().splitlines() for side in ("-s", "-t")]
-for links in ("-f", "-r"):
+for links in files.keys() & {{"-f", "-r"}}:
     with open(files[links], "w") as file:
         for one, other in zip(*sides):
             print(*(f"{{n}}-{{n}}" for n in range(min(len(one.split()), len(other.split())))), file=file)
+for scores in files.keys() & {{"-F", "-R"}}:
+    with open(files[scores], "w") as file:
+        for one, other in zip(*sides):
+            print(abs(len(one.split()) - len(other.split())), file=file)
 """
-"""A stand-in for the program of eflomal, which links words at the same place."""
+"""A stand-in for the program of eflomal, which links words at the same place, and scores pairs by their lengths."""
 
 SCRIPTS = sorted(
     path.relative_to(BENCHMARKS).with_suffix("").as_posix()

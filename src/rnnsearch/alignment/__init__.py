@@ -11,6 +11,8 @@ compiled     the same, and the expected counts of a whole text, as compiled loop
 agreement    training: expectation maximisation of both directions, first with agreement, then without
 probability  the probability of a link, predicted from the posteriors and other features
 aligner      links, and the folder that stores an aligner
+tables       lexical translation tables, counted from links, in the formats of other programs
+segments     links in the positions of subwords
 """
 
 from __future__ import annotations

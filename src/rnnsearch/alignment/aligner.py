@@ -57,6 +57,8 @@ class LineLinks:
     """The features from which the probability is predicted: position pairs × features (`probability.EVIDENCE`)."""
     probability: NDArray[np.float64]
     """The probability that the two words are linked."""
+    log_likelihood: tuple[float, float]
+    """log p(target | source) and log p(source | target) of the agreeing models, the last jump included; 0 without words."""
 
     def links(self, how: Symmetry | Literal["probability"] = "probability", threshold: float = THRESHOLD) -> Links:
         """Return the links of a probability above `threshold`, or those of both agreeing models combined (`symmetrize`).
@@ -199,19 +201,22 @@ class Aligner:
         # The share of each word in the text, and t of both directions (D) of all models (M) for each word-type pair (N).
         shares = [np.maximum(side.frequencies, 1) / max(1, side.frequencies.sum()) for side in words]
         t_NMD = np.stack([of.t for of in parameters], axis=1)
-        parts: list[tuple[NDArray[Any], ...]] = []  # of the present line, which consists of several pairs if it is very long
+        # What belongs to the present line, which consists of several pairs if it is very long.
+        parts: list[tuple[NDArray[Any], ...]] = []
+        log_likelihood = np.zeros(2)
         line, pairs = 0, len(block.line)
         for first in range(0, pairs, _PAIRS):
             last = min(first + _PAIRS, pairs)
             # p of both directions by all models, for all position pairs of up to _PAIRS sentence pairs.
             posteriors = [compiled.posteriors(block.text, of, first, last) for of in parameters]
-            p_DMN = np.stack([np.stack(direction) for direction in zip(*posteriors, strict=True)])
+            p_DMN = np.stack([p for p, _ in posteriors], axis=1)
             for p in range(first, last):
                 if block.line[p] != line:
-                    yield _line(parts)
-                    parts, line = [], line + 1
+                    yield _line(parts, log_likelihood)
+                    parts, line, log_likelihood = [], line + 1, np.zeros(2)
+                log_likelihood += posteriors[0][1][p - first]
                 parts.append(_cells(block, p, p_DMN[:, :, _of_pair(block, p, first)], t_NMD, shares))
-        yield _line(parts)
+        yield _line(parts, log_likelihood)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Save the aligner in a folder, from which `load` reads it.
@@ -389,5 +394,6 @@ def _cells(block: Block, p: int, p_DMN: Any, t_NMD: Any, shares: Sequence[NDArra
     )
 
 
-def _line(parts: list[tuple[NDArray[Any], ...]]) -> LineLinks:
-    return LineLinks(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+def _line(parts: list[tuple[NDArray[Any], ...]], log_likelihood: NDArray[np.float64]) -> LineLinks:
+    source, target, forward, backward, features, p = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return LineLinks(source, target, forward, backward, features, p, (float(log_likelihood[0]), float(log_likelihood[1])))

@@ -89,17 +89,22 @@ def expectations(text: Text, parameters: Parameters, counts: Counts, agree: bool
     it is the posterior probability in each direction.
     """
     none, pairs = np.empty(0, np.float32), len(text.offsets) - 1
-    (_expect_compiled if njit else _expect_plain)(text, 0, pairs, parameters, counts, False, none, none, agree)
+    of_pairs = np.empty((0, 2))
+    (_expect_compiled if njit else _expect_plain)(text, 0, pairs, parameters, counts, False, none, none, of_pairs, agree)
 
 
-def posteriors(text: Text, parameters: Parameters, first: int, last: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the posterior probabilities, in both directions, of the position pairs of pairs `first` to `last` − 1."""
-    probabilities = [np.zeros(text.offsets[last] - text.offsets[first], np.float32) for _ in "ts"]
+def posteriors(text: Text, parameters: Parameters, first: int, last: int) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """Compute the posterior probabilities, in both directions, of pairs `first` to `last` − 1.
+
+    Return those of their position pairs, directions × position pairs, and the log-likelihoods, pairs × directions.
+    """
+    probabilities = np.zeros((2, text.offsets[last] - text.offsets[first]), np.float32)
+    log_likelihoods = np.zeros((last - first, 2))
     none = Counts(np.empty((0, 2)), np.empty(0), np.empty(0), np.empty((0, 0)), np.empty((0, 0)), np.empty(0))
     (_expect_compiled if njit else _expect_plain)(
-        text, first, last, parameters, none, True, probabilities[0], probabilities[1], True
+        text, first, last, parameters, none, True, probabilities[0], probabilities[1], log_likelihoods, True
     )
-    return probabilities[0], probabilities[1]
+    return probabilities, log_likelihoods
 
 
 def _index_plain(text: Text, source_words: int, target_words: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -131,6 +136,7 @@ def _expect_plain(
     only_posteriors: bool,
     target_posterior: NDArray[np.float32],
     source_posterior: NDArray[np.float32],
+    log_likelihoods: NDArray[np.float64],
     agree: bool,
 ) -> None:
     jumps = [np.ones_like(jump) if parameters.uniform else jump for jump in (parameters.target_jump, parameters.source_jump)]
@@ -150,6 +156,7 @@ def _expect_plain(
         if only_posteriors:
             here = slice(text.offsets[p] - text.offsets[first], text.offsets[p + 1] - text.offsets[first])
             target_posterior[here], source_posterior[here] = links.reshape(-1, 2).T
+            log_likelihoods[p - first] = forward.log_likelihood, backward.log_likelihood
             continue
         # The expected counts of links (with agreement, the product), NULL-aligned words and jumps.
         np.add.at(counts.types, types, links.prod(-1, keepdims=True) if agree else links)
@@ -310,6 +317,7 @@ if njit:
         only_posteriors: bool,
         target_posterior: Any,
         source_posterior: Any,
+        log_likelihoods: Any,
         agree: bool,
     ) -> None:
         # Scratch memory for the longest sentence pair.
@@ -345,7 +353,9 @@ if njit:
             likelihood = _forward_backward(
                 t_f, n, parameters.target_jump, ce, parameters.p_0, parameters.uniform, forward, null, jumps, scratch
             )
-            if not only_posteriors:
+            if only_posteriors:
+                log_likelihoods[p - first, 0] = likelihood
+            else:
                 counts.log_likelihood[0] += likelihood
                 for i in range(Tx):
                     for d in range(middle - reach, middle + reach + 1):
@@ -358,6 +368,7 @@ if njit:
                 t_e, n, parameters.source_jump, cf, parameters.p_0, parameters.uniform, backward, back_null, jumps, scratch
             )
             if only_posteriors:
+                log_likelihoods[p - first, 1] = likelihood
                 for i in range(Tx):
                     for j in range(Ty):
                         cell = offset - text.offsets[first] + i * Ty + j

@@ -59,13 +59,8 @@ def _refuse(reason: str) -> NoReturn:
     raise SystemExit(2) from None
 
 
-_ORIGINALS = {
-    "atools": "atools",
-    "eflomal-align": "eflomal-align",
-    "eflomal-makepriors": "eflomal-makepriors",
-    "fast_align": "fast-align",
-}
-"""The commands that stand where other programs stood, by the names of these programs."""
+_ORIGINALS = "atools", "eflomal-align", "eflomal-makepriors", "fast_align"
+"""The commands that stand where other programs stood, and have the names of these programs."""
 _LEAST_MEMORY = 700_000_000
 _OF_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 _NO_MEMORY = ("allocate memory", "out of memory", "bad_alloc", "failed to map segment", "start new thread")
@@ -113,9 +108,9 @@ def _run() -> None:
         from rnnsearch.cli.commands import app
 
         # Where this program is linked to under the name of another program, it is this program.
-        original = _ORIGINALS.get(Path(sys.argv[0]).name)
+        name = Path(sys.argv[0]).name
         try:
-            app() if original is None else app([original, *sys.argv[1:]], prog_name="rnnsearch")
+            app([name, *sys.argv[1:]], prog_name="rnnsearch") if name in _ORIGINALS else app()
         finally:
             sys.stdout.flush()
     except RnnsearchError as error:

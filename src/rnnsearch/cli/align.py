@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
+from rnnsearch.cli.aligner_output import AlignerOutput, Format
+from rnnsearch.cli.judge import Judge
 from rnnsearch.cli.options import (
     Jobs,
     Languages,
@@ -31,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from contextlib import ExitStack
 
-    from rnnsearch.alignment import Aligner, Corpus, LineLinks
-    from rnnsearch.data.word_alignments import GoldLinks, Links, Symmetry
+    from rnnsearch.alignment import Aligner, Corpus
+    from rnnsearch.data.word_alignments import Symmetry
     from rnnsearch.translation.translator import Translator
 
 _How: TypeAlias = Literal["grow-diag", "grow-diag-final", "grow-diag-final-and", "intersection", "union", "probability"]
@@ -55,9 +57,35 @@ _Save = Annotated[
     Path | None,
     typer.Option("--save", metavar="FOLDER", help="Without --model: keep the aligner that has learned in this folder."),
 ]
+_From = Annotated[
+    Path | None,
+    typer.Option("--from", metavar="FOLDER", help="Without --model: go on from the aligner in this folder with more text."),
+]
 _Format = Annotated[
-    Literal["pharaoh", "json"],
-    typer.Option("--format", help="`pharaoh`: links between words; `json`: all weights, or the links' probabilities."),
+    Format,
+    typer.Option(
+        "--format",
+        help="`pharaoh`: links between words; `json`: all weights, or the links' probabilities; of an aligner, also `tsv`: "
+        "source, target and links in columns, and `giza`, `giza-reverse`: as in A3.final.",
+    ),
+]
+_Lexicon = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--lexicon",
+        metavar="FILE",
+        help="By an aligner: also write a lexical translation table. Its ending says which: `.s2t`, `.t2s`, `.f2e`, `.e2f`, "
+        "`.vmap`, with `.gz` compressed. May be repeated.",
+    ),
+]
+_SourceSubwords = Annotated[
+    Path | None,
+    typer.Option(
+        "--source-subwords", metavar="FILE", help="By an aligner: the source in subwords; links are in their positions."
+    ),
+]
+_TargetSubwords = Annotated[
+    Path | None, typer.Option("--target-subwords", metavar="FILE", help="The same for the target; one side may be in words.")
 ]
 _Plot = Annotated[
     Path | None, typer.Option("--plot", metavar="FOLDER", help="Draw the alignments into this folder, as in Figure 3.")
@@ -90,7 +118,11 @@ def command(
     languages: Languages = None,
     pairs_file: _PairsFile = None,
     save: _Save = None,
+    from_: _From = None,
     format_: _Format = "pharaoh",
+    lexicon: _Lexicon = None,
+    source_subwords: _SourceSubwords = None,
+    target_subwords: _TargetSubwords = None,
     output: Output = None,
     plot: _Plot = None,
     plots: _Plots = 20,
@@ -114,15 +146,21 @@ def command(
 
     if file is not None or tsv is not None:
         source, target = both_sides(file, source, target, tsv, "--target")
-    shared = _Shared(output, format_ == "json", symmetry, _Judge(gold, reverse_gold), parse_languages(languages))
+    shared = _Shared(output, symmetry, Judge(gold, reverse_gold), parse_languages(languages))
     if model is None or _is_aligner(model):
         _refuse({"--plot": plot, "--page": page, "--reverse-model": reverse_model, "--jobs": jobs > 1},
                 "needs a model that translates: give its folder as --model")  # fmt: skip
-        _by_aligner(model, source, target, pairs_file, save, shared)
+        form = AlignerOutput(format_, lexicon or (), (source_subwords, target_subwords))
+        _by_aligner(model, from_, save, _Text(source, target, pairs_file, shared.languages), form, shared)
     else:
-        _refuse({"--save": save}, "is for aligning without a model: a translator learns by `rnnsearch train`")
+        _refuse({"--save": save, "--from": from_},
+                "is for aligning without a model: a translator learns by `rnnsearch train`")  # fmt: skip
         _refuse({"--pairs": pairs_file}, "is for aligning without a translator: with one, give --source and --target")
-        _by_translator(model, reverse_model, source, target, tokenized, shared, Pictures(plot, plots), page, jobs)
+        _refuse({"--lexicon": lexicon, "--source-subwords": source_subwords,
+                 "--target-subwords": target_subwords, f"--format {format_}": format_ not in ("pharaoh", "json")},
+                "is for aligning without a translator")  # fmt: skip
+        pictures = Pictures(plot, plots)
+        _by_translator(model, reverse_model, source, target, tokenized, format_ == "json", shared, pictures, page, jobs)
 
 
 @dataclass(frozen=True)
@@ -130,9 +168,8 @@ class _Shared:
     """The options of both kinds of models."""
 
     output: Path | None
-    as_json: bool
     symmetry: _How | None
-    judge: _Judge
+    judge: Judge
     languages: tuple[str | None, str | None]
 
 
@@ -148,58 +185,13 @@ def _is_aligner(folder: Path) -> bool:
     return is_aligner(folder)
 
 
-class _Judge:
-    """Counts the errors of links beside gold links, where there are any."""
-
-    def __init__(self, gold: Path | None, reverse: bool) -> None:
-        self.gold, self._reverse = gold, reverse
-        self._links: list[GoldLinks] = []
-        self._predicted: list[Links] = []
-
-    @property
-    def lines(self) -> int:
-        """The number of pairs that have gold links."""
-        return len(self._links)
-
-    def read(self) -> None:
-        """Reads the gold links, before any work is done."""
-        from rnnsearch.data.word_alignments import read_gold
-
-        if self.gold is not None:
-            self._links = read_gold(self.gold, reverse=self._reverse)
-
-    def add(self, predicted: Iterable[Links]) -> None:
-        """Takes the links of the next pairs."""
-        if self.gold is not None:
-            self._predicted.extend(predicted)
-
-    def check(self) -> None:
-        """Raises RnnsearchError unless there are gold links for each pair, before anything has its final name."""
-        if self.gold is not None and len(self._links) != len(self._predicted):
-            raise RnnsearchError(
-                f"{self.gold} has {len(self._links)} lines for {len(self._predicted)} pairs; give one line per pair"
-            )
-
-    def print(self) -> None:
-        """Prints the alignment error rate."""
-        from rnnsearch.evaluation.aer import alignment_error_rate
-
-        if self.gold is None:
-            return
-        score = alignment_error_rate(self._predicted, self._links)
-        print(
-            f"AER {score.aer:.4f} (precision {score.precision:.4f}, recall {score.recall:.4f}, "
-            f"{score.links:,} links, {score.sure:,} sure)",
-            file=sys.stderr,
-        )
-
-
 def _by_translator(
     model: Path,
     reverse_model: Path | None,
     source: Path | None,
     target: Path | None,
     tokenized: bool,
+    as_json: bool,
     shared: _Shared,
     pictures: Pictures,
     page_file: Path | None,
@@ -216,7 +208,7 @@ def _by_translator(
         symmetry = shared.symmetry
     if target is None and (tokenized or judge.gold is not None):
         raise RnnsearchError("--gold and --tokenized need given pairs: give --target too")
-    if reverse_model is not None and (target is None or shared.as_json):
+    if reverse_model is not None and (target is None or as_json):
         raise RnnsearchError("--reverse-model combines the links of given pairs: give --target too, and no --format json")
     texts, models = [source] if target is None else once(source, target), [model, reverse_model]
     check_inputs(
@@ -231,7 +223,7 @@ def _by_translator(
     page = Page(page_file)
     translator, reverse = _load_directions(model, reverse_model)
     judge.read()
-    stage = Align(translator, reverse, [one for one in models if one is not None], symmetry, tokenized, shared.as_json)
+    stage = Align(translator, reverse, [one for one in models if one is not None], symmetry, tokenized, as_json)
     data = translator.system.config.data
     languages = shared.languages if any(shared.languages) else data.languages
     pairs: Iterator[tuple[str, str | None]] = (
@@ -272,47 +264,67 @@ def _load_directions(model: Path, reverse_model: Path | None) -> tuple[Translato
     return translator, reverse
 
 
+class _Text:
+    """The pairs that an aligner reads, from two files or from one."""
+
+    def __init__(
+        self, source: Path | None, target: Path | None, joined: Path | None, languages: tuple[str | None, str | None]
+    ) -> None:
+        self.files = files_of_pairs(source, target, joined, "--pairs")
+        self._joined, self._languages = joined, languages
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        from rnnsearch.alignment import read_joined
+        from rnnsearch.data.read import read_pairs
+
+        if self._joined is not None:
+            return read_joined(self._joined)
+        return iter(read_pairs(self.files[:1], self.files[-1:], self._languages))
+
+    def nothing(self) -> RnnsearchError:
+        """The error for a text without pairs."""
+        return _nothing_to_align(self.files)
+
+
 def _by_aligner(
-    model: Path | None, source: Path | None, target: Path | None, joined: Path | None, save: Path | None, shared: _Shared
+    model: Path | None, from_: Path | None, save: Path | None, text: _Text, form: AlignerOutput, shared: _Shared
 ) -> None:
     """Aligns by an aligner that was kept, or that learns from the pairs now."""
     output, judge = shared.output, shared.judge
-    if model is not None and save is not None:
-        raise RnnsearchError(f"--save keeps an aligner that learns now, and {model} has learned: give one of the two")
-    files = files_of_pairs(source, target, joined, "--pairs")
+    for option, other in (("--save", save), ("--from", from_)):
+        if model is not None and other is not None:
+            raise RnnsearchError(f"{option} is for an aligner that learns now, and {model} has learned: give one of the two")
     if save is not None and save.exists() and not save.is_dir():
         raise RnnsearchError(f"{save}: this is a file; name a folder to keep the aligner in")
-    check_inputs(*files, judge.gold, outputs=[output], folders=[save, model], printed=output is None)
+    form.check(text.files)
+    outputs = [output, *form.lexicons]
+    check_inputs(*text.files, judge.gold, outputs=outputs, folders=[save, model, from_], printed=output is None)
 
     from contextlib import ExitStack
 
-    from rnnsearch.alignment import Aligner, read_joined
+    from rnnsearch.alignment import Aligner
     from rnnsearch.cli.bar import bar, beside_output
-    from rnnsearch.data.read import read_pairs
-    from rnnsearch.data.word_alignments import to_pharaoh
     from rnnsearch.jobs.output import written
 
     judge.read()
-    pairs = read_joined(files[0]) if joined is not None else read_pairs(files[:1], files[-1:], shared.languages)
     with ExitStack() as stack:
         if model is not None:
-            found, count = Aligner.load(model).align(pairs), None
+            found, count = Aligner.load(model).align(text.pairs()), None
         else:
-            aligner, corpus = _learned(stack, pairs, files, output)
+            aligner, corpus = _learned(stack, text, from_, output)
             if save is not None:
                 aligner.save(save)
             found, count = aligner.align(corpus), corpus.lines
         out = stack.enter_context(written(output))
-        advance = stack.enter_context(bar("aligning", files[0], count, beside_output(output)))
-        number = -1
-        for number, line in enumerate(found):
-            links = line.links(shared.symmetry or "probability")
-            if number < judge.lines:  # the gold links may be those of the first pairs only
-                judge.add([links])
-            out.write((_as_json(number, line, links) if shared.as_json else to_pharaoh(links)) + "\n")
+        advance = stack.enter_context(bar("aligning", text.files[0], count, beside_output(output)))
+        aligned = 0
+        links = ((line, line.links(shared.symmetry or "probability")) for line in found)
+        for line in form.lines(text.pairs(), judge.judged(links)):
+            out.write(line)
             advance(1)
-        if number < 0:
-            raise _nothing_to_align(files)
+            aligned += 1
+        if not aligned:
+            raise text.nothing()
         judge.check()
     judge.print()
 
@@ -321,18 +333,8 @@ def _nothing_to_align(files: Iterable[Path | None]) -> RnnsearchError:
     return RnnsearchError(f"{', '.join(str(file) for file in files if file is not None)}: no pairs to align")
 
 
-def _as_json(number: int, line: LineLinks, links: Links) -> str:
-    """The links of a line with their probabilities."""
-    import json
-
-    known = line.probabilities()
-    return json.dumps({"line": number, "links": [[*link, round(known[link], 4)] for link in sorted(links)]})
-
-
-def _learned(
-    stack: ExitStack, pairs: Iterable[tuple[str, str]], files: list[Path], output: Path | None
-) -> tuple[Aligner, Corpus]:
-    """An aligner that has learned from these pairs.
+def _learned(stack: ExitStack, text: _Text, from_: Path | None, output: Path | None) -> tuple[Aligner, Corpus]:
+    """An aligner that has learned from these pairs, or has gone on from another with them.
 
     What it needs on the way is kept beside the output until that is written, or else in a temporary folder: without an
     output, and where the text comes from a pipe, so that no other run could go on with it.
@@ -342,12 +344,16 @@ def _learned(
     from rnnsearch.data.read import read_only_once
     from rnnsearch.jobs import Kept, digest_of
 
+    known = None if from_ is None else Aligner.load(from_)
     folder = None
-    if output is not None and not any(map(read_only_once, files)):
-        folder = stack.enter_context(Kept(output, {"command": "align", "text": digest_of(*files)})).folder
-    corpus = Corpus(pairs, folder)
+    if output is not None and not any(map(read_only_once, text.files)):
+        identity = {"command": "align", "text": digest_of(*text.files)}
+        if from_ is not None:
+            identity["from"] = digest_of(from_ / "aligner.json")  # which has the digest of the other files
+        folder = stack.enter_context(Kept(output, identity)).folder
+    corpus = Corpus(text.pairs(), folder, None if known is None else known.words)
     if not corpus.lines:
-        raise _nothing_to_align(files)
+        raise text.nothing()
     print(f"{corpus.lines:,} pairs, {corpus.cells:,} cells", file=sys.stderr)
     with bar("learning", total=corpus.pairs * steps()) as advance:
-        return Aligner.learn(corpus, advance), corpus
+        return Aligner.learn(corpus, advance, known=known), corpus

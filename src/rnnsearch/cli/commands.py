@@ -25,6 +25,7 @@ from rnnsearch.cli import (
     evaluate,
     examples,
     export,
+    fast_align,
     learn_links,
     lexicon,
     memory,
@@ -54,7 +55,7 @@ app = typer.Typer(
     help="Neural machine translation by jointly learning to align and translate (Bahdanau, Cho & Bengio 2015).",
     epilog="To begin, run `rnnsearch demo`: it trains a small model in about five minutes and shows what it does. "
     "`echo 'Thank you very much.' | rnnsearch translate` needs no training: it uses the model that comes with the package. "
-    "`eflomal-align`, `eflomal-makepriors` and `atools` stand in for the word aligners' programs of these names.",
+    "`eflomal-align`, `eflomal-makepriors`, `fast_align` and `atools` stand in for the programs of these names.",
 )
 
 
@@ -88,9 +89,8 @@ def _options(
     plugins.load_files(plugin or [])
 
 
-def _add(module: str, command: Callable[..., None], hidden: bool = False) -> None:
-    """Add the command of a module, under the module's name."""
-    app.command(module.rsplit(".", 1)[1].replace("_", "-"), help=documentation(command), hidden=hidden)(command)
+def _add(name: str, command: Callable[..., None], hidden: bool = False) -> None:
+    app.command(name, help=documentation(command), hidden=hidden)(command)
 
 
 for module in (
@@ -121,7 +121,9 @@ for module in (
     reproduce,
     check,
 ):
-    _add(module.__name__, module.command)
+    _add(module.__name__.rsplit(".", 1)[1].replace("_", "-"), module.command)
 
-for module in (eflomal_align, eflomal_makepriors, atools):
-    _add(module.__name__, module.command, hidden=True)
+_add("eflomal-align", eflomal_align.command, hidden=True)
+_add("eflomal-makepriors", eflomal_makepriors.command, hidden=True)
+_add("fast_align", fast_align.command, hidden=True)
+_add("atools", atools.command, hidden=True)

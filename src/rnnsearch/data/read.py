@@ -29,6 +29,8 @@ _OTHER_MARKS = {
 _ZIP = b"PK\x03\x04"
 _WIDTHS = {"UTF-32LE": 4, "UTF-32BE": 4, "UTF-16LE": 2, "UTF-16BE": 2}
 _SAMPLE = 4096
+_CHUNK = 1 << 20
+"""The number of bytes of a file that are read at once; of a pipe, fewer may have arrived."""
 LONGEST_LINE = 1 << 24
 """The largest number of bytes of a line. It limits the memory for files without line ends, which are not text."""
 
@@ -43,6 +45,30 @@ def read_lines(path: Path | str) -> Iterator[str]:
     """
     for line in _lines(path):
         yield line.removesuffix("\n").removesuffix("\r")
+
+
+def read_arriving_lines(path: Path | str) -> Iterator[list[str]]:
+    """Yield lists of lines, each with all lines of a file or a pipe that have arrived by then.
+
+    What the lines are, and what is refused, is as for `read_lines`, but that lines end at line feeds alone.
+    """
+    path = Path(path)
+    with opened(path) as file:
+        _check_encoding(file.peek(_SAMPLE)[:_SAMPLE], path)
+        number, rest = 0, b""
+        while chunk := file.read1(_CHUNK):
+            *lines, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else [rest + chunk]
+            if lines:
+                yield [_arrived(line, path, number + k) for k, line in enumerate(lines, start=1)]
+                number += len(lines)
+            _check_length(rest, path, number + 1)
+        if rest:
+            yield [_arrived(rest, path, number + 1)]
+
+
+def _arrived(raw: bytes, path: Path, number: int) -> str:
+    _check_length(raw, path, number)
+    return _decode(raw.removeprefix(_BYTE_ORDER_MARK) if number == 1 else raw, path, number).removesuffix("\r")
 
 
 def read_text(path: Path | str) -> str:
@@ -68,8 +94,7 @@ def _lines_of(file: File, path: Path) -> Iterator[str]:
     try:
         _check_encoding(file.peek(_SAMPLE)[:_SAMPLE], path)
         for number, raw in enumerate(_raw_lines(file), 1):
-            if len(raw) > LONGEST_LINE:
-                raise RnnsearchError(f"{path}:{number}: the line has more than {LONGEST_LINE:,} bytes; is this a text?")
+            _check_length(raw, path, number)
             if b"\n" in raw[:-1]:
                 raise RnnsearchError(f"{path}:{number}: lines end at carriage returns up to here; make all ends alike")
             if number == 1:
@@ -79,6 +104,11 @@ def _lines_of(file: File, path: Path) -> Iterator[str]:
         raise damaged(f"{path}:{number + 1}", error) from None
     except OSError as error:
         raise unreadable(path, error) from None
+
+
+def _check_length(raw: bytes, path: Path, number: int) -> None:
+    if len(raw) > LONGEST_LINE:
+        raise RnnsearchError(f"{path}:{number}: the line has more than {LONGEST_LINE:,} bytes; is this a text?")
 
 
 def _raw_lines(file: File) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ COMMANDS = [
     *("reproduce", "rescore", "download", "select", "average", "export", "examples", "push", "models", "serve"),
     *("project", "pronounce", "check", "memory", "adapt"),
 ]
-STAND_INS = ["atools", "eflomal-align", "eflomal-makepriors"]
+STAND_INS = ["atools", "eflomal-align", "eflomal-makepriors", "fast_align"]
 SLOW = ["torch", "numpy", "pyarrow", "matplotlib", "sacrebleu", "sacremoses", "tensorboard"]
 
 
