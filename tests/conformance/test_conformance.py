@@ -156,5 +156,6 @@ def test_beam_search(
             if len(scores) == 0 or list(best) == [-1]:
                 assert not finished
                 continue
-            np.testing.assert_allclose([h.score for h in finished], scores, rtol=0, atol=tolerance * 10)
+            limit = 1e-5 if backend is onnx_backend else tolerance * 10  # the graphs are in float32
+            np.testing.assert_allclose([h.score for h in finished], scores, rtol=0, atol=limit)
             assert finished[0].words == list(best)

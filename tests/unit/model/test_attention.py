@@ -17,7 +17,7 @@ from rnnsearch.model import RNNsearch, Source
 from rnnsearch.model.attention import ATTENTIONS, LARGEST_EXPONENT, Attention, GaussianMixtureAttention, LocationAttention
 from rnnsearch.model.cells import CELLS
 from rnnsearch.ops import CpuRecurrences, Recurrences, precision_of
-from rnnsearch.plugins import NAMES
+from rnnsearch.plugins import OWN
 from toy import DEEPER, ORDERS, batch_of, models_more, random_model, random_pairs
 
 VX, VY = 8, 7
@@ -136,8 +136,8 @@ def test_gradients_are_those_of_finite_differences(name: str) -> None:
 
 
 def test_the_settings_offer_every_class() -> None:
-    assert set(NAMES["alignment"]) == set(ATTENTIONS)
-    assert set(NAMES["cell"]) == set(CELLS)
+    assert set(OWN["alignment"]) == set(ATTENTIONS)
+    assert set(OWN["cell"]) == set(CELLS)
 
 
 def test_with_weights_of_zero_monotonic_attention_reads_a_word_a_step() -> None:

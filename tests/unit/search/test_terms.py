@@ -128,7 +128,7 @@ def test_every_translation_has_its_terms(
     search_all(PlainBackend(model), queries, config)
     search_all(onnx_backend(model), by_onnx, config)
     for asked, query, other in zip(many, queries, by_onnx, strict=True):
-        same(other.found, query.found)
+        same(other.found, query.found, 1e-5)  # the graphs are in float32
         assert 1 <= len(query.found) <= asked.beam
         assert len({tuple(found.words) for found in query.found}) == len(query.found)
         longest = max(1, int(ratio * (len(asked.source) + 1))) + len(asked.prefix)
