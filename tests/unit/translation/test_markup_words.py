@@ -120,11 +120,13 @@ empty = st.sampled_from(["<img src=a>", "<wbr>", "<!-- c -->", "<i></i>", "<i> <
 inline = st.recursive(
     texts | empty,
     lambda inner: st.builds(
-        "<{0}>{1}</{0}>".format, st.sampled_from(["b", "i", "a"]), st.lists(inner, max_size=3).map(" ".join)
+        "<{0}>{1}</{0}>".format, st.sampled_from(["b", "i", "u"]), st.lists(inner, max_size=3).map(" ".join)
     ),
     max_leaves=10,
 )
-documents = st.lists(st.lists(inline, max_size=5).map(" ".join).map("<p>{}</p>".format), max_size=3).map(" ".join)
+# A link within a link is not HTML: a parser ends the first one where the second begins, and moves text.
+linked = inline | inline.map("<a>{}</a>".format)
+documents = st.lists(st.lists(linked, max_size=5).map(" ".join).map("<p>{}</p>".format), max_size=3).map(" ".join)
 
 
 @given(documents, st.randoms(use_true_random=False))
