@@ -70,11 +70,13 @@ def test_a_read_only_installation_without_a_home(
     if "mount:" in done.stderr:
         pytest.skip(f"this system mounts nothing for this user: {done.stderr}")
     pairs = ("--source", "test.en", "--target", "test.fr")
-    for words in (("translate", "--model", str(model_folder("mlp")), "test.en"), ("align", *pairs)):
+    model = str(model_folder("mlp"))
+    # Notices that nothing can be kept: translating compiles nothing.
+    for words, notices in ((("translate", "--model", model, "test.en"), 0), (("align", *pairs), 1)):
         done = run(*program, *words, **away)
         assert done.returncode == 0, done.stderr
         assert len(done.stdout.splitlines()) == 12
-        assert done.stderr.count("NUMBA_CACHE_DIR") == 1
+        assert done.stderr.count("NUMBA_CACHE_DIR") == notices
         assert done.stdout == run(*PROGRAM, *words).stdout
     assert not list(new.rglob("*.nbi"))
 
