@@ -149,6 +149,10 @@ def command(
     summary.print()
 
 
+_LARGEST_DOCUMENT = 16_000_000
+"""A document is in memory as a whole, several times, and may be one sentence."""
+
+
 def _document_format(file: str, format_: str | None) -> DocumentFormat | None:
     """The format of the document that is given, or that a file is recognised as; None for lines."""
     from rnnsearch.formats.opening import SAMPLE, opened
@@ -232,7 +236,10 @@ def _translate_document(
     attributes, again = how
     path = Path(file)
     with opened(path) as opened_file:
-        whole = DocumentFile(read_whole(opened_file, path), format_, path, again)
+        content = read_whole(opened_file, path)
+    if len(content) > _LARGEST_DOCUMENT:
+        raise RnnsearchError(f"{file}: a document of more than {_LARGEST_DOCUMENT:,} bytes; cut it into smaller ones")
+    whole = DocumentFile(content, format_, path, again)
     split = stage.translator.search_settings(stage.settings).split_sentences
     document = Document(whole, stage.translator.system.config.data.source_language, split, attributes)
     if not whole.slots:

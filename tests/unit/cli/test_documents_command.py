@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import get_args
 
+from command_line import Folders, Run, refused
 from rnnsearch.cli.translate import _DocumentFormat
 from rnnsearch.formats.registry import DOCUMENTS
-from tests.command_line import Folders, Run, refused
 
 PO = 'msgid ""\nmsgstr ""\n"Language: fr\\n"\n\n#: a.c\nmsgid "the dog sees a cat ."\nmsgstr ""\n\nmsgid "a"\nmsgstr "b"\n'
 UNIT = '<trans-unit id="1"><source>the <g id="1">dog</g> .</source></trans-unit>'
@@ -70,3 +70,9 @@ def test_what_does_not_go_with_documents_is_refused(rnnsearch: Run, model_folder
     out.write_text("before")
     refused(rnnsearch("translate", *model, tmp_path / "a.xlf", "--output", out), "a.xlf", "not well-formed XML")
     assert out.read_text() == "before"
+
+
+def test_a_document_of_one_endless_line_is_refused(rnnsearch: Run, model_folder: Folders, tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_bytes(b"a " * 8_000_001)
+    done = rnnsearch("translate", "--html", "--model", model_folder("none"), tmp_path / "page.html")
+    refused(done, "a document of more than 16,000,000 bytes; cut it into smaller ones")
