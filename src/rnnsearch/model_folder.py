@@ -177,7 +177,7 @@ def _unpickled(
 
 def model_shapes(config: ModelConfig, source_words: int, target_words: int) -> Shapes:
     """Return the names and the shapes of a model's parameters; for a model with a plugin, those of its classes."""
-    if not plugins.define(config.alignment, config.cell):
+    if not plugins.needed(config.alignment, config.cell):
         return shapes_of_package(config, source_words, target_words)
     from rnnsearch.model import parameter_shapes
 

@@ -31,7 +31,7 @@ OWN = {kind: tuple(names) for kind, names in NAMES.items()}
 """Those of the package alone."""
 
 
-def define(alignment: str, cell: str) -> bool:
+def needed(alignment: str, cell: str) -> bool:
     """Whether a model with this alignment model and this cell needs a plugin; only PyTorch then computes it."""
     return alignment not in OWN["alignment"] or cell not in OWN["cell"]
 

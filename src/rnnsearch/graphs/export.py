@@ -56,7 +56,7 @@ def export_graphs(folder: Path, output: Path, precision: Precision) -> None:
     if (output / STEP).exists():
         raise RnnsearchError(f"{output}: there are graphs in it already; give another folder to --onnx")
     config = read_model_config(folder)
-    if plugins.define(config.model.alignment, config.model.cell):
+    if plugins.needed(config.model.alignment, config.model.cell):
         raise RnnsearchError(
             f"{folder}: the model needs a plugin, whose classes have no graph; it cannot be exported to ONNX"
         )

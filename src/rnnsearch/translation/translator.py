@@ -399,7 +399,7 @@ class Translator:
     def _backend_of(system: System, precision: Precision, selection: VocabularySelection | None) -> Backend:
         """A model in ONNX Runtime, or in PyTorch if it is on a GPU or needs a plugin."""
         model, on_cpu = system.config.model, system.device == "cpu"
-        if on_cpu and not plugins.define(model.alignment, model.cell):
+        if on_cpu and not plugins.needed(model.alignment, model.cell):
             return OnnxBackend(system.config.model, system.weights, precision, selection)
         from rnnsearch.search.plain import PlainBackend
 
