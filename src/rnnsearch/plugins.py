@@ -8,8 +8,6 @@ the name of the alignment model or cell. A model folder never brings code of its
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.util
 import os
 import sys
 from collections.abc import Sequence
@@ -45,7 +43,9 @@ def register(kind: str, name: str) -> None:
 def known(kind: str, name: str) -> bool:
     """Whether `name` is a value of `model.KIND`; an installed package that has it as an entry point is loaded."""
     if name not in NAMES[kind]:
-        for entry in importlib.metadata.entry_points(group=GROUP, name=name):
+        from importlib.metadata import entry_points  # slow to import, and hardly ever needed
+
+        for entry in entry_points(group=GROUP, name=name):
             entry.load()
     return name in NAMES[kind]
 
@@ -68,13 +68,15 @@ def load_inherited() -> None:
 
 
 def _load(path: Path) -> None:
+    from importlib.util import module_from_spec, spec_from_file_location
+
     name = f"rnnsearch_plugin_{path.stem}"
     if name in sys.modules:
         return
-    spec = importlib.util.spec_from_file_location(name, path)
+    spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise RnnsearchError(f"--plugin {path}: not a Python file (its name ends in .py)")
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    module = sys.modules[name] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except Exception as error:
