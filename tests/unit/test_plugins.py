@@ -34,12 +34,12 @@ class Biased(AdditiveAttention, name="biased"):
 def registry(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The names and classes are afterwards what they were."""
     monkeypatch.setattr(plugins, "NAMES", {kind: list(names) for kind, names in plugins.OWN.items()})
-    monkeypatch.delenv(plugins.VARIABLE, raising=False)
-    before, modules = dict(ATTENTIONS), set(sys.modules)
+    monkeypatch.setenv(plugins.VARIABLE, "")  # so that it is put back afterwards
+    before = dict(ATTENTIONS)
     yield
     ATTENTIONS.clear()
     ATTENTIONS.update(before)
-    for name in set(sys.modules) - modules:
+    for name in [name for name in sys.modules if name.startswith("rnnsearch_plugin_")]:
         del sys.modules[name]
 
 
