@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 from rnnsearch.errors import RnnsearchError
 
@@ -29,6 +30,16 @@ def imports_of_extras() -> Iterator[None]:
         package = (error.name or "").partition(".")[0]
         if package not in EXTRAS:
             raise
-        raise RnnsearchError(
-            f"this needs the package {package}, which is not installed: pip install 'rnnsearch[{EXTRAS[package]}]'"
-        ) from None
+        raise _missing(package) from None
+
+
+def require(package: str) -> None:
+    """Raise RnnsearchError, which names its extra, if a package is not installed; nothing is imported."""
+    if find_spec(package) is None:
+        raise _missing(package)
+
+
+def _missing(package: str) -> RnnsearchError:
+    return RnnsearchError(
+        f"this needs the package {package}, which is not installed: pip install 'rnnsearch[{EXTRAS[package]}]'"
+    )

@@ -296,7 +296,7 @@ class CountLinks(Stage[tuple[str, str], dict[str, Any]]):
 
     def __call__(self, shard: Shard[tuple[str, str]]) -> dict[str, Any]:
         """The number of pairs, and for each source word how often it is linked to each target word."""
-        counter = LinkCounter(self.translator.system)
+        counter = LinkCounter(self.translator.system, self.translator.readers[0])
         counter.add(
             [self.translator.source_words(source) for source, _ in shard.rows],
             [self.translator.target_words(target) for _, target in shard.rows],
