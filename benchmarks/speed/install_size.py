@@ -47,31 +47,29 @@ def main() -> None:
         venv.create(environment, with_pip=True)
         python = environment / "bin" / "python"
         of_pip = _sizes(python)
-        pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+        pip = [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
         # `pip wheel` downloads what there is as a wheel, and builds the others, of which there is rnnsearch itself.
-        subprocess.run([*pip, "wheel", "--wheel-dir", wheels, package], check=True)
+        subprocess.run([*pip, "wheel", "--wheel-dir", str(wheels), package], check=True)
         own = next(wheels.glob("rnnsearch-*.whl"))
         wanted = f"{own}[{','.join(extras)}]" if extras else str(own)
-        subprocess.run([*pip, "install", "--no-index", "--find-links", wheels, wanted], check=True)
+        subprocess.run([*pip, "install", "--no-index", "--find-links", str(wheels), wanted], check=True)
         downloaded = {file.name.partition("-")[0].lower(): file.stat().st_size for file in wheels.iterdir()}
         sizes = {name: both for name, both in _sizes(python).items() if name not in of_pip}
     rows = {
-        name: {
-            "downloaded_mb": round(downloaded[name.partition(" ")[0].replace("-", "_").replace(".", "_").lower()] / 1e6, 1),
-            "installed_mb": round(files / 1e6, 1),
-            "bytecode_mb": round(bytecode / 1e6, 1),
-        }
+        name: _row(downloaded[name.partition(" ")[0].replace("-", "_").replace(".", "_").lower()], files, bytecode, digits=1)
         for name, (files, bytecode) in sorted(sizes.items(), key=lambda item: -sum(item[1]))
     }
-    total = {
-        "downloaded_mb": round(sum(downloaded.values()) / 1e6),
-        "installed_mb": round(sum(files for files, _ in sizes.values()) / 1e6),
-        "bytecode_mb": round(sum(bytecode for _, bytecode in sizes.values()) / 1e6),
-    }
+    sums = [sum(part) for part in zip(*sizes.values(), strict=True)]
+    total = _row(sum(downloaded.values()), *sums, digits=0)
     system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
     write_result("-".join(["speed/install_size", *extras]), system=system, extras=extras, total=total, packages=rows)
     for name, row in {**rows, "total": total}.items():
         print(f"{name:32} {row['downloaded_mb']:8} {row['installed_mb']:8} {row['bytecode_mb']:8}")
+
+
+def _row(downloaded: int, files: int, bytecode: int, *, digits: int) -> dict[str, float]:
+    sizes = {"downloaded_mb": downloaded, "installed_mb": files, "bytecode_mb": bytecode}
+    return {name: round(size / 1e6, digits) for name, size in sizes.items()}
 
 
 def _sizes(python: Path) -> dict[str, list[int]]:
