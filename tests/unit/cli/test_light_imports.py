@@ -7,16 +7,19 @@ import os
 import shutil
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
 
 from rnnsearch.model_catalog import BOX
+from served import Served
 
 BLOCKED = ("torch", "pyarrow", "tensorboard", "matplotlib", "jinja2", "triton")
+BLOCK = f"import sys; sys.modules.update(dict.fromkeys({BLOCKED}))"
 RUN = f"""
-import json, sys
-sys.modules.update(dict.fromkeys({BLOCKED}))
+{BLOCK}
+import json
 from rnnsearch.cli import main
 status = {{}}
 for arguments in json.load(open(sys.argv[1])):
@@ -92,6 +95,17 @@ def test_every_command_that_does_not_train(folder: Path) -> None:
     assert (folder / "model" / "lexicon.tsv").exists()
 
 
+def test_the_server(folder: Path) -> None:
+    server = Served(folder / "model", folder / "log", before=BLOCK)
+    try:
+        assert server.translate("The house is small.") == "La maison est petite."
+        with urllib.request.urlopen(server.url, timeout=60) as page:
+            assert page.status == 200
+    finally:
+        server.process.terminate()
+        server.process.wait()
+
+
 def test_what_needs_an_extra_says_which_in_one_line(folder: Path) -> None:
     pairs = ["--source", "a.en", "--target", "a.fr"]
     commands = {
@@ -116,8 +130,7 @@ def test_the_interface_says_so_too(what: str, tmp_path: Path) -> None:
         what = "list(__import__('rnnsearch.data.read').data.read.read_lines(__import__('pathlib').Path('text.zst')))"
         (tmp_path / "text.zst").write_bytes(b"\x28\xb5\x2f\xfd\x00")
     code = (
-        f"import sys; sys.modules.update(dict.fromkeys({BLOCKED}))\n"
-        f"import rnnsearch, importlib\n"
+        f"{BLOCK}\nimport rnnsearch\n"
         f"try:\n    {'import rnnsearch.model; ' if '.model.' in what else ''}{what}\n"
         f"except rnnsearch.RnnsearchError as error:\n    print(error)"
     )
