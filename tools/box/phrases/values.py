@@ -199,6 +199,7 @@ VALUES: dict[str, Callable[[random.Random], tuple[str, str]]] = {
     "file": _same(_file),
     "gate": _same(_gate),
     "length": _measure("cm", "m", "mm", values=(2, 3, 5, 10, 12, 25, 40, 75, 120)),
+    "mass": _measure("g", "kg", values=(2, 3, 5, 10, 50, 100, 150, 200, 250, 300, 500, 750)),
     "percent": _percent,
     "placeholder": _same(_placeholder),
     "price": _price,
@@ -208,6 +209,7 @@ VALUES: dict[str, Callable[[random.Random], tuple[str, str]]] = {
     "time": _time,
     "url": _same(_url),
     "version": _same(_version),
+    "volume": _measure("ml", "cl", "l", values=(2, 3, 5, 10, 20, 25, 50, 75, 100, 250, 500)),
     "weight": _measure("g", "kg", "ml", "l", values=(2, 3, 5, 10, 50, 100, 150, 200, 250, 300, 500, 750)),
     "year": _year,
 }
