@@ -66,6 +66,8 @@ def test_quantities_have_the_same_digits() -> None:
         ("{que:man}", "man", "Hans", "que Hans"),
         ("{le:job}", "job", "engineer", "l'ingénieur"),
         ("{les:job}", "job", "firefighter", "les pompiers"),
+        ("{f:job}", "job", "baker", "boulangère"),
+        ("{f:s:feeling}", "feeling", "happy", "heureuses"),
         ("{de:city}", "city", "Hamburg", "de Hambourg"),
     ],
 )

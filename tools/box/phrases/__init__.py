@@ -9,6 +9,7 @@ one value such as a price; a digit (`{thing2}`) tells several slots of a kind ap
 | `{a:thing}` | `{un:thing}` | indefinite article |
 | | `{le:thing}`, `{les:thing}`, `{des:thing}` | the other articles |
 | | `{de:…}`, `{du:…}`, `{au:…}`, `{en:country}` | prepositions, contracted or elided as they have to be |
+| | `{f:job}`, `{f:s:job}` | the feminine of an adjective or a profession |
 | | `{que:…}` | *que*, elided |
 | | `{mon:…}`, `{ton:…}`, `{son:…}`, `{votre:…}`, `{ce:…}`, `{quel:…}` | determiners |
 | `{colour}` | `{colour@thing}`, `{colour@s:thing}` | an adjective that agrees with another slot |
@@ -80,6 +81,8 @@ def _with_plural(plural: str, other: Callable[[Entry], str]) -> Callable[[Entry]
 _FRENCH: dict[str, Callable[[Entry], str]] = {
     "": lambda entry: entry.citation,
     "s": lambda entry: entry.french_plural,
+    "f": lambda entry: entry.french.split("|")[1] if "|" in entry.french else entry.french,
+    "f:s": lambda entry: entry.french.split("|")[3] if "|" in entry.french else entry.french_plural,
     "un": _by_gender("un", "une"),
     "le": _with_plural("les", _by_gender("le", "la", "l'")),
     "les": lambda entry: f"les {entry.french_plural}",
