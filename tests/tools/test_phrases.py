@@ -21,6 +21,11 @@ def test_every_template_is_filled(seed: int) -> None:
             assert "@" not in sentence or "email" in template[0]
 
 
+def test_a_sentence_ends_in_one_full_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("box.phrases._draw", lambda kind, source: Entry("4 p.m.", "", "16 h", "", "m*"))
+    assert fill(("It is {time}.", "Il est {time}."), random.Random(1)) == ("It is 4 p.m.", "Il est 16 h.")
+
+
 def test_the_same_seed_makes_the_same_phrases() -> None:
     assert [*phrases(500, seed=5)] == [*phrases(500, seed=5)]
     assert len({*phrases(500, seed=5)}) == 500
@@ -91,6 +96,14 @@ def test_english_article(kind: str, word: str, english: str, monkeypatch: pytest
     entry = next(entry for entry in lexicon()[kind] if entry.english == word)
     monkeypatch.setattr("box.phrases._draw", lambda kind, source: entry)
     assert fill((f"{{a:{kind}}}", "x"), random.Random(1))[0] == english
+
+
+@pytest.mark.parametrize(
+    ("number", "english"), [("eight", "an eight"), ("8", "an 8"), ("11", "an 11"), ("12", "a 12"), ("two", "a two")]
+)
+def test_english_article_before_a_number(number: str, english: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("box.phrases._draw", lambda kind, source: Entry(number, "", "x", "", "m*"))
+    assert fill(("{a:count}", "x"), random.Random(1))[0] == english
 
 
 def test_lexicon_has_each_entry_once_with_its_genders_and_forms() -> None:

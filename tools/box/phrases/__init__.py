@@ -30,7 +30,7 @@ from box.phrases.values import VALUES
 
 FOLDER = Path(__file__).parent
 SLOT = re.compile(r"\{(?:(?P<form>[a-z_]+(?::s)?):)?(?P<kind>[a-z]+)(?P<number>\d?)(?P<rest>[@?][^}]*)?\}")
-_AN = r"(?!uni|eu|one|uk|us[abe])[aeiou]|hones|hour|x-"
+_AN = r"(?!uni|eu|one|uk|us[abe])[aeiou]|hones|hour|x-|8|1[18]\b"
 _VOWEL = re.compile(r"[aeiouyhàâäéèêëîïôöùûüœæ]", re.IGNORECASE)
 
 
@@ -183,5 +183,6 @@ def _in_french(slot: re.Match[str], drawn: dict[str, Entry]) -> str:
 
 def _begin(sentence: str, template: str) -> str:
     """A sentence begins with a capital; a phrase without a final mark that began with a slot or a small letter does not."""
+    sentence = re.sub(r"([ap]\.m\.)\.$", r"\1", sentence)
     whole = template[-1] in '.!?…»,:"' or template[0].isupper()
     return sentence[0].upper() + sentence[1:] if whole else sentence
