@@ -82,6 +82,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "speed/decoding": ("",),
     "speed/engine_roofline": (TEXTS,),
     "speed/growth": ("",),
+    "speed/install_size": (),
     "speed/training_speed": (f"{PEERS} --pairs 8 --pairs 16",),
     "speed/translation_speed": (PEERS,),
     "speed/versions": ("--against {root}",),
@@ -107,6 +108,7 @@ NEEDS = {
 ELSEWHERE = {
     "pages/render": "tests/docs/test_reference.py renders every page",
     "peers/install": "it downloads toolkits of some gigabytes",
+    "speed/install_size": "it downloads all dependencies",
     "peers/moses/moses": "tests/benchmarks/test_moses.py runs it with stand-ins for the programs of Moses",
     "peers/rnnsearch/search": "speed/translation_speed runs it",
 }

@@ -27,6 +27,7 @@ from rnnsearch.cli.options import (
     with_languages,
 )
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.extras import require
 
 if TYPE_CHECKING:
     from rnnsearch.config import DataConfig
@@ -74,6 +75,7 @@ def command(
     source, target, set_ = [*(source or []), *both], [*(target or []), *both], with_languages(languages, set_)
     if not (source and target):
         raise RnnsearchError("there is nothing to prepare: give FILE, or --source and --target")
+    require("pyarrow")  # before the text is read
     check_inputs(
         *source,
         *(file for file in target if file not in source),

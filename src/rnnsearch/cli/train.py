@@ -32,6 +32,7 @@ from rnnsearch.cli.options import (
     with_languages,
 )
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.extras import require
 
 if TYPE_CHECKING:
     from rnnsearch.config import Config
@@ -121,6 +122,7 @@ def command(
         "hold_out": hold_out,
         "start": start,
     }
+    require("torch")  # before the text is read
     # Several processes read the settings and the development set each, and may have to begin again.
     several = processes > 1 or models > 1 or "WORLD_SIZE" in os.environ
     preset = preset_of(preset, source, target)
