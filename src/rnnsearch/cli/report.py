@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
     from rnnsearch.evaluation.segments import Segment, SegmentReport
     from rnnsearch.evaluation.system import Evaluation
     from rnnsearch.memory import Match
-    from rnnsearch.translation import Translator
+    from rnnsearch.translation import Translation, Translator
 
 NEAREST = "nearest segment"
 """What the translation of the most similar segment of the memory is called."""
@@ -32,17 +33,19 @@ def report_of(
 
     glossary = {} if terms is None else read_terms(terms)
     matches = None if memory is None else _nearest(translator, pairs, memory)
-    others = _installed(translator, models, [source for source, _ in pairs])
+    sources = [source for source, _ in pairs]
+    own = _translated(translator, sources, "segments with tags", result.translations)
+    others = _installed(translator, models, sources)
     segments: list[Segment] = []
-    for number, ((source, reference), own) in enumerate(zip(pairs, result.translations, strict=True)):
+    for number, ((source, reference), translation) in enumerate(zip(pairs, result.translations, strict=True)):
         match = None if matches is None else matches[number]
         nearest = {} if match is None else {NEAREST: match.target}
         segments.append(
             Segment(
                 source,
                 reference,
-                {"model": own.text, **{name: texts[number] for name, texts in others.items()}, **nearest},
-                confidence(own.score, len(own.tokens), len(own.missing)),
+                {"model": own[number], **{name: texts[number] for name, texts in others.items()}, **nearest},
+                confidence(translation.score, len(translation.tokens), len(translation.missing)),
                 len(translator.source_words(source)),
                 None if match is None else match.score,
                 terms_in(source, glossary),
@@ -53,7 +56,6 @@ def report_of(
 
 def _installed(translator: Translator, models: Sequence[Path], sources: Sequence[str]) -> Mapping[str, Sequence[str]]:
     """The translations by the installed model for these languages, if there is one, and it is another one."""
-    from rnnsearch.cli.bar import bar
     from rnnsearch.model_catalog import TRANSLATORS, default_model
     from rnnsearch.translation import load
 
@@ -61,14 +63,37 @@ def _installed(translator: Translator, models: Sequence[Path], sources: Sequence
     name = f"{data.source_language}-{data.target_language}"
     if name not in TRANSLATORS or [model.resolve() for model in models] == [default_model(name).resolve()]:
         return {}
-    installed = load(default_model(name))
-    found: list[str] = []
-    with bar("the installed model", total=len(sources)) as advance:
-        for first in range(0, len(sources), _AT_ONCE):
-            lines = list(sources[first : first + _AT_ONCE])
-            found += [one.text for one in installed.translate(lines, split_sentences=False)]
-            advance(len(lines))
-    return {"installed model": found}
+    return {"installed model": _translated(load(default_model(name)), sources, "the installed model")}
+
+
+def _translated(
+    translator: Translator, sources: Sequence[str], what: str, known: Sequence[Translation] | None = None
+) -> list[str]:
+    """Translate segments as the server does for translation tools: tags are put where the links of words say.
+
+    The translations of segments without tags may be `known`.
+    """
+    from rnnsearch.cli.bar import bar
+    from rnnsearch.translation.markup import Tagged, has_tags
+    from rnnsearch.translation.sentences import as_passage
+
+    language = translator.system.config.data.source_language
+    found = ["" if known is None else one.text for one in known or sources]
+    todo = [number for number, source in enumerate(sources) if known is None or has_tags(source)]
+    with bar(what, total=len(todo)) as advance:
+        for first in range(0, len(todo), _AT_ONCE):
+            numbers = todo[first : first + _AT_ONCE]
+            lines = [sources[number] for number in numbers]
+            read = [
+                Tagged(one, language, False, xml=False) if has_tags(one) else as_passage(one, language, False)
+                for one in lines
+            ]
+            sentences = [sentence for each in read for sentence in each.sentences]
+            translations = iter(translator.translate(sentences, split_sentences=False))
+            for number, each in zip(numbers, read, strict=True):
+                found[number] = each.joined(list(islice(translations, len(each.sentences))))
+            advance(len(numbers))
+    return found
 
 
 def _nearest(translator: Translator, pairs: Sequence[tuple[str, str]], memory: Path) -> list[Match]:
