@@ -78,7 +78,7 @@ def _translated(
     from rnnsearch.translation.sentences import as_passage
 
     language = translator.system.config.data.source_language
-    found = ["" if known is None else one.text for one in known or sources]
+    found = [""] * len(sources) if known is None else [one.text for one in known]
     todo = [number for number, source in enumerate(sources) if known is None or has_tags(source)]
     with bar(what, total=len(todo)) as advance:
         for first in range(0, len(todo), _AT_ONCE):

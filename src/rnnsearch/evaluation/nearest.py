@@ -28,4 +28,5 @@ def nearest(sources: Sequence[str], segments: Sequence[tuple[str, str]]) -> list
         values = found[np.arange(len(sources)), best]
         better = values > scores
         scores[better], numbers[better] = values[better], best[better] + start
-    return [Match(*segments[number], round(float(score), 1)) for number, score in zip(numbers, scores, strict=True)]
+    chosen = [segments[number] for number in numbers.tolist()]
+    return [Match(source, target, round(score, 1)) for (source, target), score in zip(chosen, scores.tolist(), strict=True)]

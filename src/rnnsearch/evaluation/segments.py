@@ -300,10 +300,10 @@ def _threshold(confidences: Sequence[float], fine: Sequence[bool]) -> tuple[floa
 
 def _rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
     """Spearman's: the correlation of the ranks, where equal values have their mean rank."""
-    ranks = [_ranks(np.array(values)) for values in (first, second)]
-    if any(np.ptp(each) == 0 for each in ranks):
+    one, other = _ranks(np.array(first)), _ranks(np.array(second))
+    if np.ptp(one) == 0 or np.ptp(other) == 0:
         return None
-    return round(float(np.corrcoef(*ranks)[0, 1]), 3)
+    return round(float(np.corrcoef(one, other)[0, 1]), 3)
 
 
 def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
