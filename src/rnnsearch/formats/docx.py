@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import BadZipFile, ZipFile
 
 from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.formats.parts import DocumentFile, Slot
