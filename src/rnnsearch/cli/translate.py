@@ -61,7 +61,7 @@ _Protect = Annotated[
 ]
 _LineFormat = Literal["text", "json", "pharaoh"]
 _DocumentFormat = Literal[
-    "po", "xliff", "qt", "android", "resx", "strings", "json-messages", "subtitles", "markdown", "html", "docx"
+    "po", "xliff", "qt", "android", "resx", "strings", "fluent", "json-messages", "subtitles", "markdown", "html", "docx"
 ]
 _Format = Annotated[
     Literal[_LineFormat, _DocumentFormat] | None,

@@ -22,12 +22,13 @@ from rnnsearch.formats.units import Format, Head, MessageFormat
 from rnnsearch.formats.xliff import Xliff
 
 _PO, _XLIFF, _QT = Po(), Xliff(), QtLinguist()
-_SUBTITLES, _ANDROID, _RESX, _JSON, _STRINGS = Subtitles(), Android(), ResX(), JsonMessages(), AppleStrings()
+_SUBTITLES, _ANDROID, _RESX, _JSON = Subtitles(), Android(), ResX(), JsonMessages()
+_STRINGS, _FLUENT = AppleStrings(), Fluent()
 UNMISTAKABLE: tuple[Format, ...] = (Tmx(), _XLIFF, _QT, Tbx(), _PO, Parquet())
 """Formats with both sides of pairs in a file, whose beginning no plain text has."""
 RECORDS: tuple[Format, ...] = (JsonList(), JsonLines(), Delimited())
 """Formats with both sides of pairs in a file, whose beginning may be that of a plain text."""
-MESSAGES: tuple[MessageFormat, ...] = (_SUBTITLES, _ANDROID, _RESX, _JSON, _STRINGS, Fluent())
+MESSAGES: tuple[MessageFormat, ...] = (_SUBTITLES, _ANDROID, _RESX, _JSON, _STRINGS, _FLUENT)
 """Formats with one language in a file."""
 DOCUMENTS: dict[str, DocumentFormat | Docx] = {
     "po": _PO,
@@ -36,6 +37,7 @@ DOCUMENTS: dict[str, DocumentFormat | Docx] = {
     "android": _ANDROID,
     "resx": _RESX,
     "strings": _STRINGS,
+    "fluent": _FLUENT,
     "json-messages": _JSON,
     "subtitles": _SUBTITLES,
     "markdown": Markdown(),
