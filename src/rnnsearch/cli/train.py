@@ -25,6 +25,7 @@ from rnnsearch.cli.options import (
     ValidTargets,
     check_inputs,
     count_pairs,
+    files_of,
     model_option,
     preset_of,
     refuse_settings,
@@ -105,7 +106,7 @@ def command(
     adds models to a folder.
     """
     # A file with both sides is both source and target.
-    both = [*(files or []), *(tsv or [])]
+    both = [*files_of(files), *(tsv or [])]
     source, target, set_ = [*(source or []), *both], [*(target or []), *both], with_languages(languages, set_)
     valid_source, valid_target = ([*(files or []), *(valid_tsv or [])] for files in (valid_source, valid_target))
     if data is not None and (source or target or links):

@@ -121,7 +121,7 @@ def _suggestions(
     each = [
         Suggestion(text=best, origin="memory", score=100.0) if corrected else Suggestion(text=best, origin="machine"),
         *(Suggestion(text=plain(m.target), origin="memory", score=m.score, source=m.source) for m in similar),
-        *(Suggestion(text=text, origin="machine") for text in others),
+        *(Suggestion(text=text, origin="machine") for text in others if text),
     ]
     different: dict[tuple[str, ...], Suggestion] = {}
     for suggestion in each:
