@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from rnnsearch.alignment import compiled
 from rnnsearch.alignment.bitext import Block, GivenPair, as_words, blocks_of
-from rnnsearch.alignment.compiled import Counts, Parameters
+from rnnsearch.alignment.compiled import NEAR, Counts, Parameters
 from rnnsearch.alignment.lexicon import Lexicon, Pseudocounts, Types
 from rnnsearch.alignment.vocabulary import CLASSES, Words
 from rnnsearch.atomic import atomic_write
@@ -47,11 +47,9 @@ _P_0 = {"agreeing": 0.05, "independent": 0.01}
 """The probability that a word is NULL-aligned."""
 _NULL_PRIOR = 10.0
 """The pseudo-count of NULL-aligned words, which is divided among all words by their frequency."""
-_NEAR = 7
-"""All longer jumps have the same probability."""
 _JUMP_PRIOR = 100.0
 """The pseudo-count of the jumps of a class, which are distributed like the jumps of all classes."""
-JUMPS_SHAPE = CLASSES + 1, 2 * _NEAR + 3
+JUMPS_SHAPE = CLASSES + 1, 2 * NEAR + 3
 """The shape of the stored jump probabilities: classes × widths, of which the outermost stand for all longer jumps."""
 
 
@@ -233,7 +231,7 @@ def _step(
     for block, types in corpus.numbered_blocks():
         parameters = _parameters(corpus.types.t[types], words, state.nulls, state.jumps, _P_0[name], corpus.longest)
         # The counts of word-type pairs are per block; all others are shared, and are added to in place.
-        counts = Counts(np.zeros((len(types), 2)), *nulls, *jumps, log_likelihood)
+        counts = Counts(np.zeros((len(types), 2), np.float32), *nulls, *jumps, log_likelihood)
         compiled.expectations(block.text, parameters._replace(uniform=uniform), counts, name == "agreeing")
         links[types] += counts.types
         advance(len(block.line))
@@ -244,7 +242,7 @@ def _step(
 
 def reach(longest: int) -> int:
     """Return the greatest width L of a jump, for sentences of at most `longest` words."""
-    return longest + _NEAR + 1
+    return longest + NEAR + 1
 
 
 def _parameters(
@@ -264,7 +262,7 @@ def _parameters(
     ]
     target_null, source_null = (null.astype(np.float32) for null in smoothed)
     # c for all widths from −L to L: the stored outermost widths stand for all longer jumps.
-    widths = np.clip(np.arange(-reach(longest), reach(longest) + 1), -_NEAR - 1, _NEAR + 1) + _NEAR + 1
+    widths = np.clip(np.arange(-reach(longest), reach(longest) + 1), -NEAR - 1, NEAR + 1) + NEAR + 1
     target_jump, source_jump = (np.take(jump, widths, axis=1) for jump in jumps)
     classes = words[0].classes, words[1].classes
     return Parameters(t, target_null, source_null, target_jump, source_jump, *classes, np.float32(p_0), False)
@@ -278,11 +276,11 @@ def _jumps_of_both(counts: tuple[Doubles, Doubles]) -> tuple[Floats, Floats]:
 def _jumps(counts_CW: Doubles, prior: float) -> Floats:
     """Return the jump probabilities c of each class, from the expected numbers of its jumps.
 
-    A pseudo-count of `prior` jumps is added, distributed like the jumps of all classes. The widths are from −_NEAR − 1 to
-    _NEAR + 1; the outermost stand for all longer jumps.
+    A pseudo-count of `prior` jumps is added, distributed like the jumps of all classes. The widths are from −NEAR − 1 to
+    NEAR + 1; the outermost stand for all longer jumps.
     """
     widths = np.arange(counts_CW.shape[1]) - counts_CW.shape[1] // 2
-    far = np.abs(widths) > _NEAR
+    far = np.abs(widths) > NEAR
 
     def distribution(counts: Doubles) -> Doubles:
         """Normalise counts by class, after all long jumps have received their mean, and all widths a small count."""
@@ -291,4 +289,4 @@ def _jumps(counts_CW: Doubles, prior: float) -> Floats:
         return np.asarray(counts / counts.sum(1, keepdims=True))
 
     c_CW = distribution(counts_CW + prior * distribution(counts_CW.sum(0, keepdims=True)))
-    return c_CW[:, np.abs(widths) <= _NEAR + 1].astype(np.float32)
+    return c_CW[:, np.abs(widths) <= NEAR + 1].astype(np.float32)
