@@ -42,7 +42,7 @@ def main() -> None:
         text, sets = language_text(source, folder), language_sets(source)
         record[language] = {"machine": on, "sets": {}}
         for name, pairs in sets.items():
-            lines, record[language]["cost"] = ours(text, folder / language, pairs)
+            lines, _ = ours(text, folder / language, pairs)
             words = sum(map(len, pairs.sources + pairs.targets)) / 2  # on average of both sides
             record[language]["sets"][name] = described(lines, words, pairs.gold if name == "dev" else [])
             if name == "test":
