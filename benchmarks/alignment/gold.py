@@ -1,11 +1,13 @@
-"""Sentence pairs with gold links: the test set of the built-in corpus, and the five novels of alibi."""
+"""Sentence pairs with gold links: the test set of the built-in corpus, the five novels of alibi, and other languages."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 
+from rnnsearch.atomic import write_text
 from rnnsearch.data.read import read_lines
 from rnnsearch.data.word_alignments import GoldLinks, Links, Symmetry, parse_gold, read_gold, symmetrize
 from rnnsearch.text.tokenize import Tokenizer
@@ -14,6 +16,8 @@ LONGEST = 60
 """Novels' sentences of more words are left out."""
 DEVELOPED_ON = ("LaBarbeBleue", "LaDerniereClasse")
 """The novels on which settings are chosen; the others are the test."""
+LANGUAGES = ("nl", "es", "de", "pt", "ru", "it", "zh", "ro", "ja")
+"""Those of the folder `align`, each with English."""
 Sentences = list[list[str]]
 
 
@@ -62,6 +66,34 @@ def novel_parts(folder: Path) -> dict[str, Sequence[int]]:
         "developed on": [n for n, known in enumerate(developed) if known],
         "test": [n for n, known in enumerate(developed) if not known],
     }
+
+
+def language_sets(folder: Path) -> dict[str, Aligned]:
+    """The sentences `test` and `dev` of a language, which is the source; English is the target.
+
+    Only those of `dev` have gold links, and not all languages have a `dev`.
+    """
+    sets = {}
+    for name in ("test", "dev"):
+        if (folder / f"{name}.en").exists():
+            source, target = (
+                [line.split() for line in read_lines(folder / f"{name}.{side}")] for side in (folder.name, "en")
+            )
+            gold = folder / f"{name}.gold"
+            sets[name] = Aligned(source, target, read_gold(gold) if gold.exists() else [parse_gold("")] * len(source))
+    return sets
+
+
+def language_text(folder: Path, output: Path, lines: int | None = None) -> tuple[Path, Path]:
+    """The two files in which a language is aligned: its `test` and `dev`, and its `train`; or so many lines of them."""
+    name = f"{folder.name}-{lines}" if lines else folder.name
+    text = output / f"{name}.source", output / f"{name}.target"
+    for path, side in zip(text, (folder.name, "en"), strict=True):
+        parts = [folder / f"test.{side}", folder / f"dev.{side}", folder / f"train.{side}.xz"]
+        whole = chain.from_iterable(read_lines(part) for part in parts if part.exists())
+        if not path.exists():
+            write_text(path, "".join(f"{line}\n" for line in islice(whole, lines)))
+    return text
 
 
 def both(forward: Sequence[Links], backward: Sequence[Links], way: Symmetry) -> list[Links]:

@@ -2,14 +2,16 @@
 
     python benchmarks/alignment/link_weights.py --data DATA --output RUNS
 
-The aligners are those that `aligners.py` keeps in RUNS, and others that learn from the first 30,000 lines of each text, so
-that the weights suit texts of different sizes. The network learns the gold links of the two novels DEVELOPED_ON, and of the
-first 500 training sentences of the built-in corpus, which count less. A link that is only possible counts as a weak link.
+The aligners learn from texts of different sizes (TEXTS), since the weights are to suit all of them, and a small text is to
+its language what a large one is to a language that is far away. The network learns the gold links of the two novels
+DEVELOPED_ON, those of `DATA/align/LL/dev`, and those of the first 500 training sentences of the built-in corpus, which count
+less. A link that is only possible counts as a weak link. Every sentence pair counts in both directions, half each.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from itertools import islice
@@ -22,21 +24,43 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.alignment.aligners import ours, text_of
-from benchmarks.alignment.gold import Aligned, built_in_test, novel_parts, novels, tokenized
+from benchmarks.alignment.gold import (
+    LANGUAGES,
+    Aligned,
+    built_in_test,
+    language_sets,
+    language_text,
+    novel_parts,
+    novels,
+    tokenized,
+)
 from benchmarks.lib import built_in
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import TINY, sized
 from rnnsearch.alignment import LineLinks
-from rnnsearch.alignment.probability import WEIGHTS
+from rnnsearch.alignment.probability import EVIDENCE, WEIGHTS
 from rnnsearch.atomic import write_text
 from rnnsearch.data.read import read_lines
 from rnnsearch.data.word_alignments import GoldLinks, read_gold
 
-HIDDEN, DECAY, POSSIBLE = 8, 8.0, 0.2
+HIDDEN, DECAY, POSSIBLE = 12, 8.0, 0.2
 """Units; the weight of the sum of squared weights; the weight of a cell whose link is only possible."""
-GENERATED = 0.3
+GENERATED = 0.6
 """The weight of a cell of the built-in corpus, whose links are drawn by rule."""
-SMALL, TRAINED = sized((30_000, 500), (200, 40))
+TEXTS = {
+    "novels": sized((30_000, 8_000), (200,)),
+    "built-in": sized((2_000,), (200,)),
+    "nl": (None, 1_500),
+    "pt": (None,),
+    "es": (1_500,),
+    "it": (1_500,),
+    "ru": (1_500,),
+}
+"""The first lines of each text from which aligners learn; None is all of them."""
+TRAINED = sized(500, 40)
+_OPPOSITE = {"forward": "backward", "backward": "forward", "source": "target", "target": "source"}
+TURNED = [EVIDENCE.index(re.sub("|".join(_OPPOSITE), lambda word: _OPPOSITE[word[0]], name)) for name in EVIDENCE]
+"""The places of the evidence if the source were the target."""
 Doubles = NDArray[np.float64]
 Cells = tuple[Doubles, Doubles, Doubles]
 """The evidence of cells, whether each is linked, and the weight of each."""
@@ -47,24 +71,35 @@ def main() -> None:
     parser = Parser(__doc__, "data", "output")
     arguments = parser.parse_args()
     folder = arguments.output / "aligners"
-    test, generated = novels(arguments.data / "alibi"), built_in_test(built_in.corpus(folder / "corpus"))
-    developed = novel_parts(arguments.data / "alibi")["developed on"]
-    whole = tokenized(folder / "corpus" / "train.en", folder / "corpus" / "train.fr")
-    trained = Aligned(*whole, read_gold(folder / "corpus" / "train.gold")).chosen(range(TRAINED))
+    folder.mkdir(parents=True, exist_ok=True)
     collected: list[Cells] = []
-    for lines in (None, SMALL):
-        for name, tested, known, weight in (
-            ("novels", test, test.chosen(developed), 1.0),
-            ("built-in", generated, trained, GENERATED),
-        ):
-            text, output = text_of(name, tested, arguments.data, folder), folder / name
-            if lines:
-                text, output = beginning(text, lines), folder / f"{name}-{lines}"
+    for name, sizes in TEXTS.items():
+        for lines in sizes:
+            text, known = known_links(name, lines, arguments.data, folder)
+            output = folder / (f"{name}-{lines}" if lines else name)
             for line, gold in zip(ours(text, output, known)[0], known.gold, strict=True):
-                collected.append(cells(line, gold, weight))
+                evidence, linked, weight = cells(line, gold, GENERATED if name == "built-in" else 1.0)
+                collected.append((evidence, linked, weight / 2))
+                collected.append((evidence[:, TURNED], linked, weight / 2))
     weights = fit(*(np.concatenate(parts) for parts in zip(*collected, strict=True)))
     path = Path(TINY) / WEIGHTS.name if TINY else WEIGHTS
     write_text(path, json.dumps({name: np.round(part, 4).tolist() for name, part in weights.items()}) + "\n")
+
+
+def known_links(name: str, lines: int | None, data: Path, folder: Path) -> tuple[Sequence[Path], Aligned]:
+    """The text of so many lines, and those of its sentences whose links are learned."""
+    if name in LANGUAGES:
+        return language_text(data / "align" / name, folder, lines), language_sets(data / "align" / name)["dev"]
+    corpus = built_in.corpus(folder / "corpus")
+    if name == "novels":
+        test = novels(data / "alibi")
+        known = test.chosen(novel_parts(data / "alibi")["developed on"])
+    else:
+        test = built_in_test(corpus)
+        whole = tokenized(corpus / "train.en", corpus / "train.fr")
+        known = Aligned(*whole, read_gold(corpus / "train.gold")).chosen(range(TRAINED))
+    text: Sequence[Path] = text_of(name, test, data, folder)
+    return (beginning(text, lines) if lines else text), known
 
 
 def beginning(text: Sequence[Path], lines: int) -> tuple[Path, Path]:

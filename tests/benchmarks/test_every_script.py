@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "alignment/attention_models": (f"{TEXTS} --only mlp none",),
     "alignment/corrupted_pairs": (PEERS,),
     "alignment/hard_attention": (f"--model {{model}} --source {TEST}.en --target {TEST}.fr --gold {TEST}.gold --name x",),
+    "alignment/languages": (f"{TEXTS} --languages nl ru",),
     "alignment/link_weights": (TEXTS,),
     "alignment/toy_tacotron": ("",),
     "characters/ablation": (TEXTS,),

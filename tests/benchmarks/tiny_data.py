@@ -54,6 +54,11 @@ def write_data(folder: Path) -> Path:
     write("blind/newsdiscusstest2015", "", 10, ("en",))
     for part in ("train", "test"):
         write(f"box/text/tatoeba-{part}", "", 20)
+    for language in ("nl", "pt", "es", "it", "ru"):
+        for name, lines in {"test": 5, "dev": 5}.items():
+            write(f"align/{language}/{name}", "", lines, (language, "en"))
+        write(f"align/{language}/train", ".xz", 60, (language, "en"))
+        (folder / "align" / language / "dev.gold").write_text("0-0 1-1\n" * 5, encoding="utf-8")
     _write_novels(corpus, folder / "alibi")
     _write_words(folder)
     return folder

@@ -7,7 +7,8 @@ priors       counts of links in eflomal's format
 pseudocounts what an aligner knows before it learns from a text
 lexicon      translation probabilities, smoothed
 hmm          forward-backward: the posterior probability of every link of a sentence pair, in one direction
-compiled     the same, and the expected counts of a whole text, as compiled loops
+compiled     the same, and the expected counts of a whole text
+loops        loops over position pairs, compiled by Numba
 agreement    training: expectation maximisation of both directions, first with agreement, then without
 probability  the probability of a link, predicted from the posteriors and other features
 aligner      links, and the folder that stores an aligner

@@ -29,9 +29,11 @@ from numpy.typing import NDArray
 from rnnsearch.alignment import compiled
 from rnnsearch.alignment.bitext import Block, GivenPair, as_words, blocks_of
 from rnnsearch.alignment.compiled import Counts, Parameters
+from rnnsearch.alignment.hmm import NEAR
 from rnnsearch.alignment.lexicon import Lexicon, Pseudocounts, Types
 from rnnsearch.alignment.vocabulary import CLASSES, Words
 from rnnsearch.atomic import atomic_write
+from rnnsearch.jobs.processes import in_order
 from rnnsearch.untrusted import Array, check_arrays, read_npz
 
 Doubles = NDArray[np.float64]
@@ -47,11 +49,9 @@ _P_0 = {"agreeing": 0.05, "independent": 0.01}
 """The probability that a word is NULL-aligned."""
 _NULL_PRIOR = 10.0
 """The pseudo-count of NULL-aligned words, which is divided among all words by their frequency."""
-_NEAR = 7
-"""All longer jumps have the same probability."""
 _JUMP_PRIOR = 100.0
 """The pseudo-count of the jumps of a class, which are distributed like the jumps of all classes."""
-JUMPS_SHAPE = CLASSES + 1, 2 * _NEAR + 3
+JUMPS_SHAPE = CLASSES + 1, 2 * NEAR + 3
 """The shape of the stored jump probabilities: classes × widths, of which the outermost stand for all longer jumps."""
 
 
@@ -73,11 +73,12 @@ class Corpus:
         self.known = known
         read = (Words(), Words()) if known is None else (known[0].copy(), known[1].copy())
         counts = [side.frequencies for side in read]
-        self._paths: list[Path] = []
+        self.paths: list[Path] = []
+        """The files of the blocks, in order."""
         for block in blocks_of(map(as_words, lines), *read):
             # A block is written twice: here with provisional numbers, and below with those in the order of the stems.
-            self._paths.append(folder / f"block-{len(self._paths):05}.npz")
-            block.save(self._paths[-1])
+            self.paths.append(folder / f"block-{len(self.paths):05}.npz")
+            block.save(self.paths[-1])
             for side, ids in enumerate((block.text.source_ids, block.text.target_ids)):
                 here = np.bincount(ids, minlength=len(read[side]))
                 here[: len(counts[side])] += counts[side]
@@ -90,22 +91,18 @@ class Corpus:
         self.numbers = source_numbers[: read[0].known], target_numbers[: read[1].known]
         """The number that each of the known words has among all words."""
         self.lines = self.pairs = self.cells = self.longest = 0
-        for path in self._paths:
+        for path in self.paths:
             block = Block.load(path).numbered(source_numbers, target_numbers).indexed(source, target)
             block.save(path)
             self.lines += block.lines
             self.pairs += len(block.line)
             self.cells += len(block.text.cells)
             self.longest = max(self.longest, block.longest)
-        self.types = Types(folder, self._paths, self.words)
+        self.types = Types(folder, self.paths, self.words)
 
     def blocks(self) -> Iterator[Block]:
         """Return all blocks, in order."""
-        return map(Block.load, self._paths)
-
-    def numbered_blocks(self) -> Iterator[tuple[Block, NDArray[np.int64]]]:
-        """Return each block with the numbers that its word-type pairs have in the whole text."""
-        return ((Block.load(path), self.types.of(path)) for path in self._paths)
+        return map(Block.load, self.paths)
 
 
 @dataclass(frozen=True)
@@ -222,29 +219,40 @@ def _step(
     known: Pseudocounts | None,
 ) -> _State:
     """Run an EM step over the text: fill `links`, zero on entry, with the expected counts of all word-type pairs."""
-    words = corpus.words
-    nulls = np.zeros(len(words[1])), np.zeros(len(words[0]))
     shape = len(state.jumps[0]), 2 * reach(corpus.longest) + 1
-    jumps, log_likelihood = (np.zeros(shape), np.zeros(shape)), np.zeros(2)
-    if known is not None:
-        for counts_before, before in zip((*nulls, *jumps), (*known.nulls, *known.jumps), strict=True):
-            counts_before += before
-    # The E-step: expected counts of word-type pairs, NULL-aligned words and jumps, and the log-likelihoods.
-    for block, types in corpus.numbered_blocks():
-        parameters = _parameters(corpus.types.t[types], words, state.nulls, state.jumps, _P_0[name], corpus.longest)
-        # The counts of word-type pairs are per block; all others are shared, and are added to in place.
-        counts = Counts(np.zeros((len(types), 2)), *nulls, *jumps, log_likelihood)
+
+    def nothing(types: int) -> Counts:
+        source, target = (np.zeros(len(side)) for side in corpus.words)
+        return Counts(np.zeros((types, 2), np.float32), target, source, np.zeros(shape), np.zeros(shape), np.zeros(2))
+
+    def expected(path: Path) -> tuple[int, NDArray[np.int64], Counts]:
+        """Return the number of pairs of a block, its word-type pairs, and its expected counts (the E-step)."""
+        block, types = Block.load(path), corpus.types.of(path)
+        t = np.take(np.asarray(corpus.types.t), types, axis=0)
+        parameters = _parameters(t, corpus.words, state.nulls, state.jumps, _P_0[name], corpus.longest)
+        counts = nothing(len(types))
         compiled.expectations(block.text, parameters._replace(uniform=uniform), counts, name == "agreeing")
+        return len(block.line), types, counts
+
+    sums = nothing(0)
+    if known is not None:
+        for counts_before, before in zip(sums[1:5], (*known.nulls, *known.jumps), strict=True):
+            counts_before += before
+    # Blocks are computed side by side, and their counts are added in the order of the text.
+    for pairs, types, counts in in_order(expected, corpus.paths):
         links[types] += counts.types
-        advance(len(block.line))
+        advance(pairs)
+        for total, of_block in zip(sums[1:], counts[1:], strict=True):
+            total += of_block
+    _, *nulls, target_jumps, source_jumps, log_likelihoods = sums
     # The M-step of the jumps; IBM Model 1 has none.
-    learned = state.jumps if uniform else _jumps_of_both(jumps)
-    return _State(state.step + 1, nulls, learned, np.append(state.log_likelihoods, [log_likelihood], axis=0))
+    learned = state.jumps if uniform else _jumps_of_both((target_jumps, source_jumps))
+    return _State(state.step + 1, (nulls[0], nulls[1]), learned, np.append(state.log_likelihoods, [log_likelihoods], axis=0))
 
 
 def reach(longest: int) -> int:
     """Return the greatest width L of a jump, for sentences of at most `longest` words."""
-    return longest + _NEAR + 1
+    return longest + NEAR + 1
 
 
 def _parameters(
@@ -264,7 +272,7 @@ def _parameters(
     ]
     target_null, source_null = (null.astype(np.float32) for null in smoothed)
     # c for all widths from −L to L: the stored outermost widths stand for all longer jumps.
-    widths = np.clip(np.arange(-reach(longest), reach(longest) + 1), -_NEAR - 1, _NEAR + 1) + _NEAR + 1
+    widths = np.clip(np.arange(-reach(longest), reach(longest) + 1), -NEAR - 1, NEAR + 1) + NEAR + 1
     target_jump, source_jump = (np.take(jump, widths, axis=1) for jump in jumps)
     classes = words[0].classes, words[1].classes
     return Parameters(t, target_null, source_null, target_jump, source_jump, *classes, np.float32(p_0), False)
@@ -278,11 +286,11 @@ def _jumps_of_both(counts: tuple[Doubles, Doubles]) -> tuple[Floats, Floats]:
 def _jumps(counts_CW: Doubles, prior: float) -> Floats:
     """Return the jump probabilities c of each class, from the expected numbers of its jumps.
 
-    A pseudo-count of `prior` jumps is added, distributed like the jumps of all classes. The widths are from −_NEAR − 1 to
-    _NEAR + 1; the outermost stand for all longer jumps.
+    A pseudo-count of `prior` jumps is added, distributed like the jumps of all classes. The widths are from −NEAR − 1 to
+    NEAR + 1; the outermost stand for all longer jumps.
     """
     widths = np.arange(counts_CW.shape[1]) - counts_CW.shape[1] // 2
-    far = np.abs(widths) > _NEAR
+    far = np.abs(widths) > NEAR
 
     def distribution(counts: Doubles) -> Doubles:
         """Normalise counts by class, after all long jumps have received their mean, and all widths a small count."""
@@ -291,4 +299,4 @@ def _jumps(counts_CW: Doubles, prior: float) -> Floats:
         return np.asarray(counts / counts.sum(1, keepdims=True))
 
     c_CW = distribution(counts_CW + prior * distribution(counts_CW.sum(0, keepdims=True)))
-    return c_CW[:, np.abs(widths) <= _NEAR + 1].astype(np.float32)
+    return c_CW[:, np.abs(widths) <= NEAR + 1].astype(np.float32)

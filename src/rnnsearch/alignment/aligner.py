@@ -26,8 +26,10 @@ from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.jobs import digest_of
 from rnnsearch.untrusted import MEGABYTE, Array, check_arrays, check_header, check_regular, read_bytes, read_json
 
-THRESHOLD = 0.5
-"""Words are linked if the probability of the link is above this."""
+_LIKELY = 0.5
+"""Words are linked if the probability of the link is above this, and others if there are too few such links."""
+_SHARE = 0.85
+"""The number of links of a line is at least this share of its expected number."""
 _LEAST = 0.01
 """Position pairs to which no model gives a greater posterior probability are left out."""
 _PAIRS = 1000
@@ -60,26 +62,36 @@ class LineLinks:
     log_likelihood: tuple[float, float]
     """log p(target | source) and log p(source | target) of the agreeing models, the last jump included; 0 without words."""
 
-    def links(self, how: Symmetry | Literal["probability"] = "probability", threshold: float = THRESHOLD) -> Links:
-        """Return the links of a probability above `threshold`, or those of both agreeing models combined (`symmetrize`).
+    def links(self, how: Symmetry | Literal["probability"] = "probability") -> Links:
+        """Return the most probable links (`linked`), or those of both agreeing models combined (`symmetrize`).
 
         For `symmetrize`, a model links each word that it generates with the most probable word of the other side, unless
         NULL is more probable.
         """
         if how == "probability":
-            linked = self.probability > threshold
+            linked = self.linked()
             return frozenset(zip(self.source[linked].tolist(), self.target[linked].tolist(), strict=True))
         forward = self._most_probable(self.target, self.forward)
         backward = self._most_probable(self.source, self.backward)
         return symmetrize(forward, backward, how)
 
-    def one_to_many(self, threshold: float = THRESHOLD) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    def linked(self) -> NDArray[np.intp]:
+        """Return the indices of the position pairs that are linked, in ascending order.
+
+        These are the links with a probability above a half. Between languages that are far from each other, most
+        probabilities are smaller, although as many words have a translation: the most probable of all links are therefore
+        returned until there are 0.85 times as many as the sum of all probabilities, which is the expected number of links.
+        """
+        count = max(int((self.probability > _LIKELY).sum()), int(_SHARE * self.probability.sum()))
+        return np.sort(np.argsort(-self.probability, kind="stable")[:count])
+
+    def one_to_many(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
         """Return forward links, at most one for each target word, and reverse links, at most one for each source word.
 
         Of the links of a word, the most probable one is taken; forward links are in the order of the target words, and
         reverse links in that of the source words. Both are (source, target).
         """
-        likely = np.flatnonzero(self.probability > threshold)
+        likely = self.linked()
         source, target = self.source[likely], self.target[likely]
         links = []
         for words in (target, source):
@@ -378,12 +390,12 @@ def _cells(block: Block, p: int, p_DMN: Any, t_NMD: Any, shares: Sequence[NDArra
         none = np.empty(0)
         kinds = np.int64, np.int64, np.float32, np.float32
         return *(none.astype(kind) for kind in kinds), np.empty((0, len(EVIDENCE))), none
-    t_STMD = t_NMD[text.cells[_of_pair(block, p)]].reshape(*shape, 2, 2)
-    features = evidence(p_DMN.reshape(2, 2, *shape), t_STMD, *(share[side] for share, side in zip(shares, ids, strict=True)))
     # Only the position pairs to which some model gives a probability are returned.
     likely = np.flatnonzero(p_DMN.max((0, 1)) > _LEAST)
     i, j = np.divmod(likely, shape[1])
-    features = features.reshape(len(features), -1)[:, likely].T
+    source_share, target_share = (share[side] for share, side in zip(shares, ids, strict=True))
+    types = text.cells[_of_pair(block, p)]
+    features = evidence(p_DMN.reshape(2, 2, *shape), t_NMD, types, source_share, target_share, likely)
     return (
         i + block.first[p, 0],
         j + block.first[p, 1],

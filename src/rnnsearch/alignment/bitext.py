@@ -27,7 +27,7 @@ from rnnsearch.text.tokenize import split_at_spaces
 LONGEST = 1024
 """The most words of a side that are aligned together. Longer sentence pairs are cut into pieces, equally many per side."""
 _SEPARATOR = re.compile(r"(?:^|[ \t])\|\|\|(?=[ \t]|$)")
-SIZE = 1 << 24
+SIZE = 1 << 22
 """The number of position pairs and words that ends a block."""
 
 Pair: TypeAlias = tuple[Sequence[str], Sequence[str]]

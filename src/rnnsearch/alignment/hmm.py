@@ -21,6 +21,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.floating]
 
+NEAR = 7
+"""All jumps of more words, to either side, have the same probability; the compiled loops rely on it."""
+
 
 @dataclass(frozen=True)
 class Posteriors:

@@ -47,7 +47,7 @@ class Totals:
     """The sums Σ_f s(e, f) and Σ_e s(e, f) of the similarities of each word to the words of the other side."""
 
     def probabilities(
-        self, words: tuple[Words, Words], source: Ids, target: Ids, links_N2: Floats, of_stems_N2: Doubles, alike_N: Floats
+        self, words: tuple[Words, Words], source: Ids, target: Ids, links_N2: Floats, of_stems_N2: Any, alike_N: Floats
     ) -> Floats:
         """Return t(target | source) and t(source | target) of N word-type pairs: N × 2.
 
@@ -55,17 +55,21 @@ class Totals:
         similarity of its words. Words that did not occur in the training text have no links.
         """
         t = np.empty(links_N2.shape, np.float32)
+        similar = np.flatnonzero(alike_N)
         # Both directions: t(word | condition) with the totals of the condition.
         for side, (condition, word) in enumerate(((source, target), (target, source))):
-            known, other = words[side], words[1 - side]
+            known = words[side]
             total, alike = (
                 np.append(part[side], np.zeros(len(known) - known.known)) for part in (self.links, self.likeness)
             )
-            # q(f | e) of the module's docstring: the share of the stems' links and of f in its stem, and the similarity.
             of_stem = np.bincount(known.stems, total, minlength=1)[known.stems]
-            q = of_stems_N2[:, side] / np.maximum(of_stem, 1e-9)[condition] * other.shares[word]
-            q += _BETA * alike_N / (1 + alike[condition])
-            t[:, side] = (links_N2[:, side] + _ALPHA * q) / (total[condition] + _ALPHA)
+            # The factors of C(e, f), C(stem e, stem f) and s(e, f), each computed once for each word.
+            of_links = 1 / (total + _ALPHA)
+            of_stems = (_ALPHA * of_links / np.maximum(of_stem, 1e-9)).astype(np.float32)
+            of_likeness = _ALPHA * _BETA * of_links / (1 + alike)
+            t[:, side] = of_stems_N2[:, side] * of_stems[condition] * words[1 - side].shares.astype(np.float32)[word]
+            t[:, side] += links_N2[:, side] * of_links.astype(np.float32)[condition]
+            t[similar, side] += alike_N[similar] * of_likeness[condition[similar]]
         return t
 
 
@@ -173,9 +177,9 @@ class Types:
         for here, chunk in self._chunks():
             # The counts of pairs of stems; a chunk contains all word-type pairs of its source stems.
             links = self._links(counts_N2, here, chunk, known)
-            of_stems = np.stack([np.bincount(chunk["stems"], side)[chunk["stems"]] for side in links.T], axis=1)
+            of_stems = np.stack([np.bincount(chunk["stems"], side).astype(np.float32) for side in links.T], axis=1)
             self.t[here] = totals.probabilities(
-                self._words, chunk["source"], chunk["target"], links, of_stems, chunk["alike"]
+                self._words, chunk["source"], chunk["target"], links, of_stems[chunk["stems"]], chunk["alike"]
             )
 
     def lexicon(self, counts_N2: Any, known: Pseudocounts | None = None) -> Lexicon:

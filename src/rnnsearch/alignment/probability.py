@@ -4,8 +4,9 @@ The posterior probabilities of the models that were trained to agree are overcon
 are wrong more often. The network therefore receives them together with other features: whether one of the two words has
 another likely link, whether the neighbouring words are linked, how frequent the words are, and how far apart their relative
 positions are. No feature depends on a language or on the size of a text. The weights were learned from hand-aligned
-sentences, two novels of `alibi` (French and English), and from training sentences of the built-in corpus;
-`benchmarks/alignment/link_weights.py` learns them again.
+sentences: two novels of `alibi` (French and English), and news and other text of Spanish, Italian, Dutch, Portuguese and
+Russian with English; and from training sentences of the built-in corpus. `benchmarks/alignment/link_weights.py` learns them
+again.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from rnnsearch.alignment import compiled
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.untrusted import Array, check_arrays, read_json
 
 Floats = NDArray[np.floating]
+Ids = NDArray[np.integer]
 
 _REACH = 3
 """The greatest distance, in words, of the neighbouring position pairs."""
@@ -34,12 +37,27 @@ EVIDENCE = (
 WEIGHTS = Path(__file__).with_name("link_weights.json")
 
 
-def evidence(p_DMST: Floats, t_STMD: Floats, source_share_S: Floats, target_share_T: Floats) -> Floats:
-    """Return the features of every position pair of a sentence pair: features × source words × target words.
+def evidence(
+    p_DMST: Floats, t_NMD: Floats, types: Ids, source_share_S: Floats, target_share_T: Floats, likely: Ids
+) -> NDArray[np.float64]:
+    """Return the features of the position pairs of a sentence pair that are `likely`, by number: position pairs × features.
 
-    The arguments are the posterior probabilities of both directions (forward and backward) of the agreeing and of the
-    independent models, their translation probabilities, and the share of each word in all words of the text.
+    The other arguments are the posterior probabilities of both directions (forward and backward) of the agreeing and of the
+    independent models, the translation probabilities of word-type pairs, the type of each position pair, and the share of
+    each word in all words of the text.
     """
+    if compiled.loops:
+        found: NDArray[np.float64] = compiled.loops.evidence(
+            np.ascontiguousarray(p_DMST), t_NMD, types, source_share_S, target_share_T, likely, _REACH
+        )
+        return found
+    S, T = p_DMST.shape[2:]
+    features = _evidence(p_DMST, t_NMD[types].reshape(S, T, *t_NMD.shape[1:]), source_share_S, target_share_T)
+    return features.reshape(len(features), -1)[:, likely].T
+
+
+def _evidence(p_DMST: Floats, t_STMD: Floats, source_share_S: Floats, target_share_T: Floats) -> Floats:
+    """Return the features of every position pair: features × source words × target words."""
     _, M, S, T = p_DMST.shape
     mean = np.sqrt(p_DMST[0] * p_DMST[1])
     # The geometric mean of both directions, with a margin of _REACH on all sides.

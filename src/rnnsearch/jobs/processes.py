@@ -7,10 +7,14 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, TypeVar
 
+Given = TypeVar("Given")
+Result = TypeVar("Result")
 FORKED = sys.platform == "linux"
 """Whether a process is forked, and so shares the memory of what was loaded before; elsewhere it is started anew."""
 
@@ -73,6 +77,29 @@ def threads() -> int:
     if given.isdecimal() and int(given) > 0:
         return int(given)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(function: Callable[[Given], Result], given: Iterable[Given]) -> Iterator[Result]:
+    """Call a function that releases the lock of the interpreter, in `threads()` threads, and yield its results in order.
+
+    No more results than threads are in memory. Raises what the function raises.
+    """
+    count = threads()
+    if count == 1:
+        yield from map(function, given)
+        return
+    with ThreadPoolExecutor(count) as pool:
+        ahead: deque[Future[Result]] = deque()
+        try:
+            for one in given:
+                if len(ahead) == count:
+                    yield ahead.popleft().result()
+                ahead.append(pool.submit(function, one))
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for waiting in ahead:
+                waiting.cancel()
 
 
 def thread_share(processes: int) -> int:

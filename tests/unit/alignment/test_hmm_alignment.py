@@ -56,12 +56,12 @@ def test_posteriors_are_those_of_all_alignments_listed(Ty: int, Tx: int) -> None
 @settings(max_examples=10, deadline=None)
 @given(texts)
 def test_compiled_and_plain_loops_agree(text: list[tuple[list[str], list[str]]]) -> None:
-    if compiled.njit is None:
+    if compiled.loops is None:
         pytest.skip("Numba is not installed")
     found = []
-    for numba in (compiled.njit, None):
+    for loops in (compiled.loops, None):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(compiled, "njit", numba)
+            patch.setattr(compiled, "loops", loops)
             corpus = Corpus(text)
             lines = list(Aligner.learn(corpus).align(corpus))
             kinds = {

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rnnsearch.alignment import compiled
 from rnnsearch.alignment.probability import EVIDENCE, evidence, probability
 from rnnsearch.alignment.spelling import letter_pairs, likeness
 
@@ -16,8 +17,16 @@ def test_evidence_of_a_pair_says_what_is_around_each_cell(S: int, T: int, seed: 
     draw = np.random.default_rng(seed)
     forward = np.stack([draw.dirichlet(np.ones(S + 1), T).T[:S] for _ in "ai"])
     backward = np.stack([draw.dirichlet(np.ones(T + 1), S)[:, :T] for _ in "ai"])
-    found = evidence(np.stack([forward, backward]), draw.random((S, T, 2, 2)), np.ones(S), np.ones(T))
-    assert found.shape == (len(EVIDENCE), S, T)
+    p, types = np.stack([forward, backward]).astype(np.float32), draw.permutation(S * T).astype(np.int32)
+    given_ = p, draw.random((S * T, 2, 2), np.float32), types, draw.random(S), draw.random(T)
+    found = evidence(*given_, np.arange(S * T))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled, "loops", None)
+        assert evidence(*given_, np.arange(S * T)) == pytest.approx(found, rel=1e-3, abs=1e-5)
+    assert found.shape == (S * T, len(EVIDENCE))
+    chance = probability(found)
+    assert ((chance > 0) & (chance < 1)).all()
+    found = found.T.reshape(len(EVIDENCE), S, T)
     known = dict(zip(EVIDENCE, found, strict=True))
     for n, models in enumerate(("agreeing", "independent")):
         mean = np.sqrt(forward[n] * backward[n])
@@ -30,13 +39,13 @@ def test_evidence_of_a_pair_says_what_is_around_each_cell(S: int, T: int, seed: 
         for i in range(S):
             for j in range(T):
                 of_source, of_target = np.delete(mean[i], j).max(initial=0), np.delete(mean[:, j], i).max(initial=0)
-                assert known[f"rival of the source word, {models}"][i, j] == pytest.approx(of_source)
-                assert known[f"rival of the target word, {models}"][i, j] == pytest.approx(of_target)
+                assert known[f"rival of the source word, {models}"][i, j] == pytest.approx(of_source, abs=1e-6)
+                assert known[f"rival of the target word, {models}"][i, j] == pytest.approx(of_target, abs=1e-6)
                 assert known[f"next on the diagonal, {models}"][i, j] == pytest.approx(at(i + 1, j + 1) + at(i - 1, j - 1))
-        assert known[f"forward null, {models}"][0] == pytest.approx(1 - forward[n].sum(0))
-        assert known[f"logit backward, {models}"] == pytest.approx(np.log(backward[n] / (1 - backward[n])))
-    chance = probability(found.reshape(len(EVIDENCE), -1).T)
-    assert ((chance > 0) & (chance < 1)).all()
+        assert known[f"forward null, {models}"][0] == pytest.approx(1 - forward[n].sum(0), abs=1e-6)
+        assert known[f"logit backward, {models}"] == pytest.approx(
+            np.log(backward[n] / (1 - backward[n])), rel=1e-3, abs=1e-4
+        )
 
 
 def test_words_written_alike() -> None:

@@ -1,0 +1,422 @@
+"""The compiled loops of `compiled` and `probability`, over the position pairs of sentence pairs; they need Numba.
+
+States whose forward probability is below `_NEGLIGIBLE` are left out of the sums, for only few positions of a sentence are
+likely. Sums keep their order: if the compiler may change it, code from its cache rounds otherwise than code just compiled.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from rnnsearch.alignment.hmm import NEAR
+from rnnsearch.compiled_code import keep
+
+f32 = np.float32
+_NEGLIGIBLE = f32(1e-7)
+_SMALLEST = f32(1e-30)
+_LANES = 16
+"""The number of widths of short jumps, 2 · NEAR + 1, and one more, so that instructions on 8 or 16 numbers fit."""
+
+
+def _compiled(function: Any) -> Any:
+    return keep(njit(nogil=True)(function), function)
+
+
+@_compiled
+def index_cells(text: Any, source_words: int, target_words: int) -> Any:
+    # Counting sort of all occurrences of source words, by word: their sentence pairs and positions.
+    pairs = len(text.offsets) - 1
+    occurrences = len(text.source_ids)
+    start = np.zeros(source_words + 1, np.int64)
+    for k in range(occurrences):
+        start[text.source_ids[k] + 1] += 1
+    for e in range(source_words):
+        start[e + 1] += start[e]
+    # All occurrences of each word, in the order of the text: sentence pair and position.
+    pair, position, filled = np.empty(occurrences, np.int64), np.empty(occurrences, np.int64), start.copy()
+    for p in range(pairs):
+        for k in range(text.source_starts[p], text.source_starts[p + 1]):
+            e = text.source_ids[k]
+            pair[filled[e]], position[filled[e]] = p, k - text.source_starts[p]
+            filled[e] += 1
+    # For each source word e, all target words of the same sentence pairs: a target word that was not seen with e before
+    # makes a new word-type pair.
+    seen_with, number = np.full(target_words, -1, np.int32), np.empty(target_words, np.int32)
+    types, rows, count = np.empty(1024, np.int32), np.zeros(source_words + 1, np.int64), 0
+    for e in range(source_words):
+        for k in range(start[e], start[e + 1]):
+            p = pair[k]
+            first, Ty = text.target_starts[p], text.target_starts[p + 1] - text.target_starts[p]
+            cell = text.offsets[p] + position[k] * Ty
+            # An array that is too short is replaced by one of twice the length.
+            if count + Ty > len(types):
+                larger = np.empty(2 * len(types) + Ty, np.int32)
+                larger[:count] = types[:count]
+                types = larger
+            for j in range(Ty):
+                f = text.target_ids[first + j]
+                if seen_with[f] != e:
+                    seen_with[f], number[f], types[count] = e, count, f
+                    count += 1
+                text.cells[cell + j] = number[f]
+        rows[e + 1] = count
+    return types[:count].copy(), rows
+
+
+@_compiled
+def _sum(numbers: Any, count: int) -> Any:
+    """Return the sum of the first numbers of an array, in eight partial sums, which are independent of each other."""
+    s0, s1, s2, s3, s4, s5, s6, s7 = f32(0), f32(0), f32(0), f32(0), f32(0), f32(0), f32(0), f32(0)
+    rest = count - count % 8
+    for k in range(0, rest, 8):
+        s0 += numbers[k]
+        s1 += numbers[k + 1]
+        s2 += numbers[k + 2]
+        s3 += numbers[k + 3]
+        s4 += numbers[k + 4]
+        s5 += numbers[k + 5]
+        s6 += numbers[k + 6]
+        s7 += numbers[k + 7]
+    for k in range(rest, count):
+        s0 += numbers[k]
+    return ((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))
+
+
+@_compiled
+def _near_jumps(jump: Any) -> Any:
+    """Return, for each class, c of all short jumps, how much greater it is than that of a long one, that, and partial sums.
+
+    The first two are classes × _LANES, of which the last is 0; the sums are those of the first 0, 1, … short jumps.
+    """
+    classes, L = len(jump), jump.shape[1] // 2
+    near, rise = np.zeros((classes, _LANES), f32), np.zeros((classes, _LANES), f32)
+    far, sums = np.empty(classes, f32), np.zeros((classes, _LANES), np.float64)
+    for k in range(classes):
+        far[k] = jump[k, L + NEAR + 1]
+        for w in range(2 * NEAR + 1):
+            near[k, w] = jump[k, L - NEAR + w]
+            rise[k, w] = near[k, w] - far[k]
+            sums[k, w + 1] = sums[k, w] + near[k, w]
+    return near, rise, far, sums
+
+
+@_compiled
+def _forward_backward(
+    t: Any, n: Any, jump: Any, jumps_near: Any, c: Any, p_0: Any, links: Any, null: Any, jumps: Any, scratch: Any
+) -> Any:
+    """Compute `hmm.forward_backward` into `links`, `null` and `jumps`; return the log-likelihood.
+
+    All long jumps from a position have the same probability, so that their sums are computed once for all positions,
+    and only short jumps one by one. `jumps` are classes × (_LANES + 1): the short jumps, and then all.
+    """
+    near, rise, far, sums = jumps_near
+    Ty, Tx = t.shape
+    L = jump.shape[1] // 2
+    # Views into the scratch memory, which is allocated once for all sentence pairs; `wide` has a margin on both sides.
+    word, none = scratch[: Ty * Tx].reshape(Ty, Tx), scratch[Ty * Tx : 2 * Ty * Tx].reshape(Ty, Tx)
+    rest = scratch[2 * Ty * Tx :]
+    to, beta, part, scale = rest[:Tx], rest[Tx : 2 * Tx], rest[2 * Tx : 3 * Tx], rest[3 * Tx : 3 * Tx + Ty]
+    wide = rest[3 * Tx + Ty : 4 * Tx + Ty + _LANES]
+    lanes = rest[4 * Tx + Ty + _LANES : 4 * Tx + Ty + 2 * _LANES]
+    log_likelihood = 0.0
+    # The normalisers of the jumps from each position, and of the first jump, which starts at −1.
+    first_total = f32(0)
+    for i in range(Tx):
+        low, high = max(NEAR - i, 0), min(NEAR + Tx - i, 2 * NEAR + 1)
+        to[i] = (f32(1) - p_0) / f32(sums[c[i], high] - sums[c[i], low] + (Tx - (high - low)) * far[c[i]])
+        first_total += jump[0, L + i + 1]
+    # The forward recurrence, normalised at every step; `word` are states that generate from e_i, `none` from NULL.
+    for j in range(Ty):
+        stay = p_0 * n[j]
+        if j == 0:
+            for i in range(Tx):
+                first = jump[0, L + i + 1] / first_total
+                word[j, i], none[j, i] = (f32(1) - p_0) * first * t[j, i], stay * first
+        else:
+            # Σ over the state before, where NULL keeps the position from which the next jump starts.
+            long = f32(0)
+            for k in range(Tx + _LANES):
+                wide[k] = f32(0)
+            for k in range(Tx):
+                before = word[j - 1, k] + none[j - 1, k]
+                none[j, k] = stay * before
+                if before > _NEGLIGIBLE:
+                    before *= to[k]
+                    kind = c[k]
+                    long += before * far[kind]
+                    for w in range(_LANES):
+                        wide[k + w] += before * rise[kind, w]
+            for i in range(Tx):
+                word[j, i] = max(long + wide[i + NEAR], f32(0)) * t[j, i]
+        # The probability of f_j, and normalised forward probabilities; the log-likelihood is the sum of log p(f_j).
+        for i in range(Tx):
+            part[i] = word[j, i] + none[j, i]
+        total = max(_sum(part, Tx), _SMALLEST)
+        scale[j] = total
+        log_likelihood += np.log(total)
+        for i in range(Tx):
+            word[j, i] /= total
+            none[j, i] /= total
+    # The last jump, which ends at Tx.
+    total = f32(0)
+    for i in range(Tx):
+        total += (word[Ty - 1, i] + none[Ty - 1, i]) * jump[c[i], L + Tx - i]
+    total = max(total, _SMALLEST)
+    log_likelihood += np.log(total)
+    for i in range(Tx):
+        beta[i] = jump[c[i], L + Tx - i] / total
+    for k in range(Tx + _LANES):
+        wide[k] = f32(0)
+    # The backward recurrence; forward times backward probabilities are the posteriors and the expected jumps.
+    for j in range(Ty - 1, -1, -1):
+        if j < Ty - 1:
+            # The probability of everything after a jump to i, and the sum of it over all i.
+            for i in range(Tx):
+                part[i] = t[j + 1, i] * beta[i] / scale[j + 1]
+                wide[i + NEAR] = part[i]
+            anywhere = _sum(part, Tx)
+            # p(f_{j+1} is NULL-aligned), which keeps the position; short jumps, and all, are counted by class.
+            stay = p_0 * n[j + 1] / scale[j + 1]
+            for k in range(Tx):
+                here = word[j, k] + none[j, k]
+                if here > _NEGLIGIBLE:
+                    here *= to[k]
+                    kind = c[k]
+                    for w in range(_LANES):
+                        jumps[kind, w] += here * near[kind, w] * wide[k + w]
+                        lanes[w] = rise[kind, w] * wide[k + w]
+                    for w in range(8):
+                        lanes[w] += lanes[w + 8]
+                    for w in range(4):
+                        lanes[w] += lanes[w + 4]
+                    more = (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
+                    total = max(far[kind] * anywhere + more, f32(0))
+                    jumps[kind, _LANES] += here * total
+                    beta[k] = to[k] * total + stay * beta[k]
+                else:
+                    beta[k] = f32(0)
+        # The posteriors p(a_j = i | e, f), and that of NULL, summed over the positions that it keeps.
+        for i in range(Tx):
+            links[j, i] = word[j, i] * beta[i]
+            part[i] = none[j, i] * beta[i]
+        null[j] = _sum(part, Tx)
+    return log_likelihood
+
+
+@_compiled
+def _add_jumps(counts: Any, jumps: Any, c: Any) -> None:
+    """Add the expected jumps of a sentence pair to the sums, and set them to zero."""
+    for k in c:
+        for w in range(_LANES + 1):
+            counts[k, w] += jumps[k, w]
+            jumps[k, w] = f32(0)
+
+
+@_compiled
+def _add_widths(counts: Any, jumps: Any) -> None:
+    """Add the sums of expected jumps to the counts of classes and widths; all long jumps to those of one width."""
+    middle = counts.shape[1] // 2
+    for k in range(len(jumps)):
+        long = jumps[k, _LANES]
+        for w in range(2 * NEAR + 1):
+            counts[k, middle - NEAR + w] += jumps[k, w]
+            long -= jumps[k, w]
+        counts[k, middle + NEAR + 1] += max(long, 0.0)
+
+
+@_compiled
+def _expect_model_1(text: Any, parameters: Any, counts: Any, agree: bool) -> None:
+    """Add the expected counts under IBM Model 1: all positions are equally probable, so p(a_j = i | e, f) ∝ t(f_j | e_i)."""
+    p_0, t = parameters.p_0, parameters.t
+    cells, words = 0, 0
+    for p in range(len(text.offsets) - 1):
+        Tx, Ty = text.source_starts[p + 1] - text.source_starts[p], text.target_starts[p + 1] - text.target_starts[p]
+        cells, words = max(cells, Tx * Ty), max(words, Tx, Ty)
+    to_target, to_source = np.empty(cells, f32), np.empty(cells, f32)
+    of_target, of_source = np.empty(words, f32), np.empty(words, f32)
+    for p in range(len(text.offsets) - 1):
+        e = text.source_ids[text.source_starts[p] : text.source_starts[p + 1]]
+        f = text.target_ids[text.target_starts[p] : text.target_starts[p + 1]]
+        Tx, Ty, offset = len(e), len(f), text.offsets[p]
+        if Tx * Ty == 0:
+            continue
+        share, back_share = (f32(1) - p_0) / f32(Tx), (f32(1) - p_0) / f32(Ty)
+        # The probabilities of all words of both sides.
+        for j in range(Ty):
+            of_target[j] = p_0 * parameters.target_null[f[j]]
+        for i in range(Tx):
+            row = to_source[i * Ty : (i + 1) * Ty]
+            for j in range(Ty):
+                kind = text.cells[offset + i * Ty + j]
+                to_target[i * Ty + j], row[j] = share * t[kind, 0], back_share * t[kind, 1]
+            for j in range(Ty):
+                of_target[j] += to_target[i * Ty + j]
+            of_source[i] = _sum(row, Ty)
+        for j in range(Ty):
+            none = p_0 * parameters.target_null[f[j]]
+            total = max(of_target[j], _SMALLEST)
+            counts.log_likelihood[0] += np.log(total)
+            counts.target_null[f[j]] += none / total
+            of_target[j] = f32(1) / total
+        for i in range(Tx):
+            none = p_0 * parameters.source_null[e[i]]
+            total = max(of_source[i] + none, _SMALLEST)
+            counts.log_likelihood[1] += np.log(total)
+            counts.source_null[e[i]] += none / total
+            of_source[i] = f32(1) / total
+        # The expected links; with agreement, a link counts by the product.
+        for i in range(Tx):
+            for j in range(Ty):
+                to_target[i * Ty + j] *= of_target[j]
+                to_source[i * Ty + j] *= of_source[i]
+        _add_links(counts.types, text.cells[offset : offset + Tx * Ty], to_target, to_source, agree)
+
+
+@_compiled
+def _add_links(types: Any, cells: Any, to_target: Any, to_source: Any, agree: bool) -> None:
+    """Add the posterior probabilities of position pairs, or with agreement their product, to those of their types."""
+    if agree:
+        for k in range(len(cells)):
+            both = to_target[k] * to_source[k]
+            types[cells[k], 0] += both
+            types[cells[k], 1] += both
+    else:
+        for k in range(len(cells)):
+            types[cells[k], 0] += to_target[k]
+            types[cells[k], 1] += to_source[k]
+
+
+@_compiled
+def expectations(
+    text: Any,
+    first: int,
+    last: int,
+    parameters: Any,
+    counts: Any,
+    only_posteriors: bool,
+    target_posterior: Any,
+    source_posterior: Any,
+    log_likelihoods: Any,
+    agree: bool,
+) -> None:
+    if parameters.uniform and not only_posteriors:
+        _expect_model_1(text, parameters, counts, agree)
+        return
+    # Scratch memory for the longest sentence pair.
+    cells, words = 0, 0
+    for p in range(first, last):
+        Tx, Ty = text.source_starts[p + 1] - text.source_starts[p], text.target_starts[p + 1] - text.target_starts[p]
+        cells, words = max(cells, Tx * Ty), max(words, Tx, Ty)
+    t_to_target, t_to_source, links, back_links, turned = (
+        np.empty(cells, f32), np.empty(cells, f32), np.empty(cells, f32), np.empty(cells, f32), np.empty(cells, f32)
+    )  # fmt: skip
+    n, null = np.empty(words, f32), np.empty(words, f32)
+    scratch = np.empty(2 * cells + 5 * words + 2 * _LANES, f32)
+    # The expected jumps of a sentence pair, and those of all of them.
+    classes = len(parameters.target_jump)
+    jumps = np.zeros((classes, _LANES + 1), f32)
+    target_jumps, source_jumps = np.zeros((classes, _LANES + 1)), np.zeros((classes, _LANES + 1))
+    target_near, source_near = _near_jumps(parameters.target_jump), _near_jumps(parameters.source_jump)
+    for p in range(first, last):
+        e = text.source_ids[text.source_starts[p] : text.source_starts[p + 1]]
+        f = text.target_ids[text.target_starts[p] : text.target_starts[p + 1]]
+        Tx, Ty, offset = len(e), len(f), text.offsets[p]
+        if Tx * Ty == 0:
+            continue
+        # t(f | e) and t(e | f) of every position pair, as matrices of the two directions.
+        t_f, t_e = t_to_target[: Tx * Ty].reshape(Ty, Tx), t_to_source[: Tx * Ty].reshape(Tx, Ty)
+        for i in range(Tx):
+            for j in range(Ty):
+                kind = text.cells[offset + i * Ty + j]
+                t_f[j, i], t_e[i, j] = parameters.t[kind, 0], parameters.t[kind, 1]
+        # The direction that generates the target.
+        forward, backward = links[: Tx * Ty].reshape(Ty, Tx), back_links[: Tx * Ty].reshape(Tx, Ty)
+        ce, cf = parameters.source_class[e], parameters.target_class[f]
+        for j in range(Ty):
+            n[j] = parameters.target_null[f[j]]
+        likelihood = _forward_backward(
+            t_f, n, parameters.target_jump, target_near, ce, parameters.p_0, forward, null, jumps, scratch
+        )
+        _add_jumps(target_jumps, jumps, ce)
+        if only_posteriors:
+            log_likelihoods[p - first, 0] = likelihood
+        else:
+            counts.log_likelihood[0] += likelihood
+            for j in range(Ty):
+                counts.target_null[f[j]] += null[j]
+        # The direction that generates the source.
+        for i in range(Tx):
+            n[i] = parameters.source_null[e[i]]
+        likelihood = _forward_backward(
+            t_e, n, parameters.source_jump, source_near, cf, parameters.p_0, backward, null, jumps, scratch
+        )
+        _add_jumps(source_jumps, jumps, cf)
+        # Both by source position.
+        for i in range(Tx):
+            for j in range(Ty):
+                turned[i * Ty + j] = forward[j, i]
+        if only_posteriors:
+            log_likelihoods[p - first, 1] = likelihood
+            here = offset - text.offsets[first]
+            target_posterior[here : here + Tx * Ty] = turned[: Tx * Ty]
+            source_posterior[here : here + Tx * Ty] = back_links[: Tx * Ty]
+            continue
+        counts.log_likelihood[1] += likelihood
+        for i in range(Tx):
+            counts.source_null[e[i]] += null[i]
+        _add_links(counts.types, text.cells[offset : offset + Tx * Ty], turned, back_links, agree)
+    if not only_posteriors:
+        _add_widths(counts.target_jump, target_jumps)
+        _add_widths(counts.source_jump, source_jumps)
+
+
+@_compiled
+def evidence(p_DMST: Any, t_NMD: Any, types: Any, source_share_S: Any, target_share_T: Any, likely: Any, reach: int) -> Any:
+    """Compute `probability.evidence` of the position pairs `likely`, whose word-type pairs are `types[likely]`."""
+    _, M, S, T = p_DMST.shape
+    features = np.empty((len(likely), 11 * M + 3))
+    around = np.zeros((S + 2 * reach, T + 2 * reach))
+    # The two greatest means of each word, and the probability that it is NULL-aligned.
+    of_source, of_target, none_S, none_T = np.empty((S, 2)), np.empty((T, 2)), np.empty(S), np.empty(T)
+    for m in range(M):
+        of_source[:], of_target[:], none_S[:], none_T[:] = 0, 0, 1, 1
+        around[reach - 1, reach - 1] = around[reach + S, reach + T] = 1
+        for i in range(S):
+            for j in range(T):
+                forward, backward = p_DMST[0, m, i, j], p_DMST[1, m, i, j]
+                none_T[j] -= forward
+                none_S[i] -= backward
+                mean = np.sqrt(forward * backward)
+                around[reach + i, reach + j] = mean
+                for greatest in (of_source[i], of_target[j]):
+                    if mean > greatest[0]:
+                        greatest[0], greatest[1] = mean, greatest[0]
+                    elif mean > greatest[1]:
+                        greatest[1] = mean
+        for n in range(len(likely)):
+            i, j = likely[n] // T, likely[n] % T
+            x, y = reach + i, reach + j
+            for d in range(2):
+                p = min(max(float(p_DMST[d, m, i, j]), 1e-6), 1 - 1e-6)
+                features[n, d * M + m] = np.log(p / (1 - p))
+                features[n, (2 + d) * M + m] = np.log(t_NMD[types[likely[n]], m, d] + 1e-7)
+            features[n, 4 * M + m], features[n, 5 * M + m] = none_T[j], none_S[i]
+            mean = around[x, y]
+            features[n, 6 * M + m] = mean
+            features[n, 7 * M + m] = of_source[i, 1] if mean == of_source[i, 0] else of_source[i, 0]
+            features[n, 8 * M + m] = of_target[j, 1] if mean == of_target[j, 0] else of_target[j, 0]
+            features[n, 9 * M + m] = around[x + 1, y + 1] + around[x - 1, y - 1]
+            near = 0.0
+            for d in range(2, reach + 1):
+                near += around[x + d, y + d] + around[x - d, y - d]
+                near += around[x + d, y + d - 1] + around[x - d, y - d + 1]
+                near += around[x + d - 1, y + d] + around[x - d + 1, y - d]
+            features[n, 10 * M + m] = near
+    for n in range(len(likely)):
+        i, j = likely[n] // T, likely[n] % T
+        features[n, -3], features[n, -2] = np.log(source_share_S[i]), np.log(target_share_T[j])
+        features[n, -1] = abs((i + 0.5) / S - (j + 0.5) / T)
+    return features
