@@ -130,7 +130,7 @@ class Paper:
             return _softmax(e, axis)
         if self.has("mask-after-softmax"):
             return _softmax(e, axis) * mask
-        return _softmax(np.where(mask, e, -1e300), axis)
+        return _softmax(np.where(mask, e, np.finfo(e.dtype).min), axis)
 
     def context(self, alpha: Array, h: Array) -> Array:
         """Return c_i = Σ_j α_ij h_j (B, 2n) (section 3.1)."""
