@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.search import search_all
 from rnnsearch.search.trace import Partial, TracedBackend
-from rnnsearch.text import END, Vocabulary
+from rnnsearch.text import END, Vocabularies
 from rnnsearch.translation.steps import Floats, Step, Stepper
 from rnnsearch.translation.translation import Translation
 from rnnsearch.translation.translator import Translator
@@ -25,10 +25,9 @@ class Explanation:
 
     line: str
     translation: Translation
-    source: list[str]
-    """The source words or subwords as the model reads them, with the end symbol."""
-    vocabulary: Vocabulary
-    """That of the target."""
+    source: list[int]
+    """The ids of the source words or subwords that the model reads, with the end symbol."""
+    vocabularies: Vocabularies
     annotations: Floats
     """h_j (S, C); of an RNNencdec, the forward states h→_j, of which the last one is the fixed vector."""
     aligns: bool
@@ -64,11 +63,10 @@ def explain(translator: Translator, line: str, **settings: object) -> Explanatio
         sorted([*beam, *(one for one in ended if len(one.words) == i)], key=lambda one: -one.score)
         for i, beam in enumerate(traced.beams[: len(words)], 1)
     ]
-    stepper = Stepper(system, [*query.words, END], search.forbid_unk)
+    source = [*query.words, END]
+    stepper = Stepper(system, source, search.forbid_unk)
     steps = stepper.steps(words, beams)
-    source = system.vocabularies.source.decode([*query.words, END])
-    annotations = stepper.annotations_SC
-    return Explanation(line, translation, source, system.vocabularies.target, annotations, system.aligns, steps)
+    return Explanation(line, translation, source, system.vocabularies, stepper.annotations_SC, system.aligns, steps)
 
 
 def _check_paper(translator: Translator) -> None:

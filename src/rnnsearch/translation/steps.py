@@ -39,6 +39,8 @@ class WhatIf:
     at: int
     best: list[tuple[int, float]]
     """The most probable words of this step with their probabilities; for `word`, those of the step after it."""
+    probability: float | None
+    """That of the word y_i that the translation has at this step; None for `word`."""
     text: str
     """The translation, detokenised."""
 
@@ -207,9 +209,9 @@ class Stepper:
             z_1N, r_1N, candidate_1N = self._paper.gates("dec", s_1N, word_1E, found.context_BC)
             new_1N = decoder.update(s_1N, word_1E, found.context_BC)
             most = len(words) - i + _LONGER
-            changed = self._other_attention(s_1N, previous_1E, e_1S, words[:i], most) if aligns else []
-            changed += [] if aligns else self._left_out(words[:i], most)
-            changed += self._other_words(s_1N, found, words[: i + 1], most)
+            known = words[: i + 1]
+            changed = self._other_attention(s_1N, previous_1E, e_1S, known, most) if aligns else self._left_out(known, most)
+            changed += self._other_words(s_1N, found, known, most)
             steps.append(
                 Step(
                     word=word,
@@ -232,9 +234,13 @@ class Stepper:
         return steps
 
     def _other_attention(
-        self, s_1N: Floats, previous_1E: Floats, e_1S: Floats, written: Sequence[int], most: int
+        self, s_1N: Floats, previous_1E: Floats, e_1S: Floats, words: Sequence[int], most: int
     ) -> list[WhatIf]:
-        """Return what follows if a source word is switched off, or all attention is on it, for each source word."""
+        """Return what follows if a source word is switched off, or all attention is on it, for each source word.
+
+        `words` are those of the translation up to this step.
+        """
+        *written, word = words
         S = e_1S.shape[1]
         if S == 1:
             return []
@@ -246,12 +252,13 @@ class Stepper:
         changes: list[tuple[Literal["off", "only"], int]] = [("off", j) for j in range(S)]
         changes += [("only", j) for j in range(S)]
         return [
-            WhatIf(*change, best_words(p_V), self._text([*written, *ids]))
+            WhatIf(*change, best_words(p_V), float(p_V[word]), self._text([*written, *ids]))
             for change, p_V, ids in zip(changes, p_BV, found, strict=True)
         ]
 
-    def _left_out(self, written: Sequence[int], most: int) -> list[WhatIf]:
+    def _left_out(self, words: Sequence[int], most: int) -> list[WhatIf]:
         """Return what follows if an RNNencdec had read the sentence without one of its words, for each of these."""
+        *written, word = words
         x, B = self._source, len(self._source) - 1
         if B == 0:
             return []
@@ -259,24 +266,28 @@ class Stepper:
         decoder, s_BN = self._from_vectors(self._forward_states(without_BS)[:, -1])
         previous_BE = self._before_first(B)
         alpha_BS = np.ones((B, 1))
-        for word in written:
+        for earlier in written:
             c_BC = decoder.predict(s_BN, previous_BE, alpha_BS).context_BC
-            previous_BE = self._embedding([word] * B)
+            previous_BE = self._embedding([earlier] * B)
             s_BN = decoder.update(s_BN, previous_BE, c_BC)
         p_BV, found = decoder.follow(s_BN, previous_BE, alpha_BS, decoder.everywhere(B), most)
         pairs = zip(p_BV, found, strict=True)
-        return [WhatIf("off", j, best_words(p_V), self._text([*written, *ids])) for j, (p_V, ids) in enumerate(pairs)]
+        return [
+            WhatIf("off", j, best_words(p_V), float(p_V[word]), self._text([*written, *ids]))
+            for j, (p_V, ids) in enumerate(pairs)
+        ]
 
-    def _other_words(self, s_1N: Floats, found: _Prediction, written: Sequence[int], most: int) -> list[WhatIf]:
-        """Return what follows if one of the most probable words is written instead of the last one of `written`."""
-        others = [word for word, _ in best_words(found.p_BV[0]) if word != written[-1]]
-        B, before = len(others), written[:-1]
+    def _other_words(self, s_1N: Floats, found: _Prediction, words: Sequence[int], most: int) -> list[WhatIf]:
+        """Return what follows if one of the most probable words is written instead of the last one of `words`."""
+        *written, own = words
+        others = [word for word, _ in best_words(found.p_BV[0]) if word != own]
+        B = len(others)
         word_BE = self._embedding(others)
         s_BN = self._decoder.update(np.repeat(s_1N, B, 0), word_BE, np.repeat(found.context_BC, B, 0))
         mask_BS = self._decoder.everywhere(B)
         p_BV, after = self._decoder.follow(s_BN, word_BE, self._decoder.attend(s_BN, mask_BS)[1], mask_BS, most)
         return [
-            WhatIf("word", word, [] if word == END else best_words(p_V), self._text([*before, word, *ids]))
+            WhatIf("word", word, [] if word == END else best_words(p_V), None, self._text([*written, word, *ids]))
             for word, p_V, ids in zip(others, p_BV, after, strict=True)
         ]
 
