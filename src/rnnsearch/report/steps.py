@@ -30,6 +30,7 @@ def write_steps(path: str | os.PathLike[str], explanation: Explanation) -> None:
         title=f"How “{explanation.line.strip()}” is translated",
         introduction="",
         aligns=explanation.aligns,
+        subwords=source.subwords is not None or target.subwords is not None,
         source=[(_shown(source, word), word == END) for word in explanation.source],
         target=[(_shown(target, step.word), step.word == END, _thousandths(step.alpha)) for step in explanation.steps],
         data=_json(_data(explanation)),

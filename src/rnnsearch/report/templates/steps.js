@@ -164,6 +164,7 @@ function question() {
 function showOutcome() {
   const panel = find("#outcome");
   panel.hidden = changed === null;
+  document.body.classList.toggle("changed", changed !== null);
   if (changed === null) return panel.querySelector("div").replaceChildren();
   const own = quoted(targetWords[current].textContent);
   const effect = changed.probability !== null
@@ -228,7 +229,7 @@ for (const figure of document.querySelectorAll("[data-vector]")) {
   figure.querySelector("details").addEventListener("toggle", () => figure.fill());
 }
 document.addEventListener("keydown", event => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("select, .scroll, pre")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches?.("select, .scroll, pre")) return;
   if (event.key === "ArrowLeft") go(current - 1);
   else if (event.key === "ArrowRight") go(current + 1);
   else if (event.key === "Escape" && changed !== null) choose(null);
