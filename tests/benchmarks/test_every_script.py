@@ -61,6 +61,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "quality/paper_recipe": ('--only "the paper\'s recipe" "RNNencdec, the paper\'s recipe"',),
     "quality/reproduction": ("{data}/reproduction",),
     "quality/rounding": (TEXTS,),
+    "quality/six_attentions": (TEXTS,),
     "quality/terms": (f"{SERVED} --reference {{data}}/corpus/valid.fr",),
     "quality/text_layer": ("--data {data} --tatoeba {data}/box/text",),
     "quality/unknown_words": (TEXTS,),
