@@ -10,6 +10,7 @@ The interval of a mean over seeds is that of Student's t, 95%. A training that i
 from __future__ import annotations
 
 import json
+import re
 import statistics
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -67,7 +68,7 @@ def main() -> None:
 
 def scores_of(folder: Path, epochs: int, corpus: Corpus, name: str, seed: int) -> dict[str, Any]:
     """The scores of one training, with BLEU by the length of the source."""
-    model = folder / corpus.name / f"{name.replace(' ', '-')}-{seed}"
+    model = folder / corpus.name / f"{re.sub('[^a-z0-9]+', '-', name.lower())}-{seed}"
     result = model / "six-attentions.json"
     if not result.exists():
         scores = trained_and_scored(model, corpus, (*VARIANTS[name], f"training.seed={seed}"), epochs)

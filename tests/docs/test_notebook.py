@@ -18,7 +18,8 @@ SHORT = {"PAIRS, UPDATES = 20_000, 900": "PAIRS, UPDATES = 500, 10"}
 
 
 def text_of(cell: dict[str, Any]) -> str:
-    return "".join(cell["source"])
+    """What a cell says, without the commands of Jupyter."""
+    return "".join(line for line in cell["source"] if not line.startswith("%"))
 
 
 def answers() -> list[str]:
