@@ -45,6 +45,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "peers/install": (),
     "peers/moses/moses": (),
     "quality/ablation": (f"{TEXTS} --only best LSTM",),
+    "quality/blind": ("--data {data}",),
     "quality/box": ("--data {data} --trained {data}/box --after {model}",),
     "quality/data_selection": ("--data {data} --lines 400",),
     "quality/europarl": (TEXTS,),
