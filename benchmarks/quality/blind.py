@@ -28,7 +28,14 @@ def main() -> None:
         for source, target in (("en", "fr"), ("fr", "en")):
             output = RESULTS / "blind" / name / f"{arguments.name}.{target}"
             output.parent.mkdir(parents=True, exist_ok=True)
-            run("translate", arguments.data / "blind" / f"{name}.{source}", "--model", f"{source}-{target}", "--output", output)
+            run(
+                "translate",
+                arguments.data / "blind" / f"{name}.{source}",
+                "--model",
+                f"{source}-{target}",
+                "--output",
+                output,
+            )
 
 
 if __name__ == "__main__":

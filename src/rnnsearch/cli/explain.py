@@ -20,7 +20,7 @@ def command(
     beam: Beam = None,
     set_: SearchSet = None,
 ) -> None:
-    """Write a page that shows how a sentence is translated, one word at a time.
+    """Show on a page how a sentence is translated, step by step.
 
     Each step shows the equations of the paper with their numbers: the annotations, the energies and weights of the
     attention, the context, the maxout layer, the most probable words, the beam, the gates and the new state. Words of the
