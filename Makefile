@@ -51,7 +51,7 @@ $(VENV)/.torch:
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.torch pyproject.toml
-	@$(PIP) install -e .
+	@$(PIP) install -e '.[train]'
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.torch pyproject.toml

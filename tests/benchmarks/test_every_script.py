@@ -63,6 +63,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "quality/reproduction": ("{data}/reproduction",),
     "quality/rounding": (TEXTS,),
     "quality/six_attentions": (TEXTS,),
+    "quality/small_data": (f"{TEXTS} --directions en-fr --sizes 200 1000000",),
     "quality/terms": (f"{SERVED} --reference {{data}}/corpus/valid.fr",),
     "quality/text_layer": ("--data {data} --tatoeba {data}/box/text",),
     "quality/unknown_words": (TEXTS,),
@@ -83,6 +84,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "speed/decoding": ("",),
     "speed/engine_roofline": (TEXTS,),
     "speed/growth": ("",),
+    "speed/install_size": (),
     "speed/training_speed": (f"{PEERS} --pairs 8 --pairs 16",),
     "speed/translation_speed": (PEERS,),
     "speed/versions": ("--against {root}",),
@@ -108,6 +110,7 @@ NEEDS = {
 ELSEWHERE = {
     "pages/render": "tests/docs/test_reference.py renders every page",
     "peers/install": "it downloads toolkits of some gigabytes",
+    "speed/install_size": "it downloads all dependencies",
     "peers/moses/moses": "tests/benchmarks/test_moses.py runs it with stand-ins for the programs of Moses",
     "peers/rnnsearch/search": "speed/translation_speed runs it",
 }
