@@ -63,6 +63,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "quality/paper_recipe": ('--only "the paper\'s recipe" "RNNencdec, the paper\'s recipe"',),
     "quality/reproduction": ("{data}/reproduction",),
     "quality/rounding": (TEXTS,),
+    "quality/six_attentions": (TEXTS,),
     "quality/small_data": (f"{TEXTS} --directions en-fr --sizes 200 1000000",),
     "quality/terms": (f"{SERVED} --reference {{data}}/corpus/valid.fr",),
     "quality/text_layer": ("--data {data} --tatoeba {data}/box/text",),

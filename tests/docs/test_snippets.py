@@ -164,7 +164,17 @@ def test_every_command_has_an_example() -> None:
     assert shown == {
         *("demo", "prepare", "train", "translate", "score", "evaluate", "compare", "align", "lexicon", "presets"),
         *("reproduce", "rescore", "download", "select", "average", "export", "examples", "push", "models", "serve"),
-        *("project", "pronounce", "learn-links", "check", "atools", "eflomal-align", "eflomal-makepriors", "fast_align"),
+        *(
+            "project",
+            "pronounce",
+            "learn-links",
+            "check",
+            "explain",
+            "atools",
+            "eflomal-align",
+            "eflomal-makepriors",
+            "fast_align",
+        ),
         *("memory", "adapt"),
     }
     headings = set(re.findall(r"^## ([\w-]+)$", page.read_text(encoding="utf-8"), re.MULTILINE))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,24 +14,33 @@ from rnnsearch.checking.deviations import OF_EQUATION, UNIT, together
 from rnnsearch.checking.equations import EQUATIONS, Case, Equation, Results, compute, draw_case, prepared
 from rnnsearch.checking.paper import Array
 from rnnsearch.checking.report import Finding, Report
-from rnnsearch.checking.run import Failure, run
+from rnnsearch.checking.run import Failure, call, run
 
 _TOLERANCES = {4: 1e-4, 2: 1e-1}
 """The difference that rounding may make in numbers of less than float64, by their bytes."""
 
 
-def check(file: Path | str, seed: int = 1, timeout: float = 60.0) -> Report:
-    """Compare the functions in a Python file with the equations of the paper.
+Given = Path | str | Callable[..., Any] | Sequence[Callable[..., Any]]
+"""What can be checked: a Python file, a function, or several functions."""
 
-    The file is run in a process of its own, which may take `timeout` seconds; if it is ended in a function, another process
+
+def check(given: Given, seed: int = 1, timeout: float = 60.0) -> Report:
+    """Compare the functions in a Python file, or those that are given, with the equations of the paper.
+
+    A file is run in a process of its own, which may take `timeout` seconds; if it is ended in a function, another process
     goes on with those after it. Weights and inputs are drawn with `seed`. Functions that are not in the file are left out;
     `rnnsearch check --template numpy` prints a file with all of them.
 
-    Raises RnnsearchError if the file cannot be imported or has none of the functions.
+    Functions are called in this process, as a notebook needs it: with NumPy arrays, and without a limit of time.
+
+    Raises RnnsearchError if the file cannot be imported or has none of the functions, or a function has another name.
     """
     case = draw_case(seed)
-    outcomes = run(Path(file), case, timeout)
-    return Report(str(file), seed, Examiner(case).examine(outcomes))
+    if isinstance(given, Path | str):
+        return Report(str(given), seed, Examiner(case).examine(run(Path(given), case, timeout)))
+    functions = [given] if callable(given) else list(given)
+    name = ", ".join(function.__name__ for function in functions)
+    return Report(name, seed, Examiner(case).examine(call(functions, case)))
 
 
 class Examiner:

@@ -6,7 +6,7 @@ complex numbers, too, for derivatives by a complex step: d f(w + ε d)/dε = Im 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -30,13 +30,16 @@ class Paper:
 
     def gated_unit(self, s: Array, x: Array, c: Array) -> Array:
         """Return s_i = f(s_{i−1}, x, c) with the decoder's weights (A.1.1)."""
-        return self._unit("dec", "decoder", s, x, c)
+        return self._unit("dec", s, x, c)
 
-    def _unit(self, suffix: str, side: str, s: Array, x: Array, c: Array | None = None) -> Array:
+    def gates(self, suffix: str, s: Array, x: Array, c: Array | None = None) -> tuple[Array, Array, Array]:
+        """Return z_i, r_i and the candidate s~_i of the gated unit whose weights have this suffix (A.1.1)."""
+
         def affine(gate: str) -> Array:
             total = x @ self.p[f"W{gate}_{suffix}"].T
             return total if c is None else total + c @ self.p[f"C{gate}_{suffix}"].T
 
+        side = "decoder" if suffix == "dec" else "encoder"
         U = self.p[f"U_{suffix}"]
         z = _sigmoid(affine("z") + s @ self.p[f"Uz_{suffix}"].T)
         r = _sigmoid(affine("r") + s @ self.p[f"Ur_{suffix}"].T)
@@ -45,17 +48,19 @@ class Paper:
         if not self.has("no-candidate-bias", side):
             total = total + self.p[f"b_{suffix}"]
         candidate = _relu(total) if self.has("candidate-relu", side) else np.tanh(total)
-        if self.has("gates-exchanged", side):
-            z = 1 - z
+        return (1 - z if self.has("gates-exchanged", side) else z), r, candidate
+
+    def _unit(self, suffix: str, s: Array, x: Array, c: Array | None = None) -> Array:
+        z, _, candidate = self.gates(suffix, s, x, c)
         return (1 - z) * s + z * candidate
 
     def encoder(self, x: Array, mask: Array) -> Array:
         """Return the annotations h_j = [h→_j ; h←_j] (B, Tx, 2n) of word ids (B, Tx) (A.2.1); they are zero at padding."""
         words = self.p["E_src"][x]
         positions = range(x.shape[1])
-        forward = self._directed("fwd", words, mask, positions)
+        forward = self.directed("fwd", words, mask, positions)
         reads = positions if self.has("backward-reads-forward") else reversed(positions)
-        backward = self._directed("bwd", words, mask, reads)
+        backward = self.directed("bwd", words, mask, reads)
         if self.has("backward-not-reversed-back"):
             lengths = mask.sum(1)
             backward = np.stack([_flipped(states, length) for states, length in zip(backward, lengths, strict=True)])
@@ -64,11 +69,12 @@ class Paper:
         halves = [backward, forward] if self.has("halves-exchanged") else [forward, backward]
         return np.concatenate(halves, -1)
 
-    def _directed(self, suffix: str, words: Array, mask: Array, positions: Any) -> Array:
+    def directed(self, suffix: str, words: Array, mask: Array, positions: Iterable[int]) -> Array:
+        """Return the states (B, Tx, n) of the encoder's RNN with this suffix, which reads embeddings (B, Tx, m) in order."""
         state: Array = np.zeros((len(words), self.p[f"U_{suffix}"].shape[0]))
         states: dict[int, Array] = {}
         for j in positions:
-            new = self._unit(suffix, "encoder", state, words[:, j])
+            new = self._unit(suffix, state, words[:, j])
             # The state is zero at padding, and so is the one from which the backward RNN begins.
             state = new if self.has("encoder-reads-padding") else np.where(mask[:, j, None], new, 0)
             states[j] = state
@@ -87,7 +93,11 @@ class Paper:
             read = h[last][:, n:]
         if self.has("initial-state-mean"):
             read = (h[..., n:] * mask[..., None]).sum(1) / mask.sum(1)[:, None]
-        total = read @ self.p["W_s"].T
+        return self.state_of(read)
+
+    def state_of(self, summary: Array) -> Array:
+        """Return tanh(W_s summary + b_s) (B, n)."""
+        total = summary @ self.p["W_s"].T
         if not self.has("no-initial-bias"):
             total = total + self.p["b_s"]
         if self.has("initial-state-linear"):
@@ -96,9 +106,16 @@ class Paper:
 
     def energies(self, s: Array, h: Array) -> Array:
         """Return e_ij = v_aᵀ tanh(W_a s_{i−1} + U_a h_j) (B, Tx) (A.1.2)."""
-        query, keys = (s @ self.p["W_a"].T)[:, None], h @ self.p["U_a"].T
-        if self.has("energy-bias"):
-            keys = keys + self.p["b_a"]
+        return self.energies_of_keys(s, self.keys(h))
+
+    def keys(self, h: Array) -> Array:
+        """Return U_a h_j (B, Tx, n'), which is the same at each step (A.2.2)."""
+        keys: Array = h @ self.p["U_a"].T
+        return keys + self.p["b_a"] if self.has("energy-bias") else keys
+
+    def energies_of_keys(self, s: Array, keys: Array) -> Array:
+        """Return the energies (B, Tx) for what `keys` has returned."""
+        query = (s @ self.p["W_a"].T)[:, None]
         if self.has("energy-dot-product"):
             return (query * keys).sum(-1)
         if self.has("energy-scaled-dot-product"):
@@ -113,7 +130,7 @@ class Paper:
             return _softmax(e, axis)
         if self.has("mask-after-softmax"):
             return _softmax(e, axis) * mask
-        return _softmax(np.where(mask, e, -1e300), axis)
+        return _softmax(np.where(mask, e, np.finfo(e.dtype).min), axis)
 
     def context(self, alpha: Array, h: Array) -> Array:
         """Return c_i = Σ_j α_ij h_j (B, 2n) (section 3.1)."""
@@ -125,9 +142,15 @@ class Paper:
 
     def readout(self, s: Array, previous: Array, c: Array) -> Array:
         """Return t_i (B, l), the maximum of neighbours in t~_i = U_o s_{i−1} + V_o E y_{i−1} + C_o c_i + b_o (A.2.2)."""
+        return self.maxout(self.before_maxout(s, previous, c))
+
+    def before_maxout(self, s: Array, previous: Array, c: Array) -> Array:
+        """Return t~_i (B, 2l)."""
         total = s @ self.p["U_o"].T + previous @ self.p["V_o"].T + c @ self.p["C_o"].T
-        if not self.has("no-readout-bias"):
-            total = total + self.p["b_o"]
+        return total if self.has("no-readout-bias") else total + self.p["b_o"]
+
+    def maxout(self, total: Array) -> Array:
+        """Return the maximum (B, l) of units 2j − 1 and 2j of t~_i."""
         half = total.shape[-1] // 2
         if self.has("no-maxout"):
             return total

@@ -48,6 +48,7 @@ class Report:
     """The findings about one file, in the order in which the equations build on each other."""
 
     file: str
+    """The file, or the names of the functions."""
     seed: int
     findings: list[Finding]
 
@@ -61,6 +62,12 @@ class Report:
     def first(self) -> Finding | None:
         """The first equation that is there and does not agree."""
         return next((finding for finding in self.findings if finding.outcome in ("differs", "fails")), None)
+
+    def __str__(self) -> str:
+        """The findings about the equations that are there, a line for each, and why they differ."""
+        there = [finding for finding in self.findings if finding.outcome != "not there"]
+        lines = [": ".join(filter(None, [f"{one.equation} {one.verdict}", one.where, one.explanation])) for one in there]
+        return "\n".join(lines or [f"{self.file}: still to be written"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values for JSON."""

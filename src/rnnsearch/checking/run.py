@@ -6,8 +6,10 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -37,10 +39,7 @@ def run(file: Path, case: Case, timeout: float) -> dict[str, Results | Failure]:
     outcomes: dict[str, Results | Failure] = {}
     with tempfile.TemporaryDirectory(prefix="rnnsearch-check-") as temporary:
         folder = Path(temporary)
-        with (folder / "inputs.npz").open("wb") as inputs:
-            # The directions are the reference's own.
-            given: dict[str, Any] = {key: value for key, value in case.items() if not key.startswith("direction/")}
-            np.savez(inputs, **given)
+        _write_inputs(folder / "inputs.npz", case)
         while waiting:
             command = [sys.executable, "-P", student.__file__, str(file.resolve()), str(folder / "inputs.npz"), str(folder)]
             command += [f"{name}={arguments[name]}" for name in waiting]
@@ -66,6 +65,34 @@ def run(file: Path, case: Case, timeout: float) -> dict[str, Results | Failure]:
             f"{file}: has none of the functions {', '.join(arguments)}; `rnnsearch check --template numpy` prints them all"
         )
     return outcomes
+
+
+def call(functions: Sequence[Callable[..., Any]], case: Case) -> dict[str, Results | Failure]:
+    """Return what functions of this process give for NumPy arrays; what they raise goes to the caller.
+
+    Raises RnnsearchError for a function that has the name of no equation.
+    """
+    names = [equation.name for equation in EQUATIONS]
+    given = {function.__name__: function for function in functions}
+    if unknown := sorted(given.keys() - set(names)):
+        raise RnnsearchError(f"check: {unknown[0]} is the name of no equation; the names are {', '.join(names)}")
+    outcomes: dict[str, Results | Failure] = {}
+    with tempfile.TemporaryDirectory(prefix="rnnsearch-check-") as temporary:
+        inputs = Path(temporary) / "inputs.npz"
+        _write_inputs(inputs, case)
+        for equation in (equation for equation in EQUATIONS if equation.name in given):
+            try:
+                module = SimpleNamespace(**given)
+                outcomes[equation.name] = student.results_of(module, equation.name, [*equation.arguments], str(inputs))
+            except NotImplementedError:
+                outcomes[equation.name] = Failure("", absent=True)
+    return outcomes
+
+
+def _write_inputs(path: Path, case: Case) -> None:
+    """Write the inputs of a case, without the directions, which are the reference's own."""
+    given: dict[str, Any] = {key: value for key, value in case.items() if not key.startswith("direction/")}
+    np.savez(path, **given)
 
 
 def _outcome(folder: Path, name: str) -> Results | Failure | None:

@@ -36,7 +36,7 @@ def main(file: str, inputs: str, outputs: str, *functions: str) -> None:
     for function in functions:
         name, _, arguments = function.partition("=")
         try:
-            results = _results(module, name, arguments.split(","), inputs)
+            results = results_of(module, name, arguments.split(","), inputs, sys.modules.get("torch"))
         except BaseException as error:
             (out / f"{name}.json").write_text(json.dumps(_described(error, path)), encoding="utf-8")
         else:
@@ -49,10 +49,12 @@ class Absent(Exception):
     """A function is not in the file."""
 
 
-def _results(module: Any, name: str, arguments: list[str], inputs: str) -> dict[str, Any]:
-    """Return the results of one function by their names: '' for a single one, numbers for several, or those of a dict."""
+def results_of(module: Any, name: str, arguments: list[str], inputs: str, torch: Any = None) -> dict[str, Any]:
+    """Return the results of one function by their names: '' for a single one, numbers for several, or those of a dict.
+
+    Arguments are arrays, or tensors if the module `torch` is given.
+    """
     function: Any = getattr(module, name, None)
-    torch: Any = sys.modules.get("torch")
     derived = function is None and name == "gradients" and torch is not None and hasattr(module, "loss")
     if derived:
         function = module.loss

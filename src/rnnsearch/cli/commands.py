@@ -24,6 +24,7 @@ from rnnsearch.cli import (
     eflomal_makepriors,
     evaluate,
     examples,
+    explain,
     export,
     fast_align,
     learn_links,
@@ -120,6 +121,7 @@ for module in (
     presets,
     reproduce,
     check,
+    explain,
 ):
     _add(module.__name__.rsplit(".", 1)[1].replace("_", "-"), module.command)
 

@@ -215,3 +215,36 @@ def test_a_check_of_numpy_imports_no_pytorch(tmp_path: Path) -> None:
     file = written(tmp_path, CONTEXT)
     code = f"import sys, rnnsearch; assert rnnsearch.check({str(file)!r}).agrees; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_functions_of_a_notebook() -> None:
+    def context(alpha: np.ndarray, h: np.ndarray) -> np.ndarray:
+        return np.einsum("bj,bjc->bc", alpha, h)
+
+    def energies(p: dict[str, np.ndarray], s: np.ndarray, h: np.ndarray) -> np.ndarray:
+        return np.maximum(s[:, None] @ p["W_a"].T + h @ p["U_a"].T, 0) @ p["v_a"]
+
+    def weights(e: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    assert rnnsearch.check(context).agrees
+    assert str(rnnsearch.check(context)) == "context agrees"
+    report = rnnsearch.check([energies, weights, context], seed=5)
+    assert {name: outcome for name, outcome in outcomes(report).items() if outcome != "not there"} == {
+        "energies": "differs",
+        "context": "agrees",
+    }
+    assert "if relu stands for tanh in the energies" in str(report)
+    assert str(rnnsearch.check(weights)) == "weights: still to be written"
+
+
+def test_functions_that_cannot_be_checked() -> None:
+    def attention() -> None: ...
+
+    def context(alpha: np.ndarray, h: np.ndarray) -> np.ndarray:
+        raise ValueError("mine")
+
+    with pytest.raises(rnnsearch.RnnsearchError, match="attention is the name of no equation; the names are gated_unit"):
+        rnnsearch.check(attention)
+    with pytest.raises(ValueError, match="mine"):
+        rnnsearch.check(context)

@@ -11,7 +11,7 @@ import pytest
 COMMANDS = [
     *("demo", "prepare", "train", "translate", "score", "evaluate", "compare", "align", "lexicon", "presets"),
     *("reproduce", "rescore", "download", "select", "average", "export", "examples", "push", "models", "serve"),
-    *("project", "pronounce", "check", "memory", "adapt"),
+    *("project", "pronounce", "check", "explain", "memory", "adapt"),
 ]
 STAND_INS = ["atools", "eflomal-align", "eflomal-makepriors", "fast_align"]
 SLOW = ["torch", "numpy", "pyarrow", "matplotlib", "sacrebleu", "sacremoses", "tensorboard"]
