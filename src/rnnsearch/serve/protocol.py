@@ -226,7 +226,10 @@ class Suggestion(BaseModel):
     """A translation of a text, and where it comes from."""
 
     text: str
-    origin: Literal["memory", "machine"]
+    origin: Annotated[
+        Literal["memory", "repaired", "machine"],
+        Field(description="`repaired` is that of a similar segment of the memory, with the numbers of the text."),
+    ]
     score: Annotated[
         float | None, Field(ge=0, le=100, description="Of the memory: how similar its segment is to the text, in percent.")
     ] = None
