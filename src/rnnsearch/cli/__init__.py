@@ -98,8 +98,8 @@ def _check_surroundings() -> None:
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
         if 0 <= limit < _LEAST_MEMORY:
             raise RnnsearchError(
-                f"not enough memory: this process may have {limit / 1e6:,.0f} MB of address space (ulimit -v), and PyTorch "
-                f"needs {_LEAST_MEMORY / 1e6:,.0f} MB to be loaded; raise the limit"
+                f"not enough memory: this process may have {limit / 1e6:,.0f} MB of address space (ulimit -v), and "
+                f"its libraries need {_LEAST_MEMORY / 1e6:,.0f} MB to be loaded; raise the limit"
             )
 
 

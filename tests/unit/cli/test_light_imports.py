@@ -113,10 +113,21 @@ def test_what_needs_an_extra_says_which_in_one_line(folder: Path) -> None:
         "pyarrow": ["prepare", *pairs, "--output", "prepared"],
         "torch ": ["demo"],
         "matplotlib": ["translate", "--model", "model", "a.en", "--page", "page.html", "--output", "translated"],
+        "matplotlib ": [
+            "evaluate",
+            "--model",
+            "model",
+            "--source",
+            "a.en",
+            "--reference",
+            "a.fr",
+            "--report",
+            "report.html",
+        ],
     }
     status, errors = run_without(list(commands.values()), folder)
     assert set(status.values()) == {2}
-    extras = [(name.strip(), "plots" if name == "matplotlib" else "train") for name in commands]
+    extras = [(name.strip(), "plots" if name.startswith("matplotlib") else "train") for name in commands]
     assert errors == [
         f"rnnsearch: this needs the package {package}, which is not installed: pip install 'rnnsearch[{extra}]'"
         for package, extra in extras
