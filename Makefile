@@ -16,8 +16,8 @@ TESTS = tests/system tests/docs tests/test_forked.py tests/test_kept.py tests/un
 help:
 	@echo "make demo       set up, then train a small translator and show what it does (writes rnnsearch-demo/)"
 	@echo "make test       set up, then check style, types and imports, and run the tests"
-	@echo "make test-slow  the tests that take long, as those in Triton's interpreter"
-	@echo "make test-nightly  before a release: every benchmark at a tiny size, properties with more examples, golden losses"
+	@echo "make test-slow  the tests that take long, as those of the how-to guides"
+	@echo "make test-nightly  before a release: the campaign, clusters, Triton's interpreter, every benchmark at a tiny size"
 	@echo "make docs       set up, then build the documentation as a site in build/site"
 	@echo "make clean      remove the virtual environment and everything that can be made again"
 
@@ -51,7 +51,7 @@ $(VENV)/.torch:
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.torch pyproject.toml
-	@$(PIP) install -e .
+	@$(PIP) install -e '.[train]'
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.torch pyproject.toml

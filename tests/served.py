@@ -16,12 +16,13 @@ import forked
 class Served:
     """A server in a process of its own."""
 
-    def __init__(self, folder: Path | None, log: Path, *options: str) -> None:
+    def __init__(self, folder: Path | None, log: Path, *options: str, before: str = "") -> None:
+        """`before` are statements of Python that are run before the command."""
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}/"
         self.log = log
-        code = "from rnnsearch.cli import main; main()"
+        code = f"{before}\nfrom rnnsearch.cli import main; main()"
         model = ["--model", str(folder)] if folder else []
         command = [sys.executable, "-c", code, "serve", *model, "--port", str(self.port), *options]
         with log.open("w") as output:

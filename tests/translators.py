@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rnnsearch.formats.parts import DocumentFile
-from rnnsearch.formats.registry import DOCUMENTS, document_format_of
+from rnnsearch.formats.registry import DOCUMENTS, document_format_of, document_of
 from rnnsearch.formats.units import Head
 from rnnsearch.translation import Translation
 from rnnsearch.translation.documents import Document
@@ -27,7 +26,7 @@ def document(content: bytes, path: Path, again: bool = False, kind: str | None =
     """A document of the kind that it is recognised as."""
     format_ = DOCUMENTS[kind] if kind else document_format_of(Head(path, content[: 1 << 15]))
     assert format_ is not None
-    return Document(DocumentFile(content, format_, path, again), "en")
+    return Document(document_of(content, format_, path, again), "en")
 
 
 def same(content: bytes, path: Path, again: bool = False) -> bytes:

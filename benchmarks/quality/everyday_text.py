@@ -51,7 +51,7 @@ PARAGRAPH_SENTENCES = 4
 
 def sentences() -> list[list[str]]:
     """The everyday sentences of both languages, of two words and more."""
-    with (ROOT / "tools" / "box" / "everyday.tsv").open(encoding="utf-8", newline="") as file:
+    with (ROOT / "tools" / "box" / "everyday" / "interface.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))[1:]
     return [row for row in rows if len(row[0].split()) >= 2]
 

@@ -4,8 +4,8 @@
     python benchmarks/quality/reproduction.py FOLDER
     python benchmarks/pages/render.py results
 
-Writes `results/quality/reproduction-SCALE.json` (Tables 1 and 2, BLEU by length, the claims) and
-`docs/images/figure-2-SCALE.png`.
+Writes `results/quality/reproduction-SCALE.json` (Tables 1 and 2, BLEU by length, the claims, and the validations of each
+system) and `docs/images/figure-2-SCALE.png`. For a run with `--recipe paper`, SCALE ends with `-paper-recipe`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
@@ -30,16 +31,25 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="the --output of a finished `rnnsearch reproduce`")
     folder = parser.parse_args().folder
     results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    scale = results["scale"]
+    if scale != "wmt14" and results["settings"]["config"]["training"]["optimizer"] == "adadelta":
+        scale += "-paper-recipe"
     write_result(
-        f"quality/reproduction-{results['scale']}",
+        f"quality/reproduction-{scale}",
         machine=machine(),
         introduction=results["introduction"],
         command=results["commands"][0],
         settings=results["settings"],
-        systems=[{key: system[key] for key in KEPT} for system in results["systems"]],
+        systems=[{key: system[key] for key in KEPT} | _curve(folder, system["name"]) for system in results["systems"]],
         **{key: results[key] for key in ("paper", "comparison", "claims")},
     )
-    shutil.copy(folder / "figures" / "figure-2.png", IMAGES / f"figure-2-{results['scale']}.png")
+    shutil.copy(folder / "figures" / "figure-2.png", IMAGES / f"figure-2-{scale}.png")
+
+
+def _curve(folder: Path, name: str) -> dict[str, Any]:
+    """The validations of a system that was trained; nothing for another one, such as Moses."""
+    summary = folder / "models" / name / "training.json"
+    return {"validations": json.loads(summary.read_text(encoding="utf-8"))["validations"]} if summary.exists() else {}
 
 
 if __name__ == "__main__":

@@ -64,8 +64,11 @@ def __getattr__(name: str) -> Any:
     # Lazily, so that the command line's --help does not wait for PyTorch.
     import importlib
 
-    if name == "nn":
-        return importlib.import_module("rnnsearch.nn")
-    if name not in _HOMES:
-        raise AttributeError(f"module 'rnnsearch' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    from rnnsearch.extras import imports_of_extras
+
+    with imports_of_extras():
+        if name == "nn":
+            return importlib.import_module("rnnsearch.nn")
+        if name not in _HOMES:
+            raise AttributeError(f"module 'rnnsearch' has no attribute {name!r}")
+        return getattr(importlib.import_module(_HOMES[name]), name)

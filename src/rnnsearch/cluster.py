@@ -25,15 +25,13 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.fs
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from rnnsearch.atomic import atomic_write
 from rnnsearch.data.read import read_lines, read_pairs
 from rnnsearch.data.word_alignments import Symmetry
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
+from rnnsearch.extras import imports_of_extras
 from rnnsearch.jobs import Done, RowStage, Shard, cut
 from rnnsearch.jobs.shards import LINES
 from rnnsearch.model_catalog import default_model, model_folder
@@ -44,14 +42,15 @@ if TYPE_CHECKING:  # Workers that have no model start sooner without PyTorch.
     from rnnsearch.translation import Translation, Translator
     from rnnsearch.translation.glossary import GivenTerms
 
-try:
+with imports_of_extras():
+    import pyarrow as pa
+    import pyarrow.fs
+    import pyarrow.parquet
     import ray
     from ray import ObjectRef
     from ray.data import Dataset
     from ray.data.checkpoint import CheckpointConfig
     from ray.exceptions import RayError
-except ImportError:
-    raise RnnsearchError("corpora on a cluster need Ray: pip install 'rnnsearch[ray]'") from None
 
 Returned = TypeVar("Returned")
 Model: TypeAlias = str | os.PathLike[str]

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.extras import imports_of_extras
 from rnnsearch.model_files import SHARED, read_model_config, shared_files
 from rnnsearch.untrusted import check_inside
 
@@ -52,12 +53,8 @@ def push_model(folder: Path, name: str, private: bool = False) -> str:
 
 
 def _huggingface_hub() -> ModuleType:
-    try:
+    with imports_of_extras():
         import huggingface_hub
-    except ImportError:
-        raise RnnsearchError(
-            "models on the Hugging Face Hub need the package huggingface_hub; install it with `pip install huggingface_hub`"
-        ) from None
     return huggingface_hub
 
 

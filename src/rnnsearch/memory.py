@@ -5,6 +5,7 @@ What `Memory.add` has returned from is on the disk: neither a killed process nor
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -29,6 +30,7 @@ MOST_CHARACTERS = 2000
 """The most characters of a segment, and of its translation."""
 LEAST_SCORE = 70.0
 """The least similarity of a fuzzy match, in percent."""
+_NUMBER = re.compile(r"\d+(?:[.,:/\u00a0\u202f]\d+)*")
 _WAIT = 30.0
 """The time in seconds to wait for another process that writes."""
 _TABLE = """
@@ -49,6 +51,25 @@ class Match:
     target: str
     score: float
     """The similarity in percent: twice the length of the longest common subsequence, of the lengths of both."""
+
+    def repaired(self, text: str) -> str | None:
+        """Return the translation of a text that differs from the segment only in numbers, with the numbers of the text.
+
+        It is None where the text differs in anything else, where it is not clear which number of the translation is which:
+        each that differs has to be there once on either side, and where one is not of digits alone, for languages write
+        these differently.
+        """
+        text = one_line(text)
+        if _NUMBER.sub("0", text) != _NUMBER.sub("0", self.source):
+            return None
+        old, new = _NUMBER.findall(self.source), _NUMBER.findall(text)
+        changes = {before: after for before, after in zip(old, new, strict=True) if before != after}
+        of_target = _NUMBER.findall(self.target)
+        digits = all(number.isdecimal() for pair in changes.items() for number in pair)
+        once = all(old.count(before) == of_target.count(before) == 1 for before in changes)
+        if not (changes and digits and once):
+            return None
+        return _NUMBER.sub(lambda match: changes.get(match[0], match[0]), self.target)
 
 
 class Memory:

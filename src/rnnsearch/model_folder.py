@@ -95,6 +95,11 @@ class System:
         return str(next(self.model.parameters()).device) if "model" in self.__dict__ else self._device
 
     @property
+    def runs_as_graphs(self) -> bool:
+        """Whether ONNX Runtime computes with the model: it is on a CPU, and needs no plugin."""
+        return self.device == "cpu" and not plugins.needed(self.config.model.alignment, self.config.model.cell)
+
+    @property
     def weights(self) -> Weights:
         """The weights of the model as they are now."""
         return self._arrays("model")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 __version__ = "0.2.0"
-DEPENDENCIES = ("torch", "numpy", "numba", "sentencepiece", "sacrebleu", "safetensors")
+DEPENDENCIES = ("torch", "onnxruntime", "numpy", "numba", "sentencepiece", "sacrebleu", "safetensors")
 
 
 def describe() -> str:

@@ -46,6 +46,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "peers/install": (),
     "peers/moses/moses": (),
     "quality/ablation": (f"{TEXTS} --only best LSTM",),
+    "quality/blind": ("--data {data}",),
     "quality/box": ("--data {data} --trained {data}/box --after {model}",),
     "quality/data_selection": ("--data {data} --lines 400",),
     "quality/europarl": (TEXTS,),
@@ -62,6 +63,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "quality/paper_recipe": ('--only "the paper\'s recipe" "RNNencdec, the paper\'s recipe"',),
     "quality/reproduction": ("{data}/reproduction",),
     "quality/rounding": (TEXTS,),
+    "quality/small_data": (f"{TEXTS} --directions en-fr --sizes 200 1000000",),
     "quality/terms": (f"{SERVED} --reference {{data}}/corpus/valid.fr",),
     "quality/text_layer": ("--data {data} --tatoeba {data}/box/text",),
     "quality/unknown_words": (TEXTS,),
@@ -82,6 +84,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "speed/decoding": ("",),
     "speed/engine_roofline": (TEXTS,),
     "speed/growth": ("",),
+    "speed/install_size": (),
     "speed/training_speed": (f"{PEERS} --pairs 8 --pairs 16",),
     "speed/translation_speed": (PEERS,),
     "speed/versions": ("--against {root}",),
@@ -107,6 +110,7 @@ NEEDS = {
 ELSEWHERE = {
     "pages/render": "tests/docs/test_reference.py renders every page",
     "peers/install": "it downloads toolkits of some gigabytes",
+    "speed/install_size": "it downloads all dependencies",
     "peers/moses/moses": "tests/benchmarks/test_moses.py runs it with stand-ins for the programs of Moses",
     "peers/rnnsearch/search": "speed/translation_speed runs it",
 }

@@ -49,6 +49,8 @@ def write_data(folder: Path) -> Path:
     write("hansards/train", ".xz", 100)
     write("blind/hansards", "", 10)
     write("blind/multi30k/test_2017", "", 10, ("en",))
+    for name in ("dialogue", "pud"):
+        write(f"blind/{name}", "", 2)
     write("blind/newsdiscusstest2015", "", 10, ("en",))
     for part in ("train", "test"):
         write(f"box/text/tatoeba-{part}", "", 20)

@@ -22,7 +22,7 @@ from campaign.trial import Part
 pytestmark = pytest.mark.system
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("run", "count"),
     [
@@ -43,7 +43,7 @@ def test_nothing_fails(run: Callable[[int, Sequence[int]], Part], count: int) ->
     assert part.failures == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
 @pytest.mark.parametrize("part", ["disk", "lies"])
 def test_nothing_fails_on_a_faulty_disk(part: str) -> None:

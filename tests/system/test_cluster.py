@@ -19,7 +19,7 @@ from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.selection.cross_entropy_difference import select
 from toy import ORDERS, make_trained, toy_pairs
 
-pytestmark = [pytest.mark.system, pytest.mark.slow]
+pytestmark = [pytest.mark.system, pytest.mark.nightly]
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'rnnsearch[ray]'")
 
 ROWS = 160

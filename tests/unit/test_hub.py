@@ -178,5 +178,5 @@ def test_only_the_files_of_a_model_are_pushed_and_no_links_out_of_it(
 
 def test_without_the_library_a_missing_folder_is_told_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(RnnsearchError, match=r"models/typo: there is no such folder, and .*pip install huggingface_hub"):
+    with pytest.raises(RnnsearchError, match=r"models/typo: there is no such folder, and .*pip install 'rnnsearch\[hub\]'"):
         download_model("models/typo")

@@ -135,3 +135,23 @@ def test_nothing_that_was_stored_is_lost_by_a_kill(tmp_path: Path, count: int) -
     found = {source for _, source, _ in memory.since(PAIR)}
     assert expected <= found
     assert len(found) <= len(expected) + count  # what was stored at the moment of the kill may be there, too
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "target", "expected"),
+    [
+        ("Page 3 of 12", "Page 2 of 12", "Page 2 sur 12", "Page 3 sur 12"),
+        ("Page 12 of 2", "Page 2 of 12", "Page 2 sur 12", "Page 12 sur 2"),
+        ("Page  3", "Page 2", "2e page", "3e page"),
+        ("Page 2", "Page 2", "Page 2", None),
+        ("Pages 3", "Page 2", "Page 2", None),
+        ("3 or 3", "2 or 2", "2 ou 2", None),
+        ("Page 3", "Page 2", "Page 2 (2)", None),
+        ("Page 3", "Page 2", "Deuxième page", None),
+        ("3.5 kg", "2.5 kg", "2,5 kg", None),
+        ("3.5 kg", "2 kg", "2 kg", None),
+        ("1,000 kg", "2,000 kg", "2,000 kg", None),
+    ],
+)
+def test_numbers_are_repaired_where_it_is_clear(text: str, source: str, target: str, expected: str | None) -> None:
+    assert Match(source, target, 90.0).repaired(text) == expected

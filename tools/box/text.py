@@ -21,15 +21,15 @@ from rnnsearch.atomic import atomic_write
 
 HELD_OUT = {"dev": range(1), "test": range(1, 3)}
 """The hundredths of the English sentences of Tatoeba that each held-out set has."""
-EVERYDAY = Path(__file__).parent / "everyday.tsv"
-"""Words, signs and phrases with their translations, written for this purpose."""
-EUROPARL_PAIRS = 300_000
+EVERYDAY = Path(__file__).parent / "everyday"
+"""Words, signs, phrases and sentences with their translations, in files by kind, written for this purpose."""
+EUROPARL_PAIRS = 60_000
 """The pairs of Europarl that the last training reads, beside everything else."""
 LINK_PAIRS = 80_000
 """The pairs that the alignment layer learns from, drawn from the text of the last training."""
-PHRASES = 60_000
+PHRASES = 120_000
 """The phrases that are made from templates."""
-_TIMES = {"tatoeba": 2, "documentation": 1, "lists": 4, "everyday": 20, "phrases": 1}
+_TIMES = {"tatoeba": 2, "documentation": 1, "lists": 2, "everyday": 10, "phrases": 1}
 """How often a text is read while Europarl is read once."""
 
 
@@ -63,11 +63,14 @@ def split(tatoeba: Iterable[Pair]) -> dict[str, list[Pair]]:
 
 
 def everyday() -> list[Pair]:
-    """The everyday words and phrases."""
-    with EVERYDAY.open(encoding="utf-8", newline="") as file:
-        rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        next(rows)
-        return [(english, french) for english, french in rows]
+    """The everyday words, phrases and sentences, each pair once."""
+    pairs: dict[Pair, None] = {}
+    for path in sorted(EVERYDAY.glob("*.tsv")):
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+            next(rows)
+            pairs |= dict.fromkeys((english, french) for english, french in rows)
+    return list(pairs)
 
 
 def write(folder: Path, name: str, chosen: Iterable[Pair]) -> None:

@@ -18,6 +18,7 @@ from typing import NoReturn, TextIO
 from rnnsearch.cli.signals import ended_by_signals
 from rnnsearch.cli.streams import drop_output, prepare_streams
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
+from rnnsearch.extras import imports_of_extras
 
 try:
     import resource
@@ -110,7 +111,8 @@ def _run() -> None:
         # Where this program is linked to under the name of another program, it is this program.
         name = Path(sys.argv[0]).name
         try:
-            app([name, *sys.argv[1:]], prog_name="rnnsearch") if name in _ORIGINALS else app()
+            with imports_of_extras():
+                app([name, *sys.argv[1:]], prog_name="rnnsearch") if name in _ORIGINALS else app()
         finally:
             sys.stdout.flush()
     except RnnsearchError as error:

@@ -19,8 +19,8 @@ def command(model: ModelToAdapt, folder: _Folder, roll_back: _RollBack = False) 
     """Train a model further on what is new in a memory.
 
     A part of the new segments is held out. If the model translates it no worse than before, it is the new version, and
-    `FOLDER/en-fr`, for these languages, is a link to it, which `serve --model` takes. All versions are kept. Restart the
-    server to use the new one. If the command is killed, the version before stays in use.
+    `FOLDER/en-fr`, for these languages, is a link to it. A server that has this memory translates with it from then on. All
+    versions are kept. If the command is killed, the version before stays in use.
     """
     check_inputs(models=[model])
 

@@ -18,7 +18,6 @@ def try_behaviour(model: Sequence[Path], json: Path | None, page: Path | None, s
     from rnnsearch.cli.bar import bar
     from rnnsearch.evaluation.behaviour import read_suite, summary
     from rnnsearch.evaluation.behaviour.suite import to_dict
-    from rnnsearch.report.behaviour import write_behaviour_page
     from rnnsearch.terminal import Terminal
     from rnnsearch.translation import load
 
@@ -37,6 +36,8 @@ def try_behaviour(model: Sequence[Path], json: Path | None, page: Path | None, s
     if json is not None:
         write_json(json, {"model": names, "pair": "-".join(suite.languages), "settings": dict(settings), **counts})
     if page is not None:
+        from rnnsearch.report.behaviour import write_behaviour_page
+
         share = f"{counts['passed']:,} of {counts['of']:,} lines are right."
         introduction = f"{translator.kind}, {data.source_name} → {data.target_name}: {names}. {share}"
         write_behaviour_page(page, "Behaviour", introduction, tried)

@@ -23,6 +23,7 @@ from rnnsearch.cli.options import (
     search_settings,
 )
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.extras import require
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,6 +52,22 @@ _Page = Annotated[
     Path | None,
     typer.Option("--page", metavar="FILE.html", help="With --behaviour: also write a page with the lines that failed."),
 ]
+_Report = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", metavar="FILE.html", help="Also write a page that says by kinds of segments how much is left to edit."
+    ),
+]
+_Memory = Annotated[
+    Path | None,
+    typer.Option(
+        "--memory", metavar="FILE", help="With --report: a memory, a file or a folder, whose nearest segments are compared."
+    ),
+]
+_Terms = Annotated[
+    Path | None,
+    typer.Option("--terms", metavar="FILE", help="With --report: terms and their translations, which are counted."),
+]
 
 
 def command(
@@ -64,6 +81,9 @@ def command(
     output: _Output = None,
     behaviour: _Behaviour = False,
     page: _Page = None,
+    report: _Report = None,
+    memory: _Memory = None,
+    terms: _Terms = None,
     beam: Beam = None,
     split_sentences: SplitTestSet = None,
     jobs: Jobs = 1,
@@ -80,14 +100,22 @@ def command(
     Where the target consists of characters or symbols, the command prints error rates: of lines (WER) and of symbols (SER),
     with 95% intervals, and the most frequent confusions.
 
+    With --report, it compares the model, by kinds of segments, with the installed one and with the nearest segments of a
+    memory: the share that needs no edit, BLEU, chrF, terms, tags, how the confidence relates to the quality, and the worst
+    segments.
+
     With --behaviour, the command translates 400 generated lines in place of a test set, and prints by capability how many of
     the translations follow the rules: they keep addresses, numbers and names, are in capitals where the line is, do not
     repeat themselves, and so on. There are suites for English and French. The exit status does not depend on the counts.
     """
+    if page is not None or report is not None:
+        require("matplotlib")  # before anything is translated
     settings = search_settings(paper, beam, set_, split_sentences)
     if behaviour:
-        if file or source or reference or tsv or output or jobs > 1:
-            raise RnnsearchError("--behaviour has its own lines; leave out --source, --reference, --tsv, --output, --jobs")
+        if file or source or reference or tsv or output or report or jobs > 1:
+            raise RnnsearchError(
+                "--behaviour has its own lines; leave out --source, --reference, --tsv, --output, --report, --jobs"
+            )
         check_inputs(models=model, outputs=[json_, page], printed=json_ is None)
         from rnnsearch.cli.behaviour import try_behaviour
 
@@ -95,8 +123,12 @@ def command(
         return
     if page is not None:
         raise RnnsearchError(f"--page {page}: only --behaviour writes a page; leave it out, or give --behaviour")
+    for name, file_of_it in (("--memory", memory), ("--terms", terms)):
+        if file_of_it is not None and report is None:
+            raise RnnsearchError(f"{name} {file_of_it}: only the report compares with it; leave it out, or give --report")
     source, reference = both_sides(file, source, reference, tsv, "--reference")
-    check_inputs(*once(source, reference), models=model, outputs=[json_, output], printed=json_ is None)
+    inputs = [*once(source, reference), terms, None if memory is None or memory.is_dir() else memory]
+    check_inputs(*inputs, models=model, outputs=[json_, output, report], printed=json_ is None)
 
     from rnnsearch.data.read import read_pairs
     from rnnsearch.formats.languages import parse_languages
@@ -109,12 +141,37 @@ def command(
     if not pairs:
         raise RnnsearchError(f"{source}: no sentences to evaluate on")
     result = _evaluated(translator, model, pairs, settings, output, jobs)
+    segments: dict[str, Any] = {}
+    if report is not None:
+        segments = _written_report(report, translator, model, pairs, result, memory, terms)
     if json_ is not None:  # before anything is printed, which may fail
         from rnnsearch.atomic import write_json
 
         names = " ".join(map(str, model))
-        write_json(json_, {"model": names, "source": str(source), "settings": settings, **result.to_dict()})
+        write_json(json_, {"model": names, "source": str(source), "settings": settings, **result.to_dict(), **segments})
     _print_scores(result)
+
+
+def _written_report(
+    path: Path,
+    translator: Translator,
+    models: list[Path],
+    pairs: list[tuple[str, str]],
+    result: Evaluation,
+    memory: Path | None,
+    terms: Path | None,
+) -> dict[str, Any]:
+    """Writes the report, and returns what it says as values of JSON."""
+    from dataclasses import asdict
+
+    from rnnsearch.cli.report import report_of
+    from rnnsearch.report.segments import write_segment_page
+
+    found = report_of(translator, models, pairs, result, memory, terms)
+    data = translator.system.config.data
+    introduction = f"{translator.kind}, {data.source_name} → {data.target_name}: {' '.join(map(str, models))}."
+    write_segment_page(path, "Is it good enough?", introduction, found)
+    return {"report": asdict(found)}
 
 
 def _evaluated(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rnnsearch.cli.options import Languages, TrainingFiles, check_inputs
+from rnnsearch.cli.options import Languages, TrainingFiles, check_inputs, files_of
 from rnnsearch.errors import RnnsearchWarning
 
 if TYPE_CHECKING:
@@ -25,13 +25,14 @@ def command(folder: _Folder, files: TrainingFiles = None, languages: Languages =
     has one translation, the last one. All FILEs are stored, or none of them. The number of segments of each pair of
     languages is written; without FILE, this is all that is done.
     """
-    check_inputs(*(files or []))
+    given = files_of(files)
+    check_inputs(*given)
 
     from rnnsearch.memory import Memory
 
-    memory = Memory(folder, create=bool(files))
-    if files:
-        _store(memory, files, languages)
+    memory = Memory(folder, create=bool(given))
+    if given:
+        _store(memory, given, languages)
     for (source, target), count in memory.counts().items():
         print(f"{source}-{target}\t{count}")
 

@@ -102,7 +102,8 @@ ValidTables = Annotated[
 ]
 _FILE_OF_PAIRS = "A file with both sides: TMX, XLIFF, PO, TBX, Qt, CSV, JSON Lines, Parquet, or a table with tabs"
 TrainingFiles = Annotated[
-    list[Path] | None, typer.Argument(metavar="FILE", show_default=False, help=f"{_FILE_OF_PAIRS}; may be repeated.")
+    list[Path] | None,
+    typer.Argument(metavar="FILE", show_default=False, help=f"{_FILE_OF_PAIRS}; or a folder of them; may be repeated."),
 ]
 PairsFile = Annotated[Path | None, typer.Argument(metavar="FILE", show_default=False, help=f"{_FILE_OF_PAIRS}.")]
 Table = Annotated[Path | None, typer.Option("--tsv", metavar="FILE", help="The same as FILE.")]
@@ -217,6 +218,13 @@ def check_inputs(
     check_writable(*outputs)
     if printed:
         check_open()
+
+
+def files_of(given: Sequence[Path] | None) -> list[Path]:
+    """The files that are given; in place of the folder of a data set, the files of its training text."""
+    from rnnsearch.formats.data_sets import with_data_sets
+
+    return list(with_data_sets(given or ()))
 
 
 def special(file: Path | None) -> bool:

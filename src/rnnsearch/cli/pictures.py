@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rnnsearch.extras import require
+
 if TYPE_CHECKING:
     from rnnsearch.translation import Translation, Translator
     from rnnsearch.translation.translation import Aligned
@@ -16,6 +18,8 @@ class Pictures:
     """Draws the alignments of the first pairs into a folder, where one is given."""
 
     def __init__(self, folder: Path | None, most: int) -> None:
+        if folder is not None:
+            require("matplotlib")  # before anything is translated
         self.most = most if folder is not None else 0
         """The number of pairs to draw."""
         self.folder, self._pairs = folder, 0

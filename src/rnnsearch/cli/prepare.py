@@ -20,6 +20,7 @@ from rnnsearch.cli.options import (
     TrainingFiles,
     check_inputs,
     count_pairs,
+    files_of,
     model_option,
     preset_of,
     refuse_settings,
@@ -27,6 +28,7 @@ from rnnsearch.cli.options import (
     with_languages,
 )
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.extras import require
 
 if TYPE_CHECKING:
     from rnnsearch.config import DataConfig
@@ -70,10 +72,11 @@ def command(
     beforehand to use it in several trainings. The settings `data.*` say what counts as clean. A run that was killed goes on
     where it was.
     """
-    both = [*(files or []), *(tsv or [])]
+    both = [*files_of(files), *(tsv or [])]
     source, target, set_ = [*(source or []), *both], [*(target or []), *both], with_languages(languages, set_)
     if not (source and target):
         raise RnnsearchError("there is nothing to prepare: give FILE, or --source and --target")
+    require("pyarrow")  # before the text is read
     check_inputs(
         *source,
         *(file for file in target if file not in source),

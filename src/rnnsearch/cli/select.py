@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from rnnsearch.cli.options import Jobs, Languages, TrainingFiles
+from rnnsearch.cli.options import Jobs, Languages, TrainingFiles, files_of
 from rnnsearch.errors import RnnsearchError
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ def command(
     from rnnsearch.cli.options import check_inputs
     from rnnsearch.formats.languages import parse_languages
 
-    sources, targets = [*(source or []), *(files or [])], [*(target or []), *(files or [])]
+    both = files_of(files)
+    sources, targets = [*(source or []), *both], [*(target or []), *both]
     if not (sources and targets):
         raise RnnsearchError("there is no corpus to select from: give --source and --target, or FILE")
     outputs = [output_source, output_target, scores]

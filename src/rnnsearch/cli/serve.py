@@ -79,14 +79,15 @@ def command(
     alignments, scores and confidences are added. With several models, of different pairs of languages, it serves them all.
     It stops at Ctrl-C or SIGTERM, after the answers that are under way.
 
+    With --memory, versions of the models that `rnnsearch adapt` makes there are served as soon as they are complete, without
+    a restart.
+
     At the default address, only this computer reaches the server, and there are hardly any limits. Give them if others reach
     it through a web server; at any other address, they have the values named first.
     """
     from rnnsearch.model_catalog import TRANSLATORS, default_model
 
     models = model or [default_model(name) for name in TRANSLATORS]
-    # All processes read the version that `adapt` has made last by now, even if it makes another one meanwhile.
-    models = [one.resolve() if one.is_symlink() else one for one in models]
     settings = search_settings(False, beam, set_)
     check_inputs(keys, terms, models=models)
     if terms and len(models) > 1:
@@ -100,6 +101,7 @@ def command(
     from rnnsearch.serve.app import make_app
     from rnnsearch.serve.incoming import OWN_LIMITS, Limits
     from rnnsearch.serve.listen import is_loopback, listen
+    from rnnsearch.serve.newest import keep_newest, newest
     from rnnsearch.serve.search_processes import SearchProcesses, load_each
     from rnnsearch.serve.server import Server
     from rnnsearch.translation.glossary import read_terms
@@ -110,7 +112,9 @@ def command(
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     logging.getLogger("python_multipart").setLevel(logging.ERROR)  # what is broken is told to who sent it
     log = logging.getLogger("rnnsearch.serve")
-    with SearchProcesses(partial(load_each, models), settings, given, processes) as search:
+    find = partial(newest, models, memory)
+    served = find()
+    with SearchProcesses(partial(load_each, served), settings, given, processes) as search:
         for one in search.models:
             log.info("%s", one.description)
         usual = OWN_LIMITS if is_loopback(host) else Limits()
@@ -120,7 +124,8 @@ def command(
             max_queue or usual.queue,
             max_seconds or usual.seconds,
         )
-        app = make_app(Server(search, limits, accepted, log_text, remembered), cors or ())
+        server = Server(search, limits, accepted, log_text, remembered)
+        app = make_app(server, cors or (), partial(keep_newest, search, served, find))
         listen(app, search, host, port)
 
 

@@ -25,6 +25,7 @@ from rnnsearch.cli.options import (
     ValidTargets,
     check_inputs,
     count_pairs,
+    files_of,
     model_option,
     preset_of,
     refuse_settings,
@@ -32,6 +33,7 @@ from rnnsearch.cli.options import (
     with_languages,
 )
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.extras import require
 
 if TYPE_CHECKING:
     from rnnsearch.config import Config
@@ -104,7 +106,7 @@ def command(
     adds models to a folder.
     """
     # A file with both sides is both source and target.
-    both = [*(files or []), *(tsv or [])]
+    both = [*files_of(files), *(tsv or [])]
     source, target, set_ = [*(source or []), *both], [*(target or []), *both], with_languages(languages, set_)
     valid_source, valid_target = ([*(files or []), *(valid_tsv or [])] for files in (valid_source, valid_target))
     if data is not None and (source or target or links):
@@ -121,6 +123,7 @@ def command(
         "hold_out": hold_out,
         "start": start,
     }
+    require("torch")  # before the text is read
     # Several processes read the settings and the development set each, and may have to begin again.
     several = processes > 1 or models > 1 or "WORLD_SIZE" in os.environ
     preset = preset_of(preset, source, target)

@@ -28,6 +28,7 @@ from rnnsearch.cli.pictures import Page
 from rnnsearch.errors import RnnsearchError
 
 if TYPE_CHECKING:
+    from rnnsearch.formats.docx import Docx
     from rnnsearch.formats.parts import DocumentFormat
     from rnnsearch.jobs import Done
     from rnnsearch.translation import Translation
@@ -60,7 +61,7 @@ _Protect = Annotated[
 ]
 _LineFormat = Literal["text", "json", "pharaoh"]
 _DocumentFormat = Literal[
-    "po", "xliff", "qt", "android", "resx", "strings", "json-messages", "subtitles", "markdown", "html"
+    "po", "xliff", "qt", "android", "resx", "strings", "fluent", "json-messages", "subtitles", "markdown", "html", "docx"
 ]
 _Format = Annotated[
     Literal[_LineFormat, _DocumentFormat] | None,
@@ -153,7 +154,7 @@ _LARGEST_DOCUMENT = 16_000_000
 """A document is in memory as a whole, several times, and may be one sentence."""
 
 
-def _document_format(file: str, format_: str | None) -> DocumentFormat | None:
+def _document_format(file: str, format_: str | None) -> DocumentFormat | Docx | None:
     """The format of the document that is given, or that a file is recognised as; None for lines."""
     from rnnsearch.formats.opening import SAMPLE, opened
     from rnnsearch.formats.registry import DOCUMENTS, document_format_of
@@ -215,7 +216,7 @@ def _translate_lines(
 
 def _translate_document(
     stage: Translate,
-    format_: DocumentFormat,
+    format_: DocumentFormat | Docx,
     file: str,
     output: Path | None,
     jobs: int,
@@ -225,7 +226,7 @@ def _translate_document(
     """Translate a document; `how` says whether its attributes are translated, and what has a translation."""
     from rnnsearch.cli.bar import bar, beside_output
     from rnnsearch.formats.opening import opened
-    from rnnsearch.formats.parts import DocumentFile
+    from rnnsearch.formats.registry import document_of
     from rnnsearch.formats.text_files import read_whole
     from rnnsearch.jobs import cut, job
     from rnnsearch.jobs.output import write_whole
@@ -239,7 +240,7 @@ def _translate_document(
         content = read_whole(opened_file, path)
     if len(content) > _LARGEST_DOCUMENT:
         raise RnnsearchError(f"{file}: a document of more than {_LARGEST_DOCUMENT:,} bytes; cut it into smaller ones")
-    whole = DocumentFile(content, format_, path, again)
+    whole = document_of(content, format_, path, again)
     split = stage.translator.search_settings(stage.settings).split_sentences
     document = Document(whole, stage.translator.system.config.data.source_language, split, attributes)
     if not whole.slots:

@@ -233,11 +233,14 @@ def _introduction(experiment: Experiment, layout: Layout) -> str:
         text = f"on {selection.words:,} words that were selected from {names} by {selection.in_domain_source.name}"
     else:
         text = f"on {', '.join(path.name for path in experiment.text.source)}"
+    updates = experiment.config.training.max_updates
+    by_updates = all(record["updates"] == updates for record in records[:4])
+    cost = f"{updates:,} updates" if by_updates else f"{experiment.minutes:g} minutes"
     paragraphs = [
         "The experiments of Bahdanau, Cho and Bengio, “Neural Machine Translation by Jointly Learning to Align and "
         f"Translate” (2015), at the scale “{experiment.scale}”: RNNencdec, which reads a sentence into one vector, and "
         f"RNNsearch, which looks back at its words, each trained on sentences of up to {short} and of up to {long} words, "
-        f"{text} ({pairs} pairs). Each had the same {experiment.minutes:g} minutes ({devices}) and {model.hidden_size} "
+        f"{text} ({pairs} pairs). Each had the same {cost} ({devices}) and {model.hidden_size} "
         f"hidden units; {last.name} is {last.continues.name} trained on, to at most {paper.MORE_UPDATES:.2f} times its "
         f"updates, as in the paper: {records[4]['updates']:,} where {last.continues.name} had {records[3]['updates']:,}. It "
         f"ended because of this: {records[4]['finished']}.",

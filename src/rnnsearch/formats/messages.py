@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.opening import File
-from rnnsearch.formats.parts import Part, message_slot
+from rnnsearch.formats.parts import Codes, Part, in_place, message_slot
 from rnnsearch.formats.text_files import decoded, read_whole
 from rnnsearch.formats.units import SOURCE, Head, Message, Text, ending
 
@@ -66,14 +67,35 @@ class AppleStrings:
         return chr(int(match[1], 16)) if match[1] else {"n": "\n", "t": "\t", "r": "\r"}.get(match[2], match[2])
 
 
+@dataclass(frozen=True)
+class _Pattern:
+    """The text of a message or an attribute of Fluent as it is written."""
+
+    key: str
+    line: int
+    start: int
+    """The place of its first character."""
+    raw: str
+    """Its lines, without white space at the ends."""
+    alone: bool
+    """Whether it begins on a line of its own."""
+
+    @property
+    def text(self) -> str:
+        """The text on one line."""
+        return " ".join(part.strip() for part in self.raw.splitlines())
+
+
 class Fluent:
     """Messages, terms and attributes of Project Fluent."""
 
     name: ClassVar[str] = "Fluent"
     places: ClassVar[str] = "line"
+    unencodable: ClassVar[Literal["strict", "xmlcharrefreplace"]] = "strict"
     _entry = re.compile(r"(-?[A-Za-z][\w-]*) *= *(.*)")
     _attribute = re.compile(r" +\.([A-Za-z][\w-]*) *= *(.*)")
     _placeable = re.compile(r"\{\s*([^{}\s\"]+)\s*\}")
+    _code = re.compile(r"<[^<>]*>|(\{[^{}]*\})")
 
     def recognises(self, head: Head) -> bool:
         """Whether its name ends in `.ftl`."""
@@ -81,18 +103,47 @@ class Fluent:
 
     def messages(self, file: File, path: Path) -> Iterator[Message]:
         """Yield the values; one with a choice between variants is left out."""
-        owner, key, start, value = "", "", 0, list[str]()
-        for number, line in enumerate([*decoded(read_whole(file, path), path).splitlines(), "#"], 1):
+        for one in self._patterns(decoded(read_whole(file, path), path)):
+            reason = "with a choice between variants" if "->" in one.raw else None
+            yield Message(one.key, one.line, Text(SOURCE, self._placeable.sub(r"{\1}", one.text)), reason)
+
+    def encoding(self, content: bytes) -> str:
+        """UTF-8."""
+        return "utf-8"
+
+    def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
+        """Yield the values, but for terms, which are names, and choices between variants."""
+        for one in self._patterns(text):
+            if "->" not in one.raw and not one.key.startswith("-"):
+                yield self._slot(one)
+
+    def _slot(self, pattern: _Pattern) -> Part:
+        codes, text = Codes(pattern.raw), pattern.text
+        own = set(re.findall(r"\{[^{}]*\}", text))
+        kept = self._code.sub(lambda match: codes.kept(match[1], match[1]) if match[1] else match[0], text)
+        odd = re.compile(r"\{[^{}]*\}|[{}]|\A[\[*.]" if pattern.alone else r"\{[^{}]*\}|[{}]")
+
+        def escaped(match: re.Match[str]) -> str:
+            return match[0] if match[0] in own else re.sub(r"[\[*.{}]", r'{"\g<0>"}', match[0])
+
+        return in_place(pattern.start, pattern.raw, kept, lambda new: odd.sub(escaped, codes.restored(new)))
+
+    def _patterns(self, text: str) -> Iterator[_Pattern]:
+        owner, key, first, start, stop = "", "", 0, 0, 0
+        place = 0
+        for number, line in enumerate([*text.splitlines(keepends=True), "#"], 1):
             entry, attribute = self._entry.match(line), self._attribute.match(line)
-            if value and (entry or attribute or line.startswith("#")):
-                text = " ".join(part.strip() for part in value).strip()
-                if text:
-                    reason = "with a choice between variants" if "->" in text else None
-                    yield Message(key, start, Text(SOURCE, self._placeable.sub(r"{\1}", text)), reason)
-                value = []
-            if entry:
-                owner, key, start, value = entry[1], entry[1], number, [entry[2]]
-            elif attribute:
-                key, start, value = f"{owner}.{attribute[1]}", number, [attribute[2]]
-            elif value and (line.startswith((" ", "}")) or not line):
-                value.append(line)
+            if key and (entry or attribute or not (line.startswith((" ", "}")) or not line.strip())):
+                raw = text[start:stop]
+                before = len(raw) - len(raw.lstrip())
+                if raw.strip():
+                    yield _Pattern(key, first, start + before, raw.strip(), "\n" in raw[:before])
+                key = ""
+            value = entry or attribute
+            if value:
+                owner = entry[1] if entry else owner
+                key, first = (owner if entry else f"{owner}.{value[1]}"), number
+                start, stop = place + value.start(2), place + len(line)
+            elif key and line.strip():
+                stop = place + len(line)
+            place += len(line)

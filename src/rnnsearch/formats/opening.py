@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.extras import imports_of_extras
 
 File: TypeAlias = io.BufferedReader
 """An open file whose next bytes can be looked at with `peek`."""
@@ -60,7 +61,8 @@ def _decompressed(file: File, ending: str) -> Any:
             return lzma.LZMAFile(file)
         case ".bz2":
             return bz2.BZ2File(file)
-    import pyarrow
+    with imports_of_extras():
+        import pyarrow
 
     return pyarrow.input_stream(file, compression="zstd")
 

@@ -51,17 +51,13 @@ def in_place(
     return Slot(start, start + len(raw), text, lambda new: raw if new == text else written(new), markup)
 
 
-class DocumentFormat(Protocol):
-    """A kind of files that are translated into a file of the same kind."""
+class PartsFormat(Protocol):
+    """A kind of texts with parts to translate: a file, or a part of one."""
 
     name: ClassVar[str]
     """What it is called in messages."""
     unencodable: ClassVar[Literal["strict", "xmlcharrefreplace"]]
     """What is done with a character that the encoding of a document does not have: refuse it, or write a reference."""
-
-    def recognises(self, head: Head) -> bool:
-        """Whether a file that begins so is of this kind."""
-        ...
 
     def encoding(self, content: bytes) -> str:
         """The encoding of a file, where no byte order mark says it."""
@@ -76,10 +72,18 @@ class DocumentFormat(Protocol):
         ...
 
 
+class DocumentFormat(PartsFormat, Protocol):
+    """A kind of files that are translated into a file of the same kind."""
+
+    def recognises(self, head: Head) -> bool:
+        """Whether a file that begins so is of this kind."""
+        ...
+
+
 class DocumentFile:
     """A document: its texts, and the document with other texts in their place."""
 
-    def __init__(self, content: bytes, format_: DocumentFormat, path: Path, again: bool = False) -> None:
+    def __init__(self, content: bytes, format_: PartsFormat, path: Path, again: bool = False) -> None:
         """See `DocumentFormat.parts` for `again`. Raises RnnsearchError for a file that is damaged or hostile."""
         self._path, self._format = path, format_
         self._mark = mark_of(content)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.extras import imports_of_extras
 from rnnsearch.formats.columns import NO_SENTENCES, columns_of, unit_of_row
 from rnnsearch.formats.opening import File
 from rnnsearch.formats.text_files import decoded, read_whole
@@ -82,8 +83,9 @@ class Parquet:
 
     def units(self, file: File, path: Path) -> Iterator[Unit]:
         """Yield the rows. Raises RnnsearchError for a damaged file and for one that is read from a pipe."""
-        import pyarrow
-        from pyarrow.parquet import ParquetFile
+        with imports_of_extras():
+            import pyarrow
+            from pyarrow.parquet import ParquetFile
 
         if not file.seekable():
             raise RnnsearchError(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rnnsearch.formats.delimited import Delimited
+from rnnsearch.formats.docx import Docx, DocxFile
 from rnnsearch.formats.html import Html
 from rnnsearch.formats.json_messages import JsonMessages
 from rnnsearch.formats.markdown import Markdown
 from rnnsearch.formats.messages import AppleStrings, Fluent
-from rnnsearch.formats.parts import DocumentFormat
+from rnnsearch.formats.parts import DocumentFile, DocumentFormat
 from rnnsearch.formats.po import Po
 from rnnsearch.formats.qt import QtLinguist
 from rnnsearch.formats.records import JsonLines, JsonList, Parquet
@@ -19,24 +22,27 @@ from rnnsearch.formats.units import Format, Head, MessageFormat
 from rnnsearch.formats.xliff import Xliff
 
 _PO, _XLIFF, _QT = Po(), Xliff(), QtLinguist()
-_SUBTITLES, _ANDROID, _RESX, _JSON, _STRINGS = Subtitles(), Android(), ResX(), JsonMessages(), AppleStrings()
+_SUBTITLES, _ANDROID, _RESX, _JSON = Subtitles(), Android(), ResX(), JsonMessages()
+_STRINGS, _FLUENT = AppleStrings(), Fluent()
 UNMISTAKABLE: tuple[Format, ...] = (Tmx(), _XLIFF, _QT, Tbx(), _PO, Parquet())
 """Formats with both sides of pairs in a file, whose beginning no plain text has."""
 RECORDS: tuple[Format, ...] = (JsonList(), JsonLines(), Delimited())
 """Formats with both sides of pairs in a file, whose beginning may be that of a plain text."""
-MESSAGES: tuple[MessageFormat, ...] = (_SUBTITLES, _ANDROID, _RESX, _JSON, _STRINGS, Fluent())
+MESSAGES: tuple[MessageFormat, ...] = (_SUBTITLES, _ANDROID, _RESX, _JSON, _STRINGS, _FLUENT)
 """Formats with one language in a file."""
-DOCUMENTS: dict[str, DocumentFormat] = {
+DOCUMENTS: dict[str, DocumentFormat | Docx] = {
     "po": _PO,
     "xliff": _XLIFF,
     "qt": _QT,
     "android": _ANDROID,
     "resx": _RESX,
     "strings": _STRINGS,
+    "fluent": _FLUENT,
     "json-messages": _JSON,
     "subtitles": _SUBTITLES,
     "markdown": Markdown(),
     "html": Html(),
+    "docx": Docx(),
 }
 """Formats that are translated into files of the same kind, by the names that `translate --format` has for them."""
 
@@ -54,6 +60,11 @@ def message_format_of(head: Head) -> MessageFormat | None:
     return next((one for one in MESSAGES if one.recognises(head)), None)
 
 
-def document_format_of(head: Head) -> DocumentFormat | None:
+def document_format_of(head: Head) -> DocumentFormat | Docx | None:
     """The format of a document that begins so; None if it has none of these."""
     return next((one for one in DOCUMENTS.values() if one.recognises(head)), None)
+
+
+def document_of(content: bytes, format_: DocumentFormat | Docx, path: Path, again: bool) -> DocumentFile | DocxFile:
+    """A document of this format; see `DocumentFile`. Raises RnnsearchError for one that is damaged or hostile."""
+    return DocxFile(content, path) if isinstance(format_, Docx) else DocumentFile(content, format_, path, again)

@@ -26,6 +26,7 @@ def step(
     for_search: bool = False,
     selects: bool = False,
     whole: bool = True,
+    given: bool = False,
 ) -> Graph:
     """The graph of a step, for the same number of hypotheses of each sentence.
 
@@ -43,7 +44,8 @@ def step(
     have (rows), a row for each hypothesis, and two further inputs say which is whose: see `Ragged`. Instead of `best_log_p`,
     there are `best_logits` (rows, count), which differ from log p by the same number, and `highest_p` (rows, 1), the
     probability of the best word; `log_p` is there only with `whole`. What a word adds is read from a further input, `table`
-    (V + 1, Y), made by the graph of `word_table`, whose last row is that of no word.
+    (V + 1, Y), made by the graph of `word_table`, whose last row is that of no word. With `given`, words that may come next
+    are a further input, `given` (rows), and their logits another output, `given_logits` (rows, 1).
 
     With `selects`, only some words are predicted: `columns` (C) are the ids of those of all sentences, and `own` (sentences,
     X) the places among them of those of each sentence, with −1 after them. `best` and `log_p` then refer to the X places.
@@ -107,6 +109,9 @@ def step(
         hypotheses.output("alpha", alpha_RS, "float32", "positions")
     logits_RV = _logits(net, from_state_RL + read_RL + context_RL, hypotheses if selects else None)
     _predict(net, logits_RV, hypotheses, for_search, whole)
+    if given:
+        given_R1 = graph.insert_axis(graph.input("given", "int64", "rows"), 1)
+        hypotheses.output("given_logits", graph.apply("GatherElements", logits_RV, given_R1, axis=1), "float32", 1)
     return graph
 
 

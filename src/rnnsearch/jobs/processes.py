@@ -110,9 +110,8 @@ def thread_share(processes: int) -> int:
 def use_threads(count: int) -> None:
     """Compute with so many threads in this process."""
     os.environ["OMP_NUM_THREADS"] = str(count)
-    if "torch" in sys.modules:  # what does without it need not wait for its import
-        import torch
-
+    torch = sys.modules.get("torch")
+    if torch is not None:  # what does without it need not wait for its import
         torch.set_num_threads(count)
 
 

@@ -32,12 +32,15 @@ A lower-case letter denotes a subset: `sentences_b` are some of the B sentences.
 sequences inside the model are time-major: `states_SBN`.
 """
 
-from rnnsearch.model.alignment_layer import AlignmentLayer
-from rnnsearch.model.attention import AdditiveAttention, Attended, Attention, attend
-from rnnsearch.model.cells import Cell
-from rnnsearch.model.rnnsearch import RNNsearch, TeacherForcedOutput
-from rnnsearch.model.source import Source
-from rnnsearch.model.weights import parameter_shapes, with_weights
+from rnnsearch.extras import imports_of_extras
+
+with imports_of_extras():
+    from rnnsearch.model.alignment_layer import AlignmentLayer
+    from rnnsearch.model.attention import AdditiveAttention, Attended, Attention, attend
+    from rnnsearch.model.cells import Cell
+    from rnnsearch.model.rnnsearch import RNNsearch, TeacherForcedOutput
+    from rnnsearch.model.source import Source
+    from rnnsearch.model.weights import parameter_shapes, with_weights
 from rnnsearch.weight_names import PAPER_NAMES, present_name
 
 __all__ = [

@@ -8,17 +8,20 @@ In the shapes below, B is the number of sequences, S the number of positions of 
 sequence, and T the number of steps.
 """
 
-from rnnsearch.nn.attention import (
-    Attended,
-    Attention,
-    BahdanauAttention,
-    GaussianMixtureAttention,
-    LocationAttention,
-    MonotonicAttention,
-)
-from rnnsearch.nn.attentive import AttentiveRNN, AttentiveState, InitialState
-from rnnsearch.nn.memory import Memory
-from rnnsearch.nn.recurrent import BidirectionalRNN, RecurrentCell
+from rnnsearch.extras import imports_of_extras
+
+with imports_of_extras():
+    from rnnsearch.nn.attention import (
+        Attended,
+        Attention,
+        BahdanauAttention,
+        GaussianMixtureAttention,
+        LocationAttention,
+        MonotonicAttention,
+    )
+    from rnnsearch.nn.attentive import AttentiveRNN, AttentiveState, InitialState
+    from rnnsearch.nn.memory import Memory
+    from rnnsearch.nn.recurrent import BidirectionalRNN, RecurrentCell
 
 __all__ = [
     "Attended",

@@ -14,13 +14,16 @@ letters in the names of tensors are those of `rnnsearch.model`.
 | `matmul`, `memory`, `loops`, `cuda_graphs` | what these build on: matrix products, malloc, compiled loops, CUDA graphs |
 """
 
-from rnnsearch.ops.cross_entropy import linear_cross_entropy
-from rnnsearch.ops.gather import gather_distinct
-from rnnsearch.ops.hash_dropout import dropout
-from rnnsearch.ops.matmul import Precision, fast_products, full_precision, precision_of, usable_precision
-from rnnsearch.ops.memory import kept_memory
-from rnnsearch.ops.recurrence_cpu import CpuRecurrences
-from rnnsearch.ops.recurrences import Recurrences, choose_recurrences
+from rnnsearch.extras import imports_of_extras
+
+with imports_of_extras():
+    from rnnsearch.ops.cross_entropy import linear_cross_entropy
+    from rnnsearch.ops.gather import gather_distinct
+    from rnnsearch.ops.hash_dropout import dropout
+    from rnnsearch.ops.matmul import Precision, fast_products, full_precision, precision_of, usable_precision
+    from rnnsearch.ops.memory import kept_memory
+    from rnnsearch.ops.recurrence_cpu import CpuRecurrences
+    from rnnsearch.ops.recurrences import Recurrences, choose_recurrences
 
 __all__ = [
     "CpuRecurrences",

@@ -4,10 +4,13 @@ import contextlib
 import os
 import sys
 
+from rnnsearch.extras import imports_of_extras
+
 if "matplotlib" not in sys.modules:
     # Importing matplotlib fails if MPLBACKEND names an unknown backend. Nothing in this package opens a window.
     backend = os.environ.pop("MPLBACKEND", None)
-    import matplotlib
+    with imports_of_extras():
+        import matplotlib
 
     if backend is not None:
         os.environ["MPLBACKEND"] = backend

@@ -1,10 +1,11 @@
-"""Search for the best translations: beam search, its backends, and the constraints and ranking of hypotheses."""
+"""Search for the best translations, and reading of given ones: beam search, its backends, constraints, ranking."""
 
 from __future__ import annotations
 
 from rnnsearch.search.backend import Backend, VocabularySelection
 from rnnsearch.search.beam import Hypothesis, Query, Search, beam_search, search_all
 from rnnsearch.search.ensemble import EnsembleBackend
+from rnnsearch.search.given import Given, OnnxReader, Reader
 from rnnsearch.search.next_words import next_words
 from rnnsearch.search.onnx import OnnxBackend
 from rnnsearch.search.ranking import Ranking, best_first
@@ -13,10 +14,13 @@ from rnnsearch.search.terms import Term, Terms
 __all__ = [
     "Backend",
     "EnsembleBackend",
+    "Given",
     "Hypothesis",
     "OnnxBackend",
+    "OnnxReader",
     "Query",
     "Ranking",
+    "Reader",
     "Search",
     "Term",
     "Terms",

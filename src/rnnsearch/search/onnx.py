@@ -7,7 +7,7 @@ rows and more, and sums over positions have zeros past the end of a sentence.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ FEW_ROWS = 40
 NUMBERS = 600_000
 """A step writes and reads again matrices of so many numbers: 2.4 MB stay in the cache of a core."""
 _PER_POSITION = ("keys", "values")
+Predicted = Literal["best", "whole", "given"]
+"""What a step predicts: the best words, also log p of all words, or also given words."""
 
 
 class OnnxBackend:
@@ -48,17 +50,15 @@ class OnnxBackend:
         self._signed = precision == "int8" and signed_products_are_exact()
         self.encoder = Runnable(encoder(config, weights, precision, self._signed).file())
         self.table = WordTable(config, weights, precision, self._signed)
-        self._steps: dict[bool, Runnable] = {False: self._new_step(False)}
+        self._steps: dict[Predicted, Runnable] = {}
 
-    def step(self, whole: bool) -> Runnable:
-        """The graph of a step, which also returns log p of all words if `whole`: few searches need it."""
-        if whole not in self._steps:
-            self._steps[whole] = self._new_step(whole)
-        return self._steps[whole]
-
-    def _new_step(self, whole: bool) -> Runnable:
-        how = {"for_search": True, "selects": self.selection is not None, "whole": whole}
-        return Runnable(step(self._config, self._weights, self._precision, self._signed, **how).file())
+    def step(self, predicted: Predicted) -> Runnable:
+        """The graph of a step; made when it is first needed."""
+        if predicted not in self._steps:
+            how = {"selects": self.selection is not None, "whole": predicted == "whole", "given": predicted == "given"}
+            graph = step(self._config, self._weights, self._precision, self._signed, for_search=True, **how)
+            self._steps[predicted] = Runnable(graph.file())
+        return self._steps[predicted]
 
     def allowed(self, source: list[int]) -> list[int]:
         """The words that a translation of this source may use, with vocabulary selection."""
@@ -143,7 +143,7 @@ class OnnxSession:
         self._source = None
 
     def predict(self, count: int, whole: bool = False) -> Prediction:
-        R, step = len(self._words_R), self._backend.step(whole)
+        R, step = len(self._words_R), self._backend.step("whole" if whole else "best")
         if self._source is None:
             self._source = _side_by_side(self._sentences)
             if self._backend.selection is not None:

@@ -1,4 +1,4 @@
-"""The plain backend, the reference of the other: the model's own `start`, `predict` and `advance`, on any device."""
+"""Search and given pairs with the model's own code, on any device: the reference of what the graphs compute."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from rnnsearch.model import RNNsearch, Source
+from rnnsearch.data.batches import Batch
+from rnnsearch.devices import batch_tensors, device_of
+from rnnsearch.model import AlignmentLayer, RNNsearch, Source
 from rnnsearch.model.rnnsearch import Hypotheses, StepOutput
+from rnnsearch.ops import fast_products
 from rnnsearch.search.backend import Integers, Prediction, VocabularySelection
+from rnnsearch.search.given import Given
 
 POSITIONS = 20_000
 """Maximum number of hypotheses times source positions, padding included, that are searched in parallel."""
@@ -101,3 +105,26 @@ class PlainSession:
         for allowed_V, x_S, length in zip(allowed_BV, x_BS.tolist(), lengths_B.tolist(), strict=True):
             allowed_V[selection.candidates(x_S[: length - 1])] = True
         return allowed_BV.to(self._model.readout.b_w.device)
+
+
+class PlainReader:
+    """Given pairs with the model's own code for whole sentences. See `Reader`."""
+
+    def __init__(self, model: RNNsearch, layer: AlignmentLayer | None = None) -> None:
+        self._model, self._layer = model, layer
+
+    @torch.inference_mode()
+    def __call__(self, batch: Batch, links: bool = False) -> Given:
+        """See `Reader`."""
+        tensors = batch_tensors(batch, device_of(self._model))
+        with fast_products():
+            output = self._model(*tensors)
+            log_p_P = -torch.nn.functional.cross_entropy(output.logits_PV, output.words_P, reduction="none")
+        y_BT, lengths_B = batch.target_BT, batch.target_lengths_B
+        log_p_TB = np.zeros(y_BT.T.shape)
+        log_p_TB[np.arange(y_BT.shape[1])[:, np.newaxis] < lengths_B] = log_p_P.double().cpu().numpy()
+        alpha_TBS = output.decoded.alpha_TBS
+        given = Given(log_p_TB.T, None if alpha_TBS is None else alpha_TBS.transpose(0, 1).float().cpu().numpy())
+        if links and self._layer is not None:
+            given.links_BTS = self._layer(self._model, output, *tensors).sigmoid().cpu().numpy()
+        return given

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol, TypeVar
@@ -120,13 +120,21 @@ def _suggestions(
     plain = html.escape if params.format == "html" else str
     each = [
         Suggestion(text=best, origin="memory", score=100.0) if corrected else Suggestion(text=best, origin="machine"),
-        *(Suggestion(text=plain(m.target), origin="memory", score=m.score, source=m.source) for m in similar),
-        *(Suggestion(text=text, origin="machine") for text in others),
+        *(_of_match(match, " ".join(passage.sentences), plain) for match in similar),
+        *(Suggestion(text=text, origin="machine") for text in others if text),
     ]
     different: dict[tuple[str, ...], Suggestion] = {}
     for suggestion in each:
         different.setdefault(_as_read(suggestion.text), suggestion)
     return list(islice(different.values(), params.alternatives + 1))
+
+
+def _of_match(match: Match, text: str, plain: Callable[[str], str]) -> Suggestion:
+    """Return the translation of a segment that is similar to a text, with the numbers of the text where that is clear."""
+    repaired = match.repaired(text)
+    if repaired is None:
+        return Suggestion(text=plain(match.target), origin="memory", score=match.score, source=match.source)
+    return Suggestion(text=plain(repaired), origin="repaired", score=match.score, source=match.source)
 
 
 def _joined(passage: Readable, n_best_lists: Sequence[list[Translation]]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
@@ -33,14 +33,22 @@ from rnnsearch.serve.protocol import Health
 from rnnsearch.serve.server import Server
 
 
-def make_app(server: Server, origins: Sequence[str] = ()) -> Starlette:
-    """Return the application; web pages of these `origins` may call it from a browser."""
+def make_app(
+    server: Server, origins: Sequence[str] = (), beside: Callable[[], Coroutine[None, None, None]] | None = None
+) -> Starlette:
+    """Return the application; web pages of these `origins` may call it from a browser.
+
+    What `beside` returns runs in the same loop, until the server stops.
+    """
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         server.search.attach()
         loading = asyncio.get_running_loop().run_in_executor(None, getattr, server.detector, "able")
+        running = asyncio.create_task(beside()) if beside else None
         yield
+        if running:
+            running.cancel()
         await loading
         server.search.detach()
 

@@ -110,7 +110,8 @@ class Reader:
         content_type, options = options_of(request.headers.get("content-type", ""))
         body = await self._body(request, max(most, self._limits.body))
         try:
-            if content_type == "application/json" or content_type.endswith("+json"):
+            is_json = content_type == "application/json" or content_type.endswith("+json")
+            if is_json and (body or request.method != "GET"):
                 values = from_json(body.decode(codec_of(options)).removeprefix("\ufeff"), allow_inf_nan=False)
                 if not isinstance(values, dict):
                     raise HTTPException(400, "Invalid JSON: give an object")

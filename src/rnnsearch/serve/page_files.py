@@ -25,7 +25,7 @@ HEADERS = {
 def page_routes() -> list[Route]:
     """Return the routes of the page, `/`, and of the files that it loads, `/page/…`. All files are read now, into memory."""
     own = [file for file in (files("rnnsearch.serve") / "page").iterdir() if file.name.rpartition(".")[2] in _TYPES]
-    shared = [files("rnnsearch.report") / "templates" / name for name in _SHARED]
+    shared = [files("rnnsearch") / "report" / "templates" / name for name in _SHARED]
     contents = {file.name: file.read_bytes() for file in [*own, *shared]}
 
     def send(name: str) -> Response:

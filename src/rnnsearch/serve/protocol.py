@@ -5,7 +5,6 @@ The types validate requests, and the OpenAPI document is generated from them.
 
 from __future__ import annotations
 
-import math
 from dataclasses import astuple
 from typing import Annotated, ClassVar, Literal
 
@@ -13,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from rnnsearch.text.spans import spans
 from rnnsearch.translation import ScoredPair, Translation
+from rnnsearch.translation.confidence import confidence
 from rnnsearch.translation.glossary import MOST_CHARACTERS
 from rnnsearch.translation.translation import rounded, rounded_row
 
@@ -226,7 +226,10 @@ class Suggestion(BaseModel):
     """A translation of a text, and where it comes from."""
 
     text: str
-    origin: Literal["memory", "machine"]
+    origin: Annotated[
+        Literal["memory", "repaired", "machine"],
+        Field(description="`repaired` is that of a similar segment of the memory, with the numbers of the text."),
+    ]
     score: Annotated[
         float | None, Field(ge=0, le=100, description="Of the memory: how similar its segment is to the text, in percent.")
     ] = None
@@ -310,14 +313,6 @@ class Error(BaseModel):
     """The answer to a request that is refused or fails."""
 
     error: Annotated[str, Field(description="One sentence that says why.")]
-
-
-def confidence(score: float, words: int, missing: int = 0) -> float:
-    """Return the geometric mean of the probabilities of `words` words and the end symbol, halved for each missing number.
-
-    `score` is the sum of the logarithms of the probabilities, and `missing` the count of numbers that are missing.
-    """
-    return round(math.ldexp(math.exp(score / (words + 1)), -missing), 4)
 
 
 def aligned(source: str, translations: list[Translation]) -> AlignedSentence:

@@ -8,10 +8,8 @@ faster than one: threads that share every small operation wait for each other, t
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection
@@ -19,59 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.jobs.processes import Process, thread_share, threads, use_threads
-from rnnsearch.serve.continuous import ContinuousTranslator, SearchFailed
+from rnnsearch.jobs.processes import Process, thread_share, threads
+from rnnsearch.serve.continuous import SearchFailed
+from rnnsearch.serve.searches import Asked, Cancel, Load, NextWords, Replace, Score, ServedModel, Translate, serve
 from rnnsearch.translation import NextWord, ScoredPair, Translation, Translator, load
-
-log = logging.getLogger("rnnsearch.serve")
 
 PAIRS_AT_ONCE = 8
 """So many pairs are scored between two steps of the searches."""
-
-
-@dataclass(frozen=True)
-class ServedModel:
-    """A model that the processes have."""
-
-    source_language: str
-    target_language: str
-    beam: int
-    """The width of the beam, where a request does not give one."""
-    description: str
-
-
-@dataclass(frozen=True)
-class _Translate:
-    model: int
-    lines: Sequence[str]
-    n: int
-    prefixes: Sequence[str]
-    beam: int | None
-    terms: Mapping[str, str] | None
-    protect: Sequence[str]
-
-
-@dataclass(frozen=True)
-class _Score:
-    model: int
-    sources: list[str]
-    targets: list[str]
-
-
-@dataclass(frozen=True)
-class _NextWords:
-    model: int
-    line: str
-    prefix: str
-    count: int
-
-
-@dataclass(frozen=True)
-class _Cancel:
-    model: int
-
-
-_Asked = _Translate | _Score | _NextWords | _Cancel
 
 
 class _Process(Process):
@@ -82,7 +34,7 @@ class _Process(Process):
         super().__init__(do, "search", before, ignored=("SIGINT", "SIGTERM"))
         self._sender = ThreadPoolExecutor(1, thread_name_prefix="sender")
 
-    def send(self, number: int, asked: _Asked) -> None:
+    def send(self, number: int, asked: Asked) -> None:
         # In a thread, for the process may be busy, and this one must go on taking answers.
         self._sender.submit(self.connection.send, (number, asked))
 
@@ -120,7 +72,7 @@ class SearchProcesses:
         where a model cannot be loaded.
         """
         count = count or min(2, threads())
-        do = partial(_serve, make, dict(settings), terms, thread_share(count))
+        do = partial(serve, make, dict(settings), terms, thread_share(count))
         self._processes: list[_Process] = []
         self._calls: dict[int, _Call] = {}
         self._last = 0
@@ -190,9 +142,9 @@ class SearchProcesses:
         Raises RnnsearchError where they cannot be searched for, and SearchFailed where the search breaks off.
         """
 
-        def part(places: Sequence[int]) -> _Translate:
+        def part(places: Sequence[int]) -> Translate:
             own = [prefixes[i] for i in places if prefixes]
-            return _Translate(model, [lines[i] for i in places], n, own, beam, terms, protect)
+            return Translate(model, [lines[i] for i in places], n, own, beam, terms, protect)
 
         found: dict[int, list[Translation]] = {}
         number, call = self._ask(len(lines), part)
@@ -206,36 +158,54 @@ class SearchProcesses:
             del self._calls[number]
             for process, left in call.left.items():
                 if left and not self.lost:
-                    process.send(number, _Cancel(model))
+                    process.send(number, Cancel(model))
 
     async def score(self, model: int, sources: Sequence[str], targets: Sequence[str]) -> list[ScoredPair]:
         """`Translator.score` of lists."""
         pairs: list[ScoredPair] = []
         for start in range(0, len(sources), PAIRS_AT_ONCE):
             part = slice(start, start + PAIRS_AT_ONCE)
-            pairs += await self._one_answer(_Score(model, list(sources[part]), list(targets[part])))
+            pairs += await self._one_answer(Score(model, list(sources[part]), list(targets[part])))
         return pairs
 
     async def next_words(self, model: int, line: str, prefix: str, count: int) -> list[NextWord]:
         """`Translator.next_words`."""
-        words: list[NextWord] = await self._one_answer(_NextWords(model, line, prefix, count))
+        words: list[NextWord] = await self._one_answer(NextWords(model, line, prefix, count))
         return words
 
-    async def _one_answer(self, asked: _Asked) -> Any:
-        number, call = self._ask(1, lambda places: asked)
+    async def renew(self, model: int, folder: Path) -> None:
+        """Replace a model by the one in a folder, as soon as all processes have loaded it.
+
+        They load it one after the other, so that the others go on. Lines that are under way stay with the old one. Raises
+        RnnsearchError, and replaces nothing, if the new one cannot be loaded or translates other languages.
+        """
+        old = self.models[model]
+        for one in self._processes:
+            new: ServedModel = await self._one_answer(Load(folder), [one])
+        if (new.source_language, new.target_language) != (old.source_language, old.target_language):
+            raise RnnsearchError(f"{folder}: it translates {new.source_language} into {new.target_language}")
+        for one in self._processes:
+            one.send(0, Replace(model))
+        self.models[model] = new
+
+    async def _one_answer(self, asked: Asked, of: Sequence[_Process] = ()) -> Any:
+        number, call = self._ask(1, lambda places: asked, of)
         try:
             return (await self._answer(call))[1]
         finally:
             del self._calls[number]
 
-    def _ask(self, answers: int, part: Callable[[Sequence[int]], _Asked]) -> tuple[int, _Call]:
-        """Ask for so many answers, each from the process that has least to do; `part` is what to ask for some of them."""
+    def _ask(self, answers: int, part: Callable[[Sequence[int]], Asked], of: Sequence[_Process] = ()) -> tuple[int, _Call]:
+        """Ask for so many answers, each from the process that has least to do; `part` is what to ask for some of them.
+
+        Only the processes `of` are asked, or all of them.
+        """
         if self.lost:
             raise SearchFailed
-        busy = {one: sum(call.left.get(one, 0) for call in self._calls.values()) for one in self._processes}
+        busy = {one: sum(call.left.get(one, 0) for call in self._calls.values()) for one in of or self._processes}
         places: dict[_Process, list[int]] = {}
         for place in range(answers):
-            idlest = min(self._processes, key=busy.__getitem__)
+            idlest = min(busy, key=busy.__getitem__)
             busy[idlest] += 1
             places.setdefault(idlest, []).append(place)
         self._last += 1
@@ -270,69 +240,3 @@ class SearchProcesses:
 def load_each(models: Sequence[Path]) -> list[Translator]:
     """The translators of some models, for each a pair of languages."""
     return [load(model) for model in models]
-
-
-def _serve(
-    make: Callable[[], Sequence[Translator]],
-    settings: Mapping[str, object],
-    terms: Mapping[str, str] | None,
-    share: int,
-    connection: Connection,
-) -> None:
-    """What a process does, until nobody listens at the other end of its connection."""
-    use_threads(share)
-    with suppress(EOFError, OSError):  # nobody listens
-        try:
-            engines = [ContinuousTranslator(translator, terms, **settings) for translator in make()]
-            for engine in engines:
-                _warm_up(engine)
-        except RnnsearchError as error:
-            connection.send(error)
-            return
-        connection.send([_described(engine) for engine in engines])
-        while True:
-            while connection.poll(0 if any(engine.busy for engine in engines) else None):
-                number, asked = connection.recv()
-                answer = _begun(engines[asked.model], number, asked)
-                if answer is not None:
-                    connection.send((number, 0, answer))
-            for engine in engines:
-                for found in engine.step() if engine.busy else ():
-                    connection.send((found.caller, found.place, found.translations))
-
-
-def _described(engine: ContinuousTranslator) -> ServedModel:
-    data = engine.translator.system.config.data
-    return ServedModel(data.source_name, data.target_name, engine.settings.beam, repr(engine.translator))
-
-
-def _warm_up(engine: ContinuousTranslator) -> None:
-    """Have the model translate once. Raises RnnsearchError where it cannot, whatever the reason."""
-    try:
-        engine.warm_up()
-    except Exception as error:
-        told = " ".join(str(error).split())[:300]
-        raise RnnsearchError(f"{engine.translator!r} cannot translate here: {type(error).__name__}: {told}") from error
-
-
-def _begun(engine: ContinuousTranslator, number: int, asked: _Asked) -> object:
-    """Do what is asked, or begin it: then the answer comes later, and this is None. An exception is an answer too."""
-    translator = engine.translator
-    try:
-        match asked:
-            case _Translate():
-                engine.add(number, asked.lines, asked.n, asked.prefixes, asked.beam, asked.terms, asked.protect)
-            case _Cancel():
-                engine.cancel(number)
-            case _Score():
-                return translator.score(asked.sources, asked.targets)
-            case _NextWords():
-                own = engine.settings
-                how = {"forbid_unk": own.forbid_unk, "max_segment": own.max_segment}
-                return translator.next_words(asked.line, asked.prefix, asked.count, **how)
-    except RnnsearchError as error:
-        return error
-    except Exception:
-        log.exception("%s failed", type(asked).__name__)
-        return SearchFailed()
-    return None

@@ -1,1 +1,5 @@
 """Training: the loop, the optimizers, checkpoints, validation and records."""
+
+from rnnsearch.extras import require
+
+require("torch")

@@ -22,9 +22,9 @@ from rnnsearch.evaluation.bleu import corpus_score
 from rnnsearch.memory import Memory, Pair
 from rnnsearch.model_files import ALIGNMENT_LAYER, read_model_config
 from rnnsearch.model_folder import check_single, export_model
+from rnnsearch.model_versions import Versions
 from rnnsearch.terminal import Terminal
 from rnnsearch.training.session import train
-from rnnsearch.training.versions import Versions
 from rnnsearch.translation import load
 
 FEWEST_SEGMENTS = 20

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
+from rnnsearch.formats.docx import DocxFile
 from rnnsearch.formats.parts import KEPT, DocumentFile, Slot
 from rnnsearch.translation.markup import Markup, Tagged, has_tags
 from rnnsearch.translation.sentences import Passage, as_passage
@@ -14,7 +15,7 @@ from rnnsearch.translation.translation import Translation
 class Document:
     """A document and its sentences."""
 
-    def __init__(self, file: DocumentFile, language: str, split: bool = True, attributes: bool = False) -> None:
+    def __init__(self, file: DocumentFile | DocxFile, language: str, split: bool = True, attributes: bool = False) -> None:
         """`language` is its code. Texts are cut into sentences if they are to be `split`.
 
         With `attributes`, some of HTML are translated as well. Raises RnnsearchError for a character reference of thousands

@@ -11,17 +11,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rnnsearch.atomic import write_text
 from rnnsearch.data.batches import make_batch
 from rnnsearch.data.length_batches import by_length
 from rnnsearch.data.word_alignments import hard_alignment
-from rnnsearch.devices import batch_tensors, device_of
 from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.model_folder import System
+from rnnsearch.search import Reader
 from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL
+from rnnsearch.translation.scoring import reader_of
 from rnnsearch.translation.translation import links_above
 from rnnsearch.untrusted import MEGABYTE, read_bytes
 
@@ -98,10 +96,11 @@ class Lexicon:
 class LinkCounter:
     """Counts the links between the words of sentence pairs that a model's alignment layer draws, or else its attention."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, reader: Reader | None = None) -> None:
+        """`reader` is that of the system, where it has been made before."""
         if not system.aligns:
             raise RnnsearchError("a lexicon is learned from alignments, and an RNNencdec computes none")
-        self._system = system
+        self._system, self._read = system, reader or reader_of(system)
         self.counts: dict[str, Counter[str]] = {}
 
     def add(self, sources: Sequence[list[str]], targets: Sequence[list[str]]) -> None:
@@ -117,32 +116,17 @@ class LinkCounter:
         layer = system.has_alignment_layer
         for indices in by_length(lengths, system.config.training.batch_size):
             chosen = [pairs[i] for i in indices]
-            weights_BTS = self._weights(chosen)
+            given = self._read(make_batch([self._ids(*pair) for pair in chosen]), links=layer)
+            weights_BTS = given.links_BTS if layer else given.alpha_BTS
+            assert weights_BTS is not None
             for (source, target), weights_TS in zip(chosen, weights_BTS, strict=True):
                 S, T = len(source), len(target)
                 links = hard_alignment(weights_TS[:T, : S + 1]) if not layer else links_above(weights_TS[:T, :S])
                 self._count(source, target, links)
 
-    def _weights(self, pairs: Sequence[tuple[list[str], list[str]]]) -> NDArray[np.float32]:
-        """α of these pairs, or the probabilities of the alignment layer, (B, T, S)."""
-        import torch  # translation does without
-
-        from rnnsearch.ops import fast_products
-
-        system, vocabularies = self._system, self._system.vocabularies
-        batch = make_batch(
-            [([*map(vocabularies.source.id, source)], [*map(vocabularies.target.id, target)]) for source, target in pairs]
-        )
-        with torch.inference_mode():
-            tensors = batch_tensors(batch, device_of(system.model))
-            with fast_products():
-                output = system.model(*tensors)
-            if system.alignment_layer is None:
-                weights_BTS = output.decoded.alpha_TBS.transpose(0, 1).float()
-            else:
-                weights_BTS = system.alignment_layer(system.model, output, *tensors).sigmoid()
-            found: NDArray[np.float32] = weights_BTS.cpu().numpy()
-        return found
+    def _ids(self, source: list[str], target: list[str]) -> tuple[list[int], list[int]]:
+        vocabularies = self._system.vocabularies
+        return [*map(vocabularies.source.id, source)], [*map(vocabularies.target.id, target)]
 
     def _count(self, source: list[str], target: list[str], links: Iterable[tuple[int, int]]) -> None:
         for j, i in links:

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rnnsearch.data.batches import Batch, make_batch
 from rnnsearch.data.length_batches import by_length
 from rnnsearch.data.word_alignments import Links, hard_alignment
-from rnnsearch.devices import batch_tensors, device_of
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import System
+from rnnsearch.search import Given, OnnxReader, Reader
 from rnnsearch.text.vocabulary import END_SYMBOL
 from rnnsearch.translation.notebook import as_html
 from rnnsearch.translation.translation import (
@@ -109,11 +108,13 @@ def score_pairs(
     targets: Sequence[list[str]],
     with_alignment: bool = True,
     first_line: int = 1,
+    readers: Sequence[Reader] = (),
 ) -> list[ScoredPair]:
     """Score tokenised pairs; like a translation, a score does not depend on the pairs beside it.
 
     `first_line` is the number of the first pair, for errors. Of several systems, the probability of each word, or
-    each of its subwords, and its alignment, is the mean of all models'.
+    each of its subwords, and its alignment, is the mean of all models'. `readers` are those of the systems, where they have
+    been made before.
     """
     if len(sources) != len(targets):
         raise RnnsearchError(f"{len(sources)} source lines but {len(targets)} target lines; line n translates line n")
@@ -128,22 +129,23 @@ def score_pairs(
                 f"line {line}: {len(x)} and {len(y)} {unit}; a pair to be scored or aligned has at most {LONGEST} on each "
                 "side, so split it"
             )
+    readers = readers or [reader_of(one) for one in systems]
     for indices in by_length([max(len(x), len(y)) + 1 for x, y in ids], system.config.training.batch_size):
-        log_p_P, sentences_P, alpha_TBS, p_BTS = _read(systems, make_batch([ids[i] for i in indices]), with_alignment)
+        given = _read(readers, make_batch([ids[i] for i in indices]), with_alignment)
         for b, i in enumerate(indices):
             x, y = ids[i]
             source_word_ids = system.vocabularies.source.word_ids(seen[i][0])
             target_word_ids = system.vocabularies.target.word_ids(seen[i][1])
-            scores = log_p_P[sentences_P == b]
-            word_scores = np.bincount([*target_word_ids, len(targets[i])], scores)
+            word_scores = np.bincount([*target_word_ids, len(targets[i])], given.log_p_BT[b, : len(y) + 1])
             alignment = end_alignment = link_probabilities = None
-            if alpha_TBS is not None:
+            if given.alpha_BTS is not None:
                 # A copy: a view would keep the whole batch's alignments alive.
-                alpha = alpha_TBS[: len(y) + 1, b, : len(x) + 1].copy()
+                alpha = given.alpha_BTS[b, : len(y) + 1, : len(x) + 1].copy()
                 alignment = by_words(alpha[:-1], target_word_ids, source_word_ids)
                 end_alignment = end_by_words(alpha[-1], source_word_ids)
-            if p_BTS is not None:
-                link_probabilities = links_by_words(p_BTS[b, : len(y), : len(x)], target_word_ids, source_word_ids)
+            if given.links_BTS is not None:
+                links = given.links_BTS[b, : len(y), : len(x)]
+                link_probabilities = links_by_words(links, target_word_ids, source_word_ids)
             scored[i] = ScoredPair(
                 source_tokens=[*sources[i], END_SYMBOL],
                 tokens=targets[i],
@@ -156,29 +158,19 @@ def score_pairs(
     return [pair for pair in scored if pair is not None]
 
 
-def _read(
-    systems: Sequence[System], batch: Batch, with_alignment: bool
-) -> tuple[NDArray[np.float64], NDArray[np.int64], Alignment | None, Alignment | None]:
-    """What the models make of the pairs of a minibatch: log p of each target word and the number of its pair, both (P); α
-    (T, B, S); and the probabilities of links (B, T, S).
-    """
-    import torch  # translation does without
+def reader_of(system: System) -> Reader:
+    """What reads given pairs with a model: ONNX Runtime, or PyTorch if the model is on a GPU or needs a plugin."""
+    if system.runs_as_graphs:
+        layer = system.alignment_layer_weights if system.has_alignment_layer else None
+        return OnnxReader(system.config.model, system.weights, layer)
+    from rnnsearch.search.plain import PlainReader
 
-    from rnnsearch.ops import fast_products
+    return PlainReader(system.model, system.alignment_layer)
 
-    first, logs_p_P, alphas_TBS = systems[0], [], []
-    p_BTS: Alignment | None = None
-    with torch.inference_mode():
-        tensors = batch_tensors(batch, device_of(first.model))
-        for system in systems:
-            with fast_products():
-                output = system.model(*tensors)
-                log_p_of_model_P = -torch.nn.functional.cross_entropy(output.logits_PV, output.words_P, reduction="none")
-            logs_p_P.append(log_p_of_model_P.double())
-            if with_alignment and output.decoded.alpha_TBS is not None:
-                alphas_TBS.append(output.decoded.alpha_TBS)
-                if system is first and first.alignment_layer is not None:
-                    p_BTS = first.alignment_layer(first.model, output, *tensors).sigmoid().cpu().numpy()
-        log_p_P = torch.stack(logs_p_P).logsumexp(0) - math.log(len(systems))
-        alpha_TBS = torch.stack(alphas_TBS).mean(0).float().cpu().numpy() if alphas_TBS else None
-        return log_p_P.cpu().numpy(), output.sentences_P.cpu().numpy(), alpha_TBS, p_BTS
+
+def _read(readers: Sequence[Reader], batch: Batch, with_alignment: bool) -> Given:
+    """What an ensemble makes of the pairs of a minibatch; the links are those of the first model."""
+    several = [reader(batch, links=with_alignment and reader is readers[0]) for reader in readers]
+    log_p_BT = np.logaddexp.reduce([given.log_p_BT for given in several]) - math.log(len(several))
+    alphas = [given.alpha_BTS for given in several if given.alpha_BTS is not None]
+    return Given(log_p_BT, np.mean(alphas, 0) if alphas and with_alignment else None, several[0].links_BTS)

@@ -56,6 +56,13 @@ def check_device(translator: Translator, jobs: int) -> None:
         raise RnnsearchError(f"jobs = {jobs}: the model is on a GPU, which one process uses best; leave --jobs out")
 
 
+def ready_to_read(translator: Translator, jobs: int) -> None:
+    """As `check_device`; what reads given pairs is made now, and not in each of several processes."""
+    check_device(translator, jobs)
+    if jobs > 1:
+        translator.score_words([["a"]], [["a"]])
+
+
 @dataclass(frozen=True)
 class Translate(RowStage[Line, list[Translation]]):
     """Translates lines. The note of a line: whether its translation is finished, and what replaced each `[UNK]`."""
@@ -135,7 +142,7 @@ class Align(RowStage[Pair, Translation | ScoredPair]):
 
     def warm_up(self, jobs: int) -> None:
         """See `Stage`."""
-        check_device(self.translator, jobs)
+        ready_to_read(self.translator, jobs)
 
     def __call__(self, shard: Shard[Pair]) -> list[Done[Translation | ScoredPair]]:
         """See `Stage`. The targets of a shard are all there or all missing."""
@@ -190,7 +197,7 @@ class Score(RowStage[tuple[str, str], ScoredPair]):
 
     def warm_up(self, jobs: int) -> None:
         """See `Stage`."""
-        check_device(self.translator, jobs)
+        ready_to_read(self.translator, jobs)
 
     def __call__(self, shard: Shard[tuple[str, str]]) -> list[Done[ScoredPair]]:
         """See `Stage`."""
@@ -235,7 +242,7 @@ class Rescore(RowStage[NBest, None]):
 
     def warm_up(self, jobs: int) -> None:
         """See `Stage`."""
-        check_device(self.rescorer.translator, jobs)
+        ready_to_read(self.rescorer.translator, jobs)
 
     def __call__(self, shard: Shard[NBest]) -> list[Done[None]]:
         """See `Stage`."""
@@ -292,11 +299,11 @@ class CountLinks(Stage[tuple[str, str], dict[str, Any]]):
 
     def warm_up(self, jobs: int) -> None:
         """See `Stage`."""
-        check_device(self.translator, jobs)
+        ready_to_read(self.translator, jobs)
 
     def __call__(self, shard: Shard[tuple[str, str]]) -> dict[str, Any]:
         """The number of pairs, and for each source word how often it is linked to each target word."""
-        counter = LinkCounter(self.translator.system)
+        counter = LinkCounter(self.translator.system, self.translator.readers[0])
         counter.add(
             [self.translator.source_words(source) for source, _ in shard.rows],
             [self.translator.target_words(target) for _, target in shard.rows],

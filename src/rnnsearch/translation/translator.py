@@ -12,12 +12,11 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from rnnsearch import plugins
 from rnnsearch.config import LARGEST_BEAM, SearchConfig, from_dict, present_keys
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning, shown
 from rnnsearch.graphs.network import Precision
 from rnnsearch.model_folder import System
-from rnnsearch.search import Backend, EnsembleBackend, OnnxBackend, VocabularySelection, next_words, search_all
+from rnnsearch.search import Backend, EnsembleBackend, OnnxBackend, Reader, VocabularySelection, next_words, search_all
 from rnnsearch.search.vocabulary_selection import LexicalSelection
 from rnnsearch.text.patterns import Patterns
 from rnnsearch.text.tokenize import split_at_spaces
@@ -27,7 +26,7 @@ from rnnsearch.translation.lexicon import LEXICON, Lexicon
 from rnnsearch.translation.lines import arriving, as_lines, checked
 from rnnsearch.translation.markup import Markup
 from rnnsearch.translation.request import Request, Requests
-from rnnsearch.translation.scoring import ScoredPair, score_pairs
+from rnnsearch.translation.scoring import ScoredPair, reader_of, score_pairs
 from rnnsearch.translation.sentences import Passage, as_line, as_passage, has_words
 from rnnsearch.translation.translation import Alignment, Linker, Translation
 
@@ -236,7 +235,8 @@ class Translator:
     def _link(self, source: list[str], target: list[str]) -> Alignment:
         if not source or not target:
             return np.zeros((len(target), len(source)), np.float32)
-        probabilities = score_pairs([self.system], [source], [target])[0].link_probabilities
+        pair = score_pairs([self.system], [source], [target], readers=self.readers[:1])[0]
+        probabilities = pair.link_probabilities
         assert probabilities is not None
         return probabilities
 
@@ -308,7 +308,7 @@ class Translator:
         first_line: int = 1,
     ) -> list[ScoredPair]:
         """`score`, of words."""
-        return score_pairs(self.systems, sources, targets, with_alignment, first_line)
+        return score_pairs(self.systems, sources, targets, with_alignment, first_line, self.readers)
 
     def next_words(self, line: str, prefix: str = "", count: int = 8, **settings: object) -> list[NextWord]:
         """The most probable words after `prefix`, the beginning of a translation of `line`, and their probabilities.
@@ -379,6 +379,11 @@ class Translator:
         """Whether there is a lexicon in the model's folder."""
         return self.folder is not None and (self.folder / LEXICON).exists()
 
+    @cached_property
+    def readers(self) -> list[Reader]:
+        """What reads given pairs, one for each system."""
+        return [reader_of(system) for system in self.systems]
+
     def backend(self, search: SearchConfig) -> Backend:
         """The model, ready for such a search; made once."""
         key = (search.precision, search.vocabulary_selection, search.vocabulary_selection and search.selection_candidates)
@@ -398,13 +403,14 @@ class Translator:
     @staticmethod
     def _backend_of(system: System, precision: Precision, selection: VocabularySelection | None) -> Backend:
         """A model in ONNX Runtime, or in PyTorch if it is on a GPU or needs a plugin."""
-        model, on_cpu = system.config.model, system.device == "cpu"
-        if on_cpu and not plugins.needed(model.alignment, model.cell):
-            return OnnxBackend(system.config.model, system.weights, precision, selection)
+        if system.runs_as_graphs:
+            backend = OnnxBackend(system.config.model, system.weights, precision, selection)
+            backend.step("best")  # now, and not in each of the processes that may be forked from this one
+            return backend
         from rnnsearch.search.plain import PlainBackend
 
         if precision == "int8":
-            reason = "the model needs a plugin" if on_cpu else "the model is on a GPU"
+            reason = "the model needs a plugin" if system.device == "cpu" else "the model is on a GPU"
             message = f"search.precision = int8: {reason}, so the search uses float32"
             warnings.warn(message, RnnsearchWarning, stacklevel=7)
         return PlainBackend(system.model, selection)

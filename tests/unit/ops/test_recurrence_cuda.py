@@ -55,7 +55,7 @@ def python(*arguments: str, **environment: str) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @not_interpreted
 def test_nothing_else_needs_triton() -> None:
     python("-c", "import sys; sys.modules['triton'] = None; import rnnsearch.cli, rnnsearch.training.session")
@@ -63,13 +63,13 @@ def test_nothing_else_needs_triton() -> None:
 
 @needs_triton
 @not_interpreted
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_by_the_interpreter() -> None:
     pytest_ = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-profile", "quick")
     python(*pytest_, __file__, TRITON_INTERPRET="1", CUDA_VISIBLE_DEVICES="")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_triton
 @not_interpreted
 def test_the_kernels_compile() -> None:
@@ -375,7 +375,7 @@ def test_the_size_of_the_paper() -> None:
         assert distance(ours, theirs) <= 1e-3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_triton
 @not_interpreted
 def test_the_gpu_benchmark_runs() -> None:

@@ -91,3 +91,13 @@ def test_refusals(serve: Serve) -> None:
     # Without a pair of languages, it is no request of this protocol.
     answer = client.get("/translate?q=a")
     assert (answer.status_code, list(answer.json()), answer.headers["allow"]) == (405, ["error"], "POST")
+
+
+def test_a_get_that_says_its_missing_body_is_json_is_read(client: TestClient) -> None:
+    """Clients that set the header once send it with every request."""
+    query = {"langpair": "en|fr", "q": "the dog sleeps ."}
+    answers = [
+        client.get("/translate", params=query, headers=headers) for headers in ({}, {"content-type": "application/json"})
+    ]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert answers[0].json() == answers[1].json()

@@ -107,6 +107,14 @@ def test_alternatives_come_from_the_memory_and_from_the_model(client: TestClient
     assert machine in found["alternatives"]  # type: ignore[operator]
 
 
+def test_the_numbers_of_a_similar_segment_are_repaired(client: TestClient, memory: Memory) -> None:
+    memory.add(PAIR, [("the man has 12 books .", "l'homme a 12 livres <b> .")])
+    found = translate(client, q="the man has 34 books .", alternatives=1, format="html")
+    (_, second) = found["suggestions"]  # type: ignore[misc]
+    assert (second["origin"], second["text"]) == ("repaired", "l&#x27;homme a 34 livres &lt;b&gt; .")
+    assert second["source"] == "the man has 12 books ."
+
+
 def test_a_text_of_several_sentences_is_looked_up_whole_and_by_its_sentences(client: TestClient) -> None:
     both = "Please open it. The dog sleeps."
     suggest(client, q="The dog sleeps.", s="Un.")

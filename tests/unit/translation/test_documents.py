@@ -23,8 +23,8 @@ from tests.translators import document, louder, same, translation
 
 ONE_SIDE = [
     "android-en/strings.xml", "android-ro/strings.xml", "captions-en.vtt", "captions-fr.vtt", "mediawiki-en.json",
-    "mediawiki-fr.json", "mixed-eol.srt", "omegat-en.strings", "omegat-fr.strings", "resources.resx", "sintel-en.srt",
-    "song-en.vtt", "song-fr.vtt",
+    "mediawiki-fr.json", "mixed-eol.srt", "mozilla-en.ftl", "mozilla-fr.ftl", "omegat-en.strings",
+    "omegat-fr.strings", "resources.resx", "sintel-en.srt", "song-en.vtt", "song-fr.vtt",
 ]  # fmt: skip
 BOTH_SIDES = {
     "af-pootle.po": 0, "everything.xliff20.xlf": 3, "focuswriter-fr.ts": 0, "fuzzy-previous-context.po": 0,
@@ -117,7 +117,7 @@ def test_all_kinds_are_tried_on_real_files(files: Path) -> None:
             format_ = document_format_of(Head(path, path.read_bytes()[: 1 << 15]))
             found |= {name for name, one in DOCUMENTS.items() if one is format_}
             assert (format_ is not None) == (str(path.relative_to(files)) in {*ONE_SIDE, *BOTH_SIDES})
-    assert found == DOCUMENTS.keys() - {"markdown", "html"}
+    assert found == DOCUMENTS.keys() - {"markdown", "html", "docx"}
 
 
 PO = r"""msgid ""
@@ -441,6 +441,28 @@ def test_apple_strings_are_read_as_they_were_meant(text: str) -> None:
     (key, new), *_ = messages(louder(content, Path("a.strings")), Path("a.strings"))
     assert key == "key"
     assert alike(new, text)
+
+
+def test_fluent_keeps_what_is_replaced_and_terms() -> None:
+    path = Path("a.ftl")
+    text = (
+        "-brand = Fire\nhello =\n    Hello *you*,\n    it is { $n }\n\n    .title = A <a { $url }>link</a> of { -brand }\r\n"
+        'many = { $n ->\n  [one] x\n *[other] y\n}\n# note = x\nlast = 1 {"lit"} end'
+    )
+    expected = (
+        "-brand = Fire\nhello =\n    HELLO *YOU*, IT IS { $n }\n\n    .title = A <a { $url }>LINK</a> OF { -brand }\r\n"
+        'many = { $n ->\n  [one] x\n *[other] y\n}\n# note = x\nlast = 1 {"lit"} END'
+    )
+    assert louder(text.encode(), path).decode() == expected
+    whole = document(b"a =\n    word\nb = word\n", path)
+    new = whole.joined([translation("word", lambda _, mark=mark: f"{mark} }} x") for mark in "*["]).decode()
+    assert new == 'a =\n    {"*"} {"}"} x\nb = [ {"}"} x\n'
+
+
+@given(st.text(alphabet='ab =-.{}$\n\r*[]<>"', max_size=60))
+def test_any_fluent_is_translated_into_itself(text: str) -> None:
+    content = f"x = y{text}".encode()
+    assert same(content, Path("a.ftl")) == content
 
 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode), st.sampled_from(sorted(DOCUMENTS)))

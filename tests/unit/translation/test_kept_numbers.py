@@ -12,8 +12,9 @@ import rnnsearch
 from rnnsearch.config import SearchConfig, from_preset
 from rnnsearch.report.page import SentencePage
 from rnnsearch.search import Hypothesis
-from rnnsearch.serve.protocol import aligned, confidence
+from rnnsearch.serve.protocol import aligned
 from rnnsearch.translation import Translation, Translator
+from rnnsearch.translation.confidence import confidence
 from rnnsearch.translation.translation import joined_line
 
 LINE = "There are thirty-six people."

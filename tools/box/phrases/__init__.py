@@ -9,6 +9,8 @@ one value such as a price; a digit (`{thing2}`) tells several slots of a kind ap
 | `{a:thing}` | `{un:thing}` | indefinite article |
 | | `{le:thing}`, `{les:thing}`, `{des:thing}` | the other articles |
 | | `{de:…}`, `{du:…}`, `{au:…}`, `{en:country}` | prepositions, contracted or elided as they have to be |
+| | `{f:job}`, `{f:s:job}` | the feminine of an adjective or a profession |
+| | `{que:…}` | *que*, elided |
 | | `{mon:…}`, `{ton:…}`, `{son:…}`, `{votre:…}`, `{ce:…}`, `{quel:…}` | determiners |
 | `{colour}` | `{colour@thing}`, `{colour@s:thing}` | an adjective that agrees with another slot |
 | | `{thing?neuf/neuve}`, with a bar for the slash | one of two wordings, by the gender of a slot |
@@ -28,6 +30,7 @@ from box.phrases.values import VALUES
 
 FOLDER = Path(__file__).parent
 SLOT = re.compile(r"\{(?:(?P<form>[a-z_]+(?::s)?):)?(?P<kind>[a-z]+)(?P<number>\d?)(?P<rest>[@?][^}]*)?\}")
+_AN = r"(?!uni|eu|one|uk|us[abe])[aeiou]|hones|hour|x-|8|1[18]\b"
 _VOWEL = re.compile(r"[aeiouyhàâäéèêëîïôöùûüœæ]", re.IGNORECASE)
 
 
@@ -65,57 +68,62 @@ class Entry:
 def _by_gender(masculine: str, feminine: str, elided: str | None = None) -> Callable[[Entry], str]:
     def form(entry: Entry) -> str:
         if elided is not None and entry.elides:
-            return elided + entry.french
-        return f"{masculine if entry.masculine else feminine} {entry.french}"
+            return elided + entry.citation
+        return f"{masculine if entry.masculine else feminine} {entry.citation}"
 
     return form
 
 
 def _with_plural(plural: str, other: Callable[[Entry], str]) -> Callable[[Entry], str]:
-    return lambda entry: f"{plural} {entry.french}" if entry.gender == "p" else other(entry)
+    return lambda entry: f"{plural} {entry.citation}" if entry.gender == "p" else other(entry)
 
 
 _FRENCH: dict[str, Callable[[Entry], str]] = {
     "": lambda entry: entry.citation,
     "s": lambda entry: entry.french_plural,
+    "f": lambda entry: entry.french.split("|")[1] if "|" in entry.french else entry.french,
+    "f:s": lambda entry: entry.french.split("|")[3] if "|" in entry.french else entry.french_plural,
     "un": _by_gender("un", "une"),
     "le": _with_plural("les", _by_gender("le", "la", "l'")),
     "les": lambda entry: f"les {entry.french_plural}",
     "des": lambda entry: f"des {entry.french_plural}",
-    "de": lambda entry: ("d'" if entry.elides else "de ") + entry.french,
+    "de": lambda entry: ("d'" if entry.elides else "de ") + entry.citation,
     "de:s": lambda entry: ("d'" if entry.elides else "de ") + entry.french_plural,
     "du": _with_plural("des", _by_gender("du", "de la", "de l'")),
     "du_langue": _by_gender("du", "de la", "de l'"),
-    "de_pays": _by_gender("du", "de", "d'"),
-    "de_pays_le": _by_gender("du", "de la", "de l'"),
+    "de_pays": _with_plural("des", _by_gender("du", "de", "d'")),
+    "de_pays_le": _with_plural("des", _by_gender("du", "de la", "de l'")),
+    "que": lambda entry: ("qu'" if entry.elides else "que ") + entry.citation,
     "au": _with_plural("aux", _by_gender("au", "à la", "à l'")),
-    "en": lambda entry: ("en " if entry.elides or not entry.masculine else "au ") + entry.french,
-    "mon": lambda entry: ("ma " if not entry.masculine and not entry.elides else "mon ") + entry.french,
-    "ton": lambda entry: ("ta " if not entry.masculine and not entry.elides else "ton ") + entry.french,
-    "son": lambda entry: ("sa " if not entry.masculine and not entry.elides else "son ") + entry.french,
-    "votre": lambda entry: f"votre {entry.french}",
+    "en": _with_plural("aux", lambda entry: ("en " if entry.elides or not entry.masculine else "au ") + entry.citation),
+    "mon": lambda entry: ("ma " if not entry.masculine and not entry.elides else "mon ") + entry.citation,
+    "ton": lambda entry: ("ta " if not entry.masculine and not entry.elides else "ton ") + entry.citation,
+    "son": lambda entry: ("sa " if not entry.masculine and not entry.elides else "son ") + entry.citation,
+    "votre": lambda entry: f"votre {entry.citation}",
     "ce": lambda entry: (
-        ("cet " if entry.elides and entry.masculine else "ce " if entry.masculine else "cette ") + entry.french
+        ("cet " if entry.elides and entry.masculine else "ce " if entry.masculine else "cette ") + entry.citation
     ),
     "quel": _by_gender("quel", "quelle"),
 }
 _ENGLISH: dict[str, Callable[[Entry], str]] = {
     "": lambda entry: entry.english,
     "s": lambda entry: entry.english_plural,
-    "a": lambda entry: ("an " if re.match(r"(?!uni|eu|one)[aeiou]", entry.english, re.IGNORECASE) else "a ") + entry.english,
+    "a": lambda entry: ("an " if re.match(_AN, entry.english, re.IGNORECASE) else "a ") + entry.english,
 }
 
 
 @cache
 def lexicon() -> dict[str, tuple[Entry, ...]]:
-    """The entries of `lexicon.tsv`, by kind. A plural that is not written has an s more than the singular."""
+    """The entries of `lexicon.tsv`, by kind; one may be of several kinds. A plural that is not written has an s more."""
     found: dict[str, list[Entry]] = {}
     with (FOLDER / "lexicon.tsv").open(encoding="utf-8", newline="") as file:
         rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
         next(rows)
         for kind, english, plural, french, french_plural, gender in rows:
-            entry = Entry(english, plural or f"{english}s", french, french_plural or f"{french}s", gender)
-            found.setdefault(kind, []).append(entry)
+            french_plural = french_plural or (french.split("|")[2] if "|" in french else f"{french}s")
+            entry = Entry(english, plural or f"{english}s", french, french_plural, gender)
+            for each in kind.split():
+                found.setdefault(each, []).append(entry)
     return {kind: tuple(dict.fromkeys(entries)) for kind, entries in found.items()}
 
 
@@ -175,5 +183,6 @@ def _in_french(slot: re.Match[str], drawn: dict[str, Entry]) -> str:
 
 def _begin(sentence: str, template: str) -> str:
     """A sentence begins with a capital; a phrase without a final mark that began with a slot or a small letter does not."""
+    sentence = re.sub(r"([ap]\.m\.)\.$", r"\1", sentence)
     whole = template[-1] in '.!?…»,:"' or template[0].isupper()
     return sentence[0].upper() + sentence[1:] if whole else sentence

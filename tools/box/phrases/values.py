@@ -91,6 +91,10 @@ def _measure(*units: str, values: tuple[int, ...]) -> Callable[[random.Random], 
     return measure
 
 
+def _either(*kinds: Callable[[random.Random], tuple[str, str]]) -> Callable[[random.Random], tuple[str, str]]:
+    return lambda source: source.choice(kinds)(source)
+
+
 def _degrees(source: random.Random) -> tuple[str, str]:
     number = source.choice((150, 160, 170, 180, 190, 200, 210, 220, 240))
     return f"{number}{source.choice(('°C', ' °C', ' degrees'))}", f"{number}{_NBSP}°C"
@@ -199,6 +203,10 @@ VALUES: dict[str, Callable[[random.Random], tuple[str, str]]] = {
     "file": _same(_file),
     "gate": _same(_gate),
     "length": _measure("cm", "m", "mm", values=(2, 3, 5, 10, 12, 25, 40, 75, 120)),
+    "mass": _either(
+        _measure("g", values=(10, 20, 25, 50, 75, 100, 150, 200, 250, 300, 400, 500, 750, 800)),
+        _measure("kg", values=(2, 3, 4, 5, 6, 8, 10)),
+    ),
     "percent": _percent,
     "placeholder": _same(_placeholder),
     "price": _price,
@@ -208,6 +216,11 @@ VALUES: dict[str, Callable[[random.Random], tuple[str, str]]] = {
     "time": _time,
     "url": _same(_url),
     "version": _same(_version),
+    "volume": _either(
+        _measure("ml", values=(20, 30, 50, 75, 100, 125, 150, 200, 250, 300, 400, 500, 750)),
+        _measure("cl", values=(5, 10, 15, 20, 25, 30, 40, 50, 75)),
+        _measure("l", values=(2, 3, 4, 5)),
+    ),
     "weight": _measure("g", "kg", "ml", "l", values=(2, 3, 5, 10, 50, 100, 150, 200, 250, 300, 500, 750)),
     "year": _year,
 }

@@ -40,6 +40,11 @@ class Versions:
             raise RnnsearchError(f"{self.link}: it leads to {self.link.readlink()}, which is not there")
         return self.link.resolve()
 
+    def version_of(self, model: Path) -> Path:
+        """Return the folder of the version of a model that is in use, or of the model itself if none of it is."""
+        made_of_it = self.record().get("base") == str(model.resolve())
+        return (self.current if made_of_it else None) or model.resolve()
+
     def record(self) -> dict[str, Any]:
         """Return the record of the version in use, which is empty for a model that is none of the versions."""
         return read_record(self.link / RECORD)

@@ -1,0 +1,203 @@
+"""The text of Word documents: paragraphs, whose runs of other formats are inline elements of the text.
+
+Word divides a paragraph into runs wherever something was edited, checked or formatted. Here, neighbouring runs of the same
+format are one; the format that most of a paragraph has is plain text, and every other one is an element around its text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from rnnsearch.formats.parts import Codes, Part, in_place
+from rnnsearch.formats.xml import encoding_of_xml
+from rnnsearch.formats.xml_places import Placed, children, placed_elements
+
+_BREAKS = ("br", "cr", "tab", "ptab")
+_IGNORED = ("lastRenderedPageBreak", "proofErr")
+"""What Word notes for itself."""
+_AROUND = ("hyperlink", "ins", "smartTag", "sdtContent")
+"""Elements around runs."""
+_UNSEEN = re.compile(r"<(?:\w+:)?(?:lang|noProof)\b[^<>]*/>")
+"""Parts of a format that a reader does not see."""
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Text of one format."""
+
+    format: str
+    text: str
+
+
+@dataclass(frozen=True)
+class _Break:
+    """The end of a line, or a tab: what is before it and what is after it are translated by themselves."""
+
+    code: str
+
+
+@dataclass(frozen=True)
+class _Other:
+    """What is no text, such as a picture or a footnote's number."""
+
+    code: str
+
+
+@dataclass(frozen=True)
+class _Around:
+    """A run within another element, such as a link."""
+
+    start: str
+    run: _Run
+    end: str
+
+
+_Piece = _Run | _Break | _Other | _Around
+
+
+class WordPart:
+    """The XML of a document, a header, a footer or notes in the package of a Word document."""
+
+    name: ClassVar[str] = "Word"
+    unencodable: ClassVar[Literal["strict", "xmlcharrefreplace"]] = "xmlcharrefreplace"
+
+    def encoding(self, content: bytes) -> str:
+        """The encoding of the XML."""
+        return encoding_of_xml(content)
+
+    def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
+        """Yield the paragraphs. Text boxes, fields and text that was deleted stay as they are."""
+        for paragraph, _ in placed_elements(text, path, ("p",)):
+            inside = [child for child in paragraph if isinstance(child, Placed)]
+            properties = next((child for child in inside if child.tag == "pPr"), None)
+            start = paragraph.inner if properties is None else properties.stop
+            pieces = list(_pieces([child for child in inside if child.start >= start], text))
+            if any(letter.isalpha() for piece in pieces for letter in _text_of(piece)):
+                yield _slot(start, text[start : paragraph.inner_stop], pieces, _prefix(paragraph, text))
+
+
+def _text_of(piece: _Piece) -> str:
+    run = piece.run if isinstance(piece, _Around) else piece
+    return run.text if isinstance(run, _Run) else ""
+
+
+def _prefix(element: Placed, text: str) -> str:
+    """The prefix of the names of Word's elements, usually `w:`."""
+    match = re.match(r"<([\w.-]+:)?", text[element.start : element.inner])
+    return (match[1] if match else "") or ""
+
+
+def _pieces(inside: Sequence[Placed], text: str) -> Iterator[_Piece]:
+    """Yield the pieces of a paragraph. A field, from its beginning to its end, is one, which is no text."""
+    depth, began = 0, 0
+    for child in inside:
+        characters = (one.attrib.items() for one in child.iter("fldChar"))
+        fields = [value for each in characters for name, value in each if name.endswith("fldCharType")]
+        if fields and not depth:
+            began = child.start
+        before, depth = depth, max(0, depth + fields.count("begin") - fields.count("end"))
+        if depth:
+            continue
+        if before or fields:
+            yield _Other(text[began : child.stop])
+        elif child.tag == "r":
+            yield from _of_run(child, text)
+        elif child.tag not in _IGNORED:
+            yield _around(child, text) or _Other(text[child.start : child.stop])
+    if depth:  # it ends in another paragraph
+        yield _Other(text[began : inside[-1].stop])
+
+
+def _of_run(run: Placed, text: str) -> Iterator[_Piece]:
+    properties = next(iter(children(run, "rPr")), None)
+    form = "" if properties is None else text[properties.start : properties.stop]
+    for child in run:
+        if not isinstance(child, Placed) or child is properties or child.tag in _IGNORED:
+            continue
+        code = text[child.start : child.stop]
+        if child.tag == "t" and not len(child):
+            yield _Run(form, re.sub(r"\s", " ", text[child.inner : child.inner_stop]))
+        elif child.tag in _BREAKS:
+            yield _Break(code)
+        else:
+            prefix = _prefix(run, text)
+            yield _Other(f"<{prefix}r>{form}{code}</{prefix}r>")
+
+
+def _around(element: Placed, text: str) -> _Around | None:
+    """The text in an element around runs of one format; None for one with anything else in it."""
+    within = next(iter(children(element, "sdtContent")), None) if element.tag == "sdt" else element
+    if within is None or within.tag not in _AROUND:
+        return None
+    inside = [child for child in within if isinstance(child, Placed) and child.tag not in _IGNORED]
+    if not inside or any(child.tag != "r" for child in inside):
+        return None
+    runs = [piece for child in inside for piece in _of_run(child, text)]
+    if not runs or not all(isinstance(piece, _Run) for piece in runs):
+        return None
+    run = _Run(next(piece.format for piece in runs if isinstance(piece, _Run)), "".join(map(_text_of, runs)))
+    return _Around(text[element.start : within.inner], run, text[within.inner_stop : element.stop])
+
+
+def _slot(start: int, raw: str, pieces: Sequence[_Piece], prefix: str) -> Part:
+    """The slot of a paragraph's content: lines of text with elements, and how runs are made of its translation."""
+    codes = Codes(raw)
+    amounts = Counter[str]()
+    for piece in pieces:
+        if isinstance(piece, _Run):
+            amounts[_seen(piece.format)] += len(piece.text)
+    base = amounts.most_common(1)[0][0] if amounts else ""
+    usual = next((one.format for one in pieces if isinstance(one, _Run) and _seen(one.format) == base), "")
+    opening, opened = f'<{prefix}t xml:space="preserve">', f"</{prefix}t>"
+    first, last = f"<{prefix}r>{usual}{opening}", f"{opened}</{prefix}r>"
+    breaks = [piece.code for piece in pieces if isinstance(piece, _Break)]
+    lines: list[str] = []
+    for piece in _merged(pieces):
+        match piece:
+            case _Run() if _seen(piece.format) == base:
+                lines.append(piece.text)
+            case _Run():
+                lines.append(codes.around(f"{last}<{prefix}r>{piece.format}{opening}", piece.text, f"{last}{first}"))
+            case _Around():
+                begin = f"{last}{piece.start}<{prefix}r>{piece.run.format}{opening}"
+                lines.append(codes.around(begin, piece.run.text, f"{last}{piece.end}{first}"))
+            case _Break():
+                lines.append("\n")
+            case _Other():
+                lines.append(codes.alone(f"{last}{piece.code}{first}"))
+
+    def written(translation: str) -> str:
+        rest = iter(breaks)
+        parts = translation.split("\n")
+        xml = parts[0] + "".join(f"{opened}{next(rest)}{opening}{part}" for part in parts[1:])
+        xml = f"{first}{codes.restored(xml)}{last}".replace(f"{opening}{opened}", "")
+        return xml.replace(f"<{prefix}r>{usual}</{prefix}r>", "")
+
+    return in_place(start, raw, "".join(lines), written, "xml")
+
+
+def _merged(pieces: Sequence[_Piece]) -> Iterator[_Piece]:
+    """Yield the pieces, with neighbouring runs of the same format as one."""
+    last: _Run | None = None
+    for piece in pieces:
+        if isinstance(piece, _Run) and last is not None and _seen(piece.format) == _seen(last.format):
+            last = _Run(last.format, last.text + piece.text)
+            continue
+        if last is not None:
+            yield last
+        last = piece if isinstance(piece, _Run) else None
+        if last is None:
+            yield piece
+    if last is not None:
+        yield last
+
+
+def _seen(form: str) -> str:
+    """A format without what a reader does not see."""
+    seen = _UNSEEN.sub("", form)
+    return "" if re.fullmatch(r"<(?:\w+:)?rPr\s*(?:/>|>\s*</(?:\w+:)?rPr>)", seen) else seen

@@ -1,0 +1,195 @@
+"""What a search process does: it searches with all models, and replaces a model by a newer one while it does."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TypeAlias
+
+from rnnsearch.errors import RnnsearchError
+from rnnsearch.jobs.processes import use_threads
+from rnnsearch.serve.continuous import ContinuousTranslator, Found, SearchFailed
+from rnnsearch.translation import Translator, load
+
+log = logging.getLogger("rnnsearch.serve")
+
+
+@dataclass(frozen=True)
+class ServedModel:
+    """A model that the processes have."""
+
+    source_language: str
+    target_language: str
+    beam: int
+    """The width of the beam, where a request does not give one."""
+    description: str
+
+
+@dataclass(frozen=True)
+class Translate:
+    """Translate lines, as `Translator.translate` does."""
+
+    model: int
+    lines: Sequence[str]
+    n: int
+    prefixes: Sequence[str]
+    beam: int | None
+    terms: Mapping[str, str] | None
+    protect: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Score:
+    """Score given pairs, as `Translator.score` does."""
+
+    model: int
+    sources: list[str]
+    targets: list[str]
+
+
+@dataclass(frozen=True)
+class NextWords:
+    """Predict words, as `Translator.next_words` does."""
+
+    model: int
+    line: str
+    prefix: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Cancel:
+    """Forget the lines of a call."""
+
+    model: int
+
+
+@dataclass(frozen=True)
+class Load:
+    """Load a model that is to replace another."""
+
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Replace:
+    """Replace a model by the one that was loaded last."""
+
+    model: int
+
+
+Asked: TypeAlias = Translate | Score | NextWords | Cancel | Load | Replace
+"""What a process may be asked for."""
+
+
+def serve(
+    make: Callable[[], Sequence[Translator]],
+    settings: Mapping[str, object],
+    terms: Mapping[str, str] | None,
+    share: int,
+    connection: Connection,
+) -> None:
+    """What a process does, until nobody listens at the other end of its connection."""
+    use_threads(share)
+    with suppress(EOFError, OSError):  # nobody listens
+        try:
+            searches = _Searches(make(), settings, terms)
+        except RnnsearchError as error:
+            connection.send(error)
+            return
+        connection.send([_described(engine) for engine in searches.engines])
+        while True:
+            while connection.poll(0 if searches.busy else None):
+                number, asked = connection.recv()
+                answer = searches.begin(number, asked)
+                if answer is not None:
+                    connection.send((number, 0, answer))
+            for found in searches.step():
+                connection.send((found.caller, found.place, found.translations))
+
+
+class _Searches:
+    """The searches of a process, one of each model."""
+
+    def __init__(
+        self, translators: Sequence[Translator], settings: Mapping[str, object], terms: Mapping[str, str] | None
+    ) -> None:
+        """Raises RnnsearchError where a model cannot translate."""
+        self._engine = partial(_warm, settings, terms)
+        self.engines = [self._engine(translator) for translator in translators]
+        self._replaced: list[ContinuousTranslator] = []
+        """Those that have been replaced, and still have lines."""
+        self._loaded: ContinuousTranslator | None = None
+        """The one that is to replace another."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether `step` has something to do."""
+        return any(engine.busy for engine in (*self.engines, *self._replaced))
+
+    def step(self) -> list[Found]:
+        """Extend all translations by a word; return those that are complete."""
+        found = [found for engine in (*self.engines, *self._replaced) if engine.busy for found in engine.step()]
+        self._replaced = [engine for engine in self._replaced if engine.busy]
+        return found
+
+    def begin(self, number: int, asked: Asked) -> object:
+        """Do what is asked, or begin it: then the answer comes later, and this is None. An exception is an answer too."""
+        try:
+            match asked:
+                case Load():
+                    self._loaded = None
+                    self._loaded = self._engine(load(asked.folder))
+                    return _described(self._loaded)
+                case Replace():
+                    assert self._loaded is not None
+                    self._replaced.append(self.engines[asked.model])
+                    self.engines[asked.model], self._loaded = self._loaded, None
+                    return None
+                case Cancel():
+                    for engine in (self.engines[asked.model], *self._replaced):
+                        engine.cancel(number)
+                    return None
+                case _:
+                    return _begun(self.engines[asked.model], number, asked)
+        except RnnsearchError as error:
+            return error
+        except Exception:
+            log.exception("%s failed", type(asked).__name__)
+            return SearchFailed()
+
+
+def _described(engine: ContinuousTranslator) -> ServedModel:
+    data = engine.translator.system.config.data
+    return ServedModel(data.source_name, data.target_name, engine.settings.beam, repr(engine.translator))
+
+
+def _warm(settings: Mapping[str, object], terms: Mapping[str, str] | None, translator: Translator) -> ContinuousTranslator:
+    """Return the search of a model that has translated once. Raises RnnsearchError where it cannot, whatever the reason."""
+    engine = ContinuousTranslator(translator, terms, **settings)
+    try:
+        engine.warm_up()
+    except Exception as error:
+        told = " ".join(str(error).split())[:300]
+        raise RnnsearchError(f"{translator!r} cannot translate here: {type(error).__name__}: {told}") from error
+    return engine
+
+
+def _begun(engine: ContinuousTranslator, number: int, asked: Translate | Score | NextWords) -> object:
+    """Do what is asked of a model, or begin it: then the answer comes later, and this is None."""
+    translator = engine.translator
+    match asked:
+        case Translate():
+            engine.add(number, asked.lines, asked.n, asked.prefixes, asked.beam, asked.terms, asked.protect)
+            return None
+        case Score():
+            return translator.score(asked.sources, asked.targets)
+        case NextWords():
+            own = engine.settings
+            how = {"forbid_unk": own.forbid_unk, "max_segment": own.max_segment}
+            return translator.next_words(asked.line, asked.prefix, asked.count, **how)
