@@ -3,10 +3,11 @@
     python benchmarks/alignment/languages.py --data DATA --output RUNS [--languages LL ...]
 
 The sentences `test` and `dev` of a language in `DATA/align` are aligned together with those of its `train`; the aligner is
-kept in RUNS. The hand-made links of `dev` are scored, where there are any; `link_weights.py` learns from them. Those of `test` are elsewhere; what is drawn for
-these sentences goes to `results/blind/align/LL/rnnsearch.links`, with the language as the source. For each set the record
-tells, besides, what is seen without hand-made links: for how many links a word both directions agree, how many are expected,
-and how many are drawn. A language that is not asked for keeps its record, in `results/alignment/languages.json`.
+kept in RUNS. The hand-made links of `dev` are scored, where there are any; `link_weights.py` learns from them. Those of
+`test` are elsewhere; what is drawn for these sentences goes to `results/blind/align/LL/rnnsearch.links`, with the language
+as the source. For each set the record tells, besides, what is seen without hand-made links: for how many links a word both
+directions agree, how many are expected, and how many are drawn. A language that is not asked for keeps its record, in
+`results/alignment/languages.json`.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ WEIGHTS = Path(__file__).with_name("link_weights.json")
 
 def evidence(
     p_DMST: Floats, t_NMD: Floats, types: Ids, source_share_S: Floats, target_share_T: Floats, likely: Ids
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the features of the position pairs of a sentence pair that are `likely`, by number: position pairs × features.
 
     The other arguments are the posterior probabilities of both directions (forward and backward) of the agreeing and of the
@@ -47,7 +47,7 @@ def evidence(
     each word in all words of the text.
     """
     if compiled.loops:
-        found: NDArray[np.float64] = compiled.loops.evidence(
+        found: Floats = compiled.loops.evidence(
             np.ascontiguousarray(p_DMST), t_NMD, types, source_share_S, target_share_T, likely, _REACH
         )
         return found

@@ -179,6 +179,28 @@ def test_a_text_in_many_blocks_has_the_links_of_one_block(monkeypatch: pytest.Mo
         assert one.probability == pytest.approx(other.probability, abs=1e-3)
 
 
+def test_any_number_of_threads_computes_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bitext, "SIZE", 500)
+    text = some_text(60)
+    by_threads = []
+    for threads in ("1", "3"):
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        by_threads.append(learned(text)[1])
+    assert same(*by_threads)
+
+
+def test_links_of_small_probability_are_drawn_until_there_are_nearly_as_many_as_expected() -> None:
+    def line(*probability: float) -> LineLinks:
+        p = np.array(probability)
+        n, none = np.arange(len(p)), np.zeros(len(p), np.float32)
+        return LineLinks(n, n, none, none, np.zeros((len(p), 0)), p, (0.0, 0.0))
+
+    assert line(0.9, 0.8, 0.1).linked().tolist() == [0, 1]
+    assert line(0.4, 0.3, 0.45, 0.35, 0.35, 0.45, 0.1).linked().tolist() == [2, 5]
+    assert line(0.2, 0.3).linked().tolist() == []
+    assert line().linked().tolist() == []
+
+
 PEAKS = """
 import gc, json, sys, tracemalloc
 from rnnsearch.alignment import Aligner, Corpus, bitext, lexicon
