@@ -228,8 +228,22 @@ def loads(value: Any) -> list[float]:
     return []
 
 
+def curve_rows(systems: list[dict[str, Any]], rows: int = 15) -> list[dict[str, Any]]:
+    """The BLEU of each trained system, and the norm of the gradient of the fourth, at about so many of their validations."""
+    trained = [{v["update"]: v for v in system["validations"]} for system in systems if system.get("validations")]
+    updates = sorted({update for curve in trained for update in curve})
+    return [
+        {
+            "update": update,
+            "bleu": [curve.get(update, {}).get("valid_bleu") for curve in trained],
+            "norm": trained[3].get(update, {}).get("gradient_norm"),
+        }
+        for update in updates[:: max(1, len(updates) // rows)]
+    ]
+
+
 FUNCTIONS = (
-    source,
+    *(source, curve_rows),
     *(systems, installed, bleus, gains, recipe_of, costs_of),
     *(differing_links, language_of, rates, mean, noise, speeds, speed_sources, loads),
 )

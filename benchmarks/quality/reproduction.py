@@ -11,8 +11,10 @@ system) and `docs/images/figure-2-SCALE.png`. For a run with `--recipe paper`, S
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +40,7 @@ def main() -> None:
         f"quality/reproduction-{scale}",
         machine=machine(),
         introduction=results["introduction"],
-        command=results["commands"][0],
+        command=_without_folders(results["commands"][0], folder),
         settings=results["settings"],
         systems=[{key: system[key] for key in KEPT} | _curve(folder, system["name"]) for system in results["systems"]],
         **{key: results[key] for key in ("paper", "comparison", "claims")},
@@ -46,9 +48,15 @@ def main() -> None:
     shutil.copy(folder / "figures" / "figure-2.png", IMAGES / f"figure-2-{scale}.png")
 
 
+def _without_folders(command: str, folder: Path) -> str:
+    """The command with its output folder as FOLDER, and files without their folders, on several lines."""
+    words = ["FOLDER" if Path(word) == folder else Path(word).name if "/" in word else word for word in shlex.split(command)]
+    return textwrap.fill(shlex.join(words), 110, break_long_words=False, break_on_hyphens=False).replace("\n", " \\\n    ")
+
+
 def _curve(folder: Path, name: str) -> dict[str, Any]:
     """The validations of a system that was trained; nothing for another one, such as Moses."""
-    summary = folder / "models" / name / "training.json"
+    summary = folder / "models" / name.replace("*", "-longer") / "training.json"
     return {"validations": json.loads(summary.read_text(encoding="utf-8"))["validations"]} if summary.exists() else {}
 
 

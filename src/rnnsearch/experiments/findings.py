@@ -242,8 +242,8 @@ def _introduction(experiment: Experiment, layout: Layout) -> str:
         f"RNNsearch, which looks back at its words, each trained on sentences of up to {short} and of up to {long} words, "
         f"{text} ({pairs} pairs). Each had the same {cost} ({devices}) and {model.hidden_size} "
         f"hidden units; {last.name} is {last.continues.name} trained on, to at most {paper.MORE_UPDATES:.2f} times its "
-        f"updates, as in the paper: {records[4]['updates']:,} where {last.continues.name} had {records[3]['updates']:,}. It "
-        f"ended because of this: {records[4]['finished']}.",
+        f"updates (in the paper, 2.32 times): {records[4]['updates']:,} where {last.continues.name} had "
+        f"{records[3]['updates']:,}. It ended because of this: {records[4]['finished']}.",
         recipe(to_dict(experiment.config)),
     ]
     if experiment.limits != paper.LIMITS:
