@@ -22,8 +22,11 @@ _ROWS = ("encoder.E", "decoder.E", "readout.W_o", "readout.b_w")
 def extended(system: System) -> System:
     """Return the system with further words, whose embeddings are the mean of all others with noise that tells them apart.
 
-    It keeps duplicates when it is trained further, since everyday phrases are in the text several times.
+    It keeps duplicates when it is trained further, since everyday phrases are in the text several times. A system that has
+    the words is returned as it is.
     """
+    if system.config.data.protect:
+        return system
     data = replace(system.config.data, protect=True, remove_duplicates=False)
     assert data.subwords != "none"
     vocabularies = Vocabularies(*(_extended(vocabulary, data.subwords) for vocabulary in system.vocabularies))
