@@ -17,9 +17,9 @@ Then, for either pair, what is installed learns the symbols of protected spans, 
     python tools/train_box.py --data DATA --output RUNS/spans-en-fr --pair en-fr --spans CLDR
 
 CLDR is a folder with the packages of Unicode's CLDR (`npm pack cldr-localenames-full`, and so on; `tools/box/cldr.py` lists
-them). The model is trained further on Tatoeba, a part of Europarl, documentation, word lists, phrases made from templates, and
-everyday sentences that were written for it (`tools/box/everyday`), with `training.augment`, and replaces the installed one.
-The same command with another OUTPUT goes on from the model that is then installed.
+them). The model is trained further on Tatoeba, a part of Europarl, documentation, word lists, phrases made from templates,
+and everyday sentences that were written for it (`tools/box/everyday`), with `training.augment`, and replaces the installed
+one. The same command with another OUTPUT goes on from the model that is then installed.
 
 The model of all of Europarl and Tatoeba is trained further on Tatoeba and a part of Europarl, so that it knows everyday
 sentences as well as those of the parliament. From English, the last two lines do the same once more: all of the text, then
