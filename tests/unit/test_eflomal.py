@@ -133,6 +133,7 @@ def test_commands(rnnsearch: Run, texts: tuple[Path, Path, Path], tmp_path: Path
     priors = tmp_path / "priors"
     assert rnnsearch("eflomal-makepriors", "-s", source, "-t", target, *links, "--priors", priors).status == 0
     assert priors.read_text(encoding="utf-8") == printed
+    priors.write_text("".join(f"LEX\tcat\t{word}\t{count}\n" for word, count in (("chat", 0.01), ("le", 5000))), "utf-8")
     with_priors = rnnsearch("eflomal-align", "-i", joint, "-f", "-", "-p", priors).out.split("\n")
     assert len(with_priors) == len(files[0])
     assert with_priors != files[0]

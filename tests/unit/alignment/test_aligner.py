@@ -90,7 +90,8 @@ def test_any_text_is_aligned_within_its_words_and_always_alike(text: list[tuple[
         assert len(set(zip(line.source.tolist(), line.target.tolist(), strict=True))) == len(line.source)
         both, either = line.links("intersection"), line.links("union")
         assert both <= line.links("grow-diag") <= line.links("grow-diag-final-and") <= either
-        assert line.links("probability", 0.9) <= line.links("probability", 0.3)
+        certain = line.probability > 0.5
+        assert set(zip(line.source[certain].tolist(), line.target[certain].tolist(), strict=True)) <= line.links()
 
 
 def test_links_agree_with_the_grammar_of_the_builtin_corpus_and_the_likelihood_rises(tmp_path: Path) -> None:
@@ -130,7 +131,7 @@ def test_links_of_a_line_of_new_text_depend_on_no_other_line(tmp_path: Path) -> 
     pairs = [(source.split(), target.split()) for source, target in new]
     together, alone = list(aligner.align(pairs)), [next(aligner.align([pair])) for pair in pairs]
     assert same(together, alone)
-    assert together[0].links() >= {(0, 1), (1, 0)}
+    assert together[2].links() >= {(0, 0), (2, 2)}
     assert (2, 2) in together[0].links(), "a new word is linked to what is written alike"
 
 
