@@ -25,7 +25,8 @@ HOSTILE = "<img src=x onerror=alert(1)> & \"'</textarea><script>alert(2)</script
 
 @pytest.fixture(scope="module")
 def served(model_folder: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Served]:
-    server = Served(model_folder("mlp"), tmp_path_factory.mktemp("page") / "log")
+    limits = "--max-characters", "5000", "--max-sentences", "200"
+    server = Served(model_folder("mlp"), tmp_path_factory.mktemp("page") / "log", *limits)
     yield server
     server.process.kill()
     server.process.wait()
