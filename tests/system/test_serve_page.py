@@ -453,6 +453,7 @@ def test_a_page_of_a_report(visit: Open, tmp_path: Path) -> None:
     assert not any(weights(target))
     second.get_by_text("The whole alignment").click()
     table = second.get_by_role("table")
+    table.wait_for()
     assert table.locator("thead th").all_text_contents() == ["the", "red", "cat", "(end)"]
     assert table.locator("tbody tr >> nth=1 >> td").all_text_contents() == ["", "25", "75", ""]
     second.get_by_role("button", name="Read along").click()
