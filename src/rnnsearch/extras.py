@@ -13,7 +13,6 @@ EXTRAS = {
     "pyarrow": "train",
     "tensorboard": "train",
     "matplotlib": "plots",
-    "jinja2": "plots",
     "huggingface_hub": "hub",
     "duckdb": "big",
     "ray": "ray",

@@ -23,7 +23,6 @@ from rnnsearch.cli.options import (
     search_settings,
 )
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.extras import require
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -108,8 +107,6 @@ def command(
     the translations follow the rules: they keep addresses, numbers and names, are in capitals where the line is, do not
     repeat themselves, and so on. There are suites for English and French. The exit status does not depend on the counts.
     """
-    if page is not None or report is not None:
-        require("matplotlib")  # before anything is translated
     settings = search_settings(paper, beam, set_, split_sentences)
     if behaviour:
         if file or source or reference or tsv or output or report or jobs > 1:

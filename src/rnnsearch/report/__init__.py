@@ -3,14 +3,12 @@
 import contextlib
 import os
 import sys
+from importlib.util import find_spec
 
-from rnnsearch.extras import imports_of_extras
-
-if "matplotlib" not in sys.modules:
+if "matplotlib" not in sys.modules and find_spec("matplotlib"):  # Pages without pictures do without it.
     # Importing matplotlib fails if MPLBACKEND names an unknown backend. Nothing in this package opens a window.
     backend = os.environ.pop("MPLBACKEND", None)
-    with imports_of_extras():
-        import matplotlib
+    import matplotlib
 
     if backend is not None:
         os.environ["MPLBACKEND"] = backend

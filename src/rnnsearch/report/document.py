@@ -16,7 +16,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from rnnsearch.atomic import write_text
-from rnnsearch.report.figures import printable
+from rnnsearch.report.xml_text import printable
 from rnnsearch.text.spans import pieces
 
 

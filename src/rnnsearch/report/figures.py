@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import unicodedata
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from matplotlib.figure import Figure
 
 from rnnsearch.atomic import atomic_write
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.report.xml_text import printable
 
 FORMATS = ("png", "pdf", "svg")
 
@@ -99,11 +99,6 @@ def add_legend(axes: Axes, above: bool = False) -> None:
         text.set(parse_math=False, fontfamily=font_families())
 
 
-def printable(text: str) -> str:
-    """Return `text` on one line, with � in place of characters that XML forbids: control codes and lone surrogates."""
-    return "".join(" " if c.isspace() else "�" if _unprintable(c) else c for c in text)
-
-
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write the figure as PNG, PDF or SVG, according to the suffix of `path`; the same figure gives the same bytes.
 
@@ -140,10 +135,6 @@ def quiet_about_glyphs() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r"Glyph \d+|Matplotlib currently does not support")
         yield
-
-
-def _unprintable(character: str) -> bool:
-    return unicodedata.category(character) in ("Cc", "Cs") or ord(character) & 0xFFFE == 0xFFFE
 
 
 def _rendered(figure: Figure, kind: str, *, transparent: bool = False) -> bytes:

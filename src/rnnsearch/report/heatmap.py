@@ -16,10 +16,10 @@ from rnnsearch.report.figures import (
     INK,
     font_families,
     new_figure,
-    printable,
     quiet_about_glyphs,
     save_figure,
 )
+from rnnsearch.report.xml_text import printable
 
 MAX_WORDS = 150
 """The largest number of words on either side of a heat map; with more, it would be too large, or its words too small."""

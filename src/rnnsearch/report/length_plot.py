@@ -18,10 +18,10 @@ from rnnsearch.report.figures import (
     font_families,
     new_figure,
     plain_axes,
-    printable,
     save_figure,
     start_at_zero,
 )
+from rnnsearch.report.xml_text import printable
 
 # Lines also differ in style, so that they can be distinguished in black and white.
 _LINES = ("-", "--", "-.", ":")

@@ -11,7 +11,7 @@ import numpy as np
 from markupsafe import Markup
 
 from rnnsearch.report.document import write_document
-from rnnsearch.report.figures import printable
+from rnnsearch.report.xml_text import printable
 from rnnsearch.text import END, UNK, Vocabulary
 from rnnsearch.text.subwords import BEGIN
 from rnnsearch.translation.explanation import Explanation
