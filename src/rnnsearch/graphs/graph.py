@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,8 @@ from rnnsearch.graphs import onnx_format
 
 LARGEST_FILE = 2**31 - 1
 """Protocol Buffers hold no more bytes than these."""
+SMALL = 1024
+"""Constants of so many bytes are always in the file: the runtime needs shapes and the like before anything else."""
 
 
 @dataclass(eq=False)
@@ -136,6 +138,18 @@ class Graph:
             raise RnnsearchError(
                 f"{self.name}: {size / 1e9:.1f} GB of weights, and an ONNX file holds 2.1 GB; export with --precision int8"
             )
+        return self._written([onnx_format.tensor(name, array) for name, array in self._constants.items()], metadata)
+
+    def in_memory(self) -> tuple[bytes, dict[str, NDArray[Any]]]:
+        """An ONNX file without the large constants, and these: a runtime that takes them as they are makes no copy."""
+        large = {name: np.ascontiguousarray(array) for name, array in self._constants.items() if array.nbytes > SMALL}
+        constants = [
+            onnx_format.external_tensor(name, array) if name in large else onnx_format.tensor(name, array)
+            for name, array in self._constants.items()
+        ]
+        return self._written(constants, {}), large
+
+    def _written(self, constants: list[bytes], metadata: Mapping[str, str]) -> bytes:
         nodes = (
             onnx_format.node(
                 node.operator,
@@ -145,7 +159,6 @@ class Graph:
             )
             for node in self._nodes
         )
-        constants = (onnx_format.tensor(name, array) for name, array in self._constants.items())
         inputs, outputs = (
             [onnx_format.value_info(name, element_type, axes) for name, (element_type, axes) in group.items()]
             for group in (self.inputs, self.outputs)

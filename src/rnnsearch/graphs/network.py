@@ -131,7 +131,7 @@ class Network:
     def embedding(self, ids: Tensor, name: str) -> Tensor:
         """The embeddings (…, E) of word ids (…); an id of −1 stands for no word, whose embedding is zero."""
         graph = self.graph
-        if self.precision == "fp32":
+        if self.precision == "fp32" and not self.weights.are_integers(name):
             return graph.apply("Gather", graph.constant(_with_zero(self.weights[name])), ids)
         whole, scales = self.weights.quantized(name)
         row = graph.cast(graph.apply("Gather", graph.constant(_with_zero(whole)), ids), "float32")

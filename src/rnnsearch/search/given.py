@@ -46,7 +46,7 @@ class OnnxReader:
     def __init__(self, config: ModelConfig, weights: Weights, layer: Weights | None = None) -> None:
         """`layer` is the alignment layer, if the model has one."""
         self._config, self._backend = config, OnnxBackend(config, weights)
-        self._layer = None if layer is None else Runnable(alignment_layer(config, weights, layer).file())
+        self._layer = None if layer is None else Runnable(alignment_layer(config, weights, layer))
 
     def __call__(self, batch: Batch, links: bool = False) -> Given:
         """See `Reader`."""

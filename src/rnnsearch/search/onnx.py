@@ -48,7 +48,7 @@ class OnnxBackend:
         self.vocabulary_size = weights.shape("readout.b_w")[0]
         self._config, self._weights, self._precision = config, weights, precision
         self._signed = precision == "int8" and signed_products_are_exact()
-        self.encoder = Runnable(encoder(config, weights, precision, self._signed).file())
+        self.encoder = Runnable(encoder(config, weights, precision, self._signed))
         self.table = WordTable(config, weights, precision, self._signed)
         self._steps: dict[Predicted, Runnable] = {}
 
@@ -57,7 +57,7 @@ class OnnxBackend:
         if predicted not in self._steps:
             how = {"selects": self.selection is not None, "whole": predicted == "whole", "given": predicted == "given"}
             graph = step(self._config, self._weights, self._precision, self._signed, for_search=True, **how)
-            self._steps[predicted] = Runnable(graph.file())
+            self._steps[predicted] = Runnable(graph)
         return self._steps[predicted]
 
     def allowed(self, source: list[int]) -> list[int]:
@@ -79,7 +79,7 @@ class WordTable:
     def __init__(self, config: ModelConfig, weights: Weights, precision: Precision, signed: bool) -> None:
         graph = word_table(config, weights, precision, signed)
         _, (_, width) = graph.outputs["table"]
-        self._rows = Runnable(graph.file())
+        self._rows = Runnable(graph)
         self._table_VY = np.zeros((weights.shape("decoder.E")[0] + 1, int(width)), np.float32)
         self._is_known_V = np.zeros(len(self._table_VY), np.bool_)
 
