@@ -85,7 +85,7 @@ class OnnxReader:
             row_R = np.arange(R)
             arrays = {**{name: array[:R] for name, array in source.items()}, "state": state_RX, "alpha_before": alpha_RS}
             arrays |= {"parents": row_R, "places": row_R, "grid": row_R[:, np.newaxis], "words": before_B[:R]}
-            arrays |= {"table": self._backend.table.with_rows_of(before_B[:R]), "count": np.array([1])}
+            arrays |= {"read": self._backend.words(before_B[:R]), "count": np.array([1])}
             arrays["given"] = y_BT[:R, min(i, T - 1)]
             found = step(arrays)
             state_RX, alpha_RS = found["next_state"], found.get("alpha", alpha_RS)
