@@ -95,13 +95,13 @@ class WordRows:
         with self._lock:
             place_R = self._place_V[words_R]
             if place_R.min() < 0:
-                self._add(np.unique(words_R[place_R < 0]), words_R)
+                self._add(_distinct(words_R[place_R < 0]), words_R)
                 place_R = self._place_V[words_R]
             return self._kept_XY[place_R]
 
     def _add(self, missing: Integers, words_R: Integers) -> None:
         if self._count + len(missing) > len(self._kept_XY):
-            missing, self._count = np.unique(words_R), 0
+            missing, self._count = _distinct(words_R), 0
             self._place_V[:] = -1
             if len(missing) > len(self._kept_XY):
                 self._kept_XY = np.empty((len(missing), self._kept_XY.shape[1]), np.float32)
@@ -111,6 +111,11 @@ class WordRows:
         self._kept_XY[self._count : end] = computed[: len(missing)]
         self._place_V[missing] = np.arange(self._count, end)
         self._count = end
+
+
+def _distinct(words_R: Integers) -> Integers:
+    """The words, each once; `numpy.unique` would import NumPy's masked arrays."""
+    return np.flatnonzero(np.bincount(words_R - NO_WORD)) + NO_WORD
 
 
 class OnnxSession:
