@@ -30,7 +30,8 @@ class Runnable:
     """A graph that ONNX Runtime has loaded."""
 
     def __init__(self, graph: Graph, threads: int = 1) -> None:
-        file, constants = graph.in_memory()
+        """The graph loses its constants to the runtime, and cannot be used again."""
+        file, constants = graph.hand_over()
         self._session = session(file, threads, constants)
         self.inputs = [one.name for one in self._session.get_inputs()]
         self.outputs = [one.name for one in self._session.get_outputs()]
@@ -45,8 +46,8 @@ class Runnable:
 def session(file: bytes, threads: int = 1, constants: Mapping[str, NDArray[Any]] | None = None) -> InferenceSession:
     """A session of ONNX Runtime on the CPU; `constants` are those that the file does not contain.
 
-    The runtime packs matrices for its products, one after the other, and lets go of each that it has packed. It is told to
-    report nothing to its makers, and to keep no identity.
+    The runtime copies them, packs matrices for its products, and keeps nothing else of these. It is told to report nothing to
+    its makers, and to keep no identity.
     """
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime  # 0.1 s, which commands that do not translate need not wait for

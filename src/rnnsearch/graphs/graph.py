@@ -140,14 +140,19 @@ class Graph:
             )
         return self._written([onnx_format.tensor(name, array) for name, array in self._constants.items()], metadata)
 
-    def in_memory(self) -> tuple[bytes, dict[str, NDArray[Any]]]:
-        """An ONNX file without the large constants, and these: a runtime that takes them as they are makes no copy."""
-        large = {name: np.ascontiguousarray(array) for name, array in self._constants.items() if array.nbytes > SMALL}
-        constants = [
-            onnx_format.external_tensor(name, array) if name in large else onnx_format.tensor(name, array)
-            for name, array in self._constants.items()
-        ]
-        return self._written(constants, {}), large
+    def hand_over(self) -> tuple[bytes, dict[str, NDArray[Any]]]:
+        """An ONNX file without the large constants, and these, which the graph does not keep: a model needs little memory
+        while it is loaded."""
+        file_parts = []
+        large: dict[str, NDArray[Any]] = {}
+        for name, array in self._constants.items():
+            if array.nbytes > SMALL:
+                large[name] = np.ascontiguousarray(array)
+                file_parts.append(onnx_format.external_tensor(name, array))
+            else:
+                file_parts.append(onnx_format.tensor(name, array))
+        self._constants.clear()
+        return self._written(file_parts, {}), large
 
     def _written(self, constants: list[bytes], metadata: Mapping[str, str]) -> bytes:
         nodes = (

@@ -67,7 +67,7 @@ def step(
     if for_search:
         read_RY = graph.input("read", "float32", "rows", layout.word_size)
     else:
-        read_RY = _read_words(net, words_R)
+        read_RY = _read_words(net, net.embedding(words_R, "decoder.E"))
     inputs_RG, read_RL = graph.split(read_RY, [layout.gates, 2 * config.maxout_size])
 
     if context_RG is not None:  # s_{i−1} = f(s_{i−2}, y_{i−1}, c_{i−1}); before the first word there is s_0
@@ -117,17 +117,16 @@ def step(
 def word_rows(config: ModelConfig, weights: Weights, precision: Precision = "fp32", signed: bool = False) -> Graph:
     """The graph of what a step reads of the word before.
 
-    Input: `words` (rows), in which −1 stands for no word. Output: `read`, [W; V_o] E y + [b; b_o] (rows, Y).
+    Input: `y` (rows, E), embeddings of words. Output: `read`, [W; V_o] y + [b; b_o] (rows, Y).
     """
     net = Network("word_rows", config, weights, precision, signed)
-    rows_RY = _read_words(net, net.graph.input("words", "int64", "rows"))
-    net.graph.output("read", rows_RY, "float32", "rows", Layout.of(net).word_size)
+    read_RY = _read_words(net, net.graph.input("y", "float32", "rows", config.embedding_size))
+    net.graph.output("read", read_RY, "float32", "rows", Layout.of(net).word_size)
     return net.graph
 
 
-def _read_words(net: Network, words_R: Tensor) -> Tensor:
+def _read_words(net: Network, y_RE: Tensor) -> Tensor:
     """What the cell and the readout read of words, (R, Y)."""
-    y_RE = net.embedding(words_R, "decoder.E")
     return net.affine(y_RE, *CELLS[net.config.cell].inputs("decoder.cell"), Affine("readout.V_o", "readout.b_o"))
 
 

@@ -56,6 +56,14 @@ class Weights:
         array = self.arrays[name].astype(np.float32)
         return array * self.arrays[name + SCALE].astype(np.float32)[:, None] if self.are_integers(name) else array
 
+    def embeddings(self, name: str, ids: NDArray[np.int64]) -> Floats:
+        """Rows (…, E) of a matrix; those of −1, which stands for no word, are zero."""
+        rows = self.arrays[name][ids].astype(np.float32)
+        if self.are_integers(name):
+            rows *= self.arrays[name + SCALE].astype(np.float32)[ids][..., None]
+        rows[ids < 0] = 0
+        return rows
+
     def exactly(self, name: str) -> NDArray[Any]:
         """The weights in the precision that they have; those that are integers as float32."""
         return self[name] if self.are_integers(name) else self.arrays[name]

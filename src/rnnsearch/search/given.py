@@ -56,7 +56,7 @@ class OnnxReader:
         x_BS = np.pad(batch.source_BS, ((0, 0), (0, -S % POSITIONS)))[rows]
         lengths_B, y_BT = batch.source_lengths_B[rows], batch.target_BT[rows]
         layer = self._layer if links else None
-        source = self._backend.encoder({"words": x_BS, "lengths": lengths_B})
+        source = self._backend.encode(x_BS, lengths_B)
         source["lengths"] = lengths_B
         forced = self._forced(source, y_BT, batch.target_lengths_B[rows], states=layer is not None)
         given = Given(forced["log_p"][:B], forced["alpha"][:B, :, :S] if "alpha" in forced else None)

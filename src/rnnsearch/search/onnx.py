@@ -51,9 +51,14 @@ class OnnxBackend:
         self.vocabulary_size = weights.shape("readout.b_w")[0]
         self._config, self._weights, self._precision = config, weights, precision
         self._signed = precision == "int8" and signed_products_are_exact()
-        self.encoder = Runnable(encoder(config, weights, precision, self._signed))
+        self._encoder = Runnable(encoder(config, weights, precision, self._signed, for_search=True))
         self.words = WordRows(config, weights, precision, self._signed)
         self._steps: dict[Predicted, Runnable] = {}
+
+    def encode(self, words_BS: Integers, lengths_B: Integers) -> Arrays:
+        """What `rnnsearch.graphs.encoder` returns for these sentences."""
+        x_BSE = self._weights.embeddings("encoder.E", words_BS)
+        return self._encoder({"x": x_BSE, "lengths": lengths_B})
 
     def step(self, predicted: Predicted) -> Runnable:
         """The graph of a step; made when it is first needed."""
@@ -82,7 +87,7 @@ class WordRows:
     def __init__(self, config: ModelConfig, weights: Weights, precision: Precision, signed: bool) -> None:
         graph = word_rows(config, weights, precision, signed)
         _, (_, width) = graph.outputs["read"]
-        self._compute = Runnable(graph)
+        self._weights, self._compute = weights, Runnable(graph)
         words = weights.shape("decoder.E")[0] + 1
         self._kept_XY = np.empty((min(words, KEPT_NUMBERS // int(width)), int(width)), np.float32)
         self._place_V = np.full(words, -1)
@@ -107,7 +112,8 @@ class WordRows:
                 self._kept_XY = np.empty((len(missing), self._kept_XY.shape[1]), np.float32)
         end = self._count + len(missing)
         # A matrix of one row is multiplied in another order.
-        computed = self._compute({"words": np.resize(missing, max(2, len(missing)))})["read"]
+        y_RE = self._weights.embeddings("decoder.E", np.resize(missing, max(2, len(missing))))
+        computed = self._compute({"y": y_RE})["read"]
         self._kept_XY[self._count : end] = computed[: len(missing)]
         self._place_V[missing] = np.arange(self._count, end)
         self._count = end
@@ -141,8 +147,8 @@ class OnnxSession:
         B, S = len(x_BS), -(-int(lengths_B.max()) // POSITIONS) * POSITIONS
         x_BS = x_BS[:, : int(lengths_B.max())]
         words_BS = np.pad(x_BS, ((0, B == 1), (0, S - x_BS.shape[1])))
-        names = [name for name in (*_PER_POSITION, "state") if name in self._backend.encoder.outputs]
-        found = self._backend.encoder({"words": words_BS, "lengths": np.resize(lengths_B, len(words_BS))}, names)
+        found = self._backend.encode(words_BS, np.resize(lengths_B, len(words_BS)))
+        found = {name: found[name] for name in (*_PER_POSITION, "state") if name in found}
         self._first_state_BX = found.pop("state")[:B]
         selection = self._backend.selection
         self._waiting = [
