@@ -32,7 +32,7 @@ def encoder(
     `for_search`, the embeddings `x` (sentences, positions, E) of the words take the place of `words`: their matrix is not in
     the graph, where it would be a second time in memory.
     """
-    net = Network("encoder", config, weights, precision, signed)
+    net = Network("encoder", config, weights, precision, signed, for_file=not for_search)
     graph = net.graph
     axes = ("sentences", "positions")
     if for_search:

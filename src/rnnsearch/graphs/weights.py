@@ -54,7 +54,9 @@ class Weights:
     def __getitem__(self, name: str) -> Floats:
         """The weights as float32."""
         array = self.arrays[name].astype(np.float32)
-        return array * self.arrays[name + SCALE].astype(np.float32)[:, None] if self.are_integers(name) else array
+        if self.are_integers(name):
+            array *= self.arrays[name + SCALE].astype(np.float32)[:, None]
+        return array
 
     def embeddings(self, name: str, ids: NDArray[np.int64]) -> Floats:
         """Rows (…, E) of a matrix; those of −1, which stands for no word, are zero."""
