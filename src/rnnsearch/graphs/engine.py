@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -32,7 +34,10 @@ class Runnable:
     def __init__(self, graph: Graph, threads: int = 1) -> None:
         """The graph loses its constants to the runtime, and cannot be used again."""
         file, constants = graph.hand_over()
+        _give_back()
         self._session = session(file, threads, constants)
+        del constants
+        _give_back()
         self.inputs = [one.name for one in self._session.get_inputs()]
         self.outputs = [one.name for one in self._session.get_outputs()]
 
@@ -62,6 +67,14 @@ def session(file: bytes, threads: int = 1, constants: Mapping[str, NDArray[Any]]
         values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in constants.values()]
         options.add_external_initializers(list(constants), values)
     return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+
+
+def _give_back() -> None:
+    """Give memory that was needed for a moment back to the system, where the C library would keep it (glibc)."""
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
 
 
 class Engine:
