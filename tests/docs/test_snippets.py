@@ -28,7 +28,7 @@ import typer
 import forked
 import rnnsearch
 from kept import kept
-from rnnsearch.cli.commands import app
+from rnnsearch.cli.commands import application
 from rnnsearch.cli.options import settings
 from rnnsearch.datasets.builtin import write_corpus
 from spelling import spelt_words, write_table
@@ -91,7 +91,7 @@ def check_command(arguments: list[str]) -> None:
 
     A setting may have a value that the plugin defines, which is not loaded here.
     """
-    command = typer.main.get_command(app)
+    command = typer.main.get_command(application())
     plugin = arguments[0] == "--plugin"
     arguments = arguments[2:] if plugin else arguments
     name, subcommand, rest = command.resolve_command(command.make_context("rnnsearch", list(arguments)), arguments)
