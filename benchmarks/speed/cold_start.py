@@ -92,7 +92,9 @@ def main() -> None:
     for one, rows in stages.items():
         print(one)
         for name, row in rows.items():
-            print(f"  {name:32} {row['processor_seconds']:7.3f} processor s  +{row['added_mb']:6.1f} = {row['resident_mb']:6.1f} MB")
+            print(
+                f"  {name:32} {row['processor_seconds']:7.3f} processor s  +{row['added_mb']:6.1f} = {row['resident_mb']:6.1f} MB"
+            )
 
 
 def _in_turn(programs: dict[str, list[str]], rounds: int) -> dict[str, dict[str, float]]:
