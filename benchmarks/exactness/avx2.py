@@ -2,10 +2,10 @@
 
     python benchmarks/exactness/avx2.py [--sentences 3]
 
-The installed translator translates some sentences, together and each by itself, on this processor and on the emulated one. On
-either, each sentence has the same bits alone and among the others: text, score and attention. Between the two, the texts are
-the same and the scores differ by 1e-4 at most. Needs the program `qemu-x86_64` (Debian's `qemu-user`); without it, nothing is
-compared, and the exit status is 77.
+The installed translator translates some sentences, together and each by itself, on this processor and on the emulated one.
+On either, each sentence has to have the same bits alone and among the others: text, score and attention. Between the two,
+the texts have to be the same and the scores to differ by 1e-4 at most. Needs the program `qemu-x86_64` (Debian's
+`qemu-user`); without it, nothing is compared, and the exit status is 77.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def main() -> None:
         print("SKIPPED: there is no qemu-x86_64 here; nothing was compared", file=sys.stderr)
         sys.exit(SKIPPED)
     here, there = _translated([], lines), _translated([emulator, "-cpu", CPU], lines)
-    found = {
+    found: dict[str, Any] = {
         "same_bits_alone_and_together": {
             "here": here["alone"] == here["together"],
             CPU: there["alone"] == there["together"],

@@ -76,6 +76,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "scale/processes": (TEXTS, f"{TEXTS} --memory"),
     "server/ctranslate2_serving": ("",),
     "server/hostile": (SERVED,),
+    "server/memory": ("--source {data}/corpus/valid.en --target {data}/corpus/valid.fr",),
     "server/restart": ("--model {model}",),
     "server/serving": (SERVED,),
     "server/soak": (SERVED,),
@@ -109,6 +110,7 @@ NEEDS = {
 }
 """The package that a script needs, which is never a dependency."""
 ELSEWHERE = {
+    "exactness/avx2": "an emulated processor takes minutes to load a model",
     "pages/render": "tests/docs/test_reference.py renders every page",
     "peers/install": "it downloads toolkits of some gigabytes",
     "speed/install_size": "it downloads all dependencies",

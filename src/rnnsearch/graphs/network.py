@@ -64,8 +64,8 @@ class Network:
         if self.precision == "fp32":
             return graph.apply("Gemm", x_RX, graph.constant(self._floats(maps, more)), b, transB=1)
         w_YX, scale_Y = self._integers(maps)
-        w_YX = np.pad(w_YX, ((0, more), (0, 0)), constant_values=self._zero_weight) if more else w_YX
-        w_XY = graph.constant(np.ascontiguousarray(w_YX.T))
+        rest_YX = np.full((more, w_YX.shape[1]), self._zero_weight, w_YX.dtype)
+        w_XY = graph.constant(np.concatenate([w_YX, rest_YX]).T)
         return self._integer_product(x_RX, w_XY, graph.constant(np.pad(scale_Y, (0, more))), b)
 
     def affine_rows(self, x_RX: Tensor, one: Affine, rows_Y: Tensor) -> Tensor:

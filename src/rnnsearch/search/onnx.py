@@ -102,7 +102,8 @@ class WordRows:
             if place_R.min() < 0:
                 self._add(_distinct(words_R[place_R < 0]), words_R)
                 place_R = self._place_V[words_R]
-            return self._kept_XY[place_R]
+            read_RY: NDArray[np.float32] = self._kept_XY[place_R]
+            return read_RY
 
     def _add(self, missing: Integers, words_R: Integers) -> None:
         if self._count + len(missing) > len(self._kept_XY):

@@ -174,7 +174,7 @@ def _sacremoses() -> ModuleType:
 
         later = {name: _Later(name) for name in _UNUSED if name not in sys.modules}
         sys.modules.update(later)
-        re.compile = compile_ranges  # type: ignore[assignment]
+        re.compile = compile_ranges
         try:
             return importlib.import_module("sacremoses")
         finally:
