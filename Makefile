@@ -35,7 +35,7 @@ test-slow: $(VENV)/.installed-dev
 	$(PYTEST) -m slow --hypothesis-profile quick $(TESTS)
 
 test-nightly: $(VENV)/.installed-dev
-	$(PYTEST) -m "nightly or (hypothesis and not own_examples)" --hypothesis-profile thorough $(TESTS)
+	$(PYTEST) -m "nightly or hypothesis" --hypothesis-profile thorough $(TESTS)
 
 docs: $(VENV)/.installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

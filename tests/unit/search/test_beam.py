@@ -11,6 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from products import every_pair
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.model import RNNsearch
 from rnnsearch.search.beam import Hypothesis, beam_search
@@ -135,9 +136,7 @@ def same(found: list[Hypothesis], expected: list[tuple[list[int], float, bool]],
     np.testing.assert_allclose([h.score for h in found], scores, rtol=tolerance / 100, atol=tolerance)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("alignment", ALIGNMENTS)
-@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize(("cell", "alignment", "order"), every_pair(CELLS, ALIGNMENTS, ORDERS))
 @settings(max_examples=5)
 @given(
     sentences=sources,
