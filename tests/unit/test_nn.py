@@ -307,7 +307,7 @@ CASES = [
             lambda c=c: BidirectionalRNN(E, N, c),
             (torch.randn(B, 3, E), MASK[:, :3]),
             id=f"rnn, {c}",
-            marks=pytest.mark.slow,
+            marks=pytest.mark.nightly,
         )
         for c in ("gated", "lstm")
     ),
@@ -318,6 +318,7 @@ def compare(found: object, expected: object) -> None:
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "inputs"), CASES)
 def test_compiled_is_eager(make, inputs) -> None:  # type: ignore[no-untyped-def]
     layer = make()

@@ -305,6 +305,7 @@ class Decoding(nn.Module):
         return outputs, weights
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cell", "order"), [("gated", ORDERS[0]), ("LSTMCell", ORDERS[2])])
 def test_compiled_is_eager(cell: str, order: str) -> None:
     decoding = Decoding(network(cell, order, layer=True, dtype=torch.float32))

@@ -138,6 +138,7 @@ def test_a_full_disk_is_one_line() -> None:
     assert "the disk is full" in done.stderr
 
 
+@pytest.mark.slow
 def test_nothing_is_said_at_exit_where_triton_was_loaded() -> None:
     pytest.importorskip("triton")
     code = "import torch, triton, rnnsearch.cli as cli, sys; sys.argv = ['rnnsearch', '--version']; cli.main()"

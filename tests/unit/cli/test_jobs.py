@@ -72,12 +72,13 @@ TRANSLATE: dict[str, tuple[str, ...]] = {
 }
 
 
-QUICK = ("text", "json")
+MARKS = {"text": (), "json": (pytest.mark.slow,), "int8": (pytest.mark.slow,)}
+"""The other options are for the nightly tests."""
 
 
 @pytest.mark.parametrize(
     "options",
-    [pytest.param(TRANSLATE[name], id=name, marks=() if name in QUICK else pytest.mark.slow) for name in TRANSLATE],
+    [pytest.param(TRANSLATE[name], id=name, marks=MARKS.get(name, (pytest.mark.nightly,))) for name in TRANSLATE],
 )
 def test_translate(
     rnnsearch: Run, model_folder: Folders, texts: tuple[Path, Path], tmp_path: Path, options: tuple[str, ...]
@@ -96,6 +97,7 @@ def test_translate(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["1.out", "2.out", "3.out"]
 
 
+@pytest.mark.slow
 def test_what_is_in_several_shards(rnnsearch: Run, model_folder: Folders, texts: tuple[Path, Path], tmp_path: Path) -> None:
     """Lines are counted through, prefixes go with their lines, terms are placed, and the page has all sentences."""
     prefix, terms, page = tmp_path / "prefix", tmp_path / "terms", tmp_path / "page.html"
@@ -178,10 +180,10 @@ def test_evaluate(rnnsearch: Run, model_folder: Folders, texts: tuple[Path, Path
     "options",
     [
         (),
-        pytest.param(("--target",), marks=pytest.mark.slow),
-        pytest.param(("--target", "--format", "json"), marks=pytest.mark.slow),
+        pytest.param(("--target",), marks=pytest.mark.nightly),
+        pytest.param(("--target", "--format", "json"), marks=pytest.mark.nightly),
         pytest.param(("--target", "--tokenized", "--gold"), marks=pytest.mark.slow),
-        ("--target", "--reverse-model"),
+        pytest.param(("--target", "--reverse-model"), marks=pytest.mark.slow),
     ],
 )
 def test_align(
@@ -368,8 +370,8 @@ def files_of(folder: Path) -> dict[str, bytes]:
     "options",
     [
         ("--hold-out", 9),
-        pytest.param((), marks=pytest.mark.slow),
-        pytest.param(("--set", "data.remove_duplicates=false"), marks=pytest.mark.slow),
+        pytest.param((), marks=pytest.mark.nightly),
+        pytest.param(("--set", "data.remove_duplicates=false"), marks=pytest.mark.nightly),
         pytest.param(("--set", "data.subwords=bpe"), marks=pytest.mark.slow),
     ],
 )
@@ -410,7 +412,9 @@ def test_prepare_goes_on(rnnsearch: Run, corpus: tuple[Path, Path], tmp_path: Pa
     assert files_of(tmp_path / "other") == files_of(tmp_path / "short")
 
 
-@pytest.mark.parametrize("options", [(), ("--method", "moore-lewis", "--side", "target")])
+@pytest.mark.parametrize(
+    "options", [(), pytest.param(("--method", "moore-lewis", "--side", "target"), marks=pytest.mark.slow)]
+)
 def test_select(
     rnnsearch: Run,
     corpus: tuple[Path, Path],

@@ -77,7 +77,9 @@ def next_log_p(model: RNNsearch, source: list[int], written: list[int]) -> tuple
 
 def log_p(model: RNNsearch, source: list[int], words: list[int], finished: bool = True) -> float:
     written = [*words, END] if finished else words
-    return float(sum(next_log_p(model, source, written[:i])[0][word] for i, word in enumerate(written)))
+    with torch.no_grad():
+        log_p_PV = torch.log_softmax(model(*batch_of([(source, words)])).logits_PV, -1)
+    return float(log_p_PV[torch.arange(len(written)), written].sum())
 
 
 def literal_beam_search(

@@ -108,7 +108,7 @@ def test_what_cannot_be_adapted_is_told(model: Path, tmp_path: Path) -> None:
         adapt(model, tmp_path, QUIET)
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [pytest.param(2, marks=pytest.mark.slow), pytest.param(60, marks=pytest.mark.nightly)])
 def test_a_kill_leaves_no_half_of_a_model(model: Path, tmp_path: Path, kills: int) -> None:
     """Whenever it is killed, the link leads to the version before or to a complete new one."""
     random, seconds = Random(kills), 4.0

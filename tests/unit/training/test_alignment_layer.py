@@ -136,6 +136,7 @@ def test_the_lexicon_counts_its_links(translator: Translator) -> None:
     assert all(counter.counts[word].most_common(1)[0][0] == DICTIONARY[word] for word in NOUNS)
 
 
+@pytest.mark.slow
 def test_the_same_pairs_make_the_same_layer(trained: Callable[..., Translator]) -> None:
     seen: list[int] = []
     trainings = [AlignmentLayerTraining(trained("gated", "mlp").system, LEARNED[:50]) for _ in range(2)]
@@ -147,6 +148,7 @@ def test_the_same_pairs_make_the_same_layer(trained: Callable[..., Translator]) 
     assert sum(seen) == sum(training.updates for training in trainings)
 
 
+@pytest.mark.slow
 def test_pairs_that_are_too_long_or_empty_are_passed_over(trained: Callable[..., Translator]) -> None:
     system = trained("gated", "mlp").system
     odd = [LinkedPair(["the"] * 1000, ["le"], {}), LinkedPair([], ["le"], {}), LinkedPair(["the"], [], {})]
@@ -224,7 +226,7 @@ def written(place: Path, pairs: list[LinkedPair]) -> tuple[Path, Path, Path]:
     return paths
 
 
-@pytest.mark.parametrize("given_links", [True, False])
+@pytest.mark.parametrize("given_links", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_the_command_learns_it_and_other_commands_use_it(
     rnnsearch: Run, model_folder: Callable[[str], Path], tmp_path: Path, given_links: bool
 ) -> None:

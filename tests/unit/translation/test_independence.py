@@ -19,11 +19,11 @@ lines = st.one_of(
     st.sampled_from([source for source, _ in toy_pairs(50, seed=9)]),
     st.lists(words, max_size=40).map(" ".join),
 )
-OFTEN = (("gated", "mlp"), ("gated", "none"), ("lstm", "mlp"))
+MARKS = {("gated", "mlp"): (), ("gated", "none"): (), ("lstm", "mlp"): (pytest.mark.slow,)}
 every_model = pytest.mark.parametrize(
     ("cell", "alignment"),
     [
-        pytest.param(cell, alignment, marks=() if (cell, alignment) in OFTEN else pytest.mark.slow)
+        pytest.param(cell, alignment, marks=MARKS.get((cell, alignment), (pytest.mark.nightly,)))
         for cell in CELLS
         for alignment in ALIGNMENTS
     ],
