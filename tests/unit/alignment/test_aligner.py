@@ -207,7 +207,7 @@ def test_links_of_small_probability_are_drawn_until_there_are_nearly_as_many_as_
 PEAKS = """
 import gc, json, sys, tracemalloc
 from rnnsearch.alignment import Aligner, Corpus, bitext, lexicon
-bitext.SIZE, lexicon._CHUNK = 4_000, 200
+bitext.SIZE, lexicon._CHUNK = 10_000, 500
 
 def peak(text):
     gc.collect()
@@ -228,7 +228,7 @@ print(json.dumps([peak(text), peak(4 * text)]))
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_text() -> None:
     """Measured in a process of its own, where nothing else allocates."""
-    given = json.dumps(some_text(400))
+    given = json.dumps(some_text(1000))
     done = subprocess.run([sys.executable, "-c", PEAKS], input=given, capture_output=True, text=True, check=True)
     (short, cells), (long, more_cells) = json.loads(done.stdout)
     # Objects that wait for the collector of garbage vary; the numbers of the cells alone are four bytes each.

@@ -37,7 +37,7 @@ def run_then_list_imports(*arguments: str) -> str:
 
 HELP_OF_EACH = """
 import json, os, sys
-import rnnsearch.cli
+import pydantic, rnnsearch.cli.commands
 for command, code in json.loads(sys.stdin.read()).items():
     print(f"\\0{command}\\0", end="", flush=True)
     if os.fork() == 0:
@@ -46,7 +46,7 @@ for command, code in json.loads(sys.stdin.read()).items():
         os._exit(0)
     assert os.wait()[1] == 0
 """
-"""Every command in a process of its own, forked from one that has imported nothing but `rnnsearch.cli`."""
+"""Every command in a process of its own, forked from one that has imported what all of them use."""
 
 
 @pytest.fixture(scope="module")
