@@ -36,8 +36,10 @@ def run_then_list_imports(*arguments: str) -> str:
 
 
 HELP_OF_EACH = """
-import json, os, sys
-import pydantic, rnnsearch.cli.commands
+import functools, json, os, sys
+import pydantic, typer.main, rnnsearch.cli.commands
+typer.main.get_command = functools.cache(typer.main.get_command)
+typer.main.get_command(rnnsearch.cli.commands.app)
 for command, code in json.loads(sys.stdin.read()).items():
     print(f"\\0{command}\\0", end="", flush=True)
     if os.fork() == 0:
@@ -46,7 +48,7 @@ for command, code in json.loads(sys.stdin.read()).items():
         os._exit(0)
     assert os.wait()[1] == 0
 """
-"""Every command in a process of its own, forked from one that has imported what all of them use."""
+"""Every command in a process of its own, forked from one that has imported what all of them use, and built the parser."""
 
 
 @pytest.fixture(scope="module")

@@ -14,12 +14,11 @@ import pytest
 
 import forked
 from command_line import Folders, Run, refused
-from kept import kept
 from rnnsearch import translate_file
 from rnnsearch.jobs import shards
 from rnnsearch.model_folder import new_system, save_settings, save_weights
 from rnnsearch.text import Vocabularies, Vocabulary
-from toy import ORDERS, SOURCE_WORDS, TARGET_WORDS, make_trained, toy_config, toy_pairs
+from toy import SOURCE_WORDS, TARGET_WORDS, toy_config, toy_pairs, toy_vocabularies
 
 
 @pytest.fixture(autouse=True)
@@ -41,14 +40,15 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def other_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A further model for an ensemble, one that writes from right to left, and one of the other direction."""
     folder = tmp_path_factory.mktemp("models")
-    made = {"lstm": kept(make_trained, "lstm", "mlp", ORDERS[0])}
+    made: dict[str, Path] = {}
     turned = Vocabularies(Vocabulary(SOURCE_WORDS), Vocabulary(TARGET_WORDS, right_to_left=True))
     backward = Vocabularies(Vocabulary(TARGET_WORDS), Vocabulary(SOURCE_WORDS))
-    for name, vocabularies, data in (
-        ("r2l", turned, {"right_to_left": True}),
-        ("backward", backward, {"source_language": "fr", "target_language": "en"}),
+    for name, vocabularies, data, model in (
+        ("lstm", toy_vocabularies(), {}, {"cell": "lstm"}),
+        ("r2l", turned, {"right_to_left": True}, {}),
+        ("backward", backward, {"source_language": "fr", "target_language": "en"}, {}),
     ):
-        system = new_system(toy_config(data=data, search={"maximum_length_ratio": 2.0}), vocabularies)
+        system = new_system(toy_config(data=data, model=model, search={"maximum_length_ratio": 2.0}), vocabularies)
         made[name] = folder / name
         save_settings(made[name], system)
         save_weights(made[name] / "model.safetensors", system)

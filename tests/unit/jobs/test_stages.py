@@ -78,7 +78,9 @@ def written(stage: RowStage[Any, Any], rows: list[Any], output: Path, jobs: int 
     return output.read_text(encoding="utf-8"), done
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "json")) for name in CASES])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in ("translate", "score"))) for name in CASES]
+)
 def test_any_jobs_and_an_interruption(
     translator: Translator, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,7 +123,9 @@ def test_an_error_leaves_no_output(translator: Translator, tmp_path: Path) -> No
     assert (tmp_path / "out").read_text() == "before"
 
 
-@pytest.mark.parametrize("command", ["score", "rescore", "pronounce"])
+@pytest.mark.parametrize(
+    "command", ["score", *(pytest.param(command, marks=pytest.mark.slow) for command in ("rescore", "pronounce"))]
+)
 def test_the_commands(rnnsearch: Run, tmp_path: Path, command: str) -> None:
     for name, lines in {"a.en": LINES, "a.fr": TARGETS, "n-best": map(str, entries())}.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -292,7 +292,7 @@ def test_validation_does_not_disturb_training(tmp_path: Path) -> None:
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
 
 
-@pytest.mark.parametrize("alignment", ["mlp", "none"])
+@pytest.mark.parametrize("alignment", ["mlp", pytest.param("none", marks=pytest.mark.slow)])
 def test_both_engines_train_alike(tmp_path: Path, alignment: str) -> None:
     """From the same seed, the loss of thirty updates differs by rounding alone."""
     losses = []

@@ -73,7 +73,7 @@ def test_neither_the_other_lines_nor_their_order_nor_the_batch_size_matter(
         same(one, other)
 
 
-@pytest.mark.parametrize("alignment", ALIGNMENTS)
+@pytest.mark.parametrize("alignment", ["mlp", pytest.param("none", marks=pytest.mark.slow)])
 def test_a_whole_file_at_once_or_line_by_line_in_the_other_order(trained: Trained, alignment: str) -> None:
     translator = trained("gated", alignment, ORDERS[1])
     sources = [source for source, _ in toy_pairs(30, seed=11)]
