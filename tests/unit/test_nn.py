@@ -124,6 +124,7 @@ def test_attention_does_not_see_padding() -> None:
         assert torch.equal(one, two)
 
 
+@pytest.mark.slow
 def test_gradients_of_attention() -> None:
     layer = attention()
     names = [name for name, _ in layer.named_parameters()]
@@ -335,6 +336,7 @@ def test_compiled_is_eager(make, inputs) -> None:  # type: ignore[no-untyped-def
     compare(gradients, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "inputs"), CASES)
 def test_exported_is_eager(make, inputs) -> None:  # type: ignore[no-untyped-def]
     """And takes any number of sequences; the attention, any number of positions."""

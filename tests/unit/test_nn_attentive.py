@@ -320,6 +320,7 @@ def test_compiled_is_eager(cell: str, order: str) -> None:
     same(gradients[1], gradients[0], 1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attention", ["location", "mixture"])
 def test_an_exported_step(attention: str) -> None:
     """The step of a decoder, with its memory and its state as inputs, for any number of sequences and positions."""

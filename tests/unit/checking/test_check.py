@@ -39,7 +39,7 @@ def written(folder: Path, text: str) -> Path:
     return folder / "my_model.py"
 
 
-@pytest.mark.parametrize("framework", ["numpy", "torch"])
+@pytest.mark.parametrize("framework", ["numpy", pytest.param("torch", marks=pytest.mark.slow)])
 def test_a_model_without_mistakes_agrees(tmp_path: Path, framework: str) -> None:
     report = rnnsearch.check(student(tmp_path, framework), seed=11)
     assert report.agrees

@@ -167,6 +167,7 @@ def test_translate_standard_input(model_folder: Folders, tmp_path: Path) -> None
     assert lines[2]
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_error_to_speak_of(model_folder: Folders, tmp_path: Path) -> None:
     (tmp_path / "in.en").write_text("the dog sees a cat .\n" * 3000)
     command = [sys.executable, "-c", "from rnnsearch.cli import main; main()", "translate", "--format", "json"]

@@ -161,6 +161,7 @@ def test_what_is_no_development_set(
     assert not (tmp_path / "model").exists()
 
 
+@pytest.mark.slow
 def test_settings_of_the_text_come_with_prepared_data(rnnsearch: Run, text: list[object], tmp_path: Path) -> None:
     """A file of settings may repeat them, as `presets` writes all of them; it may not ask for others."""
     prepared = rnnsearch("prepare", *text, "--hold-out", 6, *TINY[:2], "--output", tmp_path / "data")

@@ -45,6 +45,7 @@ def versions(folder: Path) -> list[str]:
     return sorted(path.name for path in (folder / "models" / "en-fr").iterdir() if path.name != "lock")
 
 
+@pytest.mark.slow
 def test_it_learns_the_corrections_and_goes_back(model: Path, tmp_path: Path) -> None:
     remember(tmp_path, 200, 3)
     first = adapt(model, tmp_path, QUIET)

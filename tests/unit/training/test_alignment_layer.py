@@ -73,6 +73,7 @@ def errors(found: list[Links | None]) -> int:
     return sum(len((links or frozenset()) ^ pair.links.keys()) for links, pair in zip(found, UNSEEN, strict=True))
 
 
+@pytest.mark.slow
 def test_it_links_words_better_than_attention(translator: Translator, trained: Callable[..., Translator]) -> None:
     sources, targets = [pair.source for pair in UNSEEN], [pair.target for pair in UNSEEN]
     by_layer, by_attention = (
@@ -82,6 +83,7 @@ def test_it_links_words_better_than_attention(translator: Translator, trained: C
     assert by_layer < by_attention / 2
 
 
+@pytest.mark.slow
 def test_translations_and_scores_stay_as_they_are(translator: Translator, trained: Callable[..., Translator]) -> None:
     lines = [" ".join(pair.source) for pair in UNSEEN]
     before, after = trained("gated", "mlp").n_best(lines, 2), translator.n_best(lines, 2)
@@ -91,6 +93,7 @@ def test_translations_and_scores_stay_as_they_are(translator: Translator, traine
             assert np.array_equal(one.alignment, other.alignment)
 
 
+@pytest.mark.slow
 def test_links_of_a_translation_are_those_of_the_same_pair_given(translator: Translator) -> None:
     for pair in UNSEEN[:20]:
         translation = translator.translate(" ".join(pair.source))
@@ -102,6 +105,7 @@ def test_links_of_a_translation_are_those_of_the_same_pair_given(translator: Tra
         assert again.linker is None
 
 
+@pytest.mark.slow
 def test_a_long_line_has_the_links_of_its_segments(translator: Translator) -> None:
     line = " ".join(" ".join(pair.source) for pair in UNSEEN[:8])
     translation = translator.translate(line, max_segment=25)
@@ -114,11 +118,13 @@ def test_a_long_line_has_the_links_of_its_segments(translator: Translator) -> No
     assert translation.links == shifted
 
 
+@pytest.mark.slow
 def test_empty_lines_have_no_links(translator: Translator) -> None:
     assert translator.translate("").links == frozenset()
     assert translator.score_words([["the"], []], [[], ["le"]])[0].links == frozenset()
 
 
+@pytest.mark.slow
 def test_an_unknown_word_is_replaced_by_the_word_that_it_is_linked_to(translator: Translator) -> None:
     found = [translator.translate(" ".join(pair.source), replace_unk=True, forbid_unk=False) for pair in UNSEEN]
     replacements = 0
@@ -130,6 +136,7 @@ def test_an_unknown_word_is_replaced_by_the_word_that_it_is_linked_to(translator
     assert replacements > 5
 
 
+@pytest.mark.slow
 def test_the_lexicon_counts_its_links(translator: Translator) -> None:
     counter = LinkCounter(translator.system)
     counter.add([pair.source for pair in UNSEEN], [pair.target for pair in UNSEEN])
@@ -193,6 +200,7 @@ def test_probabilities_of_words_are_means_over_their_subwords(sources: list[int]
     np.testing.assert_allclose(found, of_words, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_copy_takes_it_along_and_another_model_refuses_it(
     folder: Path, trained: Callable[..., Translator], tmp_path: Path
 ) -> None:
@@ -271,6 +279,7 @@ def test_wrong_links_get_a_line(
     assert not (model / ALIGNMENT_LAYER).exists()
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_learned_the_layer_stays(rnnsearch: Run, folder: Path, tmp_path: Path) -> None:
     before = (folder / ALIGNMENT_LAYER).read_bytes()
     source, target, _ = written(tmp_path, [LinkedPair([], ["le"], {})])

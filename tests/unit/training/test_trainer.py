@@ -312,7 +312,8 @@ def test_both_engines_train_alike(tmp_path: Path, alignment: str) -> None:
     assert losses[0][-1] < losses[0][0]
 
 
-@pytest.mark.parametrize("accumulate", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("accumulate", [1, 2])
 def test_two_readings_differ_by_dropout_alone(tmp_path: Path, accumulate: int) -> None:
     losses, words = {}, set()
     for dropout in (0.0, 0.3):
