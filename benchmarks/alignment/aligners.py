@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import numpy as np
@@ -191,12 +192,14 @@ def theirs(name: str, peers: Path, text: Sequence[Path], output: Path, test: Ali
 
 
 def measured(command: list[str], text: Sequence[Path], result: Path) -> dict[str, Any]:
-    """The cost of a command that aligns a text and writes `result` last; kept beside it."""
-    kept = result.with_name(f"{result.name}.cost.json")
+    """The cost of a command that aligns a text in one thread and writes `result` last; kept beside it."""
+    kept, parts, temporary = (result.with_name(f"{result.name}.{end}") for end in ("cost.json", "parts", "temporary"))
     if not kept.exists():
         print(f"{result.name}: aligning", file=sys.stderr)
-        cost, pairs = cost_of(command), sum(1 for _ in read_lines(text[0]))
+        temporary.mkdir(exist_ok=True)
+        cost, pairs = cost_of(command, 1, (temporary, parts)), sum(1 for _ in read_lines(text[0]))
         write_json(kept, cost | {"pairs": pairs, "pairs_per_second": pairs / cost["processor"]})
+        rmtree(temporary)
     return dict(json.loads(kept.read_text(encoding="utf-8")))
 
 
