@@ -36,9 +36,9 @@ from benchmarks.lib import built_in
 from benchmarks.lib.command import Parser, cost_of, rnnsearch
 from benchmarks.lib.record import RESULTS, machine, read, sized, write_result
 from benchmarks.peers import aligners as peer_aligners
-from rnnsearch.alignment import Aligner, LineLinks
+from rnnsearch.alignment import Aligner, Corpus, LineLinks
 from rnnsearch.atomic import write_json, write_text
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.read import read_lines, read_pairs
 from rnnsearch.data.word_alignments import Links, Symmetry, parse_gold, to_pharaoh
 from rnnsearch.text.tokenize import Tokenizer
 
@@ -155,7 +155,8 @@ def blind(data: Path, output: Path, peers: Path, names: Sequence[str]) -> None:
     text = written(output, (sources, targets), lambda: training)
     files: dict[str, list[Links]] = {}
     if OURS in names:
-        files[OURS] = [line.links() for line in ours(text, output, test)[0]]
+        aligner = learned(text, output.with_name(f"{output.name}.aligner"))
+        files[OURS] = [line.links() for line in aligner.align(zip(sources, targets, strict=True))]
     for name, file, way in (("eflomal", "eflomal-intersection", WAYS[0]), ("fast_align", "fast_align", WAYS[-1])):
         if name in names:
             files[file] = theirs(name, peers, text, output, test)["links"][way]
@@ -178,6 +179,17 @@ def ours(text: Sequence[Path], output: Path, test: Aligned) -> tuple[list[LineLi
     files = ["--source", text[0], "--target", text[1], "--output", links, "--save", kept]
     cost = measured(rnnsearch("align", *files), text, links)
     return list(Aligner.load(kept).align(zip(test.sources, test.targets, strict=True))), cost
+
+
+def learned(text: Sequence[Path], kept: Path) -> Aligner:
+    """An aligner that has learned from the two files of a text. It is kept, and loaded if the script runs again."""
+    work = kept.with_name(f"{kept.name}.parts")
+    if not (kept / "aligner.json").exists():
+        print(f"{kept.name}: learning", file=sys.stderr)
+        work.mkdir(exist_ok=True)
+        Aligner.learn(Corpus(read_pairs(text[:1], text[1:]), work)).save(kept)
+        rmtree(work)
+    return Aligner.load(kept)
 
 
 def theirs(name: str, peers: Path, text: Sequence[Path], output: Path, test: Aligned) -> dict[str, Any]:
