@@ -85,6 +85,7 @@ def main() -> None:
     weights = fit(*(np.concatenate(parts) for parts in zip(*collected, strict=True)))
     path = Path(TINY) / WEIGHTS.name if TINY else WEIGHTS
     write_text(path, json.dumps({name: np.round(part, 4).tolist() for name, part in weights.items()}) + "\n")
+    print(f"wrote {path}")
 
 
 def known_links(name: str, lines: int | None, data: Path, folder: Path) -> tuple[Sequence[Path], Aligned]:
