@@ -5,6 +5,7 @@ For a quick `--help`, help is plain text, without Rich.
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
@@ -77,6 +78,7 @@ def _options(
     plugins.load_files(plugin or [])
 
 
+@cache
 def application(name: str | None = None) -> typer.Typer:
     """The program with all of its commands, or with the one of this name alone, which starts in less time."""
     app = typer.Typer(

@@ -47,6 +47,7 @@ def test_download_of_what_is_not_known(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_builtin_corpus_needs_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def connect(*_: object, **__: object) -> NoReturn:
         raise AssertionError("a connection was opened")
