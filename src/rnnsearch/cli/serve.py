@@ -51,7 +51,7 @@ _Memory = Annotated[
 ]
 _Processes = Annotated[
     int | None,
-    typer.Option("--processes", min=1, help="Processes that search (2 by default); each has a copy of the models."),
+    typer.Option("--processes", min=1, help="Processes that search (2 by default); on Linux, they share the models."),
 ]
 _LogText = Annotated[bool, typer.Option("--log-text", help="Write the texts that are translated into the log.")]
 
