@@ -89,7 +89,8 @@ def application(name: str | None = None) -> typer.Typer:
         rich_markup_mode=None,
         help="Neural machine translation by jointly learning to align and translate (Bahdanau, Cho & Bengio 2015).",
         epilog="To begin, run `rnnsearch demo`: it trains a small model in about five minutes and shows what it does. "
-        "`echo 'Thank you very much.' | rnnsearch translate` needs no training: it uses the model that comes with the package. "
+        "`echo 'Thank you very much.' | rnnsearch translate` needs no training: it uses the model that comes with the "
+        "package. "
         "`eflomal-align`, `eflomal-makepriors`, `fast_align` and `atools` stand in for the programs of these names.",
     )
     app.callback()(_options)

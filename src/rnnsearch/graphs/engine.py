@@ -51,7 +51,7 @@ class Runnable:
 def session(file: bytes, threads: int = 1, constants: Mapping[str, NDArray[Any]] | None = None) -> InferenceSession:
     """A session of ONNX Runtime on the CPU; `constants` are those that the file does not contain.
 
-    The runtime copies them, packs matrices for its products, and keeps nothing else of these. It is told to report nothing to
+    The runtime copies the weights and packs matrices for its products. It is told to report nothing to
     its makers, and to keep no identity.
     """
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
