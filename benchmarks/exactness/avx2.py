@@ -2,10 +2,10 @@
 
     python benchmarks/exactness/avx2.py [--sentences 3]
 
-The installed translator translates some sentences, together and each by itself, on this processor and on the emulated one. On
-either, each sentence has the same bits alone and among the others: text, score and attention. Between the two, the texts are
-the same and the scores differ by 1e-4 at most. Needs the program `qemu-x86_64` (Debian's `qemu-user`); without it, nothing is
-compared, and the exit status is 77.
+A bundled model translates some sentences, together and one by one, on this processor and on the emulated one. On each
+processor, the text, score and attention of a sentence are the same, bit for bit, alone and among the others. Between the
+processors, the texts are the same and the scores differ by at most 1e-4. The script needs `qemu-x86_64` (Debian's package
+`qemu-user`); without it, nothing is compared, and the exit status is 77.
 """
 
 from __future__ import annotations

@@ -2,11 +2,10 @@
 
     python benchmarks/speed/cold_start.py --model MODEL [--rounds 10]
 
-Every measurement is of a separate process, after one run that is not counted, so that the files are in the cache of the system
-and modules are compiled. MODEL is a model folder, or the name of an installed one, such as `en-fr`. The commands take turns in
-every round. Medians are reported; the memory is the largest that was
-resident, in MB of 1,048,576 bytes. The stages are measured
-in one process: those of an import are what the modules cost which no earlier stage has imported.
+Every measurement is of a separate process, after one run that is not counted, so that the files are in the system's cache
+and modules are compiled. MODEL is a model folder, or the name of an installed one, such as `en-fr`. The commands take turns
+in every round. Medians are reported; the memory is the largest resident size, in MB of 1,048,576 bytes. The stages are
+measured in one process: an import stage counts only the modules that no earlier stage has imported.
 """
 
 from __future__ import annotations
@@ -34,7 +33,8 @@ def stage(name):
     status = open("/proc/self/status").read()
     now, peak = (int(status.split(key)[1].split()[0]) / 1024 for key in ("VmRSS:", "VmHWM:"))
     seconds = time.process_time()
-    stages[name] = {"processor_seconds": seconds - began[0], "added_mb": now - before[0], "resident_mb": now, "peak_mb": peak}
+    spent, added = seconds - began[0], now - before[0]
+    stages[name] = {"processor_seconds": spent, "added_mb": added, "resident_mb": now, "peak_mb": peak}
     with open("/proc/self/clear_refs", "w") as refs:
         refs.write("5")
     began[0], before[0] = time.process_time(), now
@@ -93,7 +93,8 @@ def main() -> None:
         print(one)
         for name, row in rows.items():
             print(
-                f"  {name:32} {row['processor_seconds']:7.3f} processor s  +{row['added_mb']:6.1f} = {row['resident_mb']:6.1f} MB"
+                f"  {name:32} {row['processor_seconds']:7.3f} processor s  "
+                f"+{row['added_mb']:6.1f} = {row['resident_mb']:6.1f} MB"
             )
 
 

@@ -51,8 +51,8 @@ class Runnable:
 def session(file: bytes, threads: int = 1, constants: Mapping[str, NDArray[Any]] | None = None) -> InferenceSession:
     """A session of ONNX Runtime on the CPU; `constants` are those that the file does not contain.
 
-    The runtime copies the weights and packs matrices for its products. It is told to report nothing to
-    its makers, and to keep no identity.
+    The runtime copies the weights and packs matrices for its products. Its telemetry is switched off, and it
+    keeps no identity.
     """
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime  # 0.1 s, which commands that do not translate need not wait for

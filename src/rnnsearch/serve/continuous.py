@@ -116,7 +116,8 @@ class ContinuousTranslator:
         """Add the lines of a new caller, for the `n` best translations of each; the parameters are those of the translator.
 
         `protect` are patterns of spans to keep, in addition to those of the search. Without `links`, the alignment layer
-        does not link the words of the translations. The `terms` of the caller take precedence over those of the search. Raises RnnsearchError for lines that cannot be searched for.
+        does not link the words of the translations. The `terms` of the caller take precedence over those of the search.
+        Raises RnnsearchError for lines that cannot be searched for.
         """
         glossary = self._glossary | self.translator.glossary(terms)
         settings = replace(self.settings, protect=(*self.settings.protect, *protect)) if protect else self.settings
