@@ -7,11 +7,11 @@
     cluster.to_text("s3://texts/translated", "train.fr", "translation")
 
 A row is a line of text, or a pair of lines: the columns `line`, its number from 0, `source`, and for pairs `target`. A stage
-takes rows and gives the same rows with columns added. What it computes for a row depends on that row alone, and is what one
-machine computes. A model is loaded where this program runs, and travels to the workers through Ray's object store.
+takes rows and returns the same rows with further columns. The result for a row depends only on that row, and is the same as
+on one machine. A model is loaded on the machine of this program, and sent to the workers through Ray's object store.
 
-Ray does the rest: it reads and writes on any file system that it knows, gives the rows to workers, starts lost work again
-when a node ends, and, by `save`, goes on where a run was that has ended itself.
+Ray does the rest: it reads and writes on any file system that it supports, distributes the rows to workers, and repeats work
+that is lost when a node fails. With `save`, a run that was killed continues from its finished rows.
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ Options: TypeAlias = Mapping[str, Any]
 """Those of Ray's `map_batches`: `concurrency` is the number of workers, each of which has `num_cpus` threads, or a GPU with
 `num_gpus=1`."""
 Columns: TypeAlias = Mapping[str, tuple[pa.DataType, Callable[[Done[Any]], object]]]
-"""What a stage of Ray adds: for each column its type, and its value of a row that is done."""
+"""The columns that a stage of Ray adds: the type of each, and a function from the result for a row to its value."""
 _LINES = ("source",)
 _FILE_ROWS = 10 * LINES
 _PROCESSORS = 3
-"""A worker of a stage keeps one, what knows the finished rows another, and reading and writing take turns on a third."""
+"""The smallest number of CPUs: one for a worker, one for the actor that knows the finished rows, one to read and write."""
 
 
 # Stages ---------------------------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def select(
     seed: int = 1,
     ray_options: Options | None = None,
 ) -> Dataset:
-    """The rows of the best pairs, as `rnnsearch select` chooses them by the bilingual cross-entropy difference.
+    """Return the rows of the best pairs, which are chosen by bilingual cross-entropy difference as in `rnnsearch select`.
 
     The rows are read four times: to count their words, to draw the samples of the general corpus, to score them, and to
     keep the best. This program holds some forty bytes a row, and the samples.
@@ -147,13 +147,13 @@ def _mapped(
     if missing:
         raise RnnsearchError(f"the rows have no column {', '.join(sorted(missing))}; see rnnsearch.cluster.to_parquet")
     given = {"batch_size": LINES, "batch_format": "pyarrow", **(options or {})}
-    # A block is what one worker does at a time, and what is written, and done again where it is lost.
+    # A block is the unit that a worker processes, that is written, and that is computed again if it is lost.
     rows = rows.repartition(target_num_rows_per_block=given["batch_size"])
     return rows.map_batches(stage, fn_constructor_args=arguments, **given)
 
 
 class _Packed:
-    """The files of models, on their way to the workers in Ray's object store."""
+    """The files of models in Ray's object store, from which the workers load them."""
 
     def __init__(self, *models: Model) -> None:
         folders = [model_folder(model) for model in models] or [default_model()]
@@ -162,10 +162,10 @@ class _Packed:
         )
 
     def load(self) -> Translator:
-        """The translator, on a GPU where the worker has one."""
+        """Return the translator, on a GPU if the worker has one."""
         from rnnsearch.translation import load
 
-        self._place = TemporaryDirectory()  # as long as the worker, for some files are read when they are needed
+        self._place = TemporaryDirectory()  # it lives as long as the worker, because some files are read later
         folders = []
         for number, files in enumerate(ray.get(self._files)):
             folders.append(Path(self._place.name) / str(number))
@@ -176,7 +176,7 @@ class _Packed:
 
 
 class _Stage:
-    """A stage of `rnnsearch.translation.stages` for Ray: gives it the rows of a table, and adds columns of what it makes."""
+    """Calls a stage of `rnnsearch.translation.stages` on the rows of a table, and adds columns for the results."""
 
     def __init__(
         self,
@@ -191,9 +191,9 @@ class _Stage:
 
     def __call__(self, rows: pa.Table) -> pa.Table:
         sides = [rows[name].to_pylist() if name in self._read else [None] * len(rows) for name in selection.SIDES]
-        found = self._stage(Shard([*zip(*sides, strict=True)], whole=len(rows)))
+        results = self._stage(Shard([*zip(*sides, strict=True)], whole=len(rows)))
         for name, (kind, value) in self._columns.items():
-            rows = rows.append_column(name, pa.array([value(done) for done in found], kind))
+            rows = rows.append_column(name, pa.array([value(done) for done in results], kind))
         return rows
 
 
@@ -221,7 +221,7 @@ def _align(translator: Translator, reverse: _Packed | None, symmetry: Symmetry) 
 
 
 class _Count:
-    """Replaces each side by the number of its words."""
+    """A stage that replaces each side by the number of its words."""
 
     def __call__(self, rows: pa.Table) -> pa.Table:
         words = ([len(line.split()) for line in rows[side].to_pylist()] for side in selection.SIDES)
@@ -229,7 +229,7 @@ class _Count:
 
 
 class _ScoreDifference:
-    """Adds nothing but the score: the rows are read again when it is known which are the best."""
+    """A stage that returns only scores; the rows are read again after the best ones have been determined."""
 
     def __init__(self, scoring: ObjectRef[selection.Scoring], lines: ObjectRef[NDArray[np.int64]]) -> None:
         self._scoring, self._lines = ray.get([scoring, lines])
@@ -242,7 +242,7 @@ class _ScoreDifference:
 
 @dataclass(frozen=True)
 class _Rows(selection.GeneralCorpus):
-    """Rows to select from: the number of a pair is its place in the order of `lines`."""
+    """A general corpus of rows; the number of a pair is its position in `lines`."""
 
     rows: Dataset
     lines: NDArray[np.int64]
@@ -250,28 +250,28 @@ class _Rows(selection.GeneralCorpus):
     def some(
         self, wanted: NDArray[np.bool_], progress: selection.Progress, block: int = LINES
     ) -> Iterator[tuple[NDArray[np.int64], Mapping[selection.Side, Sequence[str]]]]:
-        """By a filter, and in the order of their numbers."""
-        found = _only(self.rows, self.lines[wanted]).sort("line")
-        for batch in found.iter_batches(batch_format="pyarrow", batch_size=block):
+        """See `GeneralCorpus`; the rows are filtered, and sorted by their numbers."""
+        rows = _only(self.rows, self.lines[wanted]).sort("line")
+        for batch in rows.iter_batches(batch_format="pyarrow", batch_size=block):
             numbers = np.searchsorted(self.lines, batch["line"].to_numpy())
             yield numbers, {side: batch[side].to_pylist() for side in selection.SIDES}
 
 
 def _only(rows: Dataset, lines: NDArray[np.int64]) -> Dataset:
-    """The rows with these numbers, which are in order."""
-    wanted = ray.put(np.append(lines, -1))  # the number of no row, for rows that come after all wanted ones
+    """Return the rows with these numbers, which must be sorted."""
+    selected = ray.put(np.append(lines, -1))  # −1 is the number of no row, and stands after all selected ones
 
     def keep(batch: pa.Table) -> pa.Table:
-        chosen, lines = ray.get(wanted), batch["line"].to_numpy()
+        chosen, lines = ray.get(selected), batch["line"].to_numpy()
         return batch.filter(pa.array(chosen[np.searchsorted(chosen[:-1], lines)] == lines))
 
     return rows.map_batches(keep, batch_size=LINES, batch_format="pyarrow")
 
 
 def _columns(rows: Dataset, *names: str) -> dict[str, NDArray[Any]]:
-    """Columns of numbers, as arrays in the order of `line`; each row once."""
-    found = [batch.select(names) for batch in rows.iter_batches(batch_format="pyarrow", batch_size=None)]
-    table = {name: np.concatenate([batch[name].to_numpy() for batch in found]) for name in names}
+    """Return columns of numbers as arrays, sorted by `line`, with each row once."""
+    batches = [batch.select(names) for batch in rows.iter_batches(batch_format="pyarrow", batch_size=None)]
+    table = {name: np.concatenate([batch[name].to_numpy() for batch in batches]) for name in names}
     _, order = np.unique(table["line"], return_index=True)
     return {name: column[order] for name, column in table.items()}
 
@@ -303,9 +303,9 @@ def to_parquet(folder: str, sources: Sequence[Path], targets: Sequence[Path] = (
 def save(rows: Dataset, folder: str) -> None:
     """Compute the rows, and write them as Parquet files in a folder on any file system that Ray knows.
 
-    Until all are written, the numbers of those that are finished are kept in `FOLDER.parts`. After this program or the
-    cluster has ended, the same call, with rows that are read from the same files, computes only those that are missing.
-    Where a node is lost with work that Ray does not start again, such as that of listing files, so does this call itself.
+    Until all rows are written, the numbers of the finished ones are kept in `FOLDER.parts`. If this program or the cluster
+    is killed, the same call, with rows from the same files, computes only the missing rows. This function also repeats work
+    that is lost with a node and that Ray does not repeat, such as the listing of files.
     """
     folder = _absolute(folder)
     rows.context.checkpoint_config = CheckpointConfig("line", f"{folder}.parts")
@@ -314,7 +314,7 @@ def save(rows: Dataset, folder: str) -> None:
 
 
 def _despite_lost_nodes(work: Callable[[], Returned]) -> Returned:
-    """Do work, and once more whenever it failed and a node was lost meanwhile; other failures are told."""
+    """Do work, and repeat it if it fails because a node was lost; other failures are raised."""
     nodes = _living_nodes()
     while True:
         try:
@@ -343,7 +343,7 @@ def _living_nodes() -> set[str]:
 def to_text(folder: str, output: Path, column: str) -> int:
     """Write a column of saved rows as lines of text, in the order of the rows' numbers; whole, or not at all.
 
-    Returns the number of lines. Rows that were written twice, before and after a run was lost, are there once.
+    Returns the number of lines. Rows that were written twice, because a run was killed between, become one line.
     """
     return _despite_lost_nodes(lambda: _to_text(_absolute(folder), Path(output), column))
 

@@ -23,15 +23,15 @@ from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.presets import PRESETS, preset_for
 
 _SETTINGS = ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
-# Nobody needs more than these; a number that was mistyped would take all memory, or for ever.
+# Upper limits far beyond any use, so that a mistyped number is refused before it takes all memory or runs for ever.
 _LARGEST_SEED = 10**18
 _LARGEST_COUNT = 10**9
 _LARGEST_SIZE = 65_536
 LARGEST_BEAM = 1000
-"""Neither a beam nor the number of translations of a sentence is larger."""
+"""The largest beam, and the largest number of translations of a sentence."""
 
 Units = Literal["words", "characters", "codepoints", "symbols"]
-"""What a line is a sequence of."""
+"""The units that a line is a sequence of."""
 
 Augmentations = Literal["capitals", "titles", "typos", "accents", "apostrophes", "endings", "joined", "names", "symbols"]
 """Ways to change training pairs."""
@@ -122,18 +122,18 @@ class DataConfig:
 
     @property
     def languages(self) -> tuple[str | None, str | None]:
-        """The languages of source and target, with regions where they are given; None where they are not."""
+        """The languages of source and target, with their regions if given; None for a language that is not given."""
         source, target = (None if one == "auto" else one for one in (self.source_language, self.target_language))
         return source, target
 
     @property
     def protects(self) -> bool:
-        """Whether spans are kept from the model: only in running text, on both sides."""
+        """Whether the model sees spans as symbols, which requires running text on both sides."""
         return self.protect and self.tokenizer == "moses" and (self.source_units, self.target_units) == ("words", "words")
 
     @property
     def source_name(self) -> str:
-        """What a reader is told that the source is: its language, or its units where no language is known."""
+        """The name of the source for people: its language, or its units if the language is unknown."""
         return self.source_units if self.source_language == "auto" else self.source_language
 
     @property

@@ -36,14 +36,14 @@ def read_model_config(folder: str | Path) -> Config:
 
 def further_weights(folder: Path) -> list[Path]:
     """Return the files with the weights of all models of an ensemble but the first, in the order of their numbers."""
-    found = {path: path.stem.partition("-")[2] for path in folder.glob(FURTHER_WEIGHTS)}
-    numbered = (path for path, number in found.items() if number.isascii() and number.isdecimal())
-    return sorted(numbered, key=lambda path: int(found[path]))
+    numbers = {path: path.stem.partition("-")[2] for path in folder.glob(FURTHER_WEIGHTS)}
+    numbered = (path for path, number in numbers.items() if number.isascii() and number.isdecimal())
+    return sorted(numbered, key=lambda path: int(numbers[path]))
 
 
 def shared_files(folder: Path) -> list[Path]:
     """Return the files of `SHARED` that a model folder has. Raises RnnsearchError if one of them is no regular file."""
     names = (folder / name for name in SHARED if name != FURTHER_WEIGHTS)
-    found = [*(path for path in names if os.path.lexists(path)), *further_weights(folder)]
-    check_regular(*found)
-    return found
+    files = [*(path for path in names if os.path.lexists(path)), *further_weights(folder)]
+    check_regular(*files)
+    return files

@@ -139,15 +139,15 @@ class System:
         """Return a hash of everything on which a translation depends except the weights; default settings are left out."""
         sections = {"model": vars(self.config.model), "data": {key: getattr(self.config.data, key) for key in _OF_WORDS}}
         usual = {"model": vars(ModelConfig()), "data": vars(DataConfig())}
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         for section, values in sections.items():
             own = {key: value for key, value in values.items() if not key.startswith("_")}
             changed = {key: value for key, value in own.items() if value != usual[section][key]}
-            found.update(json.dumps(changed, sort_keys=True).encode())
+            digest.update(json.dumps(changed, sort_keys=True).encode())
         for vocabulary in self.vocabularies:
-            found.update("\n".join(vocabulary.words).encode("utf-8", "surrogatepass"))
-            found.update(vocabulary.subwords.model if vocabulary.subwords else b"\0")
-        return found.hexdigest()
+            digest.update("\n".join(vocabulary.words).encode("utf-8", "surrogatepass"))
+            digest.update(vocabulary.subwords.model if vocabulary.subwords else b"\0")
+        return digest.hexdigest()
 
     def changed(self, config: Config, vocabularies: Vocabularies | None = None) -> System:
         """Return the same weights with other settings, or other vocabularies of the same sizes."""
@@ -259,12 +259,12 @@ def check_name(path: Path) -> None:
 
 def checksum(arrays: Mapping[str, NDArray[Any]], *texts: str) -> str:
     """Return the CRC-32 checksum of arrays, in the order of their names, and of texts."""
-    found = 0
+    crc = 0
     for _, array in sorted(arrays.items()):
-        found = zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, found)
+        crc = zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, crc)
     for text in texts:
-        found = zlib.crc32(text.encode(), found)
-    return f"{found:08x}"
+        crc = zlib.crc32(text.encode(), crc)
+    return f"{crc:08x}"
 
 
 def export_model(folder: Path, output: Path, precision: Precision) -> None:
@@ -368,23 +368,23 @@ def _check_layout(path: Path, file: Any, shapes: Shapes) -> None:
     An int8 matrix has a further tensor with a scale for each of its rows.
     """
     slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 (it is no mapping)
-    found = {present_name(name): (one.get_dtype(), tuple(one.get_shape())) for name, one in slices.items()}
-    if len(found) < len(slices):
+    tensors = {present_name(name): (one.get_dtype(), tuple(one.get_shape())) for name, one in slices.items()}
+    if len(tensors) < len(slices):
         raise RnnsearchError(f"{path}: one tensor is there under two names; copy the file again")
     for name, expected in shapes.items():
-        if name not in found:
+        if name not in tensors:
             raise RnnsearchError(f"{path}: no tensor {name!r}, which config.json asks for")
-        dtype, shape = found.pop(name)
+        dtype, shape = tensors.pop(name)
         if shape != expected:
             raise RnnsearchError(f"{path}: {name} is {shape}, but config.json and the vocabularies make it {expected}")
         if dtype == "I8":
-            scale = found.pop(name + SCALE, None)
+            scale = tensors.pop(name + SCALE, None)
             if len(expected) != 2 or scale is None or scale[0] not in _DTYPES or scale[1] != shape[:1]:
                 raise RnnsearchError(f"{path}: {name} is int8, but {name + SCALE} has not one scale for each row")
         elif dtype not in _DTYPES:
             raise RnnsearchError(f"{path}: {name} is of {dtype}; weights are floating-point numbers, or int8 with scales")
-    if found:
-        raise RnnsearchError(f"{path}: {shown(min(found))} is no tensor of the model that config.json describes")
+    if tensors:
+        raise RnnsearchError(f"{path}: {shown(min(tensors))} is no tensor of the model that config.json describes")
 
 
 def read_weights(path: Path, shapes: Shapes) -> tuple[Weights, dict[str, str]]:
@@ -449,5 +449,5 @@ def _deserialized(path: Path) -> Arrays:
 
 def _identity(path: Path) -> tuple[int, int, int]:
     """Return the inode, the time and the size of a file, which differ from those of a file that replaces it."""
-    found = path.stat()
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    status = path.stat()
+    return status.st_ino, status.st_mtime_ns, status.st_size

@@ -1,7 +1,7 @@
 """The command line: `rnnsearch COMMAND`, a small module for each command.
 
-A command parses, calls and prints. What is slow to import is imported when a command runs, so that `--help` answers at once,
-and nothing at all before the program is ready for signals and for standard streams that are closed.
+A command parses, calls and prints. Slow imports happen when a command runs, so that `--help` answers at once, and none
+happens before the program can handle signals and closed standard streams.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Print a warning of ours as a note, without the place in the source that Python adds."""
+    """Print a warning of this package as a note, without the position in the source that Python adds."""
     if issubclass(category, RnnsearchWarning):
         print(f"rnnsearch: {message}", file=sys.stderr)
     else:
@@ -45,16 +45,16 @@ _show_python_warning = warnings.showwarning
 
 
 def _exit_quickly() -> None:
-    """Spare Python the look through all objects at exit, which takes half a second of a process that has imported PyTorch.
+    """Skip the last garbage collection at exit, which takes half a second in a process that has imported PyTorch.
 
-    The objects of Triton and of DuckDB have to be freed: their library reports those that are left.
+    The objects of Triton and of DuckDB are freed, because their libraries report leaks.
     """
     if sys.modules.keys().isdisjoint(("triton", "duckdb")):
         gc.freeze()
 
 
 def _refuse(reason: str) -> NoReturn:
-    """End with one line that says why; a name in it may hold a line feed."""
+    """Exit with a message of one line; line feeds, which names can contain, are escaped."""
     reason = reason.replace("\n", "\\n")
     print(f"rnnsearch: {reason}", file=sys.stderr)
     raise SystemExit(2) from None
@@ -66,7 +66,7 @@ _NO_MEMORY = ("allocate memory", "out of memory", "bad_alloc", "failed to map se
 
 
 def _is_out_of_memory(error: Exception) -> bool:
-    """Whether memory could not be had: libraries, and Python when it loads them, report that by errors of a general kind."""
+    """Return whether memory was exhausted, which libraries, and Python when it loads them, report by general errors."""
     return isinstance(error, MemoryError) or any(words in str(error) for words in _NO_MEMORY)
 
 
@@ -87,7 +87,7 @@ def main() -> None:
 
 
 def _check_surroundings() -> None:
-    """Raise RnnsearchError where libraries would not fail but end the process, with riddles."""
+    """Raise RnnsearchError in situations in which libraries would abort the process with obscure messages."""
     try:
         Path.cwd()
     except OSError:
@@ -106,7 +106,7 @@ def _run() -> None:
         _check_surroundings()
         from rnnsearch.cli.commands import HIDDEN, application
 
-        # Where this program is linked to under the name of another program, it is this program.
+        # If this program is called through a link with the name of another program, it behaves like that program.
         name = Path(sys.argv[0]).name
         try:
             with imports_of_extras():

@@ -1,4 +1,4 @@
-"""What shows how far a command is: a bar on a terminal, and lines in a log."""
+"""The progress of a command: a bar on a terminal, and lines in a log."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def bar(
 
 
 def beside_output(output: Path | None) -> bool:
-    """Whether a bar leaves alone what a command writes: to this file, or to standard output."""
+    """Return whether a bar would not disturb the output of a command, which goes to this file or to standard output."""
     return output is not None or not sys.stdout.isatty()
 
 
 def _log(what: str, file: Path | str | None, total: int | None) -> Callable[[int], None]:
-    """Of a command that takes less than a minute, a log says nothing."""
+    """Write progress to a log only for commands that take longer than a minute."""
     done, began = 0, time.monotonic()
     told, lines = began, total
 

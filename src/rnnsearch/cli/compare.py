@@ -38,16 +38,16 @@ def command(
     if units != "words":
         _compare_error_rates(outputs, reference, units)
         return
-    found = compare({str(path): list(read_lines(path)) for path in outputs}, list(read_lines(reference)))
+    comparison = compare({str(path): list(read_lines(path)) for path in outputs}, list(read_lines(reference)))
     table = Table(Column(overflow="fold"), "BLEU", "95%")
-    for name in found.names:
+    for name in comparison.names:
         table.add_column(f"p against {name}", overflow="fold")
-    for name, bleu, interval, p in zip(found.names, found.bleu, found.interval, found.p, strict=True):
+    for name, bleu, interval, p in zip(comparison.names, comparison.bleu, comparison.interval, comparison.p, strict=True):
         chances = ("" if value is None else f"{value:.3f}" for value in p)
         table.add_row(name, f"{bleu:.2f}", f"±{interval:.2f}", *chances)
     console = Terminal()
     console.print(table)
-    console.print(f"BLEU: {found.signature}", soft_wrap=True)
+    console.print(f"BLEU: {comparison.signature}", soft_wrap=True)
 
 
 def _compare_error_rates(
@@ -70,8 +70,8 @@ def _compare_error_rates(
         for name in systems:
             table.add_column(f"p against {name}", overflow="fold")
         for name, lines in systems.items():
-            found = error_rates(lines, references)
-            low, high = getattr(found, f"{score}_interval")
+            rates = error_rates(lines, references)
+            low, high = getattr(rates, f"{score}_interval")
             chances = ("" if other == name else f"{getattr(differences[name, other], score):.3f}" for other in systems)
-            table.add_row(name, f"{getattr(found, score):.2f}", f"{low:.2f}–{high:.2f}", *chances)
+            table.add_row(name, f"{getattr(rates, score):.2f}", f"{low:.2f}–{high:.2f}", *chances)
         Terminal().print(table)

@@ -24,7 +24,7 @@ def command(
     included. The command writes a page with scores, translations and alignments. If it is stopped, the same command
     continues.
     """
-    wanted = settings("demo", config, set_)
+    demo_settings = settings("demo", config, set_)
 
     from rich.text import Text
 
@@ -34,7 +34,7 @@ def command(
 
     console = Terminal()
     try:
-        demo = run_demo(output, wanted, pairs, console)
+        demo = run_demo(output, demo_settings, pairs, console)
     except Interrupted as stop:
         console.print(f"{stop}. To continue the demonstration, run the same command again.")
         raise typer.Exit(130) from None

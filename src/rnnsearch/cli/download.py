@@ -43,8 +43,8 @@ def command(
     columns = DescriptionColumn(), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn()
     if (dataset == "wikipron") != (language is not None):
         raise RnnsearchError(f"download {dataset}: give a language for wikipron alone, as in wikipron fra_latn_broad")
-    wanted = DATASETS[dataset] if language is None else wikipron(language)
-    console.print(f"{wanted.title}\nTerms: {wanted.licence}")
+    data_set = DATASETS[dataset] if language is None else wikipron(language)
+    console.print(f"{data_set.title}\nTerms: {data_set.licence}")
     with Progress(*columns, console=console, disable=not console.is_terminal) as bars:
         tasks: dict[str, TaskID] = {}
 
@@ -56,10 +56,10 @@ def command(
                     console.print(what)
             bars.update(tasks[what], completed=done, total=total)
 
-        found = download(wanted, output, show)
-    if not found.fetched:
+        downloaded = download(data_set, output, show)
+    if not downloaded.fetched:
         console.print(f"{output} is already complete")
-    for name, pairs in found.texts.items():
+    for name, pairs in downloaded.texts.items():
         console.print(f"{pairs:>12,} pairs  {name}")
-    for name, lines in found.left_out.items():
+    for name, lines in downloaded.left_out.items():
         console.print(f"{name}: {lines:,} lines are not valid UTF-8; empty now, so training leaves them out")

@@ -1,4 +1,4 @@
-"""The errors of links beside gold links, as `rnnsearch align` counts them."""
+"""The alignment error rate that `rnnsearch align` computes if there are gold links."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Judge:
-    """Counts the errors of links beside gold links, where there are any."""
+    """Compares links with gold links, if a file of gold links is given."""
 
     def __init__(self, gold: Path | None, reverse: bool) -> None:
         self.gold, self._reverse = gold, reverse
@@ -28,19 +28,19 @@ class Judge:
         return len(self._links)
 
     def read(self) -> None:
-        """Reads the gold links, before any work is done."""
+        """Read the gold links before any work is done."""
         from rnnsearch.data.word_alignments import read_gold
 
         if self.gold is not None:
             self._links = read_gold(self.gold, reverse=self._reverse)
 
     def add(self, predicted: Iterable[Links]) -> None:
-        """Takes the links of the next pairs."""
+        """Add the links of the next pairs."""
         if self.gold is not None:
             self._predicted.extend(predicted)
 
     def judged(self, links: Iterable[tuple[LineLinks, Links]]) -> Iterator[tuple[LineLinks, Links]]:
-        """Pass on the links of each line, and take them; the gold links may be those of the first lines only."""
+        """Yield the links of each line, and add them; there may be gold links for the first lines only."""
         for number, (line, of_line) in enumerate(links):
             if number < self.lines:
                 self.add([of_line])
@@ -54,7 +54,7 @@ class Judge:
             )
 
     def print(self) -> None:
-        """Prints the alignment error rate."""
+        """Print the alignment error rate."""
         from rnnsearch.evaluation.aer import alignment_error_rate
 
         if self.gold is None:

@@ -46,11 +46,11 @@ def _store(memory: Memory, files: list[Path], languages: str | None) -> None:
     from rnnsearch.memory import MOST_CHARACTERS
 
     left, right = (tag or "auto" for tag in parse_languages(languages))
-    asked = with_languages(DataConfig(source_language=left, target_language=right), files, files).languages
-    source, target = asked
+    codes = with_languages(DataConfig(source_language=left, target_language=right), files, files).languages
+    source, target = codes
     assert source is not None
     assert target is not None
-    stored, left_out = memory.add((primary(source), primary(target)), read_pairs(files, files, asked))
+    stored, left_out = memory.add((primary(source), primary(target)), read_pairs(files, files, codes))
     print(f"{stored:,} pairs stored", file=sys.stderr)
     if left_out:
         message = f"{left_out:,} pairs left out, with a side that is empty or has more than {MOST_CHARACTERS:,} characters"

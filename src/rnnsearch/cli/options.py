@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def documentation(of: Callable[..., object] | type) -> str:
-    """The docstring of this, also where Python was told to leave docstrings out (`-OO`)."""
+    """Return the docstring of an object, even if Python runs without docstrings (`-OO`)."""
     if of.__doc__ is None:
         import ast
         import inspect
@@ -31,14 +31,14 @@ def documentation(of: Callable[..., object] | type) -> str:
 
 
 def _local_folder(model: str) -> Path:
-    """The folder of a model that is installed or on the Hub, or this folder."""
+    """Return the folder of an installed model or of one on the Hub, or the given folder."""
     from rnnsearch.model_catalog import model_folder
 
     return model_folder(model)
 
 
 def model_option(help_: str, *names: str) -> Any:
-    """An option that takes the folder of a model, the name of an installed one, or a name on the Hub."""
+    """Return an option that accepts the folder of a model, the name of an installed one, or a name on the Hub."""
     return typer.Option(*(names or ("--model", "-m")), metavar="FOLDER", parser=_local_folder, help=help_)
 
 
@@ -195,11 +195,11 @@ def check_inputs(
     again: Iterable[Path | None] = (),
     printed: bool = False,
 ) -> None:
-    """Raise RnnsearchError for what a command is given and cannot read or write, or would lose.
+    """Raise RnnsearchError for inputs and outputs of a command that cannot be read or written, or that would be lost.
 
-    That is a file that cannot be read, a pipe given twice, and a pipe among the files that are read `again`; a folder
-    without a model; an output, a file or one of the `folders`, that cannot be written, or is an input or another output too;
-    and a closed standard output, where results are `printed`. It comes before seconds go into loading, and hours into work.
+    These are: a file that cannot be read; a pipe that is given twice, or that is among the files that are read `again`; a
+    folder without a model; an output, whether a file or one of the `folders`, that cannot be written, or that is also an
+    input or another output; and a closed standard output if results are `printed`. Commands call this before slow work.
     """
     from rnnsearch.atomic import check_outputs, check_writable
     from rnnsearch.cli.streams import check_open
@@ -221,19 +221,19 @@ def check_inputs(
 
 
 def files_of(given: Sequence[Path] | None) -> list[Path]:
-    """The files that are given; in place of the folder of a data set, the files of its training text."""
+    """Return the given files; the folder of a data set is replaced by the files of its training text."""
     from rnnsearch.formats.data_sets import with_data_sets
 
     return list(with_data_sets(given or ()))
 
 
 def special(file: Path | None) -> bool:
-    """Whether a name is not that of a regular file, but of standard output (`-`) or of a device such as /dev/null."""
+    """Return whether a name is that of standard output (`-`) or of a device such as /dev/null, not of a regular file."""
     return file is not None and (str(file) == "-" or (file.exists() and not file.is_file() and not file.is_dir()))
 
 
 def files_of_pairs(source: Path | None, target: Path | None, joined: Path | None, option: str) -> list[Path]:
-    """The two files of the pairs, or the one file that has both sides, which is given by this `option`."""
+    """Return the two files of the pairs, or the one file with both sides that `option` names."""
     if joined is not None and source is None and target is None:
         return [joined]
     if joined is None and source is not None and target is not None:
@@ -242,7 +242,7 @@ def files_of_pairs(source: Path | None, target: Path | None, joined: Path | None
 
 
 def translators_for(file: str | Path, given: list[Path] | None) -> list[Path]:
-    """The models that are given, or else the installed one for the language of a file."""
+    """Return the given models, or else the installed one for the language of a file."""
     from rnnsearch.model_catalog import translator_from
     from rnnsearch.text.tokenize import language_of
 
@@ -250,7 +250,7 @@ def translators_for(file: str | Path, given: list[Path] | None) -> list[Path]:
 
 
 def tell_installed(models: list[Path], given: list[Path] | None) -> None:
-    """Tell on standard error that an installed model translates, where none was given."""
+    """Print on standard error that an installed model translates, because none was given."""
     from rnnsearch.model_catalog import TRANSLATORS
 
     if not given:
@@ -259,14 +259,14 @@ def tell_installed(models: list[Path], given: list[Path] | None) -> None:
 
 
 def once(source: Path, target: Path) -> Sequence[Path]:
-    """The files of both sides as they are read: a table is read once."""
+    """Return the files of both sides in the order of reading; a table is read once."""
     return [source] if source == target else [source, target]
 
 
 def both_sides(
     file: Path | None, source: Path | None, target: Path | None, tsv: Path | None, option: str
 ) -> tuple[Path, Path]:
-    """The files of both sides, which are the same where one file has both; `option` is that of the target."""
+    """Return the files of both sides, which are equal for a file with both sides; `option` is that of the target."""
     if file is not None and tsv is not None:
         raise RnnsearchError(f"{file} and --tsv {tsv}: both are files with both sides; give one of them")
     both = file or tsv
@@ -278,7 +278,7 @@ def both_sides(
 
 
 def with_languages(languages: str | None, assignments: Sequence[str] | None) -> list[str]:
-    """The assignments of `--set` with the languages of `--languages`, which are settings of a training."""
+    """Return the assignments of `--set` together with those of `--languages`, which are settings of a training."""
     from rnnsearch.formats.languages import parse_languages
 
     both = zip(("source", "target"), parse_languages(languages), strict=True)
@@ -292,7 +292,7 @@ def settings(
     pairs: int | None = None,
     again: bool = False,
 ) -> Config:
-    """The settings that a command asks for: the preset, then the file, then `--set`; the later ones win.
+    """Return the settings of a command: the preset, then the file, then `--set`; later ones override earlier ones.
 
     `pairs` is the number of training pairs, see `from_preset`. `again` says that the file will be read again.
     """
@@ -302,13 +302,13 @@ def settings(
     if config_file is not None and again:
         check_repeatable(config_file)
 
-    asked = _asked(config_file, assignments)
-    from_preset(preset)  # an unknown preset is the first thing to complain of
-    return from_dict(merge(preset_for(preset, pairs), asked))
+    requested = _asked(config_file, assignments)
+    from_preset(preset)  # an unknown preset is reported first
+    return from_dict(merge(preset_for(preset, pairs), requested))
 
 
 def preset_of(given: str | None, sources: Sequence[Path], targets: Sequence[Path]) -> str:
-    """The preset that is given, or else the one for this kind of training text."""
+    """Return the given preset, or else the one for this kind of training text."""
     from rnnsearch.data.read import has_units
 
     if given is not None or not sources:
@@ -319,7 +319,7 @@ def preset_of(given: str | None, sources: Sequence[Path], targets: Sequence[Path
 def count_pairs(
     preset: str, sources: Sequence[Path], targets: Sequence[Path], assignments: Sequence[str], data: Path | None = None
 ) -> int | None:
-    """The number of training pairs, if the settings of this preset depend on it, and it can be known beforehand."""
+    """Return the number of training pairs, if the settings of this preset depend on it and it can be known beforehand."""
     import warnings
 
     from rnnsearch.data.prepared import prepared_info
@@ -335,14 +335,14 @@ def count_pairs(
         return None
     languages = settings(preset, None, assignments).data.languages
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RnnsearchWarning)  # what is left out is told when the text is prepared
+        warnings.simplefilter("ignore", RnnsearchWarning)  # the preparation of the text reports what is omitted
         return sum(1 for _ in read_pairs(sources, targets, languages))
 
 
 def search_settings(
     paper: bool, beam: int | None, assignments: Sequence[str] | None, split_sentences: bool | None = None
 ) -> dict[str, Any]:
-    """The search settings that a command asks for, over those of the model: `--paper`, then `--set`, then the options."""
+    """Return the search settings that override the model's: `--paper`, then `--set`, then the options."""
     from rnnsearch.config import parse_assignments
 
     values = parse_assignments(assignments or [])
@@ -362,10 +362,10 @@ def refuse_settings(
     sections: Sequence[str],
     option: str,
 ) -> None:
-    """Raise RnnsearchError where the file or `--set` asks for other settings than `given`, those that come with `option`."""
-    asked = _asked(config_file, assignments)
+    """Raise RnnsearchError if the file or `--set` changes the settings `given`, which `option` fixes."""
+    requested = _asked(config_file, assignments)
     for section in sections:
-        for key in asked.get(section, {}):
+        for key in requested.get(section, {}):
             value, has = (getattr(getattr(config, section), key) for config in (wanted, given))
             if value not in (has, "auto"):
                 raise RnnsearchError(

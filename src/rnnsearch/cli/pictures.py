@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Pictures:
-    """Draws the alignments of the first pairs into a folder, where one is given."""
+    """Draws the alignments of the first pairs into a folder, if one is given."""
 
     def __init__(self, folder: Path | None, most: int) -> None:
         if folder is not None:
@@ -25,7 +25,7 @@ class Pictures:
         self.folder, self._pairs = folder, 0
 
     def add(self, pair: Aligned | None) -> None:
-        """Draws the next pair; None beyond those that are drawn."""
+        """Draw the next pair; the pair is None after the last one to draw."""
         self._pairs += 1
         if self.folder is None or pair is None or self._pairs > self.most or not pair.tokens:
             return
@@ -41,7 +41,7 @@ class Pictures:
 
 
 class Page:
-    """A page of translations or given pairs, where a file is given for it."""
+    """A page of translations or given pairs, if a file is given for it."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -57,7 +57,7 @@ class Page:
         return lines if self._path is None else self._sentences.reading(lines)
 
     def add(self, pair: Aligned | None, *others: Translation) -> None:
-        """The next sentence and further translations of it; None beyond those that it needs."""
+        """Add the next sentence and further translations of it; the sentence is None after the last one that is needed."""
         if self._path is None:
             return
         if pair is None:

@@ -86,7 +86,7 @@ def command(
         again=source + target if hold_out else [],
     )
     preset = preset_of(preset, source, target)
-    asked = settings(preset, config, set_, count_pairs(preset, source, target, set_), again=vocabulary_of is not None)
+    chosen = settings(preset, config, set_, count_pairs(preset, source, target, set_), again=vocabulary_of is not None)
 
     from rnnsearch.alignment import learned_links
     from rnnsearch.data.prepare import prepare
@@ -94,9 +94,9 @@ def command(
     from rnnsearch.terminal import Terminal
 
     console = Terminal(stderr=True)
-    wanted, vocabularies = asked.data, None
+    wanted, vocabularies = chosen.data, None
     if vocabulary_of is not None:
-        refuse_settings(config, set_, asked, read_model_config(vocabulary_of), ["data"], f"--vocabulary-of {vocabulary_of}")
+        refuse_settings(config, set_, chosen, read_model_config(vocabulary_of), ["data"], f"--vocabulary-of {vocabulary_of}")
         wanted, vocabularies = _of_model(vocabulary_of)
     with console.status("preparing") as status:
         prepared = prepare(

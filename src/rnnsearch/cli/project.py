@@ -75,11 +75,11 @@ def command(
                 raise RnnsearchError(f"{source}:{number}: markup that ends a sentence, such as <p>; give a sentence a line")
     if len(sources) != len(targets):
         raise RnnsearchError(f"{source} has {len(sources)} sentences, but {target} has {len(targets)}; they belong together")
-    found = _links(sources, targets, links, model)
-    if len(found) != len(targets):
-        raise RnnsearchError(f"{links} has {len(found)} lines for {len(targets)} pairs; give one line per pair")
+    links_of_pairs = _links(sources, targets, links, model)
+    if len(links_of_pairs) != len(targets):
+        raise RnnsearchError(f"{links} has {len(links_of_pairs)} lines for {len(targets)} pairs; give one line per pair")
     projected: list[str] = []
-    for number, (words, translation, of_pair) in enumerate(zip(sources, targets, found, strict=True), start=1):
+    for number, (words, translation, of_pair) in enumerate(zip(sources, targets, links_of_pairs, strict=True), start=1):
         try:
             check_links(of_pair, len(words), len(translation))
             if format_ == "conll":

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rnnsearch.translation import Translation, Translator
 
 NEAREST = "nearest segment"
-"""What the translation of the most similar segment of the memory is called."""
+"""The name of the system that returns the translation of the most similar segment of the memory."""
 _AT_ONCE = 64
 
 
@@ -55,7 +55,7 @@ def report_of(
 
 
 def _installed(translator: Translator, models: Sequence[Path], sources: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    """The translations by the installed model for these languages, if there is one, and it is another one."""
+    """Return the translations of the installed model for these languages, if there is one and it differs from this model."""
     from rnnsearch.model_catalog import TRANSLATORS, default_model
     from rnnsearch.translation import load
 
@@ -69,9 +69,9 @@ def _installed(translator: Translator, models: Sequence[Path], sources: Sequence
 def _translated(
     translator: Translator, sources: Sequence[str], what: str, known: Sequence[Translation] | None = None
 ) -> list[str]:
-    """Translate segments as the server does for translation tools: tags are put where the links of words say.
+    """Translate segments as the server does for translation tools: tags are placed by the links of words.
 
-    The translations of segments without tags may be `known`.
+    `known` may contain the translations of the segments without tags.
     """
     from rnnsearch.cli.bar import bar
     from rnnsearch.translation.markup import Tagged, has_tags
@@ -97,7 +97,7 @@ def _translated(
 
 
 def _nearest(translator: Translator, pairs: Sequence[tuple[str, str]], memory: Path) -> list[Match]:
-    """The most similar segment of a memory for each source; the pairs of the test set do not count."""
+    """Return the most similar segment of a memory for each source, other than the pairs of the test set."""
     from rnnsearch.data.read import read_pairs
     from rnnsearch.errors import RnnsearchError
     from rnnsearch.evaluation.nearest import nearest

@@ -1,4 +1,4 @@
-"""What ends a command from outside: Ctrl-C, `kill`, and a terminal that is closed."""
+"""Signals that end a command: Ctrl-C, `kill`, and the closing of the terminal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def ended_by_signals() -> Iterator[None]:
         raise SystemExit(128 + number)
 
     def unraisable(what: Any, /) -> None:
-        """Where no exception can be raised, such as in a callback of the import system, the end cannot wait."""
+        """Exit at once in places where no exception can be raised, such as a callback of the import system."""
         if received:
             os._exit(128 + received[0])
         told(what)

@@ -1,7 +1,7 @@
 """Training text as people write it: capitals, missing accents and marks, typing errors, names and symbols of all kinds.
 
-Of every minibatch, some pairs are changed, so that what users type is not the first of its kind that a model sees (compare
-OpusTrainer's modifiers). Which pairs, and how, depends on the number of the minibatch and the seed, and on nothing else.
+Some pairs of every minibatch are changed, so that a model learns to translate text as users type it (compare the modifiers
+of OpusTrainer). The choice of pairs and of changes depends only on the number of the minibatch and on the seed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rnnsearch.text.vocabulary import UNK
 Link = tuple[int, int]
 _FINAL = frozenset(".!?")
 _CLOSED = frozenset(".!")
-"""Marks that a translation leaves out where the source lacks them; a question keeps its own."""
+"""Final marks that the target loses if the source loses its own; a question mark stays."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Pair:
     links: list[Link]
 
     def with_source(self, words: Sequence[tuple[str, Sequence[int]]]) -> Pair:
-        """The pair with these source words, each with the numbers of the old ones that it stands for."""
+        """Return the pair with these source words; each word comes with the positions of the old words that it replaces."""
         new_of: dict[int, list[int]] = {}
         for new, (_, old_words) in enumerate(words):
             for old in old_words:
@@ -45,10 +45,10 @@ class Pair:
 
 
 class Augmentation:
-    """Changes pairs of minibatches in the ways that are named."""
+    """Applies the named augmentations to the pairs of minibatches."""
 
     def __init__(self, vocabularies: Vocabularies, names: Sequence[Augmentations], seed: int, max_length: int) -> None:
-        """No pair becomes longer than `max_length` words on either side by being joined with another."""
+        """Two pairs are joined only if neither side of the result has more than `max_length` words."""
         self._vocabularies, self._seed, self._max_length = vocabularies, seed, max_length
         self._names = frozenset(names)
         self._has_symbols = all(symbol in side for side in vocabularies for symbol in ALL_SYMBOLS)
@@ -56,7 +56,10 @@ class Augmentation:
     def __call__(
         self, number: int, sides: tuple[Sentences, Sentences], links: Sequence[list[Link]]
     ) -> tuple[tuple[Sentences, Sentences], list[list[Link]]]:
-        """These pairs as minibatch `number` has them, and their links. Pairs with unknown words stay as they are."""
+        """Return the pairs of minibatch `number` after augmentation, and their links.
+
+        Pairs with unknown words are not changed.
+        """
         random = Random(f"augmentation of minibatch {number} of seed {self._seed}")
         ids = [np.split(side.ids, np.cumsum(side.lengths)[:-1]) for side in sides]
         pairs: list[Pair | None] = []
@@ -69,8 +72,8 @@ class Augmentation:
             (source.tolist(), target.tolist()) if pair is None else self._vocabularies.encode(pair.source, pair.target)
             for pair, source, target in zip(changed, *ids, strict=True)
         ]
-        found = [pair.links if pair else list(linked) for pair, linked in zip(changed, links, strict=True)]
-        return (Sentences.of([source for source, _ in rows]), Sentences.of([target for _, target in rows])), found
+        new_links = [pair.links if pair else list(linked) for pair, linked in zip(changed, links, strict=True)]
+        return (Sentences.of([source for source, _ in rows]), Sentences.of([target for _, target in rows])), new_links
 
     def _changed(self, pairs: Sequence[Pair | None], random: Random) -> list[Pair | None]:
         names = [word for pair in pairs if pair for word in _shared(pair) if _is_name(word)]
@@ -100,7 +103,7 @@ class Augmentation:
 
 
 def _joined(pair: Pair, other: Pair | None, max_length: int) -> Pair:
-    """Two pairs as one, where the first is a whole sentence."""
+    """Join two pairs into one if the first is a whole sentence; return the first pair otherwise."""
     if other is None or pair.source[-1] not in _FINAL or pair.target[-1] not in _FINAL:
         return pair
     source, target = pair.source + other.source, pair.target + other.target
@@ -111,7 +114,7 @@ def _joined(pair: Pair, other: Pair | None, max_length: int) -> Pair:
 
 
 def _shared(pair: Pair) -> list[str]:
-    """The words that both sides have, each once."""
+    """Return the words that occur exactly once on each side."""
     source, target = Counter(pair.source), Counter(pair.target)
     return [word for word in pair.source if source[word] == target[word] == 1 and word not in ALL_SYMBOLS]
 
@@ -121,7 +124,7 @@ def _is_name(word: str) -> bool:
 
 
 def _with_other_names(pair: Pair, names: Sequence[str], random: Random) -> Pair:
-    """Names that both sides have are exchanged for others: of other pairs, or made up."""
+    """Replace the names that both sides contain by names of other pairs or by invented ones."""
     other = {
         word: random.choice(names) if random.random() < 0.5 else _made_up(random) for word in _shared(pair) if _is_name(word)
     }
@@ -163,7 +166,7 @@ _CODAS = ["", "", "n", "r", "s", "l", "m", "ng", "tt", "ck", "x", "sson", "ski",
 
 
 def _with_symbols(pair: Pair, random: Random) -> Pair:
-    """Up to three words that both sides have become symbols of protected spans."""
+    """Replace up to three words that both sides contain by symbols of protected spans."""
     shared = [word for word in _shared(pair) if len(word) > 1 and word.isalnum()]
     chosen = random.sample(shared, min(len(shared), random.randint(1, 3)))
     other = {}
@@ -174,7 +177,7 @@ def _with_symbols(pair: Pair, random: Random) -> Pair:
 
 
 def _with_symbol_at_end(pair: Pair, random: Random) -> Pair:
-    """A symbol at the end of both sides, as an emoji is written."""
+    """Add a symbol at the end of both sides, where people write an emoji."""
     before = pair.source[-1] in _FINAL and pair.target[-1] in _FINAL and random.random() < 0.3
     places = [len(words) - before for words in (pair.source, pair.target)]
     source, target = (
@@ -186,21 +189,21 @@ def _with_symbol_at_end(pair: Pair, random: Random) -> Pair:
 
 
 def _numbered(pair: Pair, random: Random) -> Pair | None:
-    """The symbols of a pair numbered anew, in the order of the source: from 1, or now and then with some left out.
+    """Renumber the symbols of a pair from 1 in the order of the source; one pair in five skips some numbers.
 
-    None where there are too many.
+    Returns None if the pair has more symbols of a kind than there are.
     """
     kinds = {word: kind for kind, symbols in SYMBOLS.items() for word in symbols}
     numbers: dict[str, str] = {}
     for kind, symbols in SYMBOLS.items():
-        found = [word for word in dict.fromkeys(pair.source) if kinds.get(word, word.partition(" ")[0]) == kind]
-        found = [word for word in found if word in pair.target]
+        words = [word for word in dict.fromkeys(pair.source) if kinds.get(word, word.partition(" ")[0]) == kind]
+        words = [word for word in words if word in pair.target]
         free = list(symbols)
-        if len(found) > len(free):
+        if len(words) > len(free):
             return None
-        if found and random.random() < 0.2:
-            free = sorted(random.sample(free, len(found)), key=symbols.index)
-        numbers |= zip(found, free, strict=False)
+        if words and random.random() < 0.2:
+            free = sorted(random.sample(free, len(words)), key=symbols.index)
+        numbers |= zip(words, free, strict=False)
     return _replaced(pair, numbers)
 
 
@@ -212,7 +215,7 @@ def _replaced(pair: Pair, other: dict[str, str]) -> Pair:
 
 
 def _without_ending(pair: Pair) -> Pair:
-    """The source without its final mark; so is the target, but for a question mark."""
+    """Remove the final mark of the source, and that of the target unless it is a question mark."""
     if len(pair.source) < 2 or pair.source[-1] not in _FINAL:
         return pair
     source = pair.source[:-1]
@@ -221,19 +224,19 @@ def _without_ending(pair: Pair) -> Pair:
 
 
 def _capitals(pair: Pair, random: Random) -> Pair:
-    """Both sides in capitals, or the source in small letters."""
+    """Write both sides in capitals, or the source in lower case."""
     if random.random() < 0.5:
         return replace(pair, source=_each(str.lower, pair.source))
     return replace(pair, source=_each(str.upper, pair.source), target=_each(str.upper, pair.target))
 
 
 def _titles(pair: Pair, random: Random) -> Pair:
-    """The source as a title is written in English."""
+    """Capitalise every word of the source, like an English title."""
     return replace(pair, source=_each(lambda word: word[0].upper() + word[1:], pair.source))
 
 
 def _typos(pair: Pair, random: Random) -> Pair:
-    """A typing error in one or two words of the source: a letter left out, doubled, exchanged or wrong."""
+    """Make a typing error in one or two words of the source: a letter is omitted, doubled, transposed or replaced."""
     source = list(pair.source)
     long = [place for place, word in enumerate(source) if len(word) > 3 and word.isalpha()]
     for place in random.sample(long, min(len(long), 1 + (random.random() < 0.3))):
@@ -251,7 +254,7 @@ def _typos(pair: Pair, random: Random) -> Pair:
 
 
 def _accents(pair: Pair, random: Random) -> Pair:
-    """The source without accents."""
+    """Remove the accents of the source."""
     return replace(pair, source=_each(_without_accents, pair.source))
 
 
@@ -261,7 +264,7 @@ def _without_accents(word: str) -> str:
 
 
 def _apostrophes(pair: Pair, random: Random) -> Pair:
-    """The source without apostrophes: the word before one and the word after it are one word."""
+    """Remove the apostrophes of the source, and join the words on both sides of each."""
     words: list[tuple[str, list[int]]] = []
     glue = False
     for place, word in enumerate(pair.source):
@@ -285,4 +288,4 @@ _CHANGES: tuple[tuple[Augmentations, float, Callable[[Pair, Random], Pair]], ...
     ("titles", 0.02, _titles),
     ("capitals", 0.03, _capitals),
 )
-"""What may be done to a pair after all else, with the share of the pairs to which it is done."""
+"""The changes of single words, which are made last, with the share of the pairs that each is applied to."""

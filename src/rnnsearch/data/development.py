@@ -33,8 +33,8 @@ def check_development_set(
 ) -> None:
     """Raise RnnsearchError unless exactly one kind of development set is named: files, or pairs to hold out.
 
-    If `hold_out` is None and there are no files, pairs are chosen (`choose_neighbours`). Of prepared `data`, it has to
-    contain pairs that were held out; whether it does is not checked here.
+    If `hold_out` is None and there are no files, pairs are chosen (`choose_neighbours`). Prepared `data` has to contain
+    held-out pairs; this function does not check that it does.
     """
     if hold_out is not None and hold_out < 0:
         raise RnnsearchError(f"--hold-out {hold_out}: give the number of pairs to hold out, 1 or more")
@@ -105,11 +105,11 @@ def choose_neighbours(
     def pairs() -> Iterator[tuple[str, str]]:
         return read_pairs(sources, targets, config.languages, config.protects)
 
-    runs, wanted = neighbourhoods(pairs(), config.seed)
+    runs, count = neighbourhoods(pairs(), config.seed)
     cleaner = Cleaner(replace(config, remove_duplicates=False))
     chosen: dict[tuple[str, str], tuple[str, str]] = {}
     drawn = {first + place: pair for first, run in runs for place, pair in enumerate(run)}
-    for number in choose_dissimilar(pairs(), runs, wanted):
+    for number in choose_dissimilar(pairs(), runs, count):
         tokenised = units[0].tokenize(drawn[number][0]), units[1].tokenize(drawn[number][1])
         if cleaner.keep(*tokenised):
             chosen.setdefault(_joined(*tokenised), drawn[number])

@@ -1,8 +1,8 @@
-"""A development set of whole neighbourhoods of a text, without near-duplicates of what is trained on.
+"""A development set of whole neighbourhoods of a text, without near-duplicates of the training pairs.
 
-Translation memories repeat themselves: a segment stands beside others of its document, and returns with another number.
-Pairs that are drawn one by one have twins among the training pairs, and are translated better than new text is. Therefore
-runs of adjacent pairs are held out, and of these only the pairs that no training pair is similar to.
+Translation memories repeat themselves: the segments of a document are adjacent, and the same segment returns with another
+number in it. Pairs that are drawn one by one have near-duplicates among the training pairs, so a model translates them
+better than new text. Therefore runs of adjacent pairs are held out, except for pairs that are similar to a training pair.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _DIGITS = re.compile(r"\d+")
 
 
 def count_to_hold_out(pairs: int) -> int:
-    """The number of pairs to hold out: a twentieth, but at least 50 where that is not more than a fifth."""
+    """Return the number of pairs to hold out: a twentieth, but at least 50 if that is no more than a fifth."""
     return min(MOST, max(pairs // 20, min(50, pairs // 5)))
 
 
 def word_pairs(source: str) -> frozenset[str]:
-    """The pairs of adjacent words of a sentence, its ends included; case, numbers and punctuation do not matter."""
+    """Return the pairs of adjacent words of a sentence, including its ends, without case, numbers and punctuation."""
     words = ["", *_WORD.findall(_DIGITS.sub("0", source.lower())), ""]
     return frozenset(f"{one} {other}" for one, other in pairwise(words))
 
 
 class Sentences:
-    """Sentences in which similar ones are looked up."""
+    """An index that finds the sentences that are similar to a given one."""
 
     def __init__(self, sources: Iterable[str]) -> None:
         self._features = [word_pairs(source) for source in sources]
@@ -71,13 +71,13 @@ def neighbourhoods(pairs: Iterable[Pair], seed: int) -> tuple[list[tuple[int, li
         total += len(run)
         if len(drawn) > 2 * MOST // RUN:
             heapq.heappop(drawn)
-    wanted = count_to_hold_out(total)
+    count = count_to_hold_out(total)
     runs = [(first, run) for _, first, run in sorted(drawn, reverse=True)]
-    return runs[: -(-2 * wanted // RUN)], wanted
+    return runs[: -(-2 * count // RUN)], count
 
 
-def choose_dissimilar(pairs: Iterable[Pair], runs: list[tuple[int, list[Pair]]], wanted: int) -> list[int]:
-    """Choose pairs of these runs, at most `wanted`, that no other pair of the text is similar to.
+def choose_dissimilar(pairs: Iterable[Pair], runs: list[tuple[int, list[Pair]]], count: int) -> list[int]:
+    """Choose at most `count` pairs of these runs that are not similar to any other pair of the text.
 
     `pairs` is the whole text, again. Returns the numbers of the chosen pairs, in order.
     """
@@ -88,8 +88,8 @@ def choose_dissimilar(pairs: Iterable[Pair], runs: list[tuple[int, list[Pair]]],
     for number, (source, _) in enumerate(pairs):
         if number not in drawn:
             unfit.update(candidates.similar(source))
-    chosen = [place for place in range(len(sources)) if place not in unfit][:wanted]
-    # What is not chosen is trained on, and so nothing similar to it may be chosen.
+    chosen = [place for place in range(len(sources)) if place not in unfit][:count]
+    # The pairs that are not chosen become training pairs, so no chosen pair may be similar to one of them.
     returned = sorted(set(range(len(sources))) - set(chosen))
     while returned:
         similar = {place for other in returned for place in candidates.similar(sources[other])} & set(chosen)

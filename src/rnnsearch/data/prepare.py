@@ -160,17 +160,17 @@ def with_languages(config: DataConfig, sources: Sequence[Path], targets: Sequenc
     languages = config.languages
     if None not in languages:
         return config
-    found: tuple[set[str | None], set[str | None]] = set(), set()
+    stated: tuple[set[str | None], set[str | None]] = set(), set()
     for source, target in zip(sources, targets, strict=False):
         of_file = languages_of_text(source, target, languages)
         for side in (0, 1):
-            found[side].add(of_file[side])
+            stated[side].add(of_file[side])
         if source == target and not any(languages):
             languages = of_file  # the other files are read in the same direction
     return replace(
         config,
-        source_language=_language("source", found[0], sources, config),
-        target_language=_language("target", found[1], targets, config),
+        source_language=_language("source", stated[0], sources, config),
+        target_language=_language("target", stated[1], targets, config),
     )
 
 
@@ -180,12 +180,12 @@ def without_regions(config: DataConfig) -> DataConfig:
     return replace(config, source_language=source, target_language=target)
 
 
-def _language(side: Literal["source", "target"], found: set[str | None], files: Sequence[Path], config: DataConfig) -> str:
-    """Return the language code of one side: the setting or, if that is `auto`, the one that was found."""
+def _language(side: Literal["source", "target"], stated: set[str | None], files: Sequence[Path], config: DataConfig) -> str:
+    """Return the language code of one side: the setting or, if that is `auto`, the one that the files state."""
     setting: str = getattr(config, f"{side}_language")
     if setting != "auto":
         return setting
-    language = found.pop() if len(found) == 1 else None
+    language = stated.pop() if len(stated) == 1 else None
     if language is None and config.tokenizer == "moses" and getattr(config, f"{side}_units") == "words":
         names = ", ".join(path.name for path in files)
         raise RnnsearchError(

@@ -50,7 +50,7 @@ def read_lines(path: Path | str) -> Iterator[str]:
 def read_arriving_lines(path: Path | str) -> Iterator[list[str]]:
     """Yield lists of lines, each with all lines of a file or a pipe that have arrived by then.
 
-    What the lines are, and what is refused, is as for `read_lines`, but that lines end at line feeds alone.
+    Lines are decoded and checked as in `read_lines`, except that only a line feed ends a line.
     """
     path = Path(path)
     with opened(path) as file:
@@ -188,7 +188,7 @@ def read_pairs(
     A file that is both source and target has both sides: it is in one of the formats of `rnnsearch.formats`, or a table, see
     `read_table`. Two files of messages, such as JSON or subtitles, have the same keys. Of other files, line n of the source
     belongs to line n of the target. `languages` are those to take from files with several; `tags` says whether their inline
-    tags are kept, as `<g1>`, `</g1>` and `<x2/>`. What is left out is told by an RnnsearchWarning for each file.
+    tags are kept, as `<g1>`, `</g1>` and `<x2/>`. An RnnsearchWarning for each file tells what is omitted.
 
     Raises RnnsearchError if the numbers of files, or of lines of a pair of files, differ, and for files that are damaged.
     """
@@ -243,7 +243,7 @@ def _pairs_of_two(source: Path, target: Path, tags: bool) -> Iterator[tuple[str,
 
 
 def languages_of_text(source: Path, target: Path, languages: Languages = (None, None)) -> Languages:
-    """The codes of the languages in a file with both sides, or in the names of two files; None where nothing says them."""
+    """Return the language codes that a file with both sides or the names of two files state; None if they state none."""
     if source != target:
         return _language_of(source), _language_of(target)
     format_ = _format_of(source)
@@ -261,7 +261,7 @@ def _language_of(path: Path) -> str | None:
 
 
 def _format_of(path: Path) -> Format | None:
-    """The format of a file with both sides; None for a table, and for a pipe, which could not be read again."""
+    """Return the format of a file with both sides; None for a table, and for a pipe, which could not be read again."""
     if read_only_once(path):
         return None
     with opened(path) as file:
@@ -269,7 +269,7 @@ def _format_of(path: Path) -> Format | None:
 
 
 def has_units(source: Path, target: Path) -> bool:
-    """Whether these files are in one of the formats of `rnnsearch.formats`, and not plain lines or a plain table."""
+    """Return whether these files are in one of the formats of `rnnsearch.formats`, and not plain lines or a table."""
     if source == target:
         return _format_of(source) is not None
     if read_only_once(source):
@@ -325,10 +325,7 @@ def _table(file: File, path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _check_encoding(sample: bytes, path: Path) -> None:
-    """Raise RnnsearchError for text in UTF-16 or UTF-32, which is recognised by its byte order mark or by zero bytes.
-
-    The same goes for an archive.
-    """
+    """Raise RnnsearchError for an archive, and for UTF-16 or UTF-32 (recognised by a byte order mark or zero bytes)."""
     if sample.startswith(_ZIP):
         raise RnnsearchError(f"{path}: this is compressed; decompress it, e.g. unzip -p {path.name}")
     encoding = next((name for mark, name in _OTHER_MARKS.items() if sample.startswith(mark)), None)

@@ -1,4 +1,4 @@
-"""The nearest segments of a translation memory, which a translator would start from without a machine."""
+"""The most similar segments of a translation memory, which a human translator would start from without a model."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _AT_ONCE = 4_000_000
 
 
 def nearest(sources: Sequence[str], segments: Sequence[tuple[str, str]]) -> list[Match]:
-    """Return for each source the segment, a source and its translation, that is most similar; the first of several.
+    """Return the most similar segment of each source, as a source and its translation; the first of several equal ones.
 
-    There has to be a segment. All are compared, in all threads: some millions of pairs each second.
+    There must be at least one segment. Every source is compared with every segment, some millions of pairs per second.
     """
     from rapidfuzz import fuzz, process
 
@@ -23,9 +23,9 @@ def nearest(sources: Sequence[str], segments: Sequence[tuple[str, str]]) -> list
     step = max(1, _AT_ONCE // max(1, len(sources)))
     for start in range(0, len(segments), step):
         part = [source for source, _ in segments[start : start + step]]
-        found = process.cdist(sources, part, scorer=fuzz.ratio, dtype=np.float32, workers=-1)
-        best = found.argmax(axis=1)
-        values = found[np.arange(len(sources)), best]
+        similarities = process.cdist(sources, part, scorer=fuzz.ratio, dtype=np.float32, workers=-1)
+        best = similarities.argmax(axis=1)
+        values = similarities[np.arange(len(sources)), best]
         better = values > scores
         scores[better], numbers[better] = values[better], best[better] + start
     chosen = [segments[number] for number in numbers.tolist()]

@@ -1,4 +1,4 @@
-"""The quality of translations by kinds of segments: how much a person still has to edit, and where.
+"""The quality of translations by kinds of segments, measured by the edits that a person still has to make.
 
 Several systems translate the same segments, and each is scored on every kind: by length, by tags, by terms, and by the
 similarity to the nearest segment of a translation memory. The first system is the model; its confidence is compared with
@@ -37,7 +37,7 @@ _END = ""
 
 @dataclass(frozen=True)
 class Segment:
-    """A segment, its translations, and what is known of it."""
+    """A segment, its translations, and its properties."""
 
     source: str
     reference: str
@@ -74,17 +74,17 @@ class Kind:
 
 @dataclass(frozen=True)
 class Right:
-    """How many of the terms, or of the tags, that the references have, each system has right."""
+    """The number of terms or tags of the references that each system has right."""
 
     of: int
     right: dict[str, int]
     extra: dict[str, int]
-    """How many each system has that the references do not have."""
+    """The number of terms or tags of each system that the references lack."""
 
 
 @dataclass(frozen=True)
 class Band:
-    """A tenth of the segments, by the confidence of the model."""
+    """A tenth of the segments, sorted by the confidence of the model."""
 
     least: float
     most: float
@@ -109,21 +109,21 @@ class Worst:
 
 @dataclass(frozen=True)
 class SegmentReport:
-    """What a translator wants to know of a model."""
+    """The report for a translator who considers using a model."""
 
     systems: list[str]
     all: Kind
     kinds: dict[str, list[Kind]]
-    """By the name of what distinguishes them, such as `length`."""
+    """The kinds by the property that distinguishes them, such as `length`."""
     terms: Right | None
     """None if no reference has a term of the glossary."""
     tags: Right | None
-    """Tags that stand where the reference has them; None if no reference has a tag."""
+    """The tags that are at the same place as in the reference; None if no reference has a tag."""
     bands: list[Band]
     correlation: float | None
     """Spearman's rank correlation of the confidence and the segments' chrF; None if one of them is always the same."""
     threshold: float | None
-    """The least confidence from which on 90% of the segments are fine; None if there is none."""
+    """The lowest confidence such that 90% of the segments with at least this confidence are fine; None if there is none."""
     above: int
     """The number of segments with at least this confidence."""
     worst: list[Worst]
@@ -153,7 +153,7 @@ def report(segments: Sequence[Segment]) -> SegmentReport:
 
 
 def _kinds(segments: Sequence[Segment]) -> dict[str, list[Kind]]:
-    """The kinds of segments that there are, by what distinguishes them."""
+    """Return the kinds of segments, by the property that distinguishes them."""
 
     def kinds(names: Iterable[str], name_of: Callable[[Segment], str]) -> list[Kind]:
         members: dict[str, list[Segment]] = {name: [] for name in names}
@@ -162,17 +162,17 @@ def _kinds(segments: Sequence[Segment]) -> dict[str, list[Kind]]:
         return [_kind(name, its) for name, its in members.items() if its]
 
     lengths = {f"more than {low} words" if high is None else f"{low + 1} to {high} words": high for low, high in _LENGTHS}
-    found = {
+    by_property = {
         "length": kinds(lengths, lambda one: next(n for n, high in lengths.items() if high is None or one.words <= high)),
         "tags": kinds(("without tags", "with tags"), lambda one: "with tags" if _TAG.search(one.source) else "without tags"),
         "terms": kinds(("without terms", "with terms"), lambda one: "with terms" if one.terms else "without terms"),
     }
     if segments[0].similarity is not None:
         similarities = {_similarity(low, high): low for low, high in reversed(_SIMILARITIES)}
-        found["nearest segment of the memory"] = kinds(
+        by_property["nearest segment of the memory"] = kinds(
             similarities, lambda one: next(n for n, low in similarities.items() if (one.similarity or 0.0) >= low)
         )
-    return found
+    return by_property
 
 
 def _similarity(low: float, high: float | None) -> str:
@@ -203,7 +203,7 @@ def _ter(translation: str, reference: str) -> float:
 
 
 def _terms(segments: Sequence[Segment]) -> Right | None:
-    """A term counts where the reference has it, too: otherwise the person has decided for other words."""
+    """Count the terms that the reference contains as well; for others, the human translator has chosen other words."""
     systems = segments[0].translations
     right, extra, of = dict.fromkeys(systems, 0), dict.fromkeys(systems, 0), 0
     for one in segments:
@@ -224,30 +224,30 @@ def terms_in(source: str, terms: Mapping[str, str]) -> list[str]:
 
 
 def _spaced(text: str) -> str:
-    """The words of a text in small letters, with a space around each: a term in it is a part of it."""
+    """Return the lower-case words of a text with spaces around each, so that terms can be searched for as substrings."""
     return f" {' '.join(_WORD.findall(_TAG.sub(' ', text).casefold()))} "
 
 
 def _tags(segments: Sequence[Segment]) -> Right | None:
-    """A tag is at its place if the word before it or the word after it is the one that it has in the reference."""
+    """Count the tags whose preceding or following word is the same as in the reference."""
     systems = segments[0].translations
     right, extra, of = dict.fromkeys(systems, 0), dict.fromkeys(systems, 0), 0
     for one in segments:
         expected = _places(one.reference)
         of += len(expected)
         for system in systems:
-            found = _places(one.translations[system])
-            extra[system] += sum((Counter(tag for tag, *_ in found) - Counter(tag for tag, *_ in expected)).values())
+            actual = _places(one.translations[system])
+            extra[system] += sum((Counter(tag for tag, *_ in actual) - Counter(tag for tag, *_ in expected)).values())
             for tag, before, after in expected:
-                match = next((each for each in found if each[0] == tag and (each[1] == before or each[2] == after)), None)
+                match = next((each for each in actual if each[0] == tag and (each[1] == before or each[2] == after)), None)
                 if match is not None:
                     right[system] += 1
-                    found.remove(match)
+                    actual.remove(match)
     return Right(of, right, extra) if of else None
 
 
 def _places(text: str) -> list[tuple[str, str, str]]:
-    """The tags of a text, each with the word before it and the word after it; other tags are no words."""
+    """Return the tags of a text, each with the words before and after it; other tags do not count as words."""
     pieces = re.findall(rf"{_TAG.pattern}|\w+|[^\w\s]", text)
     words = [_END if _TAG.fullmatch(piece) else piece for piece in pieces]
     return [
@@ -262,7 +262,7 @@ def _places(text: str) -> list[tuple[str, str, str]]:
 
 
 def _bands(confidences: Sequence[float], chrf: Sequence[float], ter: Sequence[float], fine: Sequence[bool]) -> list[Band]:
-    """Tenths of the segments, the least confident first; fewer parts of fewer than 10 segments."""
+    """Return tenths of the segments, the least confident first; fewer parts if there are fewer than 10 segments."""
     order = sorted(range(len(confidences)), key=confidences.__getitem__)
     count = min(_BANDS, len(order))
     bands = []
@@ -286,20 +286,20 @@ def _bands(confidences: Sequence[float], chrf: Sequence[float], ter: Sequence[fl
 
 
 def _threshold(confidences: Sequence[float], fine: Sequence[bool]) -> tuple[float | None, int]:
-    """The least confidence from which on enough segments are fine, and the number of these segments."""
+    """Return the lowest confidence from which on enough segments are fine, and the number of these segments."""
     order = sorted(range(len(confidences)), key=lambda n: -confidences[n])
-    found: tuple[float | None, int] = None, 0
+    best: tuple[float | None, int] = None, 0
     right = 0
     for count, number in enumerate(order, 1):
         right += fine[number]
         last = count == len(order) or confidences[order[count]] < confidences[number]
         if last and count >= FEWEST and right >= SHARE_FINE * count:
-            found = confidences[number], count
-    return found
+            best = confidences[number], count
+    return best
 
 
 def _rank_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Spearman's: the correlation of the ranks, where equal values have their mean rank."""
+    """Return Spearman's rank correlation; equal values have their mean rank."""
     one, other = _ranks(np.array(first)), _ranks(np.array(second))
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         return None

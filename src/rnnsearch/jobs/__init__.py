@@ -1,10 +1,10 @@
-"""Jobs: what is done with the rows of a text, in one process or in several, whatever the text's size.
+"""Jobs, which apply a stage to the rows of a text of any size, in one process or in several.
 
-driver     the driver: all that commands and functions on files have in common
-shards     a text in shards, a stage that is called on each, and the processes that call it
-kept       what is kept of a job until its output is written
-processes  processes that end with this one
-output     a file that is written whole or not at all, or standard output
+driver     the driver, which all commands and functions on files use
+shards     the division of a text into shards, and the processes that call a stage on each
+kept       the checkpoint of a job, which exists until its output is written
+processes  child processes that end with their parent
+output     the output: a file that is written atomically, or standard output
 """
 
 from __future__ import annotations

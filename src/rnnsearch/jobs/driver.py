@@ -19,21 +19,21 @@ Advance = Callable[[int], None]
 
 @dataclass(frozen=True)
 class Done(Generic[Record]):
-    """What a stage made of a row."""
+    """The result of a stage for one row."""
 
     written: str | None
-    """What is written, without the last line feed; None for nothing."""
+    """The text to write, without the last line feed; None if nothing is written."""
     note: Plain = None
-    """What the caller is to know of every row."""
+    """A small value that the caller gets for every row."""
     record: Record | None = None
-    """All that is known, for the rows whose records are needed; see `Shard.whole`."""
+    """The full record, only for the rows whose records are needed (`Shard.whole`)."""
 
 
 class RowStage(Stage[Row, list[Done[Record]]]):
-    """A stage that makes something of each row."""
+    """A stage with one result for each row."""
 
     def record_to_plain(self, record: Record) -> Plain:
-        """A record as values of JSON, see `Stage.to_plain`."""
+        """Convert a record to JSON values (`Stage.to_plain`)."""
         return record
 
     def record_from_plain(self, plain: Plain) -> Record:
@@ -54,20 +54,20 @@ class RowStage(Stage[Row, list[Done[Record]]]):
 
 
 class Job(Generic[Row, Result]):
-    """A stage in its processes, and the output; `job` makes it."""
+    """A stage with its processes and its output; created by `job`."""
 
     def __init__(
         self, processes: Workers[Row, Result], kept: Kept | None, out: TextIO, advance: Advance, flushes: bool
     ) -> None:
         self.out = out
-        """Where the rows are written."""
+        """The file or stream that rows are written to."""
         self.kept = kept
         self._processes, self._advance, self._flushes = processes, advance, flushes
 
     def results(
         self, groups: Iterable[list[Row]], whole: int = 0, settings: Mapping[str, Any] | None = None
     ) -> Iterator[Result]:
-        """What the stage makes of each group of rows, in order; see `Shard` for `whole` and `settings`."""
+        """Yield the result of the stage for each group of rows, in order; see `Shard` for `whole` and `settings`."""
 
         def shards() -> Iterator[Shard[Row]]:
             for shard in numbered(groups, whole, settings):
@@ -85,7 +85,7 @@ class Job(Generic[Row, Result]):
         whole: int = 0,
         settings: Mapping[str, Any] | None = None,
     ) -> Iterator[Done[Record]]:
-        """What the stage makes of each row, after it was written."""
+        """Write the result of the stage for each row, and yield it."""
         for result in self.results(groups, whole, settings):
             self.out.writelines(one.written + "\n" for one in result if one.written is not None)
             if self._flushes:
@@ -100,11 +100,12 @@ def job(
     jobs: int = 1,
     progress: AbstractContextManager[Advance] | None = None,
 ) -> Iterator[Job[Row, Result]]:
-    """A job that ends with the `with` statement.
+    """Run a job in a `with` statement.
 
-    Without an error, the `output` then gets its name, whole or not at all; until then, what is finished is kept beside it,
-    and the same job goes on from there after it was killed. Without an output, rows go to standard output. The stage is
-    called in so many processes. `progress` is entered when these have started, and told how many more rows are done.
+    The stage is called in `jobs` processes. If the statement ends without an error, the file `output` is moved to its place,
+    whole. Until then, finished results are kept beside it, and after a kill the same job continues from them. Without
+    `output`, rows go to standard output. `progress` is entered after the processes have started, and gets the number of
+    further rows that are done.
     """
     with ExitStack() as stack:
         stage.warm_up(jobs)

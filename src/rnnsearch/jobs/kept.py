@@ -1,4 +1,4 @@
-"""What is kept of a job beside its output, so that the job goes on after it was killed."""
+"""The checkpoint of a job: finished results beside its output, from which a killed job continues."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.untrusted import MEGABYTE, read_json
 
 Plain: TypeAlias = Any
-"""A value as JSON has them."""
+"""A JSON value."""
 
 _MOST_RESULT = 1024 * MEGABYTE
-"""Bytes of the result of a shard."""
+"""The largest size of the result of a shard, in bytes."""
 _PATIENCE = 5.0
-"""Seconds until the processes of a run that was killed must have ended."""
+"""The processes of a killed run end within this time, in seconds."""
 
 
 class Kept:
     """The results of finished shards, in a folder beside an output until it is written.
 
-    A result is found by a digest of its shard, and only by the same run: one of the same program and with the same `run`,
-    which says what else the results depend on. For another run the folder is emptied first, with a warning; a run of another
-    version of the program is refused. Use it in a `with` statement; when that ends without an error, the folder is removed.
+    A result is stored under a digest of its shard. It is used only by the same run: by the same version of the program, with
+    the same `run`, which describes everything else that the results depend on. A different run empties the folder first,
+    with a warning, and a different version of the program is refused. Use this class in a `with` statement; the folder is
+    removed at its end if no error occurred.
     """
 
     def __init__(self, output: Path, run: Mapping[str, Plain]) -> None:
@@ -46,7 +47,7 @@ class Kept:
         self._writing = threading.Lock()
 
     def __enter__(self) -> Kept:
-        """Raises RnnsearchError where another run is at work beside this output, or where nothing can be written."""
+        """Raises RnnsearchError if another run uses this folder, or if the folder cannot be written."""
         new = not self.folder.exists()
         self._made = [place for place in (self.folder, *self.folder.parents) if not place.exists()]
         try:
@@ -66,8 +67,8 @@ class Kept:
 
     def _begin(self, new: bool) -> None:
         manifest = self.folder / "run.json"
-        wanted = json.dumps(self._run, indent=1, sort_keys=True) + "\n"
-        if not new and _text(manifest) != wanted:
+        content = json.dumps(self._run, indent=1, sort_keys=True) + "\n"
+        if not new and _text(manifest) != content:
             if any(self.folder.glob("*.part")):
                 if self._differs_in_program_alone(manifest):
                     raise RnnsearchError(
@@ -81,12 +82,12 @@ class Kept:
                     stacklevel=3,
                 )
             self.clear()
-        self._write(manifest, wanted.encode())
+        self._write(manifest, content.encode())
 
     def _differs_in_program_alone(self, manifest: Path) -> bool:
         try:
-            found = json.loads(manifest.read_text(encoding="utf-8"))
-            return bool({**found, "program": None} == {**json.loads(json.dumps(self._run)), "program": None})
+            saved = json.loads(manifest.read_text(encoding="utf-8"))
+            return bool({**saved, "program": None} == {**json.loads(json.dumps(self._run)), "program": None})
         except (OSError, ValueError, TypeError):
             return False
 
@@ -99,19 +100,19 @@ class Kept:
         self._lock.release()
 
     def clear(self) -> None:
-        """Keep nothing of what has been kept so far."""
+        """Delete all results that have been kept so far."""
         for part in self.folder.glob("*.part"):
             part.unlink()
 
     def get(self, shard: Plain) -> Plain | None:
-        """The result of this shard, if it is kept."""
+        """Return the kept result of this shard; None if there is none."""
         try:
             return read_json(self._part(shard), _MOST_RESULT)
         except (OSError, ValueError, RnnsearchError):  # there is none, or the disk has damaged it
             return None
 
     def put(self, shard: Plain, result: bytes) -> None:
-        """Keep the result of this shard, as JSON."""
+        """Store the result of this shard, as JSON."""
         with self._writing:
             self._write(self._part(shard), result)
 
@@ -124,7 +125,7 @@ class Kept:
 
 
 def digest_of(*files: Path) -> str:
-    """A digest of the content of these files, as a `run` may name them."""
+    """Return a digest of the contents of these files, for use in a `run`."""
     digest = blake2b(digest_size=16)
     for path in files:
         digest.update(f"{path.name}\n".encode("utf-8", "surrogateescape"))
@@ -139,7 +140,7 @@ def digest_of(*files: Path) -> str:
 
 @cache
 def program_digest() -> str:
-    """A digest of the sources of this program: results of another version of it are not mixed with those of this one."""
+    """Return a digest of the sources of this program, so that results of different versions are never mixed."""
     package = Path(__file__).parent.parent
     return digest_of(*sorted(path for ending in ("py", "json") for path in package.rglob(f"*.{ending}")))
 

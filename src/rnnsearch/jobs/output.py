@@ -1,4 +1,4 @@
-"""Where a job writes its lines."""
+"""The output of a job: a file that is written atomically, or standard output."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rnnsearch.errors import printable
 
 @contextmanager
 def written(output: Path | None) -> Iterator[TextIO]:
-    """The file `output`, which is written whole or not at all, or standard output without one.
+    """Open the file `output`, which is written whole or not at all, or standard output if it is None.
 
-    A terminal gets control characters as escapes: they may be from the vocabulary of a stranger's model.
+    Control characters are escaped for a terminal, because they may come from the vocabulary of an untrusted model.
     """
     from rnnsearch.atomic import atomic_write
 
@@ -28,7 +28,7 @@ def written(output: Path | None) -> Iterator[TextIO]:
 
 
 def write_whole(out: TextIO, content: bytes) -> None:
-    """Write the bytes of a document; to a terminal, as text."""
+    """Write the bytes of a document; a terminal gets them as text."""
     if isinstance(out, _ToTerminal):
         out.write(content.decode("utf-8", "replace"))
     else:

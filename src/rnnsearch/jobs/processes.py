@@ -1,4 +1,4 @@
-"""Processes of this program that end with the one that started them, however that ends."""
+"""Child processes that end with their parent, even if the parent is killed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from typing import Any, TypeVar
 Given = TypeVar("Given")
 Result = TypeVar("Result")
 FORKED = sys.platform == "linux"
-"""Whether a process is forked, and so shares the memory of what was loaded before; elsewhere it is started anew."""
+"""Whether processes are forked, and so share the memory of loaded models; on other systems they are spawned."""
 
 
 class Process:
-    """A process that was started here, and the connection to it.
+    """A child process, and the connection to it.
 
-    It runs `do` with the other end of the connection, which must return when nobody listens any more: a process whose
-    parent has been killed learns it from that. Start it before this process has threads of its own.
+    The child calls `do` with its end of the connection. `do` must return when the connection is closed, because this tells
+    the child that its parent has ended. Start the child before this process has threads of its own.
     """
 
     def __init__(
@@ -33,27 +33,27 @@ class Process:
         before: Sequence[Process] = (),
         ignored: Sequence[str] = ("SIGINT",),
     ) -> None:
-        """`before` are the processes that were started earlier, whose connections a forked process has too and closes.
+        """`before` are the earlier child processes; a forked child inherits their connections and closes them.
 
-        `ignored` are the signals that do not end the process; `do` must be picklable where processes are not forked.
+        The child ignores the signals `ignored`. `do` must be picklable on systems where processes are not forked.
         """
         context: Any = multiprocessing.get_context("fork" if FORKED else "spawn")
         self.connection, its = context.Pipe()
         others = [self.connection, *(other.connection for other in before)]
         self._process = context.Process(target=_run, args=(its, others, do, ignored), name=name, daemon=True)
         with warnings.catch_warnings():
-            # Threads of the parent are no danger: the work is done in a new thread, by libraries that may be forked.
+            # Forking is safe despite threads of the parent: the child works in a new thread, with libraries that allow it.
             warnings.filterwarnings("ignore", message=".*fork", category=DeprecationWarning)
             self._process.start()
         its.close()
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The process id."""
         return int(self._process.pid)
 
     def how_it_ended(self) -> str:
-        """The exit status or the signal, as soon as the process has ended."""
+        """Wait for the end of the process, and return its exit status or the signal that killed it."""
         self._process.join()
         code = self._process.exitcode
         return f"exit status {code}" if code is None or code >= 0 else f"signal {-code}"
@@ -63,7 +63,7 @@ class Process:
         self._process.kill()
 
     def end(self, patience: float = 0.0) -> None:
-        """Close the connection, give the process so many seconds to end by itself, and end it."""
+        """Close the connection, wait so many seconds for the process to end, and then kill it."""
         self.connection.close()
         if patience:
             self._process.join(patience)
@@ -72,7 +72,7 @@ class Process:
 
 
 def threads() -> int:
-    """The number of threads that compute in this process: `OMP_NUM_THREADS`, or its processors."""
+    """Return the number of computing threads of this process: `OMP_NUM_THREADS`, or the number of its processors."""
     given = os.environ.get("OMP_NUM_THREADS", "")
     if given.isdecimal() and int(given) > 0:
         return int(given)
@@ -82,7 +82,7 @@ def threads() -> int:
 def in_order(function: Callable[[Given], Result], given: Iterable[Given]) -> Iterator[Result]:
     """Call a function that releases the lock of the interpreter, in `threads()` threads, and yield its results in order.
 
-    No more results than threads are in memory. Raises what the function raises.
+    At most as many results as threads are in memory. An exception of the function is raised here.
     """
     count = threads()
     if count == 1:
@@ -103,7 +103,7 @@ def in_order(function: Callable[[Given], Result], given: Iterable[Given]) -> Ite
 
 
 def thread_share(processes: int) -> int:
-    """The number of threads for each of so many processes: its share of this one's."""
+    """Return the number of threads of each of `processes` processes that share the threads of this one."""
     return max(1, threads() // processes)
 
 
@@ -111,7 +111,7 @@ def use_threads(count: int) -> None:
     """Compute with so many threads in this process."""
     os.environ["OMP_NUM_THREADS"] = str(count)
     torch = sys.modules.get("torch")
-    if torch is not None:  # what does without it need not wait for its import
+    if torch is not None:  # programs that do not use PyTorch need not wait for its import
         torch.set_num_threads(count)
 
 

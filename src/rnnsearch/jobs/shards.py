@@ -1,8 +1,8 @@
-"""Work on many rows in shards, which several processes do.
+"""The division of many rows into shards, which several processes work on.
 
-A shard has a fixed number of rows, whatever the number of processes, and what a stage makes of it depends on it alone: so
-the results are the same, to the last bit, in any number of processes. The processes are forked where the system can do that,
-and so they share the memory of what the stage holds: a model that was loaded before is there once.
+The size of a shard does not depend on the number of processes, and the result of a stage depends only on the shard. The
+results are therefore the same, bit for bit, for any number of processes. Processes are forked if the system supports it, so
+that they share the memory of the stage: a loaded model exists once.
 """
 
 from __future__ import annotations
@@ -31,49 +31,49 @@ Row = TypeVar("Row")
 Result = TypeVar("Result")
 
 LINES = 1000
-"""Rows in a shard."""
+"""The number of rows of a shard."""
 AHEAD = 2
-"""For each process, this many shards are under way or wait for those before them: more are not read."""
+"""The largest number of shards per process that are computed or wait for earlier ones; no further rows are read."""
 MOST_BY_DEFAULT = 16
-"""The parent cannot feed more than so many processes."""
+"""The largest default number of processes; the parent cannot feed more."""
 
 
 @dataclass(frozen=True)
 class Shard(Generic[Row]):
-    """Consecutive rows of a text; a row is a value as JSON has them."""
+    """Consecutive rows of a text; a row is a JSON value."""
 
     rows: list[Row]
     first: int = 0
     """The number of the first row."""
     whole: int = 0
-    """For so many of the rows, the first ones, the caller needs the records and not only what is written."""
+    """The number of rows, from the first one on, whose records the caller needs in addition to the text to write."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings for these rows, where they differ from those of the stage."""
 
 
 class Stage(Generic[Row, Result]):
-    """What a job does with a shard. A stage must be picklable where processes cannot be forked.
+    """The function that a job applies to each shard. It must be picklable on systems where processes cannot be forked.
 
-    Its result is `Plain` unless it says how that becomes plain and comes back; both are only called for a result that is
-    sent by another process or kept in a file.
+    Its result is a JSON value, unless the stage overrides `to_plain` and `from_plain`. These are called only for results
+    that another process sends or that are kept in a file.
     """
 
     command: ClassVar[str] = ""
     """The name that `identity` begins with."""
 
     def identity(self) -> dict[str, Plain]:
-        """What the results depend on beside the rows."""
+        """Return everything that the results depend on besides the rows."""
         return {"command": self.command}
 
     def warm_up(self, jobs: int) -> None:
-        """Make ready for so many processes, before they are forked. Raises RnnsearchError if that cannot be."""
+        """Prepare for so many processes, before they are forked. Raises RnnsearchError if this is impossible."""
 
     def __call__(self, shard: Shard[Row]) -> Result:
-        """The result for a shard, which depends on nothing else."""
+        """Return the result for a shard, which depends on nothing else."""
         raise NotImplementedError
 
     def to_plain(self, result: Result) -> Plain:
-        """The result as values of JSON, from which `from_plain` makes the same result, to the last bit."""
+        """Convert a result to JSON values, from which `from_plain` restores the same result, bit for bit."""
         return result
 
     def from_plain(self, plain: Plain) -> Result:
@@ -83,14 +83,14 @@ class Stage(Generic[Row, Result]):
 
 
 def cut(rows: Iterable[T], size: int | None = None) -> Iterator[list[T]]:
-    """These rows in lists of `size` (by default `LINES`); the last one may have fewer."""
+    """Yield these rows in lists of `size` (by default `LINES`); the last one may be shorter."""
     rows = iter(rows)
     while shard := list(islice(rows, size or LINES)):
         yield shard
 
 
 def numbered(groups: Iterable[list[Row]], whole: int = 0, settings: Mapping[str, Any] | None = None) -> Iterator[Shard[Row]]:
-    """The groups of rows as shards; the records of the first `whole` rows are needed."""
+    """Yield the groups of rows as shards; the caller needs the records of the first `whole` rows."""
     first = 0
     for rows in groups:
         yield Shard(rows, first, max(0, min(len(rows), whole - first)), dict(settings or {}))
@@ -98,22 +98,22 @@ def numbered(groups: Iterable[list[Row]], whole: int = 0, settings: Mapping[str,
 
 
 def default_jobs() -> int:
-    """The number of processes for work that is not done by threads: one a core, and one where processes are not forked.
+    """Return the number of processes for work without threads: one for each core, or one if processes are spawned.
 
-    There, a process runs the caller's script anew, which has to be made for it.
+    A spawned process runs the caller's script again, which has to be written for this.
     """
     return min(os.cpu_count() or 1, MOST_BY_DEFAULT) if FORKED else 1
 
 
 class Workers(Generic[Row, Result]):
-    """So many processes with the same stage; with one job, it is called in this process.
+    """Processes that call the same stage; with one job, the stage is called in this process.
 
-    Use them in a `with` statement; they end with it, or with this process, however that ends. Start them before this process
-    shows progress or starts other threads.
+    Use them in a `with` statement. They end with it or with this process, even if this process is killed. Start them before
+    this process shows progress or starts other threads.
     """
 
     def __init__(self, stage: Stage[Row, Result], jobs: int = 1) -> None:
-        """`stage` is there in each process, with all that it holds, as it is now."""
+        """Each process gets a copy of `stage` in its present state."""
         if jobs < 1:
             raise RnnsearchError(f"jobs = {jobs}: give the number of processes, 1 or more")
         self._stage, self._jobs = stage, jobs
@@ -139,20 +139,20 @@ class Workers(Generic[Row, Result]):
 
     def __exit__(self, *_: object) -> None:
         for process in self._processes:
-            process.kill()  # it has nothing to lose, and a thread that waits for it waits no longer
+            process.kill()  # it has no state to save, and this releases a thread that waits for it
         if self._jobs > 1:
             self._threads.shutdown(cancel_futures=True)
         self._end()
 
     @property
     def pids(self) -> list[int]:
-        """The numbers of the processes; none with one job."""
+        """The process ids; none with one job."""
         return [process.pid for process in self._processes]
 
     def results(self, shards: Iterable[Shard[Row]], kept: Kept | None = None) -> Iterator[Result]:
-        """The result for each shard, in order; those that are kept are not computed again, and new ones are kept.
+        """Yield the result for each shard, in order. Kept results are not computed again, and new ones are kept.
 
-        Raises what the stage raises, and RnnsearchError where a process has ended.
+        Raises the exceptions of the stage, and RnnsearchError if a process has ended.
         """
         if self._jobs == 1:
             for shard in shards:
@@ -201,7 +201,7 @@ class Workers(Generic[Row, Result]):
 
 
 def _ask(process: Process, shard: Shard[Any]) -> bytes:
-    """What the stage in this process makes of a shard, as JSON."""
+    """Send a shard to this process, and return the result of the stage as JSON."""
     try:
         process.connection.send(shard)
         error, result = process.connection.recv()
@@ -216,17 +216,17 @@ def _ask(process: Process, shard: Shard[Any]) -> bytes:
 
 
 def _answer(stage: Stage[Any, Any], threads: int, connection: Connection) -> None:
-    """Call the stage with the shards that arrive, until nobody listens at the other end of the connection."""
+    """Call the stage with the shards that arrive, until the other end of the connection is closed."""
     shards: SimpleQueue[Shard[Any]] = SimpleQueue()
 
     def compute() -> None:
         use_threads(threads)
-        with suppress(OSError):  # nobody listens
+        with suppress(OSError):  # the connection is closed
             while True:
                 connection.send(_done(stage, shards.get()))
 
-    # In a thread, for two reasons: this one learns at once that nobody listens; and OpenMP has threads for each thread that
-    # begins a loop, of which those of this one may be the parent's, which are not here.
+    # The stage runs in a thread for two reasons. The main thread notices at once that the connection is closed. And OpenMP
+    # has a thread pool for each thread that starts a loop; that of the main thread may be the parent's, which a fork loses.
     threading.Thread(target=compute, daemon=True).start()
     with suppress(EOFError, OSError):
         while True:
@@ -235,7 +235,7 @@ def _answer(stage: Stage[Any, Any], threads: int, connection: Connection) -> Non
 
 
 def _done(stage: Stage[Any, Any], shard: Shard[Any]) -> tuple[Exception | None, bytes]:
-    """The error that the stage raises, or its result as JSON."""
+    """Return the error that the stage raises, or its result as JSON."""
     try:
         return None, _json(stage.to_plain(stage(shard)))
     except RnnsearchError as error:

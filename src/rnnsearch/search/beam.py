@@ -30,7 +30,7 @@ from rnnsearch.search.terms import DOUBLED, Progress, Terms
 from rnnsearch.text.vocabulary import END
 
 FEW = 8
-"""A search of fewer sentences than these has no thread of its own."""
+"""The smallest number of sentences for which a search gets a thread of its own."""
 _NOTHING = np.empty(0, np.int64), np.empty(0, np.int64)
 
 
@@ -39,7 +39,7 @@ class Hypothesis:
     """One translation of one sentence, as word ids."""
 
     words: list[int]
-    """Without the end symbol."""
+    """The word ids, without the end symbol."""
     score: float
     """log p(words | source) in nats; it includes the end symbol if the hypothesis is finished."""
     finished: bool
@@ -49,9 +49,9 @@ class Hypothesis:
     end_alignment: NDArray[np.float32] | None = None
     """α of the step that produced the end symbol, (source positions); None also for an unfinished hypothesis."""
     terms: Sequence[tuple[int, int]] = ()
-    """The terms that it contains: the number of each, and the position of its first word."""
+    """The terms in the hypothesis: the number of each, and the position of its first word."""
     doubled: int = 0
-    """The number of terms whose source words it has translated by other words."""
+    """The number of terms whose source words are translated by other words."""
 
 
 class _Path(NamedTuple):
@@ -63,29 +63,28 @@ class _Path(NamedTuple):
     row: int
     """The row of this word in α."""
     progress: Progress | None
-    """How far the hypothesis has got with the terms, where it has got further than its prefix."""
+    """The progress of the hypothesis with the terms; None if it is still that of the prefix."""
 
 
 @dataclass(eq=False)
 class Query:
-    """A sentence to translate, and the translations that are found."""
+    """A sentence to translate, and the resulting translations."""
 
     words: Sequence[int]
     """Word ids, without the end symbol."""
     beam: int
     prefix: Sequence[int] = ()
-    """The words that the translations begin with. The backend must then have no vocabulary selection."""
+    """The words with which the translations begin. A prefix excludes vocabulary selection in the backend."""
     terms: Terms | None = None
-    """What the translations have to contain. The backend must then have no vocabulary selection, and the search no
-    temperature."""
+    """The terms that the translations must contain. Terms exclude vocabulary selection in the backend and sampling."""
     found: list[Hypothesis] = field(default_factory=list)
-    """The translations, best first, once the search for them is done."""
+    """The translations, best first, after the end of the search."""
     cancelled: bool = False
-    """Set it, and the search for this sentence ends at the next step with what has been found."""
+    """If this is set, the search for this sentence ends at the next step with the translations so far."""
 
     @property
     def positions(self) -> int:
-        """The source positions that the sentence takes in a search, with end symbol and padding."""
+        """The number of source positions of the sentence in a search, with end symbol and padding."""
         return -(-(len(self.words) + 1) // WIDTH_MULTIPLE) * WIDTH_MULTIPLE
 
 
@@ -97,7 +96,7 @@ class _Beam:
     random: np.random.Generator | None
     """With sampling, the sentence's own generator: samples do not depend on other sentences."""
     after_prefix: Progress | None = None
-    """With terms, how far its prefix has got with them."""
+    """The progress of the prefix with the terms, if there are terms."""
 
     def end(
         self,
@@ -127,7 +126,7 @@ class _Beam:
         self.query.found.append(Hypothesis(words[::-1], score, finished, alignment, end_alignment, placed, doubled))
 
     def progress(self, path: _Path | None) -> Progress:
-        """How far the hypothesis that ends with `path` has got with the terms; within the prefix, how far the prefix has."""
+        """Return the progress with the terms of the hypothesis that ends with `path`, at least that of the prefix."""
         assert self.after_prefix is not None
         return self.after_prefix if path is None or path.progress is None else path.progress
 
@@ -180,10 +179,10 @@ def _search_part(backend: Backend, config: SearchConfig, max_steps: int | None, 
 
 
 class _Extensions(NamedTuple):
-    """Which hypotheses are extended by which words."""
+    """The extensions of hypotheses by words that a step of the search has chosen."""
 
     parents: Integers
-    """Their rows."""
+    """The rows of the extended hypotheses."""
     words: Integers
     scores: NDArray[np.float64]
     alpha_RS: NDArray[np.float32] | None
@@ -197,7 +196,7 @@ class Search:
     """
 
     def __init__(self, backend: Backend, config: SearchConfig, max_steps: int | None = None) -> None:
-        """There are `batch_sentences` slots, as far as the backend has room; `max_steps` is as for `beam_search`."""
+        """There are `batch_sentences` slots, used as far as the backend has room; `max_steps` is as for `beam_search`."""
         self._backend, self._config, self._max_steps = backend, config, max_steps
         slots = config.batch_sentences
         self._ranking = Ranking(config.length_normalization, config.coverage)
@@ -222,7 +221,7 @@ class Search:
 
     @property
     def busy(self) -> bool:
-        """Whether a sentence is being searched for, or waits."""
+        """Whether a sentence is in a slot or waits for one."""
         return len(self._slots_R) > 0 or self._added < len(self._encoded) or len(self._waiting) > 0
 
     @property
@@ -232,7 +231,7 @@ class Search:
 
     @property
     def free(self) -> int:
-        """The number of slots that neither have a sentence nor are awaited by one."""
+        """The number of free slots for which no sentence waits."""
         return max(0, len(self._free) - self.waiting)
 
     def add(self, queries: Iterable[Query]) -> None:
@@ -240,7 +239,7 @@ class Search:
         self._waiting.extend(queries)
 
     def _fill(self) -> None:
-        """Assign free slots to waiting sentences, as long as there is room for another."""
+        """Assign free slots to waiting sentences while the backend has room."""
         while self._free and (self._added < len(self._encoded) or self._waiting):
             if self._added == len(self._encoded):
                 together = min(len(self._beams), len(self._waiting))
@@ -257,7 +256,7 @@ class Search:
             self._session.add(np.arange(first, self._added))
 
     def _has_room(self, query: Query) -> bool:
-        """Whether this sentence may be searched for beside those that are."""
+        """Return whether the backend has room for this sentence beside those in the slots."""
         is_live_Q = self._positions_Q > 0
         rows = int(self._width_Q[is_live_Q].sum())
         return rows == 0 or self._backend.has_room(rows + query.beam, max(int(self._positions_Q.max()), query.positions))
@@ -279,7 +278,7 @@ class Search:
         self._paths.append(None)
 
     def step(self) -> list[Query]:
-        """Assign free slots to waiting sentences, and extend every hypothesis by one word; the sentences that are done."""
+        """Assign free slots to waiting sentences, and extend every hypothesis by one word; return the finished sentences."""
         self._fill()
         slots_R, Q = self._slots_R, len(self._beams)
         is_first_R = self._is_first()
@@ -292,6 +291,7 @@ class Search:
             parents, words, scores, alpha_RS = self._best(is_first_R)
         first_rows, slots = np.flatnonzero(is_first_R), slots_R[parents]
 
+        # An extension by the end symbol is a complete translation; it leaves the beam, whose width decreases by one.
         ends = words == END
         for i in np.flatnonzero(ends).tolist():
             end_alpha_S = None if alpha_RS is None else alpha_RS[parents[i]]
@@ -306,6 +306,7 @@ class Search:
                 for parent, word in pairs
             ]
 
+        # A sentence continues if it has unfinished hypotheses and is below its length limit.
         going = np.flatnonzero(~ends)
         goes_on_Q = (np.bincount(slots[going], minlength=Q) > 0) & (self._written_Q < self._longest_Q)
         done: list[Query] = []
@@ -338,15 +339,18 @@ class Search:
         return done
 
     def _best(self, is_first_R: NDArray[np.bool_]) -> _Extensions:
-        """The best extensions of each sentence."""
+        """Return the best extensions of each sentence."""
         slots_R, config = self._slots_R, self._config
         prediction, log_p_RW, words_RW, _ = self._predict()
         W = log_p_RW.shape[1]
 
-        # Rank all words of all hypotheses of a sentence, and keep as many as its beam is wide.
+        # The score of an extension is log p(y_1 … y_i | x), the sum over its words. With `diversity` γ, the extensions of a
+        # hypothesis compete by this score − γ k, where k is their rank among those of the hypothesis (Li & Jurafsky 2016).
         totals_RW = self._scores_R[:, np.newaxis] + log_p_RW
         totals_X = totals_RW.ravel()
         competing_X = (totals_RW - config.diversity * np.arange(W)).ravel() if config.diversity else totals_X
+        # Sort all extensions by sentence, and within a sentence by descending score. The rank of an extension within its
+        # sentence is its place minus that of the sentence's first extension; as many are kept as the beam is wide.
         first_rows, sentence_R = np.flatnonzero(is_first_R), np.cumsum(is_first_R) - 1
         best_X = np.lexsort((-competing_X, np.repeat(sentence_R, W)))
         parents_X = best_X // W
@@ -355,28 +359,31 @@ class Search:
         return _Extensions(best // W, words_RW.ravel()[best], totals_X[best], prediction.alpha_RS)
 
     def _predict(self, whole: bool = False) -> tuple[Prediction, NDArray[np.float64], Integers, Integers]:
-        """The prediction, and of each row as many words as the widest beam and their log p, under all constraints: in the
-        rows that are returned last, one word is forced, which may be banned.
+        """Return the prediction, the W best allowed words of each row with their log p, and the rows with a forced word.
+
+        W is the width of the widest beam. A forced word may be a banned one.
         """
         written_R = self._written_Q[self._slots_R]
         W = int(self._width_Q[self._slots_R].max())
         banned_RX = self._constraints.banned(self._slots_R, written_R)
         rows, words = _NOTHING if self._repetition is None else self._repetition.too_often()
         forced, forced_words_R = self._constraints.forced(self._slots_R, written_R)
+        # Banned words can be among the best ones, so as many further words are predicted as any row can lose.
         most = int(np.bincount(rows).max(initial=0)) + int(banned_RX.sum(1).max())
         prediction = self._session.predict(W + most, whole or len(forced) > 0)
         log_p_RW, words_RW = without(prediction.log_p_RW, prediction.words_RW, W, banned_RX, (rows, words))
+        # A row within the prefix has a single extension, by the next word of the prefix.
         if len(forced):
             log_p_RW[forced], words_RW[forced] = -np.inf, 0
             words_RW[forced, 0] = forced_words_R[forced]
             log_p_RW[forced, 0] = prediction.given(forced, forced_words_R[forced])
         return prediction, log_p_RW, words_RW, forced
 
-    def _rank(self, found: Hypothesis) -> float:
-        return self._ranking.score(found.score - DOUBLED * found.doubled, len(found.words) + 1, found.alignment)
+    def _rank(self, one: Hypothesis) -> float:
+        return self._ranking.score(one.score - DOUBLED * one.doubled, len(one.words) + 1, one.alignment)
 
     def _best_with_terms(self, is_first_R: NDArray[np.bool_]) -> tuple[Any, ...]:
-        """As `_best`, where sentences have terms; and the progress with these of each hypothesis and next word."""
+        """Return the best extensions as `_best` does, if sentences have terms, and the progress after each extension."""
         slots_R, diversity = self._slots_R, self._config.diversity
         prediction, log_p_RW, words_RW, forced = self._predict(whole=True)
         alpha_RS = prediction.alpha_RS
@@ -387,17 +394,18 @@ class Search:
             beam = self._beams[slots_R[row]]
             assert beam.query.terms is not None
             steered.append((row, beam.query.terms, beam.progress(self._paths[row])))
-        wanted = [(row, word) for row, terms, progress in steered for word in terms.wanted(progress)]
-        rows_G, words_G = np.array(wanted, np.int64).reshape(-1, 2).T.copy()
+        # Words of terms are candidates even if they are improbable, so their log p is looked up separately.
+        of_terms = [(row, word) for row, terms, progress in steered for word in terms.wanted(progress)]
+        rows_G, words_G = np.array(of_terms, np.int64).reshape(-1, 2).T.copy()
         log_p_G = prediction.given(rows_G, words_G)
 
-        log_p_of = dict(zip(wanted, log_p_G.tolist(), strict=True))
+        log_p_of = dict(zip(of_terms, log_p_G.tolist(), strict=True))
         after: dict[tuple[int, int], Progress] = {}
         candidates: list[tuple[int, int, float, int, int, int]] = []
         for row, terms, progress in steered:
             slot = slots_R[row]
             alpha_S = None if alpha_RS is None else alpha_RS[row]
-            # As many words as its own beam is wide: those of other sentences do not matter.
+            # Only as many words as the sentence's own beam is wide, so that other sentences do not affect it.
             best_W = slice(int(self._width_Q[slot]))
             pairs = zip(words_RW[row, best_W].tolist(), log_p_RW[row, best_W].tolist(), strict=True)
             best = {word: log_p for word, log_p in pairs if log_p > -np.inf}
@@ -406,6 +414,7 @@ class Search:
                 log_p = best[word] if word in best else log_p_of[row, word]
                 candidates.append((row, word, log_p, rank, then.doubled, then.missing))
                 after[row, word] = then
+        # The candidates of all rows as columns: of sentences without terms the best words, of the others those from above.
         log_p_RW[has_terms_R] = -np.inf
         rows, ranks = np.nonzero(log_p_RW > -np.inf)
         zeros = np.zeros(len(rows))
@@ -413,7 +422,8 @@ class Search:
         steered_columns = np.array(candidates, np.float64).reshape(-1, len(free)).T
         parents_X, words_X, log_p_X, ranks_X, doubled_X, missing_X = np.concatenate([free, steered_columns], 1)
         parents_X, words_X = parents_X.astype(np.int64), words_X.astype(np.int64)
-        # Hypotheses that lack as many words compete; these banks take turns, beginning with the one that lacks fewest.
+        # Dynamic beam allocation (Post & Vilar 2018): the hypotheses that lack equally many words form a bank, and compete
+        # only with each other. The banks take turns in filling the beam, beginning with the one that lacks fewest words.
         totals_X = self._scores_R[parents_X] + log_p_X
         sentence_X = (np.cumsum(is_first_R) - 1)[parents_X]
         order = np.lexsort((diversity * ranks_X + DOUBLED * doubled_X - totals_X, missing_X, sentence_X))
@@ -423,8 +433,9 @@ class Search:
         return *_Extensions(parents_X[best_X], words_X[best_X], totals_X[best_X], alpha_RS), after
 
     def _drawn(self) -> _Extensions:
-        """As `_best`, with one sampled word per hypothesis; the first word of a sentence is sampled `beam` times."""
+        """Return extensions by one sampled word per hypothesis; the first word of a sentence is sampled `beam` times."""
         slots_R = self._slots_R
+        # Each sentence draws its random numbers from its own generator, so that its samples do not depend on others.
         draws_R = np.where(self._written_Q[slots_R] == 0, self._width_Q[slots_R], 1)
         chances_RW = np.zeros((len(slots_R), int(draws_R.max())))
         for row, draws in enumerate(draws_R.tolist()):
@@ -435,6 +446,7 @@ class Search:
         banned_RX = self._constraints.banned(slots_R, self._written_Q[slots_R])
         log_p_RW, words_RW = prediction.draw(chances_RW, self._config.temperature, banned_RX)
         log_p_RW[forced], words_RW[forced] = best_log_p_RW[forced, :1], best_RW[forced, :1]
+        # Every drawn column of a row is an extension, unless the row has no allowed word left.
         parents, columns = np.nonzero(np.arange(chances_RW.shape[1]) < draws_R[:, np.newaxis])
         scores = self._scores_R[parents] + log_p_RW[parents, columns]
         possible = scores > -np.inf
@@ -442,15 +454,16 @@ class Search:
         return _Extensions(parents[possible], words, scores[possible], prediction.alpha_RS)
 
     def _is_first(self) -> NDArray[np.bool_]:
-        """True (R) for the first hypothesis of each sentence."""
+        """Return True (R) for the first hypothesis of each sentence."""
         is_first_R = np.ones(len(self._slots_R), np.bool_)
         np.not_equal(self._slots_R[1:], self._slots_R[:-1], out=is_first_R[1:])
         return is_first_R
 
 
 def _ranks(*keys: Integers) -> Integers:
-    """The place of each element among those with the same keys, which are adjacent."""
+    """Return the rank of each element among those with the same keys, which must be adjacent."""
     is_first = np.ones(len(keys[0]), np.bool_)
     is_first[1:] = np.any([key[1:] != key[:-1] for key in keys], axis=0)
+    # The running maximum of the first places of groups is the first place of each element's own group.
     places = np.arange(len(is_first))
     return places - np.maximum.accumulate(np.where(is_first, places, 0))

@@ -22,7 +22,7 @@ from rnnsearch.search.onnx import NO_WORD, OnnxBackend
 
 @dataclass
 class Given:
-    """What a model makes of the pairs of a minibatch; what is there of padding means nothing."""
+    """The results of a model for the pairs of a minibatch; values at padding are undefined."""
 
     log_p_BT: NDArray[np.float64]
     """log p of each target word, the end symbol included, given those before it."""

@@ -11,7 +11,7 @@ from rnnsearch.search.backend import Backend
 from rnnsearch.text.vocabulary import END, UNK
 
 MOST_PIECES = 20
-"""A word of more subwords is cut off."""
+"""The largest number of subwords of a word; a longer word is cut off."""
 
 
 def next_words(
@@ -22,10 +22,10 @@ def next_words(
     forbid_unk: bool,
     continues: Callable[[int], bool],
 ) -> list[tuple[list[int], float]]:
-    """The `count` most probable words after `prefix`: their ids, and p(ids | prefix, source), the most probable first.
+    """Return the `count` most probable words after `prefix`: their ids, and p(ids | prefix, source), best first.
 
-    The end symbol counts as a word. `continues` says whether an id continues the word before it, as a subword may: a word
-    begins with one of the `count` most probable ids and goes on with the most probable ones, as long as these continue it.
+    The end symbol counts as a word. `continues` tells whether an id continues the preceding word, as a subword can. A word
+    begins with one of the `count` most probable ids, and is extended greedily while the most probable id continues it.
     The backend must have no vocabulary selection.
     """
     session = backend.session()

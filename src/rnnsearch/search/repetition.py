@@ -1,8 +1,8 @@
-"""Repetition: words that a hypothesis repeats again and again, as a good translation does only where its source does.
+"""The suppression of repetition loops, in which a hypothesis repeats words that its source does not repeat.
 
-Of 35,000 English and French sentences that people translated, one in 2,000 has three subwords in a row more than three
-times, or five more than twice, where the other language does not repeat as many as often. A translation that has gone astray
-has them dozens of times.
+Of 35,000 English and French sentences by human translators, one in 2,000 contains a sequence of three subwords more than
+three times, or of five more than twice, although the other language does not repeat as many as often. A hypothesis in a loop
+contains such a sequence dozens of times.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from numpy.typing import NDArray
 Integers = NDArray[np.int64]
 
 LIMITS = {3: 3, 5: 2}
-"""How often so many words, or subwords, in a row may occur where the source does not repeat as many as often."""
+"""For each length, the largest number of occurrences of a sequence of words, unless the source repeats as many as often."""
 WINDOW = 200
-"""What a hypothesis has written before its last words, so many of them, is forgotten."""
+"""The number of last words of a hypothesis that are searched for repetitions."""
 _NO_WORD = -1
 
 
 def limits(source: Sequence[int]) -> list[int]:
-    """How often the same words in a row may occur in a translation of this source, for each number of words in `LIMITS`."""
+    """Return the largest number of occurrences of a sequence in translations of this source, for each length in `LIMITS`."""
     return [max(limit, _most_repeated(source, length)) for length, limit in LIMITS.items()]
 
 
 def breaks_limits(source: Sequence[int], target: Sequence[int]) -> bool:
-    """Whether a translation has words in a row more often than its source lets it."""
+    """Return whether a translation contains a sequence more often than its source permits."""
     pairs = zip(LIMITS, limits(source), strict=True)
     return any(_most_repeated(target, length) > limit for length, limit in pairs)
 
 
 def _most_repeated(words: Sequence[int], length: int) -> int:
-    """How often those of `length` words in a row occur that occur most often."""
+    """Return the number of occurrences of the most frequent sequence of `length` words."""
     counts = Counter(zip(*(words[first:] for first in range(length)), strict=False))
     return max(counts.values(), default=0)
 
 
 class Repetition:
-    """The words of each hypothesis of a search, and those that it may not go on with since it has repeated them so often."""
+    """The words of each hypothesis of a search, and the next words that would repeat a sequence too often."""
 
     def __init__(self) -> None:
         self._words_RT: Integers = np.empty((0, 0), np.int64)
@@ -53,14 +53,14 @@ class Repetition:
         self._limits_RN = np.concatenate([self._limits_RN, [limits(source)]])
 
     def advance(self, parents: Integers, words: Integers) -> None:
-        """Extend these hypotheses, each by a word; the others are gone."""
+        """Extend these hypotheses by one word each, and drop the others."""
         words_RT = np.concatenate([words[:, np.newaxis], self._words_RT[parents, : WINDOW - 1]], 1)
         while (words_RT[:, -1] == _NO_WORD).all() and words_RT.shape[1] > 1:
             words_RT = words_RT[:, :-1]
         self._words_RT, self._limits_RN = words_RT, self._limits_RN[parents]
 
     def too_often(self) -> tuple[Integers, Integers]:
-        """The hypotheses and the words that they may not go on with: pairs of a row and a word, each once."""
+        """Return the banned next words of the hypotheses as distinct pairs of a row and a word."""
         found: set[tuple[int, int]] = set()
         words_RT, rows = self._words_RT, np.arange(len(self._words_RT))
         same_RT = np.ones((len(rows), max(0, words_RT.shape[1] - 1)), np.bool_)

@@ -1,9 +1,10 @@
-"""Terms: words that the translations of a sentence have to contain, and how far a hypothesis has got with them.
+"""Terms: words that the translations of a sentence must contain, and the progress of hypotheses with them.
 
-The attention tells which source words are being translated. A term begins where the attention is on its source words
-(compare Hasler et al. 2018), and a hypothesis that has read them for other words ranks lower. Since a term may be
-improbable, hypotheses compete only with those that lack as many words of terms; these banks share the beam (Post & Vilar
-2018). Where the attention never is on the source words of a term, it begins where the hypothesis would end otherwise.
+The attention shows which source words are being translated. A term begins when the attention is on its source words (compare
+Hasler et al. 2018), and a hypothesis that has attended to them for other words ranks lower. Because a term can be
+improbable, hypotheses compete only with those that lack equally many words of terms; these banks share the beam (Post &
+Vilar 2018). If the attention never reaches the source words of a term, the term begins where the hypothesis would otherwise
+end.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ from numpy.typing import NDArray
 from rnnsearch.text.vocabulary import END, UNK
 
 ASTRAY = 0.9
-"""Source words of a term that had more attention than this, nearly that of one word, when other words were written have been
-translated by these."""
+"""A threshold of attention, nearly that of one word. If the source words of a term get more attention than this while other
+words are written, they count as translated by those words."""
 DOUBLED = 6.0
-"""What a hypothesis loses, in nats, for each term whose source words have been translated by other words."""
+"""The penalty of a hypothesis, in nats, for each term whose source words are translated by other words."""
 _NO_WORD = -1
 
 
 class Term(NamedTuple):
-    """Words that a translation has to contain, one after the other, and the source positions that they translate."""
+    """Adjacent words that a translation must contain, and the source positions that they translate."""
 
     words: Sequence[int]
     """Word ids, at least one."""
@@ -34,25 +35,25 @@ class Term(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far a hypothesis has got with the terms; it depends on its words, and on the attention when they were written."""
+    """The progress of a hypothesis with the terms; it depends on the words of the hypothesis and on their attention."""
 
     open: tuple[int, ...]
-    """The numbers of the terms that it does not contain yet."""
+    """The numbers of the terms that the hypothesis does not contain yet."""
     missing: int
-    """The number of words that are still to be written, so that all terms are there."""
+    """The number of words that are missing until all terms are complete."""
     begun: tuple[int, ...]
-    """The open terms that its last `length` words begin; some of them may be complete."""
+    """The open terms of which the last `length` words are the beginning, or all words."""
     length: int
     written: int
     """The number of words of the hypothesis."""
     placed: tuple[tuple[int, int], ...]
     """The terms that it contains, each with the position of its first word."""
     astray: tuple[float, ...]
-    """For each term, the attention on its source words when other words were written."""
+    """For each term, the attention on its source words while other words were written."""
 
     @property
     def doubled(self) -> int:
-        """The number of terms whose source words have been translated by other words."""
+        """The number of terms whose source words are translated by other words."""
         return sum(attention > ASTRAY for attention in self.astray)
 
 
@@ -71,14 +72,14 @@ class Terms:
         self.start = Progress(tuple(range(len(terms))), self.words, (), 0, 0, (), (0.0,) * len(terms))
 
     def after_prefix(self, prefix: Sequence[int]) -> Progress:
-        """The progress of a translation that has just this prefix. An unknown word of a prefix belongs to no term."""
+        """Return the progress of a translation that is just this prefix. An unknown word of a prefix belongs to no term."""
         progress = self.start
         for word in prefix:
             progress = self.after(progress, _NO_WORD if word == UNK else word, (), self.start.astray)
         return progress
 
     def wanted(self, progress: Progress, begins: Collection[int] | None = None) -> list[int]:
-        """The words that take a hypothesis further: those that go on with a begun term, or begin one of `begins`.
+        """Return the words that advance a hypothesis: those that continue a begun term, or begin one of `begins`.
 
         By default, any open term may begin.
         """
@@ -96,11 +97,11 @@ class Terms:
     def extensions(
         self, progress: Progress, best: Sequence[int], alpha_S: NDArray[np.float32] | None, left: int
     ) -> list[tuple[int, Progress]]:
-        """The next words that a hypothesis may have, with the progress that it then has made.
+        """Return the possible next words of a hypothesis, with the progress after each.
 
-        These are the most probable words, `best`, and those that are wanted where a term may begin; but the end symbol only
-        if no word is missing, and only words after which there is room for what is missing, and for the end symbol, in
-        `left` words. Where there are no such words, any open term may begin.
+        These are the most probable words, `best`, and the words that continue or begin terms. The end symbol is possible
+        only if no word is missing, and a word only if the missing words and the end symbol fit into the `left` words after
+        it. If no word is possible, any open term may begin.
         """
         if alpha_S is None:
             return self._extensions(progress, best, progress.open, self.start.astray, left)
@@ -136,9 +137,9 @@ class Terms:
         return found
 
     def after(self, progress: Progress, word: int, begins: Collection[int], attention: Sequence[float]) -> Progress:
-        """The progress of the hypothesis with a further word; `attention` is that on the source words of each term.
+        """Return the progress after a further word; `attention` is that on the source words of each term.
 
-        Any open term may begin with this word; but with `[UNK]`, which can stand for any word, only one of `begins`.
+        Any open term may begin with this word, but with `[UNK]`, which can stand for any word, only one of `begins`.
         """
         begun = tuple(n for n in self._partial(progress) if self.terms[n].words[progress.length] == word)
         if begun:
@@ -155,15 +156,15 @@ class Terms:
         return Progress(progress.open, missing, begun, length, progress.written + 1, progress.placed, astray)
 
     def placed(self, progress: Progress) -> tuple[tuple[int, int], ...]:
-        """The terms that the hypothesis contains if it ends here, each with the position of its first word."""
+        """Return the terms that the hypothesis contains if it ends here, each with the position of its first word."""
         return self._ended(progress).placed
 
     def _partial(self, progress: Progress) -> list[int]:
-        """The begun terms that are not complete."""
+        """Return the begun terms that are not complete."""
         return [number for number in progress.begun if progress.length < len(self.terms[number].words)]
 
     def _ended(self, progress: Progress) -> Progress:
-        """The progress where the last word is known to have ended: a complete term is then there."""
+        """Return the progress after the end of the last word, which makes a complete term final."""
         for number in progress.begun:
             if len(self.terms[number].words) == progress.length:
                 rest = tuple(other for other in progress.open if other != number)

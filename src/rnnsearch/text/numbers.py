@@ -1,7 +1,7 @@
-"""Numbers in running text, in figures and in words, and which of them a translation lacks.
+"""The numbers of running text, in figures and in words, and the search for those that a translation lacks.
 
 A number has the same value in every notation: `1,250.5` in English is `1 250,5` in French, `3 p.m.` is `15 h`, and
-« vingt-quatre » is 24. Where a notation has two readings, as `1.250` has, either will do.
+« vingt-quatre » is 24. An ambiguous notation such as `1.250` has several values, and a translation needs one of them.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ class Number(NamedTuple):
     """A number in a text."""
 
     text: str
-    """As it is written."""
+    """The number as it is written."""
     readings: frozenset[str]
     """Its possible values, as in `1250.5`."""
     is_sure: bool = True
-    """Whether a translation has to have it: « neuf », "one" and "you two" are other words in other languages."""
+    """Whether a translation must contain the number; False for ambiguous words such as « neuf », "one" and "you two"."""
 
 
 _GROUP = r"[., \u00a0\u202f\u2009'’]"
@@ -37,29 +37,29 @@ _WORD = regex.compile(r"\p{L}+")
 
 
 class _Words(NamedTuple):
-    """How a language counts."""
+    """The number words of a language."""
 
     values: dict[str, int]
-    """Below 100."""
+    """The words for numbers below 100."""
     scales: dict[str, int]
     also: dict[str, tuple[int, ...]]
-    """Words that may stand for a number in a translation."""
+    """Further words that can express a number in a translation, with the numbers."""
     joins: str
     """The word between the parts of a number."""
     unsure: frozenset[str]
 
 
 def _counted(words: str, first: int = 0, step: int = 1) -> dict[str, int]:
-    """These words with the numbers that they stand for; those that are joined by `/` stand for the same one."""
+    """Return these words with consecutive numbers from `first` on; words that are joined by `/` have the same number."""
     return {word: first + place * step for place, each in enumerate(words.split()) for word in each.split("/")}
 
 
 def _alike(*words: dict[str, int]) -> dict[str, tuple[int, ...]]:
-    found: dict[str, tuple[int, ...]] = {}
+    values: dict[str, tuple[int, ...]] = {}
     for each in words:
         for word, value in each.items():
-            found[word] = (*found.get(word, ()), value)
-    return found
+            values[word] = (*values.get(word, ()), value)
+    return values
 
 
 _WORDS = {
@@ -101,35 +101,35 @@ _WORDS = {
     ),
 }  # fmt: skip
 _SMALL = 12
-"""Up to this, a language whose words are not known may well have written a number as a word."""
+"""In a language without a table of number words, numbers up to this are assumed to be written as words."""
 
 
 def numbers_in(text: str, language: str) -> list[Number]:
-    """The numbers of a text: those in figures, and those in words where the words of the language are known."""
+    """Return the numbers of a text: those in figures, and those in words if there is a table for the language."""
     return [*_in_figures(text), *_in_words(text, language)]
 
 
 def missing_numbers(source: str, target: str, source_language: str, target_language: str) -> list[str]:
-    """The numbers of the source that its translation lacks, as they are written in the source, figures first.
+    """Return the numbers of the source that its translation lacks, as they are written in the source, figures first.
 
-    The translation may have them in any notation, and as words. Where the words of its language are not known, it lacks no
-    small number.
+    The translation may contain them in any notation or as words. Small numbers are never missing in a language without a
+    table of number words.
     """
-    wanted = [number for number in numbers_in(source, source_language) if number.is_sure]
-    if not wanted:
+    expected = [number for number in numbers_in(source, source_language) if number.is_sure]
+    if not expected:
         return []
-    found = [number.readings for number in numbers_in(target, target_language)]
+    present = [number.readings for number in numbers_in(target, target_language)]
     if target_language in _WORDS:
-        found += [frozenset(readings) for readings in _further(target, _WORDS[target_language])]
+        present += [frozenset(readings) for readings in _further(target, _WORDS[target_language])]
     else:
-        wanted = [number for number in wanted if not any(float(one) <= _SMALL for one in number.readings)]
+        expected = [number for number in expected if not any(float(one) <= _SMALL for one in number.readings)]
     missing = []
-    for number in wanted:
-        place = next((place for place, readings in enumerate(found) if readings & number.readings), None)
+    for number in expected:
+        place = next((place for place, readings in enumerate(present) if readings & number.readings), None)
         if place is None:
             missing.append(number.text)
         else:
-            del found[place]
+            del present[place]
     return missing
 
 
@@ -147,7 +147,7 @@ def _in_figures(text: str) -> Iterator[Number]:
 
 
 def _readings(figures: str) -> Iterator[str]:
-    """The values of a number in figures."""
+    """Return the possible values of a number in figures."""
     *groups, last = regex.split(r"[^0-9]", figures)
     signs = regex.findall(r"[^0-9]", figures)
     if all(len(group) == 3 for group in (*groups[1:], last)) and len({*signs}) == 1:
@@ -164,7 +164,7 @@ def _plain(whole: str, decimals: str = "") -> str:
 
 
 def _in_words(text: str, language: str) -> Iterator[Number]:
-    """The numbers that are written as words, each as long as it can be read as one."""
+    """Return the numbers that are written as words; each takes as many words as possible."""
     if language not in _WORDS:
         return
     words = _WORDS[language]
@@ -212,7 +212,7 @@ def _in_words(text: str, language: str) -> Iterator[Number]:
 
 
 def _adds(current: int, value: int, language: str) -> bool:
-    """Whether a number below 100 goes on with this word."""
+    """Return whether this word can continue a number below 100."""
     rest = current % 100
     if language == "fr" and value == 20 and rest == 4:  # « quatre-vingts »
         return True
@@ -226,12 +226,12 @@ def _adds(current: int, value: int, language: str) -> bool:
 
 
 def _may_be_joined(number: int, value: int, language: str) -> bool:
-    """Whether "and" or « et » may stand within a number before this word."""
+    """Return whether "and" or « et » may precede this word within a number."""
     return value in (1, 11) and number % 100 >= 20 if language == "fr" else number >= 100 and number % 100 == 0
 
 
 def _further(text: str, words: _Words) -> Iterator[Sequence[str]]:
-    """What may stand for a number in a translation: `both`, the name of a month, `XIV`, both parts of `5.45`."""
+    """Return other expressions of numbers in a translation: `both`, names of months, `XIV`, both parts of `5.45`."""
     for match in _WORD.finditer(text):
         values = words.also.get(match[0].lower())
         if values:

@@ -1,4 +1,4 @@
-"""Patterns of users: regular expressions for further spans to keep, which are found in bounded time."""
+"""Regular expressions of users for further protected spans, matched in bounded time."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ import regex
 from rnnsearch.errors import RnnsearchError, shown
 
 SECONDS, SECONDS_A_LINE = 1.0, 0.005
-"""The time that the patterns may take for a group of lines, and for each of its lines."""
+"""The time limit of the patterns, for each group of lines and for each of its lines."""
 
 LONGEST = 500
-"""The time is looked at too rarely in longer texts: `regex` counts steps, and a step reads a part of the text."""
+"""Longer texts are searched in parts, because `regex` checks its time limit once in so many steps of a search, and a step
+can read much of a long text."""
 
 
 class Patterns:
-    """Regular expressions, as the package `regex` reads them, for a group of lines."""
+    """Regular expressions in the syntax of the package `regex`, to be searched for in a group of lines."""
 
     def __init__(self, patterns: Sequence[str], lines: int = 1) -> None:
-        """Raises RnnsearchError for a pattern that is none."""
+        """Raises RnnsearchError for an invalid pattern."""
         self._left = SECONDS + SECONDS_A_LINE * lines
         self._patterns: list[regex.Pattern[str]] = []
         for pattern in patterns:
@@ -32,22 +33,22 @@ class Patterns:
                 ) from None
 
     def spans(self, line: str) -> list[tuple[int, int]]:
-        """Where the patterns match; an empty match is none. RnnsearchError where they have taken too long.
+        """Return the non-empty matches of the patterns. Raises RnnsearchError if they take too long.
 
         A line that is longer than `LONGEST` is searched in parts, which are cut at spaces.
         """
-        found: list[tuple[int, int]] = []
+        matched: list[tuple[int, int]] = []
         first = 0
         while self._patterns and first < len(line):
             last = first + LONGEST
             if last < len(line):
                 last = line.rfind(" ", first + 1, last) + 1 or last
-            found += [(first + start, first + stop) for start, stop in self._within(line[first:last])]
+            matched += [(first + start, first + stop) for start, stop in self._within(line[first:last])]
             first = last
-        return found
+        return matched
 
     def _within(self, line: str) -> list[tuple[int, int]]:
-        found: list[tuple[int, int]] = []
+        matched: list[tuple[int, int]] = []
         for pattern in self._patterns:
             began = time.monotonic()
             try:
@@ -58,5 +59,5 @@ class Patterns:
                     "repetitions, as (a+)+ has"
                 ) from None
             self._left -= time.monotonic() - began
-            found += [match.span() for match in matches if match[0].strip()]
-        return found
+            matched += [match.span() for match in matches if match[0].strip()]
+        return matched

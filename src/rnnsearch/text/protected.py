@@ -1,8 +1,8 @@
-"""Spans of a line that a translation has to keep: addresses, file names, placeholders, codes, emoji, and quantities.
+"""Protected spans of a line, which a translation has to keep: addresses, file names, placeholders, codes, emoji, quantities.
 
-A model does not see them: each stands as one symbol in its sentence, and what it stood for is written in the place where the
-model puts the symbol. Spans of two kinds have symbols of their own, since sentences are built differently around them: what
-is kept as it is, and quantities, which the target language may write in another way (`rnnsearch.text.quantities`).
+A model sees each span as one symbol, and the translation has the span where the model writes the symbol. There are two kinds
+of spans with symbols of their own, because sentences are built differently around them: verbatim spans, which do not change,
+and quantities, which the target language may write in another way (`rnnsearch.text.quantities`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rnnsearch.text.quantities import Quantity, find_quantities
 Kind = Literal["verbatim", "quantity"]
 
 MOST = 12
-"""The number of spans of a kind that a sentence may have."""
+"""The largest number of spans of one kind in a sentence."""
 SYMBOLS: dict[Kind, tuple[str, ...]] = {
     "verbatim": tuple(f"⟦{number}⟧" for number in range(1, MOST + 1)),
     "quantity": tuple(f"⟨{number}⟩" for number in range(1, MOST + 1)),
@@ -70,42 +70,42 @@ _PATTERN = regex.compile("|".join(_PATTERNS))
 _TRIGGER = regex.compile(
     r"[\d@#{}<>`%~\\/_^$€£¥]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
 )
-"""Without one of these, no span is in a line."""
+"""A line without a match of this contains no span."""
 _CODE = regex.compile(r"(?<![\w/.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![\w/])")
 _ORDINAL = regex.compile(r"\d+(?:st|nd|rd|th|s|er|re|ère|e|ème|è|h|am|pm|px|x|k|m|min|sec|ms)?|\d+h\d*")
 
 
 @dataclass(frozen=True)
 class Protected:
-    """A span of a line, and what it is."""
+    """A protected span of a line."""
 
     start: int
     stop: int
     text: str
-    """As it stands in the line."""
+    """The text of the span in the line."""
     quantity: Quantity | None = None
 
     @property
     def kind(self) -> Kind:
-        """Which symbols stand for it."""
+        """The kind of the symbols that represent it."""
         return "verbatim" if self.quantity is None else "quantity"
 
     @property
     def value(self) -> object:
-        """What a span of the other language has in common with this one if it says the same."""
+        """A value that is equal for spans of both languages if they mean the same."""
         if self.quantity is None:
             return plain(self.text)
         return self.quantity.number, self.quantity.currency, self.quantity.unit
 
     def written(self, language: str) -> str:
-        """The span as it is written in a text of this language."""
+        """Return the span as a text of this language writes it."""
         return self.text if self.quantity is None else self.quantity.written(language)
 
 
 def find_protected(line: str, language: str, also: Sequence[tuple[int, int]] = ()) -> list[Protected]:
-    """The spans to keep in a line of this language, in order and without overlaps; `also` are where further ones are.
+    """Return the protected spans of a line of this language, in order and without overlaps; `also` holds further spans.
 
-    Spans that touch are one, and so are letters and digits that touch a span that is kept as it is.
+    Adjacent spans are merged, and a verbatim span includes the letters and digits that touch it.
     """
     if not (also or _TRIGGER.search(line)):
         return []
@@ -113,19 +113,19 @@ def find_protected(line: str, language: str, also: Sequence[tuple[int, int]] = (
     verbatim += also
     verbatim += [match.span() for match in _CODE.finditer(line) if _is_code(match[0])]
     spans = _merged(line, sorted(verbatim))
-    found = [Protected(start, stop, line[start:stop]) for start, stop in spans]
+    protected = [Protected(start, stop, line[start:stop]) for start, stop in spans]
     for start, stop, quantity in find_quantities(line, language):
-        overlapping = [one for one in found if one.start < stop and start < one.stop]
+        overlapping = [one for one in protected if one.start < stop and start < one.stop]
         if quantity.unit == "time" and all(start <= one.start and one.stop <= stop for one in overlapping):
-            found = [one for one in found if one not in overlapping]
+            protected = [one for one in protected if one not in overlapping]
         elif overlapping:
             continue
-        found.append(Protected(start, stop, line[start:stop], quantity))
-    return sorted(found, key=lambda one: one.start)
+        protected.append(Protected(start, stop, line[start:stop], quantity))
+    return sorted(protected, key=lambda one: one.start)
 
 
 def _is_code(text: str) -> bool:
-    """Whether this is a code such as `AX-204`: letters and digits, and no ordinal, number with a unit, or decade."""
+    """Return whether this is a code such as `AX-204`: letters and digits, but no ordinal, number with unit, or decade."""
     if not (any(map(str.isdigit, text)) and any(map(str.isalpha, text))):
         return False
     parts = regex.split(r"[-_./]", text)
@@ -135,7 +135,7 @@ def _is_code(text: str) -> bool:
 
 
 def _unbracketed(line: str, start: int, stop: int) -> tuple[int, int]:
-    """The span of an address without a bracket at its end that is opened before it."""
+    """Return the span of an address without final closing brackets that have no opening bracket in it."""
     while (
         line[stop - 1] in ")]"
         and line[start] not in ":;="
@@ -146,7 +146,7 @@ def _unbracketed(line: str, start: int, stop: int) -> tuple[int, int]:
 
 
 def _merged(line: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans without overlaps: those that overlap or touch are joined, and what belongs to the same word is added."""
+    """Merge spans that overlap or touch, and extend each one to the ends of its words."""
     merged: list[tuple[int, int]] = []
     for start, stop in spans:
         while start > 0 and _of_word(line[start - 1]) and (_of_word(line[start]) or line[start] in "{$"):
@@ -165,12 +165,12 @@ def _of_word(letter: str) -> bool:
 
 
 _MARKERS = "ꝏᚠꙮঅ"
-"""Letters that hardly any text has: a span is cut out of a line as a word of one of them."""
+"""Rare letters: the tokeniser sees each span as a word that consists of one of them."""
 _SPACES = regex.compile(r"\s")
 
 
 def cut_around(line: str, spans: Sequence[Protected], tokenize: Callable[[str], list[str]]) -> list[str]:
-    """The words of a line, each of these spans being one; white space in it is one no-break space for each character."""
+    """Return the words of a line, in which each span is one word; its white space becomes no-break spaces."""
     if not spans:
         return tokenize(line)
     marker = next((letter for letter in _MARKERS if letter not in line), " ")
@@ -179,20 +179,20 @@ def cut_around(line: str, spans: Sequence[Protected], tokenize: Callable[[str], 
         parts += [line[end : span.start], marker]
         end = span.stop
     left = iter(spans)
-    found = []
+    words = []
     for word in tokenize("".join([*parts, line[end:]])):
         for part in regex.split(f"({marker})", word):
             if part:
-                found.append(_SPACES.sub("\N{NO-BREAK SPACE}", next(left).text) if part == marker else part)
-    return found
+                words.append(_SPACES.sub("\N{NO-BREAK SPACE}", next(left).text) if part == marker else part)
+    return words
 
 
 def join_around(
     words: Sequence[str], language: str, detokenize: Callable[[Sequence[str]], str], kept: Collection[str] = ()
 ) -> str:
-    """The line of these words, in which spans are as they are written: nothing is moved within them.
+    """Detokenise these words to a line without changing anything within spans.
 
-    `kept` are further words that are spans.
+    The words `kept` are spans as well.
     """
     is_span = [word in kept or protected_word(word, language) is not None for word in words]
     if not any(is_span):
@@ -209,16 +209,17 @@ def _as_written(word: str, kept: Collection[str]) -> str:
 
 @functools.lru_cache(maxsize=1 << 16)
 def protected_word(word: str, language: str) -> Protected | None:
-    """The span that a word of a sentence in this language is; None if it is an ordinary word."""
+    """Return a word of a sentence in this language as a span; None if it is an ordinary word."""
     text = word.replace("\N{NO-BREAK SPACE}", " ")
     spans = find_protected(text, language)
     return spans[0] if len(spans) == 1 and spans[0].text == text else None
 
 
 def further_words(spans: Sequence[Protected], language: str) -> dict[str, str]:
-    """Those words among `cut_around` these spans that are not known to be spans by themselves, and what is written there.
+    """Return those words of `cut_around` that only these spans reveal to be spans, with the text of each.
 
-    That is what a user protects, or the vocabulary lacks, and what has other white space in it than spaces.
+    Such spans are protected by the user, contain characters that the vocabulary lacks, or contain white space other than
+    spaces.
     """
     words = {_SPACES.sub("\N{NO-BREAK SPACE}", span.text): span.text for span in spans if span.quantity is None}
     known = {word: protected_word(word, language) for word in words}
@@ -226,14 +227,14 @@ def further_words(spans: Sequence[Protected], language: str) -> dict[str, str]:
 
 
 def span_of(word: str, language: str, further: Mapping[str, str]) -> Protected | None:
-    """The span that a word of a sentence is, also one of the `further` words; None if it is an ordinary word."""
+    """Return a word of a sentence as a span, if it is one or among the `further` words; None for an ordinary word."""
     if word in further:
         return Protected(0, len(further[word]), further[word])
     return protected_word(word, language)
 
 
 def unknown_spans(line: str, knows: Callable[[str], bool]) -> list[tuple[int, int]]:
-    """Where characters are in a line that a vocabulary does not know: signs and letters, with the marks on them."""
+    """Return the spans of a line whose characters a vocabulary lacks: symbols, and letters with their marks."""
     spans: list[tuple[int, int]] = []
     for place, letter in enumerate(line):
         kind = unicodedata.category(letter)[0]
@@ -249,7 +250,7 @@ def unknown_spans(line: str, knows: Callable[[str], bool]) -> list[tuple[int, in
 
 
 def with_enough_symbols(words: list[str], language: str, further: Mapping[str, str]) -> Iterator[list[str]]:
-    """The words in parts, each of which has at most `MOST` spans of a kind; nearly always one."""
+    """Split the words into parts with at most `MOST` spans of a kind each; there is nearly always only one part."""
     first, counts = 0, dict.fromkeys(SYMBOLS, 0)
     for place, word in enumerate(words):
         span = span_of(word, language, further)
@@ -264,7 +265,7 @@ def with_enough_symbols(words: list[str], language: str, further: Mapping[str, s
 def as_symbols(
     words: Sequence[str], language: str, further: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[list[str], dict[str, int]]:
-    """What a model sees of the words of a source: symbols for spans; and for each symbol, the number of its word.
+    """Return the words of a source with spans replaced by symbols, and for each symbol the number of its word.
 
     Symbols are numbered in the order of the words. Spans beyond `MOST` of a kind are left as they are. `further` is as for
     `span_of`.
@@ -280,9 +281,9 @@ def as_symbols(
 
 
 def pair_as_symbols(source: Sequence[str], target: Sequence[str], languages: tuple[str, str]) -> tuple[list[str], list[str]]:
-    """What a model sees of the words of a given pair: symbols for spans of both sides that say the same.
+    """Return the words of a given pair with symbols for spans that both sides have in common (`Protected.value`).
 
-    What only one of the sides has is left as it is.
+    A span of only one side is left unchanged.
     """
     seen = list(source), list(target)
     at: dict[tuple[Kind, object], list[int]] = {}

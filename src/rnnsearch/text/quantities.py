@@ -1,8 +1,8 @@
-"""Numbers, prices, percentages and measures: found in running text, and written as another language writes them.
+"""The recognition of numbers, prices, percentages and measures in running text, and their notation in other languages.
 
-A quantity is found as it is written in a language (`1,250.5` in English is `1 250,5` in French), has a value that does not
-depend on the language, and is written for any language from this value. A number of one digit is none, since languages
-write it as a word as often as not; with a sign, a currency, a percent sign or a unit it is one.
+A quantity is recognised in the notation of its language (`1,250.5` in English is `1 250,5` in French). Its value does not
+depend on the language, and can be written for any language. A single digit counts as a quantity only with a sign, a
+currency, a percent sign or a unit, because languages often write it as a word.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import regex
 
 
 class Notation(NamedTuple):
-    """How a language writes numbers."""
+    """The notation of numbers in a language."""
 
     group: str
-    """What separates thousands."""
+    """The separator of thousands."""
     decimal: str
     before: bool = False
-    """Whether the currency stands before the number, with no space between."""
+    """Whether the currency precedes the number without a space."""
     space: str = "\N{NO-BREAK SPACE}"
-    """What stands before a percent sign, and between a number and the currency after it."""
+    """The space before a percent sign, and between a number and the currency after it."""
 
 
 _ENGLISH = Notation(",", ".", before=True, space="")
@@ -49,7 +49,7 @@ _FRENCH_CURRENCIES = {"$": "dollars", "€": "euros", "£": "livres sterling", "
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity, however it was written."""
+    """A quantity, independently of its notation."""
 
     number: str
     """Its digits, with `.` before the decimals and nothing between thousands: `-1250.50`; of a time, `9:30` or `17:30`."""
@@ -60,7 +60,7 @@ class Quantity:
     """A unit, `%`, or `time` for a time of the day; of a price, `million`, `billion` (10⁹) or `trillion`, if it has one."""
 
     def written(self, language: str) -> str:
-        """The quantity as this language writes it; as it was read, where the notation of the language is not known."""
+        """Return the quantity in the notation of this language, or as it was read if that notation is unknown."""
         notation = _NOTATIONS.get(language, _ENGLISH)
         if self.unit == "time":
             hours, _, minutes = self.number.partition(":")
@@ -81,7 +81,7 @@ class Quantity:
         return sign + text
 
     def _written_with_power(self, language: str) -> str:
-        """A price of millions, in the words of English or French; in another language, with all its zeros."""
+        """Return a price of millions in the words of English or French; with all its zeros in another language."""
         if language == "en":
             return f"{replace(self, unit='').written(language)} {self.unit}"
         if language != "fr":
@@ -105,26 +105,26 @@ class Found(NamedTuple):
 
 
 def find_quantities(line: str, language: str) -> list[Found]:
-    """The quantities in a line of this language, in order; what is part of a longer word or code is none."""
-    found = []
+    """Return the quantities of a line of this language, in order; a part of a longer word or code is not a quantity."""
+    quantities = []
     notation = _NOTATIONS.get(language, _ENGLISH)
     for match in _pattern(notation, language if language in ("en", "fr") else "").finditer(line):
         quantity = _quantity(match, notation)
         if quantity is not None:
-            found.append(Found(match.start(), match.end(), quantity))
-    return found
+            quantities.append(Found(match.start(), match.end(), quantity))
+    return quantities
 
 
 @functools.cache
 def _pattern(notation: Notation, words_of: str) -> regex.Pattern[str]:
-    # Where thousands are separated by spaces, many write a full stop instead, and some as the decimal sign, too.
+    # In languages that separate thousands by spaces, many people write a full stop instead, and some use it as decimal sign.
     spaces = notation.group == "\N{NO-BREAK SPACE}"
     group = f"(?:{_GAP}|{regex.escape('.' if spaces else notation.group)})"
     decimal = "[,.]" if spaces else regex.escape(notation.decimal)
     number = rf"(?<number>\d{{1,3}}(?:{group}\d{{3}})+(?!\d)(?:{decimal}\d+)?|\d+{decimal}\d+|\d+)"
     currency = f"[{_CURRENCIES}]"
     hour, minutes = r"(?<hours>[01]?\d|2[0-3])", r"(?<minutes>[0-5]\d)"
-    # Where `5 p.m.` ends a sentence, its last full stop is that of the sentence, and not of the time.
+    # If `5 p.m.` ends a sentence, its last full stop belongs to the sentence and not to the time.
     of_time = rf"(?<=^(?:[\d:AaPpMm.]|{_GAP})+)"
     half = rf"{_GAP}?(?<half>[AaPp])(?:[Mm](?!\w)|\.[Mm](?!\w)(?:\.(?:(?![^\w?!,;:…]*$)|{of_time}))?)"
     time = rf"{hour}(?::|{_GAP}?h{_GAP}?){minutes}" if spaces else rf"{hour}(?::{minutes}(?:{half})?|{half})"
@@ -136,12 +136,12 @@ def _pattern(notation: Notation, words_of: str) -> regex.Pattern[str]:
 
 
 def _english_power() -> str:
-    """The pattern of `million` in `$3.5 million`."""
+    """Return the pattern of `million` in `$3.5 million`."""
     return rf"(?<=[{_CURRENCIES}]{_GAP}?[\d.,]+){_GAP}?(?<power>{'|'.join(_ENGLISH_POWERS)})(?![\w'’-])"
 
 
 def _french_power() -> str:
-    """The pattern of `millions de dollars` in `3,5 millions de dollars`, or of `M€`."""
+    """Return the pattern of `millions de dollars` in `3,5 millions de dollars`, or of `M€`."""
     names = "|".join(f"{name}s?" if len(name) > 2 else name for name in _FRENCH_POWERS)
     currencies = "|".join(f"{name}?" for name in (*_FRENCH_CURRENCIES.values(), "livres"))
     of = rf"(?:{_GAP}d['’]|{_GAP}de{_GAP}|{_GAP}?)"

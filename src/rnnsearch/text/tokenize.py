@@ -83,7 +83,7 @@ class Tokenizer:
         return self._tokenize(line)
 
     def tokenize_around(self, line: str, spans: Sequence[Protected]) -> list[str]:
-        """The words of `line`, each of these spans being one."""
+        """Return the words of `line`, in which each of these spans is one word."""
         return cut_around(line, spans, self._tokenize)
 
     def _tokenize(self, line: str) -> list[str]:

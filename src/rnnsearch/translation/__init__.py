@@ -40,11 +40,11 @@ def translate_file(
     terms: GivenTerms = None,
     **settings: object,
 ) -> None:
-    """Translate a file of any size, line by line, into another, in so many processes, as `rnnsearch translate` does.
+    """Translate a file of any size, line by line, into another file, in `jobs` processes, as `rnnsearch translate` does.
 
     `models` are those of `load`, `format` is that of the command, and `n`, `terms` and `settings` are those of
-    `Translator.n_best`. The output does not depend on `jobs`; it is written whole or not at all. Until then, what is
-    finished is kept in the folder `OUTPUT.parts`: after this process was killed, the same call goes on from there. On
+    `Translator.n_best`. The output does not depend on `jobs`; it is written whole or not at all. Until then, finished
+    translations are kept in the folder `OUTPUT.parts`; if this process is killed, the same call continues from them. On
     systems other than Linux, call this below `if __name__ == "__main__":`.
     """
     folders = [model_folder(model) for model in models] or [default_model()]

@@ -1,8 +1,8 @@
 """Left-to-right (L2R) and right-to-left (R2L) models as one translator.
 
 A search conditions each word on the words before it, so its errors accumulate towards the end of the sentence, which is the
-beginning for a model of the other direction. Each direction therefore searches by itself and scores what only the other
-one found, and the candidate with the best mean score wins (Liu et al. 2016).
+beginning for a model of the other direction. Each direction therefore searches by itself and also scores the candidates of
+the other one, and the candidate with the best mean score wins (Liu et al. 2016).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rnnsearch.translation.translator import Translator
 
 
 class BidirectionalTranslator(Translator):
-    """See `Translator`; a score is the mean of the two directions' log-probabilities, and so is that of every word."""
+    """A `Translator` whose scores, also those of words, are means of the log-probabilities of both directions."""
 
     def __init__(self, sides: Sequence[Translator]) -> None:
         """`sides` are an L2R and an R2L translator. Their vocabularies may differ."""
@@ -42,13 +42,13 @@ class BidirectionalTranslator(Translator):
         return f"{len(self.systems)} {kind}, of both directions"
 
     def requests(self, *_: object, **__: object) -> NoReturn:
-        """Raises RnnsearchError: there is no search of both directions, and so no `next_words` either."""
+        """Raise RnnsearchError: the directions have no common search, and therefore no `next_words`."""
         raise RnnsearchError("L2R and R2L models together have no common search; give models of one direction")
 
     def n_best_of_sentences(
         self, sentences: Sequence[str], n: int, prefixes: Sequence[str], glossary: Glossary, settings: Mapping[str, object]
     ) -> list[list[Translation]]:
-        """See `Translator`: the best of the candidates that either direction found.
+        """See `Translator`; the candidates are those of both directions.
 
         They are ranked as search ranks hypotheses (`rnnsearch.search.Ranking`), by the mean score and alignment of both
         directions.
@@ -59,13 +59,13 @@ class BidirectionalTranslator(Translator):
                 f"search.temperature = {search.temperature:g}: L2R and R2L models together cannot "
                 "draw samples; set it to 0, or give models of one direction"
             )
-        wanted = {**settings, "minimum_bayes_risk": False}
-        # R2L first: it refuses a prefix before anything is searched for.
-        found = [
-            side.n_best_of_sentences(sentences, max(n, search.beam), prefixes, glossary, wanted)
+        side_settings = {**settings, "minimum_bayes_risk": False}
+        # The R2L side comes first, because it refuses a prefix before any search has begun.
+        n_best_of_sides = [
+            side.n_best_of_sentences(sentences, max(n, search.beam), prefixes, glossary, side_settings)
             for side in reversed(self._sides)
         ]
-        candidates = [_candidates(n_best_lists) for n_best_lists in zip(*reversed(found), strict=True)]
+        candidates = [_candidates(n_best_lists) for n_best_lists in zip(*reversed(n_best_of_sides), strict=True)]
         self._score_each_other([of_sides for line in candidates for of_sides in line])
         ranking = Ranking(search.length_normalization, search.coverage)
         results = []
@@ -80,7 +80,7 @@ class BidirectionalTranslator(Translator):
         return results
 
     def _score_each_other(self, candidates: Sequence[list[Translation | None]]) -> None:
-        """Let each side score what only the other one found, in place of None."""
+        """Replace each None: let a side score the candidates that only the other side has."""
         for number, side in enumerate(self._sides):
             missing = [of_sides for of_sides in candidates if of_sides[number] is None]
             others = [next(filter(None, of_sides)) for of_sides in missing]
@@ -103,19 +103,19 @@ class BidirectionalTranslator(Translator):
 
 
 def _candidates(n_best_lists: Sequence[Sequence[Translation]]) -> list[list[Translation | None]]:
-    """The different candidates of a line, each as either side found it; None for a side that did not.
+    """Return the distinct candidates of a line, each as the translations of both sides; None for a side that lacks it.
 
-    The sides cut a long line into segments by their own subwords, so the same words in other segments are another candidate.
+    Each side cuts a long line into segments by its own subwords, so the same words in other segments are another candidate.
     """
     by_segments = [
         {tuple((segment.source_start, *segment.tokens) for segment in one.segments): one for one in n_best}
         for n_best in n_best_lists
     ]
-    return [[found.get(segments) for found in by_segments] for segments in dict.fromkeys(chain(*by_segments))]
+    return [[side.get(segments) for side in by_segments] for segments in dict.fromkeys(chain(*by_segments))]
 
 
 def _scored(side: Translator, translations: Sequence[Translation]) -> Iterator[Translation]:
-    """The same translations, with the score and alignment of this side."""
+    """Return the same translations with the score and the alignment of this side."""
     segments = [segment for one in translations for segment in one.segments if segment.source_tokens]
     pairs = iter(side.score_words([s.source_tokens for s in segments], [s.tokens for s in segments]))
     for one in translations:
@@ -128,7 +128,7 @@ def _scored(side: Translator, translations: Sequence[Translation]) -> Iterator[T
 
 
 def _mean_of_sides(of_sides: Sequence[Translation | None]) -> Translation:
-    """A candidate with the mean score and alignment of both sides."""
+    """Return a candidate with the mean score and the mean alignment of both sides."""
     first, *others = filter(None, of_sides)
     segments = zip(first.segments, *(one.segments for one in others), strict=True)
     score = float(np.mean([first.score, *(one.score for one in others)]))
@@ -136,7 +136,7 @@ def _mean_of_sides(of_sides: Sequence[Translation | None]) -> Translation:
 
 
 def _aligned(segment: Segment, aligned: Sequence[Segment | ScoredPair]) -> Segment:
-    """A segment with the mean of the given alignments."""
+    """Return a segment with the mean of the given alignments."""
     return replace(
         segment,
         alignment=_mean([one.alignment for one in aligned]),
@@ -145,12 +145,12 @@ def _aligned(segment: Segment, aligned: Sequence[Segment | ScoredPair]) -> Segme
 
 
 def _length(translation: Translation) -> int:
-    """The number of target words, end symbols included."""
+    """Return the number of target words, including end symbols."""
     return len(translation.tokens) + len(translation.segments)
 
 
 def _doubled(translation: Translation) -> int:
-    """The number of terms whose source words have been translated by other words too; see `rnnsearch.search.terms`."""
+    """Return the number of terms whose source words are also translated by other words; see `rnnsearch.search.terms`."""
     if translation.alignment is None:
         return 0
     count = 0
@@ -162,13 +162,13 @@ def _doubled(translation: Translation) -> int:
 
 
 def _mean(alignments: Sequence[Alignment | None]) -> Alignment | None:
-    """Their mean, without those that are not there."""
+    """Return the mean of the arrays that are not None."""
     there = [alignment for alignment in alignments if alignment is not None]
     return np.mean(there, axis=0) if there else None
 
 
 def _mean_pair(pairs: Sequence[ScoredPair]) -> ScoredPair:
-    """A pair with the mean of the given scores and alignments."""
+    """Return a pair with the mean of the given scores and alignments."""
     word_scores = np.mean([pair.word_scores for pair in pairs], axis=0)
     return replace(
         pairs[0],

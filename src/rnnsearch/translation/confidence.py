@@ -1,4 +1,4 @@
-"""How sure a model is of a translation."""
+"""The confidence of a model in a translation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents and their sentences, whatever format they have."""
+"""Documents of all formats, and their sentences."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class Document:
     """A document and its sentences."""
 
     def __init__(self, file: DocumentFile | DocxFile, language: str, split: bool = True, attributes: bool = False) -> None:
-        """`language` is its code. Texts are cut into sentences if they are to be `split`.
+        """`language` is the code of its language. With `split`, texts are cut into sentences.
 
-        With `attributes`, some of HTML are translated as well. Raises RnnsearchError for a character reference of thousands
-        of digits.
+        With `attributes`, some attributes of HTML are translated as well. Raises RnnsearchError for a character reference of
+        thousands of digits.
         """
         self._file = file
         self._texts = [_lines(slot, language, split, attributes) for slot in file.slots]
@@ -27,16 +27,16 @@ class Document:
         """The sentences, without markup."""
 
     def joined(self, translations: Sequence[Translation]) -> bytes:
-        """The document with these translations instead of its sentences.
+        """Return the document with its sentences replaced by these translations.
 
-        Raises RnnsearchError for a translation that the encoding of the document cannot have.
+        Raises RnnsearchError for a translation that the encoding of the document cannot represent.
         """
         rest = iter(translations)
         return self._file.joined(["".join(line.joined(rest) for line in lines) for lines in self._texts])
 
 
 class _Line:
-    """A line of a text. The white space at its ends stays, and all of it where nothing in it is translated."""
+    """A line of a text. Its white space at both ends is kept; a line without text to translate does not change at all."""
 
     def __init__(self, line: str, read: Callable[[str], Passage | Tagged]) -> None:
         self._line = line
@@ -55,7 +55,7 @@ class _Line:
 
 
 class _Html:
-    """A document of HTML, or a block of one, which stays as it is where nothing in it is translated."""
+    """An HTML document or a block of one; it does not change if it has no text to translate."""
 
     def __init__(self, text: str, language: str, split: bool, attributes: bool) -> None:
         self._text = text
@@ -70,7 +70,7 @@ class _Html:
 
 
 def _lines(slot: Slot, language: str, split: bool, attributes: bool) -> Sequence[_Line | _Html]:
-    """The sentences of a text; those of each line by themselves, where lines count."""
+    """Return the sentences of a text, divided by lines if line ends separate sentences."""
     if slot.markup == "html":
         return [_Html(slot.text, language, split, attributes)]
 

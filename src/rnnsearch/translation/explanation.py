@@ -1,4 +1,4 @@
-"""A translation, one word at a time: every quantity of the decoder's equations, and what changes if one is changed.
+"""The explanation of a translation, word by word: all quantities of the decoder's equations, and the effects of changes.
 
 The quantities are computed in float64 with `rnnsearch.checking.paper`, from the weights of the model.
 """
@@ -56,8 +56,8 @@ def explain(translator: Translator, line: str, **settings: object) -> Explanatio
     traced = TracedBackend(translator.backend(search))
     search_all(traced, [query], search)
     translation = translator.translations(request, search)[0]
-    best = next(found for found in query.found if found.score == translation.score)
-    ended = [Partial((*found.words, END), found.score) for found in query.found if found.finished]
+    best = next(hypothesis for hypothesis in query.found if hypothesis.score == translation.score)
+    ended = [Partial((*one.words, END), one.score) for one in query.found if one.finished]
     words = ([*best.words, END] if best.finished else best.words)[:MOST_WORDS]
     beams = [
         sorted([*beam, *(one for one in ended if len(one.words) == i)], key=lambda one: -one.score)

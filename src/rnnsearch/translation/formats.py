@@ -14,14 +14,14 @@ Format = Literal["text", "json", "pharaoh"]
 
 
 def as_text(n_best: Sequence[Translation], number: int, many: bool) -> str:
-    """The translation itself; with n-best lists, Moses' `line ||| translation ||| score`."""
+    """Return the text of the translation; for an n-best list, the lines `line ||| translation ||| score` of Moses."""
     if not many:
         return n_best[0].text
     return "\n".join(f"{number} ||| {t.text} ||| {t.score:.4f}" for t in n_best)
 
 
 def as_json(n_best: Sequence[Translation], number: int, many: bool) -> str:
-    """One object a line; with n-best lists, the further ones under `n_best`."""
+    """Return one JSON object; further translations of an n-best list are under `n_best`."""
     record = {"line": number, **n_best[0].to_dict()}
     if many:
         record["n_best"] = [t.to_dict() for t in n_best]
@@ -29,7 +29,7 @@ def as_json(n_best: Sequence[Translation], number: int, many: bool) -> str:
 
 
 def as_pharaoh(n_best: Sequence[Translation], number: int, many: bool) -> str:
-    """`source-target` index pairs; with n-best lists, a line for each."""
+    """Return the links as `source-target` index pairs; an n-best list has a line for each translation."""
     return "\n".join(to_pharaoh(t.links or []) for t in n_best)
 
 
@@ -37,12 +37,12 @@ FORMATS = {"text": as_text, "json": as_json, "pharaoh": as_pharaoh}
 
 
 def pair_as_json(pair: ScoredPair | Translation, number: int) -> str:
-    """The alignment of a pair, given or translated, one object a line."""
+    """Return the alignment of a given or translated pair as one JSON object."""
     return _json({"line": number, **rounded_view(pair)})
 
 
 def score_as_json(pair: ScoredPair, number: int) -> str:
-    """The score of a pair and of each of its words, one object a line."""
+    """Return the score of a pair and of each of its words as one JSON object."""
     values = pair.to_dict()
     return _json({"line": number, **{name: values[name] for name in ("score", "tokens", "word_scores")}})
 

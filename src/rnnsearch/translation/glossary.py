@@ -1,4 +1,4 @@
-"""Glossaries: source terms, each with the target term that it is translated into."""
+"""Glossaries, which map source terms to target terms."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.text.normalization import plain
 
 MOST_MATCHES = 20
-"""The number of terms that are placed in the translation of one segment; those that come later are left to the model."""
+"""The largest number of terms of one segment that are enforced; the model translates later ones freely."""
 MOST_UNITS, MOST_UNITS_EACH = 20, 2
-"""The words or subwords that the terms of a segment may put into its translation: so many, and so many for each word or
-subword of the segment. The search takes a step for each, and a step takes longer the more terms there are."""
+"""The largest number of words or subwords that the target terms of a segment may have: a constant, and an amount for each
+word or subword of the segment. The search takes a step for each of them, and more terms make each step slower."""
 MOST_CHARACTERS = 200
-"""The longest source or target term."""
+"""The largest number of characters of a source or target term."""
 
 
 class Match(NamedTuple):
@@ -30,7 +30,7 @@ class Match(NamedTuple):
 
 
 class Glossary:
-    """Source terms, as words, and the words of their translations."""
+    """A glossary with tokenised source terms and translations."""
 
     def __init__(self, entries: Mapping[tuple[str, ...], list[str]]) -> None:
         self.entries = dict(entries)
@@ -45,7 +45,7 @@ class Glossary:
     def tokenized(
         cls, terms: Mapping[str, str], source_words: Callable[[str], list[str]], target_words: Callable[[str], list[str]]
     ) -> Glossary:
-        """The glossary of these source terms and their translations; RnnsearchError for one that cannot be used."""
+        """Return the glossary of these source terms and their translations. Raises RnnsearchError for an unusable term."""
         if not isinstance(terms, Mapping):
             raise RnnsearchError(f"terms = {shown(terms)}; give a dictionary of source terms and their translations")
         entries: dict[tuple[str, ...], list[str]] = {}
@@ -59,7 +59,7 @@ class Glossary:
         return cls(entries)
 
     def __or__(self, other: Glossary) -> Glossary:
-        """Both glossaries; where both translate a term, `other` decides."""
+        """Merge two glossaries; `other` has precedence for terms that are in both."""
         if not (self.entries and other.entries):
             return other if other.entries else self
         return Glossary(other.entries | {words: self.entries[words] for words in self.entries.keys() - other.entries.keys()})
@@ -68,12 +68,12 @@ class Glossary:
         return len(self.entries)
 
     def matches(self, words: Sequence[str]) -> list[Match]:
-        """The source terms among these words, without overlaps, in order: longer ones are preferred, then earlier ones.
+        """Return the source terms in these words, in order, without overlaps; longer ones are preferred, then earlier ones.
 
-        Where no term has these words as they are written, it does not matter which apostrophes and the like they have
-        (`rnnsearch.text.normalization`), and then the case of letters.
+        Terms are compared exactly first, then in plain form, without regard to variants of apostrophes and the like
+        (`rnnsearch.text.normalization`), and finally without regard to case.
         """
-        found: list[Match] = []
+        matches: list[Match] = []
         plains, folded = (_plain(words), _folded(words)) if self.entries else ((), ())
         is_free = [True] * len(words)
         for length in self._lengths:
@@ -84,13 +84,13 @@ class Glossary:
                     target = self.entries.get(here) or self._plain.get(plains[start:stop])
                     target = target or self._folded.get(folded[start:stop])
                     if target:
-                        found.append(Match(start, stop, target))
+                        matches.append(Match(start, stop, target))
                         is_free[start:stop] = [False] * length
-        return sorted(found)[:MOST_MATCHES]
+        return sorted(matches)[:MOST_MATCHES]
 
 
 def read_terms(path: Path) -> dict[str, str]:
-    """The terms of a file: on each line, a source term, a tab, and its translation; blank lines are ignored."""
+    """Read the terms of a file: a source term, a tab and its translation on each line. Blank lines are ignored."""
     terms: dict[str, str] = {}
     first_line: dict[str, int] = {}
     for number, line in enumerate(read_lines(path), 1):

@@ -1,8 +1,8 @@
 """The translation lexicon p(target word | source word) that is estimated from a model's links.
 
-The hard alignment links the target words of a parallel text to source words, and relative frequencies of these links are
-the probabilities. The words are those of the text, whether in the vocabularies or not; the entry `[UNK]` has the links of
-all source words outside the vocabulary. For a model with subwords, the entries are subwords.
+The hard alignment links the target words of a parallel text to source words, and the relative frequencies of these links
+estimate the probabilities. The entries are all words of the text, including words outside the vocabularies; the entry
+`[UNK]` has the links of all source words outside the vocabulary. For a model with subwords, the entries are subwords.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rnnsearch.untrusted import MEGABYTE, read_bytes
 LEXICON = "lexicon.tsv"
 """The lexicon's file, in the model's folder."""
 KEPT = 100
-"""Translations kept of each source word."""
+"""The largest number of translations of each source word."""
 _MOST_BYTES = 1024 * MEGABYTE
 
 
@@ -41,7 +41,7 @@ class Lexicon:
 
     @classmethod
     def from_counts(cls, counts: Mapping[str, Counter[str]]) -> Lexicon:
-        """From the number of links between each source word and each target word."""
+        """Return the lexicon for the numbers of links between source words and target words."""
         return cls(
             {
                 word: [
@@ -53,7 +53,7 @@ class Lexicon:
         )
 
     def best(self, word: str) -> str | None:
-        """The most probable translation of a source word; None where it is not known."""
+        """Return the most probable translation of a source word; None if the word has no entry."""
         return next((other for other, _ in self.translations.get(word, ()) if other != UNK_SYMBOL), None)
 
     @classmethod
@@ -87,24 +87,24 @@ class Lexicon:
         write_text(folder / LEXICON, "".join(self.lines()))
 
     def lines(self) -> Iterator[str]:
-        """A line for each pair of words: source, target, probability."""
+        """Yield a line for each pair of words: source, target, probability."""
         for word, others in self.translations.items():
             for other, probability in others:
                 yield f"{word}\t{other}\t{probability:.6g}\n"
 
 
 class LinkCounter:
-    """Counts the links between the words of sentence pairs that a model's alignment layer draws, or else its attention."""
+    """Counts the links between words of sentence pairs, from the model's alignment layer or else from its attention."""
 
     def __init__(self, system: System, reader: Reader | None = None) -> None:
-        """`reader` is that of the system, where it has been made before."""
+        """`reader` is the reader of the system, if it exists already."""
         if not system.aligns:
             raise RnnsearchError("a lexicon is learned from alignments, and an RNNencdec computes none")
         self._system, self._read = system, reader or reader_of(system)
         self.counts: dict[str, Counter[str]] = {}
 
     def add(self, sources: Sequence[list[str]], targets: Sequence[list[str]]) -> None:
-        """Count the links of these pairs, as words. Pairs longer than `data.max_length` are passed over, as in training."""
+        """Count the links of these pairs. Pairs that are longer than `data.max_length` are skipped, as in training."""
         system = self._system
         longest = system.config.data.max_length
         pairs = [

@@ -1,4 +1,4 @@
-"""The lines that a caller gives: a list of strings, or a stream of them that arrive one by one."""
+"""Checks of the lines that a caller passes: a list of strings, or a stream of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def as_lines(given: object, name: str) -> list[str]:
-    """The lines as a list; RnnsearchError for what is no list of lines, a single string above all."""
+    """Return the lines as a list. Raises RnnsearchError for anything else, in particular a single string."""
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise RnnsearchError(f"{name} = {shown(given)}; give a string, or a list of strings")
     lines = list(given)
@@ -24,7 +24,7 @@ def as_lines(given: object, name: str) -> list[str]:
 
 
 def arriving(rows: Iterable[T], most: int = 1000) -> Iterator[list[T]]:
-    """Lines, or other rows, in groups of at most `most`: whatever is there when the last group is done, but at least one."""
+    """Yield rows in groups of at most `most`: all that have arrived when the last group is done, but at least one."""
     arrived: queue.Queue[tuple[T] | BaseException | None] = queue.Queue(maxsize=2 * most)
 
     def read() -> None:
@@ -32,7 +32,7 @@ def arriving(rows: Iterable[T], most: int = 1000) -> Iterator[list[T]]:
             for row in rows:
                 arrived.put((row,))
             arrived.put(None)
-        except BaseException as error:  # whatever it is, it belongs to the reader of the stream
+        except BaseException as error:  # it is raised again in the thread that reads the stream
             arrived.put(error)
 
     threading.Thread(target=read, daemon=True).start()
@@ -57,7 +57,7 @@ def arriving(rows: Iterable[T], most: int = 1000) -> Iterator[list[T]]:
 
 
 def checked(lines: Iterable[str]) -> Iterator[str]:
-    """The lines of a stream; RnnsearchError where one is no string."""
+    """Yield the lines of a stream. Raises RnnsearchError for one that is not a string."""
     for line in lines:
         if not isinstance(line, str):
             raise RnnsearchError(f"stream: a line is {shown(line)}; every line is a string")

@@ -1,4 +1,4 @@
-"""Models by name, as translators."""
+"""The loading of translators by the names of their models."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from rnnsearch.translation.translator import Translator
 def load(*models: str | os.PathLike[str]) -> Translator:
     """Load a trained model, on a GPU where there is one; or several with the same vocabularies, as an ensemble.
 
-    A model is a folder, or the name of one that is installed (`rnnsearch models`), or a name on the Hugging Face Hub, such
-    as `user/name`; the folder of `rnnsearch train --models` counts as all of its models. Without an
-    argument it is the installed one, which translates English into French.
+    A model is a folder, the name of an installed model (`rnnsearch models`), or a name on the Hugging Face Hub, such as
+    `user/name`; the folder of `rnnsearch train --models` stands for all of its models. The default is the bundled model that
+    translates English into French.
 
-    Where left-to-right and right-to-left models are among them, see `BidirectionalTranslator`.
+    If there are both left-to-right and right-to-left models, the result is a `BidirectionalTranslator`.
     """
     folders = [model_folder(model) for model in models] or [default_model()]
     directions: dict[bool, list[tuple[Path, System]]] = {}

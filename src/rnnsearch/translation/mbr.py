@@ -16,7 +16,7 @@ from rnnsearch.translation.translation import Translation
 
 
 def expected_chrf(texts: Sequence[str], log_p: Sequence[float]) -> NDArray[np.float64]:
-    """For each text, Σ_j p_j · chrF(text, text_j), from 0 to 100; p is `log_p` normalised over the texts."""
+    """Return Σ_j p_j · chrF(text, text_j) of each text, from 0 to 100; p is `log_p` normalised over the texts."""
     from sacrebleu.metrics.chrf import CHRF
 
     p = np.exp(np.array(log_p) - max(log_p))
@@ -27,6 +27,6 @@ def expected_chrf(texts: Sequence[str], log_p: Sequence[float]) -> NDArray[np.fl
 
 
 def rank_by_mbr(candidates: Sequence[Translation]) -> list[Translation]:
-    """The candidates in order of increasing risk; equal ones keep their order."""
+    """Sort the candidates by increasing risk; candidates of equal risk keep their order."""
     expected = expected_chrf([candidate.text for candidate in candidates], [candidate.score for candidate in candidates])
     return [candidates[i] for i in best_first(range(len(candidates)), lambda i: expected[i])]

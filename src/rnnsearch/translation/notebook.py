@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAX_WORDS = 100
-"""On either side; the table of a longer pair would be too large to read."""
+"""The largest number of words on either side; a larger table would be unreadable."""
 INVISIBLE = 0.005
 """Weights below this get no colour, and take no space in the notebook's file."""
 
@@ -26,10 +26,10 @@ _ROW = "font-weight:normal;text-align:right;white-space:nowrap;padding:0 .5em"
 def as_html(
     text: str, remark: str, source_tokens: Sequence[str], tokens: Sequence[str], alignment: NDArray[np.floating] | None
 ) -> str:
-    """The text, a remark, and the weights α: a row for each target word, a column for each source word.
+    """Return the text, a remark, and a table of the weights α with a row for each target and a column for each source word.
 
-    A weight is the strength of a cell's colour, and stands in the cell's tooltip. Everything is escaped; there is no script,
-    and no style outside the elements.
+    A weight sets the opacity of a cell's colour, and is in the cell's tooltip. All text is escaped. The HTML contains no
+    script, and styles only as attributes.
     """
     head = f'<div dir="auto"><strong>{escape(text)}</strong></div><div><small>{escape(remark)}</small></div>'
     if alignment is None or not len(tokens):

@@ -1,4 +1,4 @@
-"""What is marked in a sentence, carried over word links to its translation: where spans stand there, labels, inline HTML."""
+"""The projection of marked spans of a sentence over word links to its translation: spans, labels, inline HTML."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.text.tokenize import split_at_spaces
 
 OUTSIDE = "O"
-"""The label of a word in no span. The first word of a span is labelled `B-` and its name, the others `I-` and its name."""
+"""The label of a word outside of spans. The label of the first word of a span is `B-NAME`, that of the others `I-NAME`."""
 
 
 @dataclass(frozen=True)
 class GivenTranslation:
-    """A translation with its links, of words that are separated by spaces."""
+    """A translation with its links; its words are separated by spaces."""
 
     text: str
     tokens: list[str]
@@ -25,7 +25,7 @@ class GivenTranslation:
 
     @classmethod
     def of(cls, source: str, target: str, links: Links) -> GivenTranslation:
-        """Each word of the translation is read from the first word that it is linked to."""
+        """Return the translation in which each word is read from the first source word that it is linked to."""
         first: dict[int, int] = {}
         for source_word, target_word in sorted(links):
             first.setdefault(target_word, source_word)
@@ -34,7 +34,7 @@ class GivenTranslation:
 
 
 def check_links(links: Links, source_words: int, target_words: int) -> None:
-    """Raise RnnsearchError for a link of words that are not there."""
+    """Raise RnnsearchError for a link of a word that does not exist."""
     for source, target in sorted(links):
         if source >= source_words or target >= target_words:
             raise RnnsearchError(
@@ -43,7 +43,7 @@ def check_links(links: Links, source_words: int, target_words: int) -> None:
 
 
 def project_labels(labels: Sequence[str], links: Links, target_words: int) -> list[str]:
-    """The labels of the words of a translation: spans are where most of their words are linked to (`ranges_of`).
+    """Return the labels of the words of a translation; each span goes where most of its words are linked to (`ranges_of`).
 
     `labels` are those of the source words, with `B-`, `I-` and `O`. A span that is linked to nothing is lost.
     """
@@ -52,20 +52,20 @@ def project_labels(labels: Sequence[str], links: Links, target_words: int) -> li
     votes: list[list[int]] = [[] for _ in range(target_words)]
     for source, target in sorted(links):
         votes[target].append(span_of.get(source, 0))
-    # A word of several links is in the span of most of them, the first of several such.
-    numbers = [max(found, key=found.count, default=0) for found in votes]
-    found = [OUTSIDE] * target_words
+    # Each link votes for the span of its source word; of spans with equally many votes, the first one wins.
+    numbers = [max(own, key=own.count, default=0) for own in votes]
+    projected = [OUTSIDE] * target_words
     for number, (first, stop) in ranges_of([(0, number) if number else (0,) for number in numbers]).items():
         if number:
             name = spans[number - 1][0]
-            found[first:stop] = [f"B-{name}", *[f"I-{name}"] * (stop - first - 1)]
-    return found
+            projected[first:stop] = [f"B-{name}", *[f"I-{name}"] * (stop - first - 1)]
+    return projected
 
 
 def labelled_spans(labels: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """The name of each span, its first word, and the one after its last.
+    """Return the name of each span, the position of its first word, and the position after its last word.
 
-    A span also begins where `I-` follows a word outside, or one of another name. Raises RnnsearchError for another label.
+    `I-NAME` after a word outside of spans, or after another name, begins a span. Raises RnnsearchError for other labels.
     """
     name, first = "", 0
     for place, label in enumerate([*labels, OUTSIDE]):
@@ -80,7 +80,7 @@ def labelled_spans(labels: Sequence[str]) -> Iterator[tuple[str, int, int]]:
 
 
 def read_conll(lines: Iterable[str]) -> Iterator[tuple[list[str], list[str]]]:
-    """The words and the labels of each sentence: a word and its columns on each line, an empty line after each sentence.
+    """Yield the words and the labels of each sentence of a file with one word per line and a blank line after each sentence.
 
     The label is in the last column. Columns are separated by spaces or tabs.
     """
@@ -101,12 +101,12 @@ def read_conll(lines: Iterable[str]) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def ranges_of(chains: Sequence[tuple[int, ...]]) -> dict[int, tuple[int, int]]:
-    """Where the spans of a sentence stand in its translation: the first word of each, and the one after its last.
+    """Return the range of each span of a sentence in its translation: its first word, and the one after its last.
 
-    `chains` has for each word of the translation the numbers of the spans that its source is in, outermost first; number 0
-    is all of the source. A span that no word was read from stands nowhere. The range of a span lies within that of the span
-    around it, holds none of the words of its siblings, and has the most words of its own, less the others; the longest of
-    several such.
+    `chains` holds for each word of the translation the numbers of the spans that contain its source word, the outermost
+    first; number 0 is the whole source. A span that no word was read from has no range. The range of a span lies within that
+    of its parent and contains no words of its siblings. Of all such ranges, it maximises the number of the span's own words
+    minus the number of other words; of several maxima, the longest is chosen.
     """
     ranges = {0: (0, len(chains))}
     for depth in range(1, max(map(len, chains), default=0)):

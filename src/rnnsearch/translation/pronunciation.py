@@ -1,7 +1,7 @@
-"""Pronunciations of running text: its words, each spelt with the letters that a model knows, and their phones.
+"""The pronunciation of running text: its words are spelt with the letters that a model knows, and converted to phones.
 
-A model of letters and phones has learned from the entries of a dictionary, which are lower-case words of one alphabet. Text
-has capitals, accents, digits and punctuation as well.
+A model of letters and phones is trained on the entries of a dictionary, which are lower-case words of one alphabet, whereas
+text also contains capitals, accents, digits and punctuation.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from rnnsearch.translation.translator import Translator
 
 _LETTERS = r"\p{L}\p{M}\p{N}"
 _JOINING = "['’]"
-"""What stands within a word, as in `don't`, and not around it, where it is a quotation mark."""
+"""Characters that belong to a word inside it, as in `don't`, and are quotation marks around it."""
 
 
 class Pronouncer:
-    """A model that reads letters, and writes the phones of words of running text.
+    """A model that converts the words of running text to phones.
 
     pronouncer = rnnsearch.Pronouncer.load()
     pronouncer.pronounce("Hello, world")  # [("Hello", "h ɛ l o ʊ"), ("world", "w ɝ l d")]
     """
 
     def __init__(self, translator: Translator) -> None:
-        """Raises RnnsearchError where the model reads something else than letters."""
+        """Raises RnnsearchError if the model does not read letters."""
         data = translator.system.config.data
         if data.source_units not in ("characters", "codepoints"):
             raise RnnsearchError(
@@ -47,45 +47,45 @@ class Pronouncer:
 
     @classmethod
     def load(cls, *models: str | os.PathLike[str]) -> Pronouncer:
-        """The pronouncer of a model, or of several as an ensemble, as `rnnsearch.load` takes them; by default the installed
-        one of English. Raises RnnsearchError where it reads something else than letters.
+        """Load the pronouncer of a model, or of several as an ensemble (see `rnnsearch.load`); the default is the bundled
+        one for English. Raises RnnsearchError if the model does not read letters.
         """
         return cls(load(*(models or [default_model(PRONOUNCER)])))
 
     def pronounce(self, line: str, **settings: Any) -> list[tuple[str, str]]:
-        """The words of a line, each with its phones; `settings` are those of `Translator.translate`."""
+        """Return the words of a line, each with its phones; `settings` are those of `Translator.translate`."""
         words = self.words(line)
         return [(word, n_best[0].text) for word, n_best in zip(words, self.n_best(words, **settings), strict=True)]
 
     def words(self, line: str) -> list[str]:
-        """The words of a line: runs of letters, digits, and whatever else the model has learned to read."""
+        """Return the words of a line: sequences of letters, digits, and other characters that the model can read."""
         words: list[str] = self._word.findall(line)
         return words
 
     def spelling(self, word: str) -> str:
-        """A word in letters that the model knows: those of another case or without their accents, where it knows these.
+        """Return a word in letters that the model knows; letters can lose their case or their accents for this.
 
-        The rest is left out.
+        Other characters are omitted.
         """
         return "".join(self._readable(letter) for letter in self.translator.source_words(word))
 
     def unreadable(self, word: str) -> list[str]:
-        """The letters and digits of a word that `spelling` leaves out."""
+        """Return the letters and digits of a word that `spelling` omits."""
         letters = self.translator.source_words(word)
         return [letter for letter in letters if not self._readable(letter) and regex.search(r"[\p{L}\p{N}]", letter)]
 
     def n_best(self, words: Sequence[str], n: int = 1, **settings: Any) -> list[list[Translation]]:
-        """The pronunciations of each word, the best first, as `Translator.n_best` finds them.
+        """Return the pronunciations of each word, the best first, as `Translator.n_best` does for lines.
 
-        A word without a letter that the model knows has one that is empty. Of equal words, one is searched for.
+        A word without letters that the model knows has one empty pronunciation. Equal words are searched only once.
         """
         spelt = [self.spelling(word) for word in words]
         distinct = list(dict.fromkeys(spelt))
-        found = dict(zip(distinct, self.translator.n_best(distinct, n, **settings), strict=True))
-        return [found[spelling] for spelling in spelt]
+        pronunciations = dict(zip(distinct, self.translator.n_best(distinct, n, **settings), strict=True))
+        return [pronunciations[spelling] for spelling in spelt]
 
     def _readable(self, letter: str) -> str:
-        """The letter, or another that the model knows and that is read alike; empty if there is none."""
+        """Return the letter, or an equivalent one that the model knows; an empty string if there is none."""
         for form in (letter, letter.lower(), letter.upper()):
             if form in self._known:
                 return form

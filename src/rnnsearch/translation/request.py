@@ -1,4 +1,4 @@
-"""From a line to what is searched for, and from what was found to its translations."""
+"""Requests: the conversion of lines to queries of the search, and of the hypotheses to translations."""
 
 from __future__ import annotations
 
@@ -49,22 +49,25 @@ class Request:
     """A line to translate, and its queries: one for each of its segments."""
 
     n: int
-    """The number of translations that are wanted."""
+    """The requested number of translations."""
     segments: list[list[str]]
     """The source words of each segment."""
     prefix: list[list[str]]
-    """The words that the translation of each segment begins with."""
+    """The given prefix of the translation of each segment, as words."""
     matches: list[list[Match]]
     """The terms in each segment."""
     queries: list[Query]
     seen: list[Seen]
-    """What the model sees of each segment, where spans are kept from it."""
+    """Each segment in the form that the model sees, if spans are protected."""
     copied: str | None = None
-    """The line, if it has no letters and stays as it is."""
+    """The line itself if it has no letters and is copied."""
 
 
 def patterns_of(search: SearchConfig, protects: bool, lines: int = 1) -> Patterns:
-    """Return the patterns of `search.protect`. RnnsearchError for one that is none, or if a model does not keep spans."""
+    """Return the patterns of `search.protect`.
+
+    Raises RnnsearchError for an invalid pattern, and if the model was trained without `data.protect`.
+    """
     if search.protect and not protects:
         raise RnnsearchError(
             "search.protect: this model does not know the symbols that stand for spans; set data.protect in training"
@@ -73,7 +76,7 @@ def patterns_of(search: SearchConfig, protects: bool, lines: int = 1) -> Pattern
 
 
 class Requests:
-    """Makes a request of each line, and its translations of the hypotheses that were found, for one model."""
+    """Converts lines to requests for one model, and the resulting hypotheses to translations."""
 
     def __init__(self, system: System) -> None:
         self.vocabularies = system.vocabularies
@@ -84,9 +87,9 @@ class Requests:
         self.protects = data.protects
         self._languages = data.source_language, data.target_language
         self.of_running_text = data.source_units == "words" and data.tokenizer == "moses"
-        """Whether the source may consist of sentences as people write them."""
+        """Whether the source is running text, which can consist of several sentences."""
         self.has_numbers = self.of_running_text and data.target_units == "words"
-        """Whether the numbers of source and translation can be compared."""
+        """Whether the numbers of a source and its translation can be compared."""
         self._known: dict[str, bool] = {}
 
     def of_lines(
@@ -98,10 +101,10 @@ class Requests:
         beam: int | None = None,
         glossary: Glossary = NO_TERMS,
     ) -> list[Request]:
-        """What is to be searched for to have the `n` best translations of each line; see `Translator.n_best`.
+        """Return the requests for the `n` best translations of each line; see `Translator.n_best`.
 
-        With `beam`, its width is not that of `search`. `glossary` has the terms, tokenised. With `search.split_sentences`, a
-        line without letters is not searched for, unless its translation is to have a prefix or a term; lines are not cut
+        `beam` overrides the width of the beam of `search`. `glossary` holds the tokenised terms. With
+        `search.split_sentences`, a line without letters needs no search, unless it has a prefix or a term; lines are not cut
         into sentences here.
         """
         beam = n if search.temperature and not search.minimum_bayes_risk else max(beam or search.beam, n)
@@ -137,14 +140,14 @@ class Requests:
         return requests
 
     def spans(self, line: str, patterns: Patterns) -> list[Protected]:
-        """The spans of a line that are kept from the model: what the vocabulary does not know is among them."""
+        """Return the protected spans of a line, including characters that the vocabulary lacks."""
         if not self.protects:
             return []
         unknown = unknown_spans(line, self._knows) if self.vocabularies.source.subwords else []
         return find_protected(line, self._languages[0], [*patterns.spans(line), *unknown])
 
     def _read(self, line: str, patterns: Patterns) -> tuple[list[str], dict[str, str]]:
-        """The words of a line, and those that are spans though they do not look so; a blank line has none."""
+        """Return the words of a line, and those that only the line reveals to be spans; a blank line has no words."""
         if not line.strip():
             return [], {}
         if not self.protects:
@@ -154,14 +157,14 @@ class Requests:
         return self.source.tokenize_around(line, spans), further_words(spans, self._languages[0])
 
     def _knows(self, letter: str) -> bool:
-        """Whether the source vocabulary has a character, at the beginning of words or within them."""
+        """Return whether the source vocabulary contains a character at the beginning of words or inside them."""
         if letter not in self._known:
             encode = self.vocabularies.source.encode
             self._known[letter] = UNK not in encode([letter]) or UNK not in encode([f"a{letter}"])
         return self._known[letter]
 
     def _segments(self, words: list[str], further: Mapping[str, str], longest: int) -> Iterator[list[str]]:
-        """The words of a line in segments that a search takes: not too long, and with symbols for all their spans."""
+        """Split the words of a line into segments that are not too long, and that have symbols for all their spans."""
         for segment in split_line(words, longest, self.vocabularies.source):
             if self.protects:
                 yield from with_enough_symbols(segment, self._languages[0], further)
@@ -177,33 +180,33 @@ class Requests:
         glossary: Glossary,
         further: Mapping[str, str],
     ) -> Request:
-        """What is to be searched for to translate these segments of a line; `further` as for `Seen`."""
+        """Return the request for the translation of these segments of a line; `further` is as for `Seen`."""
         source, target = self.vocabularies
         queries, matches, seen = [], [], []
         for words, prefix in zip(segments, prefixes, strict=True):
-            found = self._without_prefixed(glossary.matches(words), prefix)
+            in_segment = self._without_prefixed(glossary.matches(words), prefix)
             terms = None
             if self.protects:
                 seen.append(Seen.of(words, self._languages[0], self._cost, further))
             read = seen[-1].seen if seen else words
-            if found:
+            if in_segment:
                 starts, stops = _id_ranges(source.word_ids(read), len(words))
                 terms = Terms(
-                    [Term(target.encode(match.target), starts[match.start], stops[match.stop - 1]) for match in found],
+                    [Term(target.encode(match.target), starts[match.start], stops[match.stop - 1]) for match in in_segment],
                     target.continues,
                 )
                 _check_cost(terms, source.encode(read), words)
             queries.append(Query(source.encode(read), beam, target.encode(prefix), terms))
-            matches.append(found)
+            matches.append(in_segment)
         return Request(n, segments, prefixes, matches, queries, seen)
 
     def _cost(self, word: str) -> float:
-        """How unusual a word of the source is: by the number of its subwords, and of one, by its rank in the vocabulary."""
+        """Return how unusual a source word is: by the number of its subwords or, if it is a single one, by its rank."""
         ids = self.vocabularies.source.encode([word])
         return ids[0] if len(ids) == 1 and ids[0] != UNK else len(ids) * len(self.vocabularies.source)
 
     def _without_prefixed(self, matches: list[Match], prefix: list[str]) -> list[Match]:
-        """The matches but those that the prefix contains and search cannot find in it, since they have unknown words."""
+        """Remove the matches whose translation is in the prefix, but has unknown words, so that search would miss it."""
         vocabulary = self.vocabularies.target
         rest = list(vocabulary.seen(prefix))
         kept = []
@@ -217,7 +220,7 @@ class Requests:
         return kept
 
     def _prefix_words(self, prefixes: Sequence[str], split_lines: list[list[list[str]]]) -> list[list[list[str]]]:
-        """For each line, the words that the translation of each of its segments begins with: only the first one has any."""
+        """Return the words of the prefixes of each line's segments; only the first segment can have a prefix."""
         if not prefixes:
             return [[[] for _ in segments] for segments in split_lines]
         if len(prefixes) != len(split_lines):
@@ -230,21 +233,23 @@ class Requests:
     def translations(
         self, request: Request, search: SearchConfig, lexicon: Lexicon | None, linker: Linker | None
     ) -> list[Translation]:
-        """The translations of a line whose queries have been searched for, best first.
+        """Return the translations of a line after the search for its queries, best first.
 
-        `lexicon` is what `[UNK]` is replaced by, where there is one and the settings ask for it. `linker` is the model's
-        alignment layer, if it has one.
+        `lexicon` is the lexicon for the replacement of `[UNK]`, if there is one and the settings need it. `linker` is the
+        model's alignment layer, if it has one.
         """
         if request.copied is not None:
             return [self._copied(request, request.copied, linker)]
         keeps = search.keep_numbers and self.has_numbers
-        found = [query.found for query in request.queries]
+        n_best_lists = [query.found for query in request.queries]
         if search.minimum_bayes_risk or not search.temperature:  # samples stay in the order in which they were drawn
-            found = [self._without_faults_first(request, number, keeps) for number in range(len(found))]
-        wanted = len(found[0]) if found and search.minimum_bayes_risk else request.n
-        ranks = min(wanted, len(found[0])) if len(found) == 1 else 1
+            n_best_lists = [self._without_faults_first(request, number, keeps) for number in range(len(n_best_lists))]
+        most = len(n_best_lists[0]) if n_best_lists and search.minimum_bayes_risk else request.n
+        ranks = min(most, len(n_best_lists[0])) if len(n_best_lists) == 1 else 1
         translations = [
-            self._translation(request, [hypotheses[rank] for hypotheses in found], search.replace_unk, lexicon, linker)
+            self._translation(
+                request, [hypotheses[rank] for hypotheses in n_best_lists], search.replace_unk, lexicon, linker
+            )
             for rank in range(ranks)
         ]
         if keeps:
@@ -254,7 +259,7 @@ class Requests:
         return translations[: request.n]
 
     def _without_faults_first(self, request: Request, number: int, keeps_numbers: bool) -> list[Hypothesis]:
-        """The hypotheses of a segment in order, but first those with each of its symbols once and with all its numbers."""
+        """Move the hypotheses of a segment that have all its numbers, and each of its symbols once, to the front."""
         hypotheses = request.queries[number].found
         seen = request.seen[number] if request.seen else None
         source = self._ordinary(self.source, seen.seen if seen else request.segments[number])
@@ -274,16 +279,16 @@ class Requests:
 
     @staticmethod
     def _ordinary(units: Units, words: Sequence[str]) -> str:
-        """The text of these words without the symbols of spans."""
+        """Return the text of these words without the symbols of spans."""
         return units.detokenize([word for word in words if word not in ALL_SYMBOLS])
 
     def _with_missing(self, translation: Translation) -> Translation:
-        """The translation, with the numbers that it lacks."""
+        """Return the translation with the list of the numbers that it lacks."""
         source = self.source.detokenize(translation.source_tokens[:-1])
         return replace(translation, missing=missing_numbers(source, translation.text, *self._languages))
 
     def _copied(self, request: Request, line: str, linker: Linker | None) -> Translation:
-        """The translation of a line without letters: itself, each of its words read from itself."""
+        """Return the translation of a line without letters: the line itself, with each word aligned to itself."""
         segments: list[Segment] = []
         start = 0
         for words in request.segments or [[]]:
@@ -300,7 +305,7 @@ class Requests:
         lexicon: Lexicon | None,
         linker: Linker | None,
     ) -> Translation:
-        """The translation of a line: one hypothesis for each of its segments."""
+        """Return the translation of a line that consists of one hypothesis for each of its segments."""
         segments: list[Segment] = []
         replacements: list[Replacement] = []
         terms: list[PlacedTerm] = []
@@ -311,13 +316,13 @@ class Requests:
         )
         for source, seen, prefix, matches, query, hypothesis in of_segments:
             tokens, word_ids = self.vocabularies.target.join(hypothesis.words)
-            # The words of a prefix are written as they were given, even where the model does not know them.
+            # The words of a prefix keep their given spelling, even if the model does not know them.
             given = len(self.vocabularies.target.encode(prefix))
             if given and word_ids[given - 1] + 1 == len(prefix):
                 tokens[: len(prefix)] = prefix
             placed: list[PlacedTerm] = []
             for number, first in hypothesis.terms:
-                # So are the words of a term.
+                # The words of a term keep their given spelling, too.
                 assert query.terms is not None
                 match = matches[number]
                 place = min(word_ids[first : first + len(query.terms.terms[number].words)])
@@ -361,7 +366,7 @@ class Requests:
         )
 
     def _text(self, tokens: list[str], seen: list[Seen]) -> str:
-        """The text of a translation, in which spans are as they were written."""
+        """Return the text of a translation, in which spans keep their original form."""
         if not seen:
             return self.target.detokenize(tokens)
         assert isinstance(self.target, Tokenizer)
@@ -369,14 +374,14 @@ class Requests:
 
 
 def _read_from(alignment: NDArray[np.float32] | None, words: int, source_words: int) -> list[int]:
-    """The number of the source word that each word was read from; without an alignment, the one at the same place."""
+    """Return the number of the source word that each word is aligned to; without an alignment, the same position."""
     if alignment is None:
         return [min(place * source_words // max(1, words), source_words) for place in range(words)]
     return [int(source) for source in alignment.argmax(1)]
 
 
 def _check_cost(terms: Terms, ids: Sequence[int], words: Sequence[str]) -> None:
-    """Raise RnnsearchError where the search for a segment with these terms would take many times as long as without."""
+    """Raise RnnsearchError if the terms of a segment would make its search many times slower."""
     limit = MOST_UNITS + MOST_UNITS_EACH * len(ids)
     if terms.words > limit:
         raise RnnsearchError(
@@ -386,7 +391,7 @@ def _check_cost(terms: Terms, ids: Sequence[int], words: Sequence[str]) -> None:
 
 
 def _id_ranges(word_ids: Sequence[int], words: int) -> tuple[list[int], list[int]]:
-    """For each word, the position of its first id, and the one after its last."""
+    """Return for each word the position of its first id, and the position after its last id."""
     starts, stops = [0] * words, [0] * words
     for position, word in reversed(list(enumerate(word_ids))):
         starts[word] = position

@@ -19,7 +19,7 @@ from rnnsearch.text.tokenize import split_at_spaces
 from rnnsearch.translation.translator import Translator
 
 GROUP = 20
-"""Sentences whose translations are scored together."""
+"""The number of sentences whose translations are scored together."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Entry:
     """A line of an n-best list."""
 
     line: int
-    """The source line, from 0."""
+    """The number of the source line, counted from 0."""
     text: str
     features: str
     total: float
@@ -37,7 +37,7 @@ class Entry:
 
 
 def read_n_best(path: str | os.PathLike[str]) -> Iterator[Entry]:
-    """The entries of a file, in order; RnnsearchError, with file and line, for what is none."""
+    """Yield the entries of a file, in order. Raises RnnsearchError, with file and line, for a line of another form."""
     before = 0
     for number, line in enumerate(read_lines(Path(path)), 1):
         fields = [field.strip() for field in line.split("|||")]
@@ -63,7 +63,7 @@ NBest = tuple[int, str, list[tuple[int, str, str, float]]]
 
 
 def n_best_lists(sources: Sequence[str], entries: Iterable[Entry]) -> Iterator[NBest]:
-    """The entries of each sentence with its source; RnnsearchError for a sentence that has none."""
+    """Yield the entries of each sentence with its source. Raises RnnsearchError for an entry without a source line."""
     number = 0
     for line, group in itertools.groupby(entries, key=lambda entry: entry.line):
         if line >= len(sources):
@@ -77,7 +77,7 @@ def n_best_lists(sources: Sequence[str], entries: Iterable[Entry]) -> Iterator[N
 class Rescorer:
     """Adds log p(translation | source) to each entry as one more feature, and `weight` times it to the total.
 
-    The totals decide the order; with a weight of 0, totals and order stay as they are.
+    The entries are sorted by their totals. With a weight of 0, totals and order do not change.
     """
 
     translator: Translator
@@ -85,13 +85,13 @@ class Rescorer:
     """The name of the feature."""
     weight: float = 0.0
     reverse: bool = False
-    """Whether the model is one of the other direction, and the feature log p(source | translation): the noisy channel (Yee
-    et al. 2019)."""
+    """Whether the model translates in the other direction, so that the feature is log p(source | translation), as in a noisy
+    channel model (Yee et al. 2019)."""
     tokenized: bool = False
     """Whether spaces separate the words of sources and translations."""
 
     def __call__(self, lists: Sequence[NBest]) -> Iterator[list[Entry]]:
-        """For each sentence its translations, the best first."""
+        """Return the translations of each sentence, the best first."""
         for start in range(0, len(lists), GROUP):
             yield from self._rescored(lists[start : start + GROUP])
 

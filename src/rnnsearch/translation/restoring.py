@@ -1,7 +1,7 @@
-"""From what a model wrote to what a reader wants: spans in the place of their symbols, capitals, and the final mark.
+"""The restoration of protected spans, capitals and the final mark in the output of a model.
 
-A model sees symbols for spans that are kept (`rnnsearch.text.protected`), and small letters for words in capitals
-(`rnnsearch.text.capitals`). `Seen` is what it sees of a sentence, and puts all this back into its translation.
+A model sees symbols instead of protected spans (`rnnsearch.text.protected`), and lower case instead of words in capitals
+(`rnnsearch.text.capitals`). `Seen` holds a sentence as the model sees it, and restores all this in its translation.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ _FINAL = frozenset(".!?…")
 
 
 class Written(NamedTuple):
-    """Words of a translation, and for each the row of the alignment that it was written with; None if it was added here."""
+    """A word of a translation, and its row of the alignment; None if the word was added here."""
 
     word: str
     row: int | None
     source: int
-    """The number of the source word that it was read from."""
+    """The number of the source word that the word is aligned to."""
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What a model sees of a sentence."""
+    """A sentence in the form that a model sees."""
 
     words: list[str]
-    """The words, as they are written."""
+    """The words in their original form."""
     seen: list[str]
-    """What the model sees of each."""
+    """The form of each word that the model sees."""
     places: dict[str, int]
     """The number of the word that each symbol stands for."""
     capitals: list[bool]
-    """Which words were in capitals and are not so any longer."""
+    """For each word, whether its capitals were removed."""
     language: str
     further: Mapping[str, str] = field(default_factory=dict)
-    """Words that are spans though nothing says so but the line that they are in; see `rnnsearch.text.protected`."""
+    """Words that only their line reveals to be spans; see `rnnsearch.text.protected.further_words`."""
 
     @classmethod
     def of(cls, words: list[str], language: str, cost: Cost, further: Mapping[str, str] = MappingProxyType({})) -> Seen:
-        """What a model with this vocabulary sees of these words of a source."""
+        """Return these source words in the form that a model with this vocabulary sees."""
         seen, places = as_symbols(words, language, further)
         ordinary = [word if seen[place] == word else "" for place, word in enumerate(words)]
         usual, capitals = without_capitals(ordinary, cost)
@@ -58,23 +58,22 @@ class Seen:
 
     @property
     def kept(self) -> set[str]:
-        """The spans that are kept as they are written."""
+        """The spans that are kept verbatim."""
         spans = [span_of(self.words[place], self.language, self.further) for place in self.places.values()]
         return {span.text for span in spans if span and span.quantity is None}
 
     def faults(self, tokens: Sequence[str]) -> int:
-        """How many symbols a translation lacks, has twice, or has made up."""
+        """Return the number of symbols that are missing in a translation, repeated, or not in the source."""
         counts = [tokens.count(symbol) for symbol in self.places]
         made_up = sum(token in ALL_SYMBOLS and token not in self.places for token in tokens)
         return sum(abs(count - 1) for count in counts) + made_up
 
     def restored(self, tokens: Sequence[str], read_from: Sequence[int], language: str, prefix: int = 0) -> list[Written]:
-        """The words of the translation in `language`, with each span in it exactly once.
+        """Return the words of the translation in `language`, with each span exactly once.
 
-        A span that the model left out is put behind the first `prefix` words, which the caller has given.
-
-        `tokens` are the words that the model wrote, and `read_from` the number of the source word that each was read from,
-        which is the number of source words where it is the end.
+        A span that the model omitted is inserted after the first `prefix` words, which the caller has given. `tokens` are
+        the words of the model's output, and `read_from` holds for each the number of the source word that it is aligned to;
+        the number of source words stands for the end symbol.
         """
         written = [
             Written(token, row, self.places.get(token, source))
@@ -88,17 +87,17 @@ class Seen:
         return [one._replace(word=self._word(one, language)) for one in written]
 
     def _position(self, written: Sequence[Written], place: int) -> int:
-        """Where a span belongs that the model left out: behind the translation of the word before it, or first."""
+        """Return the position of a span that the model omitted: after the translation of the preceding word, or first."""
         if place == len(self.words) - 1:
             return len(written)
         for before in range(place - 1, -1, -1):
-            found = [position for position, one in enumerate(written) if one.source == before]
-            if found:
-                return found[-1] + 1
+            positions = [position for position, one in enumerate(written) if one.source == before]
+            if positions:
+                return positions[-1] + 1
         return 0
 
     def _with_ending(self, written: list[Written]) -> list[Written]:
-        """The translation with a full stop only where the source has one, and with its question or exclamation mark."""
+        """Return the translation with the source's final full stop, question mark or exclamation mark, or without any."""
         if len(written) < 2 or not self.words:
             return written
         end, last = plain(self.words[-1]), written[-1]
@@ -111,7 +110,7 @@ class Seen:
         return written
 
     def _word(self, written: Written, language: str) -> str:
-        """A word as a reader sees it."""
+        """Return a word in the form for readers."""
         if written.word in self.places:
             span = span_of(self.words[self.places[written.word]], self.language, self.further)
             assert span is not None
@@ -121,18 +120,18 @@ class Seen:
 
 
 def rows_of(written: Sequence[Written], alignment: NDArray[np.float32]) -> NDArray[np.float32]:
-    """α of these words, (words, source words + 1), from that of the words that the model wrote; of an added one, its own."""
-    found = np.zeros((len(written), alignment.shape[1]), np.float32)
+    """Return α of these words, (words, source words + 1); an added word attends only to its own source word."""
+    rows = np.zeros((len(written), alignment.shape[1]), np.float32)
     for place, one in enumerate(written):
         if one.row is None:
-            found[place, one.source] = 1
+            rows[place, one.source] = 1
         else:
-            found[place] = alignment[one.row]
-    return found
+            rows[place] = alignment[one.row]
+    return rows
 
 
 def moved_terms(terms: Sequence[PlacedTerm], written: Sequence[Written]) -> list[PlacedTerm]:
-    """The terms at the places that their words have now."""
+    """Return the terms with the new positions of their words."""
     places = {one.row: place for place, one in enumerate(written) if one.row is not None}
     return [
         replace(term, target_start=places[term.target_start], target_stop=places[term.target_stop - 1] + 1)

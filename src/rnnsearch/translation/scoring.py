@@ -1,4 +1,4 @@
-"""Given pairs: their log-probability, word by word, and their alignment."""
+"""Scores of given pairs: their log-probability, word by word, and their alignment."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from rnnsearch.translation.translation import (
 )
 
 LONGEST = 5000
-"""A given pair is read whole, so its alignment has to fit in memory: no side may have more words, or subwords, than this."""
+"""The largest number of words or subwords of a side. A pair is not cut, so its alignment has to fit in memory."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,16 +48,16 @@ class ScoredPair:
     word_scores: list[float]
     """log p of each target word, and of the end symbol, given those before it; they add up to `score`."""
     alignment: Alignment | None
-    """α, (tokens, source_tokens); None for RNNencdec, or where it was not asked for."""
+    """α, (tokens, source_tokens); None for RNNencdec, or if it was not requested."""
     end_alignment: Alignment | None = None
     """α of the step that predicts the end symbol, (source_tokens); None like `alignment`."""
     link_probabilities: Alignment | None = None
-    """The probability that two words are linked, (tokens, source_tokens − 1), by the alignment layer; None where the model
-    has none, or where no alignment was asked for."""
+    """The link probabilities of the alignment layer, (tokens, source_tokens − 1); None if the model has no such layer, or if
+    no alignment was requested."""
 
     @property
     def links(self) -> Links | None:
-        """Hard alignment; see `Translation.links`."""
+        """Return the hard alignment; see `Translation.links`."""
         if self.link_probabilities is not None:
             return links_above(self.link_probabilities)
         return None if self.alignment is None else hard_alignment(self.alignment)
@@ -70,17 +70,17 @@ class ScoredPair:
         return Translation(text, self.score, finished=True, segments=[segment], linker=linker)
 
     def with_end(self) -> tuple[list[str], Alignment | None]:
-        """The target words and the end symbol, and their alignment; see `Translation.with_end`."""
+        """Return the target words and the end symbol with their alignment; see `Translation.with_end`."""
         return with_end(self.tokens, self.alignment, self.end_alignment)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; weights are rounded to four places."""
+        """Return the pair as JSON values; weights are rounded to four places."""
         view = rounded_view(self)
         of_words = {name: view.pop(name) for name in ("source_tokens", "tokens", "score")}
         return {**of_words, "word_scores": [round(score, 6) for score in self.word_scores], **view}
 
     def to_plain(self) -> dict[str, Any]:
-        """All of it as values of JSON, from which `from_plain` makes the same pair, to the last bit."""
+        """Convert the pair to JSON values, from which `from_plain` restores the same pair, bit for bit."""
         names = ("alignment", "end_alignment", "link_probabilities")
         return {**vars(self), **{name: as_rows(getattr(self, name)) for name in names}}
 
@@ -93,11 +93,11 @@ class ScoredPair:
         return cls(**{**plain, **as_arrays(plain, columns), "link_probabilities": links})
 
     def __repr__(self) -> str:
-        """The target words and the score; the rest is in the attributes."""
+        """Return the target words and the score."""
         return f"ScoredPair({' '.join(self.tokens)!r}, score={self.score:.4f})"
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks: the target words above their alignment."""
+        """Return HTML for notebooks: the target words above their alignment."""
         remark = f"log p = {self.score:.2f}"
         return as_html(" ".join(self.tokens), remark, self.source_tokens, *self.with_end())
 
@@ -110,11 +110,10 @@ def score_pairs(
     first_line: int = 1,
     readers: Sequence[Reader] = (),
 ) -> list[ScoredPair]:
-    """Score tokenised pairs; like a translation, a score does not depend on the pairs beside it.
+    """Score tokenised pairs; like a translation, a score does not depend on the other pairs of a minibatch.
 
-    `first_line` is the number of the first pair, for errors. Of several systems, the probability of each word, or
-    each of its subwords, and its alignment, is the mean of all models'. `readers` are those of the systems, where they have
-    been made before.
+    `first_line` is the number of the first pair, for errors. Several systems form an ensemble: the probability of each word
+    or subword, and its alignment, is the mean over all models. `readers` are those of the systems, if they exist already.
     """
     if len(sources) != len(targets):
         raise RnnsearchError(f"{len(sources)} source lines but {len(targets)} target lines; line n translates line n")
@@ -139,7 +138,7 @@ def score_pairs(
             word_scores = np.bincount([*target_word_ids, len(targets[i])], given.log_p_BT[b, : len(y) + 1])
             alignment = end_alignment = link_probabilities = None
             if given.alpha_BTS is not None:
-                # A copy: a view would keep the whole batch's alignments alive.
+                # The alignment is copied, because a view would keep the alignments of the whole minibatch in memory.
                 alpha = given.alpha_BTS[b, : len(y) + 1, : len(x) + 1].copy()
                 alignment = by_words(alpha[:-1], target_word_ids, source_word_ids)
                 end_alignment = end_by_words(alpha[-1], source_word_ids)
@@ -159,7 +158,7 @@ def score_pairs(
 
 
 def reader_of(system: System) -> Reader:
-    """What reads given pairs with a model: ONNX Runtime, or PyTorch if the model is on a GPU or needs a plugin."""
+    """Return the reader of given pairs: ONNX Runtime, or PyTorch if the model is on a GPU or needs a plugin."""
     if system.runs_as_graphs:
         layer = system.alignment_layer_weights if system.has_alignment_layer else None
         return OnnxReader(system.config.model, system.weights, layer)
@@ -169,7 +168,7 @@ def reader_of(system: System) -> Reader:
 
 
 def _read(readers: Sequence[Reader], batch: Batch, with_alignment: bool) -> Given:
-    """What an ensemble makes of the pairs of a minibatch; the links are those of the first model."""
+    """Return the scores and alignments of an ensemble for a minibatch of pairs; the links are those of the first model."""
     several = [reader(batch, links=with_alignment and reader is readers[0]) for reader in readers]
     log_p_BT = np.logaddexp.reduce([given.log_p_BT for given in several]) - math.log(len(several))
     alphas = [given.alpha_BTS for given in several if given.alpha_BTS is not None]

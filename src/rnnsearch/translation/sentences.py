@@ -1,4 +1,4 @@
-"""Texts as sentences: what is translated one by one, and the white space that stays between."""
+"""The division of a text into sentences, which are translated one by one, and the white space between them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rnnsearch.translation.translation import Translation, joined_line
 
 @dataclass(frozen=True)
 class Passage:
-    """A text as sentences, each with the white space after it."""
+    """A text that is cut into sentences, each with the white space after it."""
 
     before: str
     """The white space before the first sentence."""
@@ -22,7 +22,7 @@ class Passage:
     spaces: list[str]
 
     def uncut(self, spans: Sequence[tuple[int, int]]) -> Passage:
-        """The passage with no cut within these spans of its text."""
+        """Return the passage without cuts inside these spans of its text."""
         sentences, spaces = self.sentences[:1], self.spaces[:1]
         end = len(self.before) + sum(map(len, sentences))
         for sentence, space in zip(self.sentences[1:], self.spaces[1:], strict=True):
@@ -37,21 +37,21 @@ class Passage:
         return Passage(self.before, sentences, spaces)
 
     def joined(self, translations: Sequence[Translation]) -> str:
-        """The text with these translations instead of its sentences."""
+        """Return the text with its sentences replaced by these translations."""
         pairs = zip(translations, self.spaces, strict=True)
         return self.before + "".join(translation.text + space for translation, space in pairs)
 
     def n_best(self, n_best_lists: Sequence[Sequence[Translation]]) -> list[Translation]:
-        """The translations of the text, of those of its sentences, the best first; see `ranked`."""
+        """Return the translations of the text, composed of those of its sentences, the best first; see `ranked`."""
         if len(n_best_lists) == 1 and not (self.before or self.spaces[0]):
             return list(n_best_lists[0])
         return [joined_line(self.joined(translations), translations) for translations in ranked(n_best_lists)]
 
 
 def ranked(n_best_lists: Sequence[Sequence[Translation]], most: int | None = None) -> list[list[Translation]]:
-    """The best translations of some sentences together, then the second-best ones, and so on: `most` of these at most.
+    """Yield the best translations of all sentences, then the second-best ones, and so on, at most `most` times.
 
-    There are as many as of the sentence that has fewest, but for those without letters.
+    The sentence with the fewest translations limits the number; sentences without letters do not count.
     """
     counts = [len(n_best) for n_best in n_best_lists if not n_best[0].segments[0].copied]
     ranks = range(min(counts, default=1))[:most]
@@ -59,7 +59,7 @@ def ranked(n_best_lists: Sequence[Sequence[Translation]], most: int | None = Non
 
 
 def as_line(line: str, language: str, split: bool = True) -> Passage:
-    """A line as sentences if it is to be `split`, or else as one; a blank line is one, too, and that is empty."""
+    """Return a line as sentences with `split`, or else as a single one; a blank line is one empty sentence."""
     if split and (passage := as_passage(line, language)).sentences:
         return passage
     sentence = line.strip()
@@ -68,7 +68,7 @@ def as_line(line: str, language: str, split: bool = True) -> Passage:
 
 
 def as_passage(text: str, language: str, split: bool = True) -> Passage:
-    """Cut a text into lines and, if it is to be `split`, into sentences; `language` is its code. No letter is lost."""
+    """Cut a text into lines and, with `split`, into sentences; `language` is its code. No character is lost."""
     before = ""
     sentences: list[str] = []
     spaces: list[str] = []
@@ -92,10 +92,10 @@ def as_passage(text: str, language: str, split: bool = True) -> Passage:
 
 
 def has_words(text: str) -> bool:
-    """Whether there is anything to translate in a sentence.
+    """Return whether a sentence contains anything to translate.
 
-    Numbers, punctuation marks and pictures are alike everywhere; so are the marks of lists and the like, the time codes of
-    subtitles, and an address by itself.
+    Numbers, punctuation marks, pictures, list markers, the time codes of subtitles and a single address are the same in all
+    languages.
     """
     return any(map(str.isalpha, text)) and not _WITHOUT_WORDS.fullmatch(text)
 
@@ -103,7 +103,7 @@ def has_words(text: str) -> bool:
 # Where sentences end --------------------------------------------------------------------------------------------------
 
 _NEAR = 16
-"""Whether a sentence ends at a place is seen from so many characters on either side."""
+"""The number of characters on either side of a place that decide whether a sentence ends there."""
 
 _TITLES = (
     "M|MM|Mr|Mrs|Ms|Messrs|Mme|Mmes|Mlle|Mlles|Mgr|Dr|Drs|Pr|Prof|St|Ste|Mt|Gen|Col|Lt|Sgt|Capt|Cpl|Maj|Cmdr|Adm|Gov|Sen|"
@@ -119,11 +119,11 @@ _OPENERS = (
     "The|He|She|It|They|We|You|I|This|That|These|Those|There|Then|But|And|My|His|Her|Il|Elle|Ils|Elles|On|Nous|Vous|Je|Tu|"
     "Ce|Cela|Ça|Mais|Et|Puis|Cette|Ces|Mon|Ma|Son|Sa"
 )
-"""Words that begin sentences, and no names."""
+"""Words that begin sentences and not names."""
 _OPENER = rf"(?=(?:{_OPENERS})\b(?!\.)|(?:C|J)['’])"
 
 _NO_END = [
-    # what is before, and what is after a place where no sentence ends
+    # pairs of patterns: what precedes and what follows a place where no sentence ends
     (rf"(?<![\p{{L}}\p{{N}}.-])(?:{_TITLES})\.\s*$", r"\S"),
     (rf"(?<![\p{{L}}\p{{N}}.-])(?i:{_LEADING})\.\s*$", r"\S"),
     (rf"(?<![\p{{L}}.-])(?i:{_COUNTING})\.\s*$", r"[\p{N}§]"),
@@ -141,7 +141,7 @@ _TIGHT = (
     regex.compile(r"(?<![\p{L}\p{N}.@/:_-])\p{L}\p{Ll}+[.!?…]$"),
     regex.compile(r"(?!(?i:com|org|net|fr|uk|de|eu|io|js|py|html?)\b)\p{Lu}\p{Ll}*[\s'’,]"),
 )
-"""What is around a forgotten space between two sentences."""
+"""The context of a missing space between two sentences."""
 _QUOTATION = regex.compile(r'(?|"([^"]+)"|“([^“”]+)”|«([^«»]+)»)')
 _PICTURES = r"(?:(?!\N{REPLACEMENT CHARACTER})[\p{So}\p{Sk}\N{ZERO WIDTH JOINER}\N{VARIATION SELECTOR-16}])++"
 _MARK = (
@@ -150,7 +150,7 @@ _MARK = (
     r"|\[(?:\d+:)+\d+(?:[.,]\d+)?\]|\{\d+\}\{\d+\}|\{\\[^{}]*\}"
 )
 _LEAD = regex.compile(rf"\s*(?:(?:{_MARK})\s*)++")
-"""What is before a sentence and no part of it: pictures, marks of lists, headings and quotations, times in subtitles."""
+"""Text before a sentence that does not belong to it: pictures, markers of lists, headings and quotations, time codes."""
 _TIME = r"(?:\d+:)+\d+(?:[.,]\d+)?"
 _WITHOUT_WORDS = regex.compile(
     rf"(?:(?:{_MARK.replace('(?=', '(?=$|')})\s*)++|{_TIME}\s*-->\s*{_TIME}(?:\s.*)?|WEBVTT|(?:```|~~~)\w*"
@@ -163,9 +163,9 @@ _OPEN, _CLOSE = "«“([", "»”)]"
 
 
 def _sentences(line: str, language: str) -> Iterator[str]:
-    """The sentences of a line, each with the white space after it: those of sentencex, but for what it is often wrong in.
+    """Return the sentences of a line, each with the white space after it: those of sentencex, with some corrections.
 
-    What is before or after a sentence and no part of it comes by itself, and so do the cells of a table and their borders.
+    Text before or after a sentence that does not belong to it is a separate part, and so are table cells and their borders.
     """
     marks = "|" if _ROW.fullmatch(line) else found[1] if (found := _EMPHASIS.fullmatch(line)) else ""
     if marks:
@@ -187,7 +187,7 @@ def _sentences(line: str, language: str) -> Iterator[str]:
 
 
 def _found(line: str, language: str) -> Iterator[int]:
-    """Where sentences end by sentencex, which knows abbreviations but not that a quotation may have several sentences."""
+    """Return the ends of sentences by sentencex, which knows abbreviations, but treats a quotation as one sentence."""
     yield from accumulate(map(len, sentencex.segment(language, line)))
     for quotation in _QUOTATION.finditer(line):
         start, end = quotation.span(1)
@@ -196,7 +196,7 @@ def _found(line: str, language: str) -> Iterator[int]:
 
 
 def _ends(line: str, place: int) -> bool:
-    """Whether a sentence ends at a place where sentencex says so."""
+    """Return whether an end of a sentence by sentencex is right."""
     before, after = line[max(0, place - _NEAR) : place], line[place : place + _NEAR]
     if not before[-1:].isspace() and before[-1:] in ".!?…-":
         left, right = _TIGHT

@@ -1,6 +1,6 @@
-"""The stages of jobs with a translator: what is made of the rows of a text (`rnnsearch.jobs`), here and on a cluster.
+"""The stages of jobs that use a translator (`rnnsearch.jobs`), on one machine or on a cluster.
 
-Each holds a loaded model, which processes share where they are forked.
+Each stage holds a loaded model, which forked processes share.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from rnnsearch.translation.translation import Translation
 from rnnsearch.translation.translator import Translator
 
 Line = tuple[str, str | None]
-"""A line, and how its translation begins; None where no line has a prefix."""
+"""A line, and the prefix of its translation; None if no line has a prefix."""
 Pair = tuple[str, str | None]
-"""A line and its translation; None where the model is to translate it."""
+"""A line and its translation; None if the model is to translate the line."""
 
 
 def model_digest(*folders: Path) -> str:
-    """A digest of the files of these models, as a job names them."""
+    """Return a digest of the files of these models, for the identity of a stage."""
     return digest_of(*(path for folder in folders for path in shared_files(folder)))
 
 
 def with_prefixes(lines: Iterable[str], prefixes: Iterable[str] | None) -> Iterator[Line]:
-    """The lines with as many prefixes, if there are any. Raises RnnsearchError where one of the two has more."""
+    """Pair the lines with the prefixes, if there are any. Raises RnnsearchError if their numbers differ."""
     if prefixes is None:
         yield from ((line, None) for line in lines)
         return
@@ -51,13 +51,13 @@ def with_prefixes(lines: Iterable[str], prefixes: Iterable[str] | None) -> Itera
 
 
 def check_device(translator: Translator, jobs: int) -> None:
-    """Raise RnnsearchError where so many processes cannot share a model."""
+    """Raise RnnsearchError if several processes are to share a model that is on a GPU."""
     if jobs > 1 and translator.system.device != "cpu":
         raise RnnsearchError(f"jobs = {jobs}: the model is on a GPU, which one process uses best; leave --jobs out")
 
 
 def ready_to_read(translator: Translator, jobs: int) -> None:
-    """As `check_device`; what reads given pairs is made now, and not in each of several processes."""
+    """Check the device (`check_device`), and create the readers of given pairs before processes are forked."""
     check_device(translator, jobs)
     if jobs > 1:
         translator.score_words([["a"]], [["a"]])
@@ -73,7 +73,7 @@ class Translate(RowStage[Line, list[Translation]]):
     """The folders of the translator's models."""
     n: int = 1
     format: Format | None = "text"
-    """How translations are written; None for not at all."""
+    """The output format of translations; None if they are not written."""
     glossary: Glossary = NO_TERMS
     settings: Mapping[str, Any] = field(default_factory=dict)
     of_sentences: bool = False
@@ -92,7 +92,7 @@ class Translate(RowStage[Line, list[Translation]]):
         }
 
     def warm_up(self, jobs: int) -> None:
-        """See `Stage`; it also raises RnnsearchError for settings that will not do."""
+        """See `Stage`; it also raises RnnsearchError for invalid settings."""
         check_device(self.translator, jobs)
         self.translator.n_best(["a"], self.n, (), self.glossary, **self.settings)
 
@@ -102,16 +102,16 @@ class Translate(RowStage[Line, list[Translation]]):
         prefixes = [prefix for _, prefix in shard.rows if prefix is not None]
         settings = {**self.settings, **shard.settings}
         if self.of_sentences:
-            found = self.translator.n_best_of_sentences(lines, self.n, prefixes, self.glossary, settings)
+            n_best_lists = self.translator.n_best_of_sentences(lines, self.n, prefixes, self.glossary, settings)
         else:
-            found = self.translator.n_best(lines, self.n, prefixes, self.glossary, **settings)
+            n_best_lists = self.translator.n_best(lines, self.n, prefixes, self.glossary, **settings)
         return [
             Done(
                 None if self.format is None else FORMATS[self.format](n_best, number, self.n > 1),
                 [n_best[0].finished, [replacement.by for replacement in n_best[0].replacements]],
                 n_best if number < shard.first + shard.whole else None,
             )
-            for number, n_best in enumerate(found, shard.first)
+            for number, n_best in enumerate(n_best_lists, shard.first)
         ]
 
     def record_to_plain(self, record: list[Translation]) -> Plain:
@@ -145,7 +145,7 @@ class Align(RowStage[Pair, Translation | ScoredPair]):
         ready_to_read(self.translator, jobs)
 
     def __call__(self, shard: Shard[Pair]) -> list[Done[Translation | ScoredPair]]:
-        """See `Stage`. The targets of a shard are all there or all missing."""
+        """See `Stage`. Either all rows of a shard have a target, or none has one."""
         sources, targets = [source for source, _ in shard.rows], [target for _, target in shard.rows if target is not None]
         how: dict[str, Any] = {"tokenized": self.tokenized, "first_line": shard.first + 1}
         pairs: list[Translation | ScoredPair] = []
@@ -246,13 +246,13 @@ class Rescore(RowStage[NBest, None]):
 
     def __call__(self, shard: Shard[NBest]) -> list[Done[None]]:
         """See `Stage`."""
-        found = self.rescorer(shard.rows)
-        return [Done(n_best[0].text if self.best else "\n".join(map(str, n_best))) for n_best in found]
+        n_best_lists = self.rescorer(shard.rows)
+        return [Done(n_best[0].text if self.best else "\n".join(map(str, n_best))) for n_best in n_best_lists]
 
 
 @dataclass(frozen=True)
 class Pronounce(RowStage[str, None]):
-    """Pronounces the words of lines. The note of a line: its letters that nobody knows how to read."""
+    """Pronounces the words of lines. The note of a line holds the letters that the model cannot read."""
 
     command: ClassVar[str] = "pronounce"
     pronouncer: Pronouncer
@@ -274,10 +274,10 @@ class Pronounce(RowStage[str, None]):
     def __call__(self, shard: Shard[str]) -> list[Done[None]]:
         """See `Stage`."""
         words = [self.pronouncer.words(line) for line in shard.rows]
-        found = iter(self.pronouncer.n_best([word for each in words for word in each], self.n, **self.settings))
+        pronunciations = iter(self.pronouncer.n_best([word for each in words for word in each], self.n, **self.settings))
         done: list[Done[None]] = []
         for of_line in words:
-            rows = [(word, one) for word in of_line for one in next(found)]
+            rows = [(word, one) for word in of_line for one in next(pronunciations)]
             scores = [f"\t{one.score:.4f}" if self.n > 1 else "" for _, one in rows]
             written = "\n".join(f"{word}\t{one.text}{score}" for (word, one), score in zip(rows, scores, strict=True))
             unread = dict.fromkeys(letter for word in of_line for letter in self.pronouncer.unreadable(word))
@@ -302,7 +302,7 @@ class CountLinks(Stage[tuple[str, str], dict[str, Any]]):
         ready_to_read(self.translator, jobs)
 
     def __call__(self, shard: Shard[tuple[str, str]]) -> dict[str, Any]:
-        """The number of pairs, and for each source word how often it is linked to each target word."""
+        """Return the number of pairs, and for each source word the number of its links to each target word."""
         counter = LinkCounter(self.translator.system, self.translator.readers[0])
         counter.add(
             [self.translator.source_words(source) for source, _ in shard.rows],

@@ -24,14 +24,14 @@ from rnnsearch.weight_names import PAPER_NAMES
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 BEST = 8
-"""The number of most probable words that are kept of each step."""
+"""The number of most probable words that a step records."""
 _LONGER = 10
-"""A changed translation may be longer than the translation by so many words."""
+"""The largest number of words by which a changed translation may exceed the original one."""
 
 
 @dataclass(frozen=True)
 class WhatIf:
-    """What follows if one thing is changed at a step; the translation goes on with the most probable word of each step."""
+    """The effect of one change at a step; after it, the translation continues greedily."""
 
     change: Literal["off", "only", "word"]
     """`off`: the source word at position `at` cannot be attended to from this step on; an RNNencdec has read the sentence
@@ -204,24 +204,24 @@ class Stepper:
         steps: list[Step] = []
         for i, (word, beam) in enumerate(zip(words, beams, strict=True)):
             e_1S, alpha_1S = decoder.attend(s_1N, decoder.everywhere(1))
-            found = decoder.predict(s_1N, previous_1E, alpha_1S)
+            predicted = decoder.predict(s_1N, previous_1E, alpha_1S)
             word_1E = self._embedding([word])
-            z_1N, r_1N, candidate_1N = self._paper.gates("dec", s_1N, word_1E, found.context_BC)
-            new_1N = decoder.update(s_1N, word_1E, found.context_BC)
+            z_1N, r_1N, candidate_1N = self._paper.gates("dec", s_1N, word_1E, predicted.context_BC)
+            new_1N = decoder.update(s_1N, word_1E, predicted.context_BC)
             most = len(words) - i + _LONGER
             known = words[: i + 1]
             changed = self._other_attention(s_1N, previous_1E, e_1S, known, most) if aligns else self._left_out(known, most)
-            changed += self._other_words(s_1N, found, known, most)
+            changed += self._other_words(s_1N, predicted, known, most)
             steps.append(
                 Step(
                     word=word,
                     state=s_1N[0],
                     energies=e_1S[0] if aligns else None,
                     alpha=alpha_1S[0] if aligns else None,
-                    context=found.context_BC[0],
-                    before_maxout=found.before_maxout_BL[0],
-                    maxout=found.maxout_BL[0],
-                    probabilities=found.p_BV[0],
+                    context=predicted.context_BC[0],
+                    before_maxout=predicted.before_maxout_BL[0],
+                    maxout=predicted.maxout_BL[0],
+                    probabilities=predicted.p_BV[0],
                     z=z_1N[0],
                     r=r_1N[0],
                     candidate=candidate_1N[0],
@@ -248,12 +248,12 @@ class Stepper:
         now_BS = np.concatenate([~np.eye(S, dtype=bool), np.eye(S, dtype=bool)])
         alpha_BS: Floats = self._paper.weights(e_1S, now_BS)
         s_BN, previous_BE = (np.repeat(array, 2 * S, 0) for array in (s_1N, previous_1E))
-        p_BV, found = self._decoder.follow(s_BN, previous_BE, alpha_BS, later_BS, most)
+        p_BV, predicted = self._decoder.follow(s_BN, previous_BE, alpha_BS, later_BS, most)
         changes: list[tuple[Literal["off", "only"], int]] = [("off", j) for j in range(S)]
         changes += [("only", j) for j in range(S)]
         return [
             WhatIf(*change, best_words(p_V), float(p_V[word]), self._text([*written, *ids]))
-            for change, p_V, ids in zip(changes, p_BV, found, strict=True)
+            for change, p_V, ids in zip(changes, p_BV, predicted, strict=True)
         ]
 
     def _left_out(self, words: Sequence[int], most: int) -> list[WhatIf]:
@@ -270,20 +270,20 @@ class Stepper:
             c_BC = decoder.predict(s_BN, previous_BE, alpha_BS).context_BC
             previous_BE = self._embedding([earlier] * B)
             s_BN = decoder.update(s_BN, previous_BE, c_BC)
-        p_BV, found = decoder.follow(s_BN, previous_BE, alpha_BS, decoder.everywhere(B), most)
-        pairs = zip(p_BV, found, strict=True)
+        p_BV, predicted = decoder.follow(s_BN, previous_BE, alpha_BS, decoder.everywhere(B), most)
+        pairs = zip(p_BV, predicted, strict=True)
         return [
             WhatIf("off", j, best_words(p_V), float(p_V[word]), self._text([*written, *ids]))
             for j, (p_V, ids) in enumerate(pairs)
         ]
 
-    def _other_words(self, s_1N: Floats, found: _Prediction, words: Sequence[int], most: int) -> list[WhatIf]:
+    def _other_words(self, s_1N: Floats, predicted: _Prediction, words: Sequence[int], most: int) -> list[WhatIf]:
         """Return what follows if one of the most probable words is written instead of the last one of `words`."""
         *written, own = words
-        others = [word for word, _ in best_words(found.p_BV[0]) if word != own]
+        others = [word for word, _ in best_words(predicted.p_BV[0]) if word != own]
         B = len(others)
         word_BE = self._embedding(others)
-        s_BN = self._decoder.update(np.repeat(s_1N, B, 0), word_BE, np.repeat(found.context_BC, B, 0))
+        s_BN = self._decoder.update(np.repeat(s_1N, B, 0), word_BE, np.repeat(predicted.context_BC, B, 0))
         mask_BS = self._decoder.everywhere(B)
         p_BV, after = self._decoder.follow(s_BN, word_BE, self._decoder.attend(s_BN, mask_BS)[1], mask_BS, most)
         return [

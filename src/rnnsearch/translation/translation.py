@@ -19,9 +19,9 @@ Alignment = NDArray[np.float32]
 Linker = Callable[[list[str], list[str]], Alignment]
 """The probability that words of a source and of its translation are linked, (tokens, source tokens), without end symbols."""
 LINKED = 0.5
-"""Words are linked where that is more probable than this."""
+"""Two words are linked if the probability of the link is greater than this."""
 SUBWORDS_A_WORD = 4
-"""A segment has at most this many times as many subwords as it may have words."""
+"""The largest number of subwords of a segment, as a multiple of its largest number of words."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Replacement:
 
 @dataclass(frozen=True)
 class PlacedTerm:
-    """A term of a glossary: its words in the line, and those of the translation that it was given; positions of words."""
+    """A term of a glossary in a translation: the positions of its words in the line, and of its translation."""
 
     source_start: int
     source_stop: int
@@ -50,11 +50,11 @@ class PlacedTerm:
 
 @dataclass(frozen=True)
 class Segment:
-    """A part of a line that was translated by itself; nearly always the whole line."""
+    """A part of a line that was translated by itself; it is nearly always the whole line."""
 
     source_start: int
     source_tokens: list[str]
-    """Without the end symbol."""
+    """The target words, without the end symbol."""
     target_start: int
     tokens: list[str]
     alignment: Alignment | None
@@ -62,10 +62,10 @@ class Segment:
     end_alignment: Alignment | None = None
     """α of the step that produced the end symbol, (source tokens + 1); None if there was no such step, or no alignment."""
     copied: bool = False
-    """Whether it has no letters, and stands in the translation as it is in the line."""
+    """Whether the segment has no letters, and is copied from the line into the translation."""
 
     def to_plain(self) -> dict[str, Any]:
-        """All of it as values of JSON, from which `from_plain` makes the same segment, to the last bit."""
+        """Convert the segment to JSON values, from which `from_plain` restores the same segment, bit for bit."""
         return {**vars(self), "alignment": as_rows(self.alignment), "end_alignment": as_rows(self.end_alignment)}
 
     @classmethod
@@ -86,13 +86,13 @@ class Translation:
     finished: bool
     """False if the translation was cut off at the length limit of the search."""
     segments: Sequence[Segment]
-    """More than one where the line had several sentences, or more than `search.max_segment` words."""
+    """There are several segments if the line had several sentences or more than `search.max_segment` words."""
     replacements: Sequence[Replacement] = ()
     """The word that replaced each `[UNK]`, with `search.replace_unk`."""
     terms: Sequence[PlacedTerm] = ()
     """The given terms, in the order of the translation."""
     missing: Sequence[str] = ()
-    """The numbers of the line that the translation lacks, as they are written there; with `search.keep_numbers`."""
+    """The numbers that the translation lacks, as the line has them; empty without `search.keep_numbers`."""
     linker: Linker | None = field(default=None, repr=False, compare=False)
     """The model's alignment layer, if it has one."""
 
@@ -142,7 +142,7 @@ class Translation:
     def link_probabilities(self) -> Alignment | None:
         """The probability that two words are linked, (len(tokens), len(source_tokens) − 1), by the alignment layer.
 
-        It is computed when it is first asked for. None where the model has no such layer.
+        It is computed at the first access. None if the model has no such layer.
         """
         if self.linker is None:
             return None
@@ -159,12 +159,12 @@ class Translation:
         return matrix
 
     def __getstate__(self) -> dict[str, Any]:
-        """A pickle holds the probabilities of links, and not the model that computes them."""
+        """Return the state for pickling, with the probabilities of links instead of the model that computes them."""
         probabilities = self.link_probabilities
         return {**vars(self), "linker": None, "link_probabilities": probabilities}
 
     def to_plain(self) -> dict[str, Any]:
-        """All of it as values of JSON, from which `from_plain` makes the same translation, to the last bit."""
+        """Convert the translation to JSON values, from which `from_plain` restores the same one, bit for bit."""
         return {
             "text": self.text,
             "score": self.score,
@@ -189,14 +189,14 @@ class Translation:
         )
 
     def with_end(self) -> tuple[list[str], Alignment | None]:
-        """The target words and the end symbol, and their alignment: the rows of the paper's figures.
+        """Return the target words and the end symbol with their alignment: the rows of the paper's figures.
 
-        Without the end symbol where `end_alignment` is None.
+        The end symbol is omitted if `end_alignment` is None.
         """
         return with_end(self.tokens, self.alignment, self.end_alignment)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, as `rnnsearch translate --format json` writes them; weights are rounded to four places.
+        """Return the values that `rnnsearch translate --format json` writes; weights are rounded to four places.
 
         A line that was translated in several segments has an alignment for each of them: the matrix of the whole line would
         be large, and nearly all zeros.
@@ -231,19 +231,20 @@ class Translation:
         }
 
     def __repr__(self) -> str:
-        """The text and the score; the rest is in the attributes."""
+        """Return the text and the score."""
         unfinished = "" if self.finished else ", finished=False"
         return f"Translation({self.text!r}, score={self.score:.4f}{unfinished})"
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks: the translation above its alignment."""
+        """Return HTML for notebooks: the translation above its alignment."""
         remark = f"log p = {self.score:.2f}" + ("" if self.finished else ", cut off at the length limit")
         return as_html(self.text, remark, self.source_tokens, *self.with_end())
 
     @property
     def links(self) -> Links | None:
-        """Hard alignment: the links of the alignment layer, or without one each target word with the source word that it
-        read from (`hard_alignment`); None for RNNencdec.
+        """Return the hard alignment: the links of the alignment layer or, without one, those of `hard_alignment`.
+
+        None for RNNencdec.
         """
         if self.link_probabilities is not None:
             return links_above(self.link_probabilities)
@@ -259,7 +260,7 @@ class Translation:
 
 
 def joined_line(text: str, sentences: Sequence[Translation]) -> Translation:
-    """The translation of a line, of those of its sentences; `text` is theirs with what stands between them."""
+    """Join the translations of the sentences of a line; `text` includes the white space between them."""
     segments: list[Segment] = []
     replacements: list[Replacement] = []
     terms: list[PlacedTerm] = []
@@ -293,26 +294,26 @@ def joined_line(text: str, sentences: Sequence[Translation]) -> Translation:
 
 
 def links_above(probabilities: Alignment) -> Links:
-    """The links (source, target) that are more probable than `LINKED`."""
+    """Return the links (source, target) whose probability is greater than `LINKED`."""
     return frozenset((int(source), int(target)) for target, source in np.argwhere(probabilities > LINKED))
 
 
 def weighed_links(probabilities: Alignment) -> list[list[float]]:
-    """These links in order, as [source, target, probability], with four places."""
+    """Return these links as [source, target, probability], sorted, with four places."""
     return [[s, t, round(float(probabilities[t, s]), 4)] for s, t in sorted(links_above(probabilities))]
 
 
 def with_end(
     tokens: list[str], alignment: Alignment | None, end_alignment: Alignment | None
 ) -> tuple[list[str], Alignment | None]:
-    """The words and the end symbol with the rows of both; without the end symbol where it has no row."""
+    """Return the words and the end symbol with their rows; the end symbol is omitted if it has no row."""
     if alignment is None or end_alignment is None:
         return tokens, alignment
     return [*tokens, END_SYMBOL], np.concatenate([alignment, end_alignment[np.newaxis]])
 
 
 class Aligned(Protocol):
-    """What a translation and a given pair have in common: words of both sides, a score, and their alignment."""
+    """The common interface of a translation and of a given pair: the words of both sides, a score, and their alignment."""
 
     @property
     def source_tokens(self) -> list[str]: ...
@@ -332,7 +333,7 @@ class Aligned(Protocol):
 
 
 def rounded_view(pair: Aligned) -> dict[str, Any]:
-    """Words, score, alignment and links for people: plain values with so many digits as they can use."""
+    """Return words, score, alignment and links as JSON values that are rounded for people."""
     values = {
         "source_tokens": pair.source_tokens,
         "tokens": pair.tokens,
@@ -344,12 +345,12 @@ def rounded_view(pair: Aligned) -> dict[str, Any]:
 
 
 def as_rows(alignment: Alignment | None) -> Any:
-    """The weights as lists of numbers, all of their bits."""
+    """Return the weights as lists of numbers, without rounding."""
     return None if alignment is None else alignment.tolist()
 
 
 def as_arrays(plain: dict[str, Any], columns: int) -> dict[str, Alignment | None]:
-    """The alignments in what `as_rows` made of them; the matrix has so many columns."""
+    """Return the arrays of the alignments that `as_rows` converted; the matrix has `columns` columns."""
     matrix, row = (
         None if plain[name] is None else np.array(plain[name], np.float32) for name in ("alignment", "end_alignment")
     )
@@ -357,18 +358,19 @@ def as_arrays(plain: dict[str, Any], columns: int) -> dict[str, Alignment | None
 
 
 def rounded(alignment: Alignment | None) -> list[list[float]] | None:
-    """The weights as lists of numbers with four places."""
+    """Return the weights as lists of numbers with four places."""
     return None if alignment is None else [[round(float(weight), 4) for weight in row] for row in alignment]
 
 
 def rounded_row(row: Alignment | None) -> list[float] | None:
-    """The weights of one row as numbers with four places."""
+    """Return the weights of one row as numbers with four places."""
     return None if row is None else [round(float(weight), 4) for weight in row]
 
 
 def by_words(alignment: Alignment, target_word_ids: Sequence[int], source_word_ids: Sequence[int]) -> Alignment:
-    """An alignment of subwords as one of words: the weight of a source word is the sum over its subwords, and the row of a
-    target word is the mean over its subwords.
+    """Convert an alignment of subwords to one of words.
+
+    The weight of a source word is the sum over its subwords, and the row of a target word is the mean over its subwords.
 
     (subwords, source subwords + 1) to (words, source words + 1); the word ids are those of `Vocabulary.word_ids`. The rows
     of a right-to-left (R2L) model are reversed: words come in reading order.
@@ -385,7 +387,7 @@ def by_words(alignment: Alignment, target_word_ids: Sequence[int], source_word_i
 
 
 def links_by_words(probabilities: Alignment, target_word_ids: Sequence[int], source_word_ids: Sequence[int]) -> Alignment:
-    """The probabilities of links of subwords as those of words: the mean over the subwords of both.
+    """Convert the link probabilities of subwords to those of words: the means over the subwords of both words.
 
     (subwords, source subwords) to (words, source words); see `by_words`.
     """
@@ -395,7 +397,7 @@ def links_by_words(probabilities: Alignment, target_word_ids: Sequence[int], sou
 
 
 def end_by_words(end_alignment: Alignment, source_word_ids: Sequence[int]) -> Alignment:
-    """The row of the end symbol as one of words: the weight of a source word is the sum over its subwords."""
+    """Convert the row of the end symbol to words: the weight of a source word is the sum over its subwords."""
     row: Alignment = by_words(end_alignment[np.newaxis], [0], source_word_ids)[0]
     return row
 
@@ -404,8 +406,8 @@ def split_line(tokens: list[str], longest: int, vocabulary: Vocabulary | None = 
     """Split a line into segments of at most `longest` tokens.
 
     A segment ends after the last end of a sentence in its second half, or else after the last end of a clause there, or else
-    after `longest` tokens. With a vocabulary of subwords, it also ends where it would have more than `SUBWORDS_A_WORD` times
-    as many of them, as text has that consists of names, of numbers or of nothing.
+    after `longest` tokens. With a vocabulary of subwords, a segment has at most `SUBWORDS_A_WORD` × `longest` subwords; only
+    text that consists of names, numbers or random characters reaches this limit.
     """
     segments = []
     while len(tokens) > longest:
@@ -425,7 +427,7 @@ def split_line(tokens: list[str], longest: int, vocabulary: Vocabulary | None = 
 
 
 def _by_subwords(tokens: list[str], most: int, vocabulary: Vocabulary) -> Iterator[list[str]]:
-    """The tokens in segments of at most `most` subwords, but of one token at least."""
+    """Yield the tokens in segments of at most `most` subwords, or of a single token that has more."""
     first = count = 0
     for place, token in enumerate(tokens):
         size = len(vocabulary.segment([token]))

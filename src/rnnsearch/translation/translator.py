@@ -1,4 +1,4 @@
-"""The translator: lines of text in, translations out."""
+"""The translator, which translates lines of text with a trained model or an ensemble."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ from rnnsearch.translation.translation import Alignment, Linker, Translation
 
 
 class NextWord(NamedTuple):
-    """A word that may come next in a translation."""
+    """A candidate for the next word of a translation."""
 
     word: str | None
-    """None for the end of the translation."""
+    """The word; None for the end of the translation."""
     probability: float
 
 
 class Translator:
-    """A trained model, ready to translate; made by `rnnsearch.load`.
+    """A trained model that is ready to translate; `rnnsearch.load` creates it.
 
-    A translation depends on its line and on the search settings, and on nothing else: not on the other lines, their
-    order, or how many are searched side by side.
+    A translation depends only on its line and on the search settings: not on the other lines, on their order, or on how many
+    lines are searched together.
     """
 
     def __init__(self, systems: Sequence[System], folder: Path | None = None) -> None:
-        """Of several systems, an ensemble: each word's probability, and its alignment, is the mean of all models'.
+        """Several systems form an ensemble: the probability and the alignment of each word are means over all models.
 
-        `folder` is where the first one lies: its lexicon is read there, when it is first needed.
+        `folder` is the folder of the first one, from which the lexicon is read when it is first needed.
         """
         self.systems = list(systems)
         self.folder = folder
@@ -58,16 +58,16 @@ class Translator:
 
     @property
     def system(self) -> System:
-        """The first system, whose settings and vocabularies are those of all."""
+        """The first system; all systems have the same settings and vocabularies."""
         return self.systems[0]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A pickle holds the models themselves; only the lexicon is still read from the folder."""
+        """Return the arguments for pickling, which contain the models; only the lexicon is still read from the folder."""
         folder = None if self.folder is None else self.folder.absolute()
         return type(self), (self.systems, folder)
 
     def __repr__(self) -> str:
-        """Languages, kind and size of the model, device and folder."""
+        """Return the languages, the kind and size of the model, its device and its folder."""
         system, data = self.system, self.system.config.data
         parts = [
             f"{data.source_name} → {data.target_name}",
@@ -100,12 +100,12 @@ class Translator:
         terms: GivenTerms = None,
         **settings: object,
     ) -> Translation | list[Translation]:
-        """The best translation of a line, or of each line of a list.
+        """Return the best translation of a line, or of each line of a list.
 
-        `settings` are those of `SearchConfig` (`beam=12`, `forbid_unk=True`, …) where they differ from the model's. The
-        translation begins with the `prefix`, if there is one; a list of lines has a list of prefixes. `terms` are source
-        terms and their translations, {"house": "demeure"}: where one occurs in a line, its translation has the other, as it
-        is given.
+        `settings` are settings of `SearchConfig` (`beam=12`, `forbid_unk=True`, …) that override the model's. The
+        translation begins with the `prefix`, if there is one; a list of lines needs a list of prefixes. `terms` maps source
+        terms to their translations, as in {"house": "demeure"}: if a line contains a source term, its translation contains
+        the given translation of the term.
         """
         if isinstance(lines, str):
             return self.n_best(lines, 1, prefix, terms, **settings)[0]
@@ -114,19 +114,19 @@ class Translator:
     def translate_html(
         self, document: str, *, attributes: bool = False, terms: GivenTerms = None, **settings: object
     ) -> str:
-        """The translation of an HTML document, or of a part of one, with its markup.
+        """Return the translation of an HTML document, or of a part of one, with its markup.
 
-        The sentences of its text are translated; each element is around the words that were read from its own, and tags,
-        comments and scripts stay; so do attributes, unless `attributes` asks for `alt`, `aria-label`, `placeholder` and
-        `title` to be translated. `terms` and `settings` are those of `translate`. Raises RnnsearchError for a character
-        reference of thousands of digits.
+        The sentences of the text are translated, and each element encloses the translations of its own words. Tags, comments
+        and scripts do not change. With `attributes`, the attributes `alt`, `aria-label`, `placeholder` and `title` are
+        translated as well. `terms` and `settings` are those of `translate`. Raises RnnsearchError for a character reference
+        of thousands of digits.
         """
         if not isinstance(document, str):
             raise RnnsearchError(f"translate_html: document = {shown(document)}; give a string")
         split = self.search_settings(settings).split_sentences
         markup = Markup(document, self.system.config.data.source_language, split, attributes=attributes)
-        found = self.n_best_of_sentences(markup.sentences, 1, (), self.glossary(terms), settings)
-        return markup.joined([translations[0] for translations in found])
+        n_best_lists = self.n_best_of_sentences(markup.sentences, 1, (), self.glossary(terms), settings)
+        return markup.joined([translations[0] for translations in n_best_lists])
 
     @overload
     def n_best(
@@ -149,17 +149,17 @@ class Translator:
         terms: GivenTerms = None,
         **settings: object,
     ) -> list[Translation] | list[list[Translation]]:
-        """The translations of a line, or of each line of a list, best first: at most `n`, and at most as many as the beam
-        finished.
+        """Return the translations of a line, or of each line of a list, best first.
 
-        The beam is at least `n` wide; with a temperature, `n` are drawn, or `beam` to choose from by minimum Bayes risk.
+        There are at most `n`, and at most as many as the beam finished. The beam is at least `n` wide. With a temperature,
+        `n` translations are sampled; with minimum Bayes risk, `beam` are sampled and `n` of them chosen.
 
         With `search.split_sentences`, a line is cut into sentences: its second translation consists of the second-best ones
-        of its sentences, and so on, and the white space between sentences stays. A line without letters, and one with a
-        sentence so long that it is translated in segments, has one translation.
+        of its sentences, and so on, and the white space between sentences is kept. There is only one translation of a line
+        without letters, and of a line with a sentence that is so long that it is translated in segments.
 
-        If there are `prefixes`, one for each line, the translations begin with them; a line is not cut where its prefix is
-        longer than a sentence. `terms` are as for `translate`.
+        If there are `prefixes`, one for each line, the translations begin with them; a prefix that is longer than a sentence
+        prevents the cut after it. `terms` are as for `translate`.
         """
         if isinstance(n, bool) or not isinstance(n, int) or not 1 <= n <= LARGEST_BEAM:
             raise RnnsearchError(f"n_best: n = {n!r}; give the number of translations, from 1 to {LARGEST_BEAM:,}")
@@ -190,7 +190,7 @@ class Translator:
         return [passage.n_best(list(islice(rest, len(passage.sentences)))) for passage in passages]
 
     def _as_sentences(self, line: str, prefix: str, patterns: Patterns) -> Passage:
-        """The sentences of a line, or all of it as one, where its translation begins with more than that of the first."""
+        """Return the sentences of a line, or the whole line if the prefix covers more than the first sentence."""
         data = self.system.config.data
         passage = as_line(line, data.source_language)
         if len(passage.sentences) > 1:
@@ -202,7 +202,7 @@ class Translator:
     def n_best_of_sentences(
         self, sentences: Sequence[str], n: int, prefixes: Sequence[str], glossary: Glossary, settings: Mapping[str, object]
     ) -> list[list[Translation]]:
-        """`n_best` of sentences, or of lines as if they were sentences: they are not cut."""
+        """Return the result of `n_best` for sentences, or for lines that are not to be cut into sentences."""
         search = self.search_settings(settings)
         requests = self.requests(sentences, n, prefixes, search, glossary=glossary)
         search_all(self.backend(search), [query for request in requests for query in request.queries], search)
@@ -217,19 +217,20 @@ class Translator:
         beam: int | None = None,
         glossary: Glossary = NO_TERMS,
     ) -> list[Request]:
-        """What is to be searched for to have the `n` best translations of each line, which is not cut into sentences; see
-        `Requests.of_lines`.
+        """Return the search requests for the `n` best translations of each line; lines are not cut into sentences.
+
+        See `Requests.of_lines`.
         """
         return self._requests.of_lines(lines, n, prefixes, search, beam, glossary)
 
     def translations(self, request: Request, search: SearchConfig) -> list[Translation]:
-        """The translations of a line whose queries have been searched for, best first."""
+        """Return the translations of a line after the search for its queries, best first."""
         lexicon = self.lexicon if search.replace_unk and self.has_lexicon else None
         return self._requests.translations(request, search, lexicon, self.linker)
 
     @property
     def linker(self) -> Linker | None:
-        """Links the words of a source and its translation by the alignment layer; None where the model has none."""
+        """The alignment layer, which links the words of a source and of its translation; None if the model has none."""
         return self._link if self.system.has_alignment_layer else None
 
     def _link(self, source: list[str], target: list[str]) -> Alignment:
@@ -248,10 +249,10 @@ class Translator:
         terms: GivenTerms = None,
         **settings: object,
     ) -> Iterator[list[Translation]]:
-        """`n_best` for a stream of lines of any length, in order, with as many `prefixes`, if there are any.
+        """Yield the result of `n_best` for each line of a stream of any length, with as many `prefixes`, if there are any.
 
-        Takes what has arrived, up to a thousand lines, at a time: a file is translated in large groups, and a person
-        who types a line gets its translation at once.
+        All lines that have arrived, up to a thousand, are translated together: a file is translated in large groups, and a
+        person who types a line gets its translation at once.
         """
         self.search_settings(settings)
         for name, given in (("lines", lines), ("prefixes", prefixes)):
@@ -288,7 +289,7 @@ class Translator:
         tokenized: bool = False,
         first_line: int = 1,
     ) -> ScoredPair | list[ScoredPair]:
-        """The log-probability and the alignment of a given line and its translation, or of each of a list of pairs.
+        """Return the log-probability and the alignment of a given line and its translation, or of each pair of a list.
 
         In `tokenized` lines, spaces separate the words. Errors count lines from `first_line`.
         """
@@ -307,14 +308,14 @@ class Translator:
         with_alignment: bool = True,
         first_line: int = 1,
     ) -> list[ScoredPair]:
-        """`score`, of words."""
+        """Return the result of `score` for tokenised pairs."""
         return score_pairs(self.systems, sources, targets, with_alignment, first_line, self.readers)
 
     def next_words(self, line: str, prefix: str = "", count: int = 8, **settings: object) -> list[NextWord]:
-        """The most probable words after `prefix`, the beginning of a translation of `line`, and their probabilities.
+        """Return the most probable words after `prefix`, the beginning of a translation of `line`, with their probabilities.
 
-        For a model of subwords, a word is one of the `count` most probable subwords with the most probable end of it, and
-        there may be fewer words, of which each is given once. Raises RnnsearchError for a line that is longer than
+        For a model of subwords, each of the `count` most probable subwords is completed to a word by its most probable
+        continuation; words that result twice are returned once. Raises RnnsearchError for a line that is longer than
         `search.max_segment`, and for a right-to-left model.
         """
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
@@ -330,29 +331,29 @@ class Translator:
         if self.system.config.data.right_to_left:
             raise RnnsearchError("a right-to-left model predicts the beginning last: it cannot continue a prefix")
         query, vocabulary = request.queries[0], self.system.vocabularies.target
-        found = next_words(self.backend(search), query.words, query.prefix, count, search.forbid_unk, vocabulary.continues)
+        words = next_words(self.backend(search), query.words, query.prefix, count, search.forbid_unk, vocabulary.continues)
         probabilities: dict[str | None, float] = {}
-        for ids, probability in found:
+        for ids, probability in words:
             word = None if ids == [END] else "".join(vocabulary.join(ids)[0])
             probabilities[word] = probabilities.get(word, 0.0) + probability
         return sorted((NextWord(*pair) for pair in probabilities.items()), key=lambda one: -one.probability)
 
     def source_words(self, line: str) -> list[str]:
-        """The words of a source line."""
+        """Return the words of a source line."""
         return self._requests.source.tokenize(line)
 
     def target_words(self, line: str) -> list[str]:
-        """The words of a target line."""
+        """Return the words of a target line."""
         return self._requests.target.tokenize(line)
 
     def glossary(self, terms: GivenTerms) -> Glossary:
-        """Source terms and their translations, tokenised once to be used many times; RnnsearchError if they are none."""
+        """Tokenise source terms and their translations for repeated use. Raises RnnsearchError if they are invalid."""
         if terms is None:
             return NO_TERMS
         return terms if isinstance(terms, Glossary) else Glossary.tokenized(terms, self.source_words, self.target_words)
 
     def search_settings(self, settings: Mapping[str, object]) -> SearchConfig:
-        """The settings of a search: the model's own, with `settings` instead where they differ."""
+        """Return the settings of a search: those of the model, overridden by `settings`."""
         own = {key: value for key, value in vars(self.system.config.search).items() if not key.startswith("_")}
         search = from_dict({"search": {**own, **present_keys("search", settings)}}).search
         if search.coverage and not self.system.aligns:
@@ -364,28 +365,28 @@ class Translator:
         return replace(search, forbid_unk=False)
 
     def splits(self, settings: Mapping[str, object]) -> bool:
-        """Whether, with these settings, lines are cut into sentences: only those of running text are."""
+        """Return whether these settings cut lines into sentences, which is done for running text only."""
         return self.search_settings(settings).split_sentences and self._requests.of_running_text
 
     @cached_property
     def lexicon(self) -> Lexicon:
-        """The model's lexicon; RnnsearchError where it has none."""
+        """Return the model's lexicon. Raises RnnsearchError if it has none."""
         if self.folder is None:
             raise RnnsearchError("the lexicon is read from the model's folder, and this model has no folder")
         return Lexicon.load(self.folder)
 
     @property
     def has_lexicon(self) -> bool:
-        """Whether there is a lexicon in the model's folder."""
+        """Return whether the model's folder contains a lexicon."""
         return self.folder is not None and (self.folder / LEXICON).exists()
 
     @cached_property
     def readers(self) -> list[Reader]:
-        """What reads given pairs, one for each system."""
+        """Return the readers of given pairs, one for each system."""
         return [reader_of(system) for system in self.systems]
 
     def backend(self, search: SearchConfig) -> Backend:
-        """The model, ready for such a search; made once."""
+        """Return the backend for a search with these settings; it is created once."""
         key = (search.precision, search.vocabulary_selection, search.vocabulary_selection and search.selection_candidates)
         if key not in self._backends:
             selection: VocabularySelection | None = None
@@ -402,10 +403,10 @@ class Translator:
 
     @staticmethod
     def _backend_of(system: System, precision: Precision, selection: VocabularySelection | None) -> Backend:
-        """A model in ONNX Runtime, or in PyTorch if it is on a GPU or needs a plugin."""
+        """Return the backend of a model: ONNX Runtime, or PyTorch if it is on a GPU or needs a plugin."""
         if system.runs_as_graphs:
             backend = OnnxBackend(system.config.model, system.weights, precision, selection)
-            backend.step("best")  # now, and not in each of the processes that may be forked from this one
+            backend.step("best")  # build the graph before processes are forked, and not in each of them
             return backend
         from rnnsearch.search.plain import PlainBackend
 

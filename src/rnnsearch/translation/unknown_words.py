@@ -1,8 +1,8 @@
 """Replacement of `[UNK]` in translations (Luong et al. 2015; Jean et al. 2015).
 
-The alignment links each `[UNK]` to a source word, the most probable one where the model has an alignment layer. It is
-replaced by that word's translation if the lexicon has one, and by the source word itself if it has none, which is right for
-names, numbers and words that both languages share.
+The alignment links each `[UNK]` to a source word; an alignment layer, if the model has one, chooses the most probable word.
+The `[UNK]` is replaced by the translation of that word in the lexicon. If there is none, the source word itself is copied,
+which is right for names, numbers and words that both languages share.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from rnnsearch.translation.translation import Linker, Replacement, Segment
 def replace_unknown(
     segment: Segment, lexicon: Lexicon | None, linker: Linker | None = None, vocabulary: Vocabulary | None = None
 ) -> tuple[Segment, list[Replacement]]:
-    """The segment with every `[UNK]` replaced, and the replacements; a segment without source words stays as it is.
+    """Return the segment with every `[UNK]` replaced, and the replacements; a segment without source words does not change.
 
-    The lexicon has source words as the `vocabulary` of the source normalises them; copies are spelt as they were given.
+    The lexicon contains source words as the source `vocabulary` normalises them; copies have the original spelling.
     """
     if segment.alignment is None or not segment.source_tokens:
         return segment, []
@@ -36,15 +36,15 @@ def replace_unknown(
         if token == UNK_SYMBOL:
             read = int(sources[place])
             source_word = segment.source_tokens[read]
-            found = lexicon.best(seen[read]) if lexicon else None
-            tokens[place] = found or source_word
+            translated = lexicon.best(seen[read]) if lexicon else None
+            tokens[place] = translated or source_word
             replacements.append(
                 Replacement(
                     segment.target_start + place,
                     segment.source_start + read,
                     source_word,
                     tokens[place],
-                    "lexicon" if found else "copy",
+                    "lexicon" if translated else "copy",
                 )
             )
     return replace(segment, tokens=tokens), replacements

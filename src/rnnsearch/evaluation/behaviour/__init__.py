@@ -1,4 +1,4 @@
-"""The behaviour suite: what a translator has to be able to do, tried on generated lines.
+"""The behaviour suite, which tests the capabilities of a translator on generated lines.
 
 As in CheckList (Ribeiro et al. 2020), each capability has templates, whose slots are filled from lists. A line is right if
 its translation follows rules: it contains, keeps or lacks something. No rule knows a whole translation, so that every good

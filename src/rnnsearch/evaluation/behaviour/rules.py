@@ -1,4 +1,4 @@
-"""The rules that translations have to follow: each tells what is wrong with one, or nothing."""
+"""The rules of translations; each rule describes the fault of a translation, or returns an empty string."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rnnsearch.text.vocabulary import UNK_SYMBOL
 from rnnsearch.translation.sentences import as_passage, has_words
 
 Rule = Callable[[str, str, tuple[str, str]], str]
-"""Of a line, its translation, and the languages of both: what is wrong, or nothing."""
+"""A function of a line, its translation and the languages of both, which returns a fault or an empty string."""
 
 _WORDS = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _FINAL = regex.compile(r"([.?!…])[\s»”\"’')\]]*$")
@@ -21,7 +21,7 @@ _FAMILIAR = regex.compile(r"(?i)(?<!\p{L})(?:tu|toi|te|ton|ta|tes|t['’]\p{L}+)
 _FORMAL = regex.compile(r"(?i)(?<!\p{L})(?:vous|votre|vos)(?!\p{L})")
 _QUOTES = {"fr": r"«\s?[^«»]+\s?»", "en": r"“[^“”]+”|‘[^‘’]+’|'[^']+'|\"[^\"]+\""}
 _STRAIGHT = r"\"[^\"]+\""
-"""Quotation marks that may stay as they are in either language."""
+"""Quotation marks that may remain unchanged in either language."""
 _SPACES = {
     # Each is a mistake.
     "fr": r"\p{L}[?!](?!\p{L})|\p{L}[;:](?=\s)|\s[,.](?:\s|$)",
@@ -30,17 +30,17 @@ _SPACES = {
 
 
 def always(source: str, target: str, languages: tuple[str, str]) -> list[str]:
-    """What is wrong with a translation of any line: it is empty, goes round in circles, or has an unknown word."""
-    found = []
+    """Return the faults that are wrong for any line: an empty translation, a repetition loop, or an unknown word."""
+    faults = []
     if not target.strip():
-        found.append("is empty")
+        faults.append("is empty")
     if UNK_SYMBOL in target:
-        found.append(f"has {UNK_SYMBOL}")
+        faults.append(f"has {UNK_SYMBOL}")
     numbers: dict[str, int] = {}
     ids = [[numbers.setdefault(word, len(numbers)) for word in _WORDS.findall(text.lower())] for text in (source, target)]
     if breaks_limits(*ids) or len(target) > 40 + 3 * len(source):
-        found.append("repeats itself")
-    return found
+        faults.append("repeats itself")
+    return faults
 
 
 def _numbers(source: str, target: str, languages: tuple[str, str]) -> str:
@@ -58,8 +58,8 @@ def _no_capitals(source: str, target: str, languages: tuple[str, str]) -> str:
 
 
 def _final_mark(source: str, target: str, languages: tuple[str, str]) -> str:
-    wanted, found = ((_FINAL.search(text) or [None, ""])[1] for text in (source, target))
-    return "" if wanted == found else f"ends with {found or 'no mark'} and not with {wanted or 'none'}"
+    expected, actual = ((_FINAL.search(text) or [None, ""])[1] for text in (source, target))
+    return "" if expected == actual else f"ends with {actual or 'no mark'} and not with {expected or 'none'}"
 
 
 def _spaces(source: str, target: str, languages: tuple[str, str]) -> str:
@@ -77,11 +77,11 @@ def _one_address(source: str, target: str, languages: tuple[str, str]) -> str:
 
 
 def _sentences(source: str, target: str, languages: tuple[str, str]) -> str:
-    wanted, found = (
+    expected, actual = (
         sum(map(has_words, as_passage(text, language).sentences))
         for text, language in zip((source, target), languages, strict=True)
     )
-    return "" if found >= wanted else f"has {found} of {wanted} sentences"
+    return "" if actual >= expected else f"has {actual} of {expected} sentences"
 
 
 def _begins(source: str, target: str, languages: tuple[str, str]) -> str:
@@ -100,10 +100,10 @@ RULES: dict[str, Rule] = {
     "sentences": _sentences,
     "begins": _begins,
 }
-"""By the names that the files of suites use."""
+"""The rules by their names in the files of suites."""
 
 
 @cache
 def word_pattern(pattern: str) -> regex.Pattern[str]:
-    """A pattern as whole words, in capitals or not."""
+    """Return a pattern that matches whole words, regardless of case."""
     return regex.compile(rf"(?i)(?<![\p{{L}}\p{{N}}])(?:{pattern})(?![\p{{L}}\p{{N}}])")

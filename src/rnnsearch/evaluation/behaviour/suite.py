@@ -1,4 +1,4 @@
-"""Suites: lines that are generated from templates, and which of their translations are right."""
+"""Suites of lines that are generated from templates, and the check of their translations."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from rnnsearch.evaluation.behaviour.rules import RULES, always, word_pattern
 
 FOLDER = Path(__file__).parent
 DRAWS = 4
-"""So many lines are made of a template with slots."""
+"""The number of lines that are generated from a template with slots."""
 _SLOT = regex.compile(r"<(\w+)>")
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line to translate, and what its translation has to be like."""
+    """A line to translate, and the requirements of its translation."""
 
     capability: str
     text: str
     keeps: tuple[str, ...] = ()
-    """What is in the translation exactly once, as it is."""
+    """Strings that the translation must contain exactly once."""
     has: tuple[str, ...] = ()
-    """Patterns of words, each of which is in the translation."""
+    """Patterns of words that the translation must contain."""
     lacks: tuple[str, ...] = ()
-    """Patterns of words, none of which is there."""
+    """Patterns of words that the translation must not contain."""
     rules: tuple[str, ...] = ()
 
     def wrong(self, translation: str, languages: tuple[str, str]) -> list[str]:
-        """What is wrong with a translation; nothing, if it is right."""
-        found = always(self.text, translation, languages)
-        found += [f"does not have “{kept}” once" for kept in self.keeps if translation.count(kept) != 1]
-        found += [f"lacks “{words}”" for words in self.has if not word_pattern(words).search(translation)]
-        found += [f"has “{words}”" for words in self.lacks if word_pattern(words).search(translation)]
-        found += [RULES[name](self.text, translation, languages) for name in self.rules]
-        return [one for one in found if one]
+        """Return the faults of a translation; none if it is right."""
+        faults = always(self.text, translation, languages)
+        faults += [f"does not have “{kept}” once" for kept in self.keeps if translation.count(kept) != 1]
+        faults += [f"lacks “{words}”" for words in self.has if not word_pattern(words).search(translation)]
+        faults += [f"has “{words}”" for words in self.lacks if word_pattern(words).search(translation)]
+        faults += [RULES[name](self.text, translation, languages) for name in self.rules]
+        return [fault for fault in faults if fault]
 
 
 @dataclass(frozen=True)
 class Tried:
-    """A line with its translation, and what is wrong with it."""
+    """A line with its translation, and the faults of the translation."""
 
     capability: str
     line: str
@@ -56,7 +56,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Capability:
-    """How many lines of a capability were translated well."""
+    """The number of lines of a capability that were translated correctly."""
 
     name: str
     passed: int
@@ -71,13 +71,13 @@ class Suite:
     lines: list[Line]
 
     def tried(self, translations: Sequence[str]) -> list[Tried]:
-        """What is wrong with the translations of the lines."""
+        """Return the result for the translations of the lines."""
         pairs = zip(self.lines, translations, strict=True)
         return [Tried(line.capability, line.text, text, line.wrong(text, self.languages)) for line, text in pairs]
 
 
 def summary(tried: Iterable[Tried]) -> list[Capability]:
-    """The counts of each capability, in the order of the suite."""
+    """Return the counts of each capability, in the order of the suite."""
     counts: dict[str, tuple[int, int]] = {}
     for one in tried:
         passed, of = counts.get(one.capability, (0, 0))
@@ -86,7 +86,7 @@ def summary(tried: Iterable[Tried]) -> list[Capability]:
 
 
 def to_dict(tried: Sequence[Tried]) -> dict[str, Any]:
-    """The counts and the lines that failed, as plain values."""
+    """Return the counts and the failed lines as JSON values."""
     return {
         "passed": sum(not one.wrong for one in tried),
         "of": len(tried),
@@ -96,7 +96,7 @@ def to_dict(tried: Sequence[Tried]) -> dict[str, Any]:
 
 
 def read_suite(source_language: str, target_language: str, seed: int = 1) -> Suite:
-    """The suite of a pair of languages, its slots filled at random; RnnsearchError where there is none."""
+    """Return the suite of a pair of languages, with randomly filled slots. Raises RnnsearchError if there is none."""
     path = FOLDER / f"{source_language}-{target_language}.toml"
     if not path.exists():
         known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.toml")))
@@ -119,14 +119,14 @@ def read_suite(source_language: str, target_language: str, seed: int = 1) -> Sui
 def _filled(
     capability: str, template: str, pattern: str, test: dict[str, Any], lists: dict[str, Any], seed: int
 ) -> list[Line]:
-    """The lines of a template; a template without slots is one line.
+    """Return the lines of a template; a template without slots is one line.
 
-    The translations of a template that is given with a pattern have it. Those of a slot that is filled from a table of words
-    and patterns have the word's.
+    If a template has a pattern, the translations must match it. If a slot is filled from a table of words and patterns, the
+    translation must match the pattern of the word.
     """
     chosen = random.Random(f"{seed} {template}")
     slots = _SLOT.findall(template)
-    found = []
+    lines = []
     for _ in range(DRAWS if slots else 1):
         keeps = list(test.get("keeps", ()))
         has = [*test.get("has", ()), *([pattern] if pattern else [])]
@@ -141,7 +141,7 @@ def _filled(
                 has.append(entries[entry])
             elif slot in test.get("slots", ()):
                 keeps.append(entry)
-        found.append(
+        lines.append(
             Line(capability, line, tuple(keeps), tuple(has), tuple(test.get("lacks", ())), tuple(test.get("rules", ())))
         )
-    return found
+    return lines

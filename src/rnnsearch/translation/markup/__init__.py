@@ -1,12 +1,12 @@
 """HTML as sentences to translate, and translations with the markup of their sentences.
 
-A document is cut into tokens (`tokens`), and these into pieces of running text and breaks (`pieces`). Whatever is not
-translated stays as it is written: nothing is repaired or completed, and a fragment is as good as a document. Running text
-stands between two breaks. Its sentences are translated (`running_text`), and each element in it is put around the words that
-were read from its own (`stretch`).
+A document is cut into tokens (`tokens`), and the tokens are grouped into pieces of running text and breaks (`pieces`). Text
+that is not translated is copied without any repair, so a fragment is as valid an input as a document. Running text is the
+text between two breaks. Its sentences are translated (`running_text`), and each of its elements is put around the
+translations of its own words (`stretch`).
 
-A parser finds the same elements, attributes and comments in the translation as in the document. All this takes linear time,
-whatever is given. XML and text with the tags of translation tools are written as HTML for that (`tagged`).
+A parser finds the same elements, attributes and comments in the translation as in the document. The time is linear in the
+length of any input. XML, and text with the tags of translation tools, are converted to HTML and back (`tagged`).
 """
 
 from rnnsearch.translation.markup.document import Markup

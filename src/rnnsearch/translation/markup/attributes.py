@@ -10,14 +10,14 @@ from rnnsearch.translation.markup.tokens import attributes
 from rnnsearch.translation.sentences import Passage, as_passage
 
 TRANSLATED = frozenset({"alt", "aria-label", "placeholder", "title"})
-"""The attributes whose values are read by people."""
+"""The attributes whose values are shown to people."""
 
 
 class AttributeValues:
     """The values of these attributes, and the document around them."""
 
     def __init__(self, document: str, language: str, split: bool) -> None:
-        """`language` is its code. Values are cut into sentences if they are to be `split`."""
+        """`language` is the code of its language. With `split`, values are cut into sentences."""
         self._parts: list[str | Passage] = []
         for piece in pieces(document):
             end = 0
@@ -35,12 +35,12 @@ class AttributeValues:
         return [sentence for part in self._parts if isinstance(part, Passage) for sentence in part.sentences]
 
     def joined(self, translations: Sequence[Aligned]) -> str:
-        """The document with these translations instead of the sentences."""
+        """Return the document with the sentences replaced by these translations."""
         texts = iter([translation.text for translation in translations])
         return "".join(part if isinstance(part, str) else _written(part, texts) for part in self._parts)
 
 
 def _written(passage: Passage, texts: Iterator[str]) -> str:
-    """A value, with a quotation mark on both sides."""
+    """Return a value in quotation marks."""
     value = passage.before + "".join(next(texts) + space for space in passage.spaces)
     return '"' + escaped(value).replace('"', "&quot;") + '"'

@@ -13,10 +13,10 @@ class Markup:
     """An HTML document and its sentences."""
 
     def __init__(self, document: str, language: str, split: bool = True, attributes: bool = False) -> None:
-        """`language` is its code. Running text is cut into sentences if it is to be `split`.
+        """`language` is the code of its language. With `split`, running text is cut into sentences.
 
-        With `attributes`, the values of some are sentences as well, before those of the text. Raises RnnsearchError for a
-        character reference of thousands of digits.
+        With `attributes`, the values of some attributes are sentences as well, and precede those of the text. Raises
+        RnnsearchError for a character reference of thousands of digits.
         """
         self._values = AttributeValues(document, language, split) if attributes else None
         self._parts: list[str | RunningText] = []
@@ -38,7 +38,7 @@ class Markup:
         return [*self._values.sentences, *of_text] if self._values else of_text
 
     def joined(self, translations: Sequence[Aligned]) -> str:
-        """The document with these translations instead of its sentences."""
+        """Return the document with its sentences replaced by these translations."""
         if self._values:
             of_values = len(self._values.sentences)
             document = Markup(self._values.joined(translations[:of_values]), *self._arguments)

@@ -18,63 +18,63 @@ WITHIN_TEXT = frozenset({
 """Elements that stand within running text; the tags of all others end a sentence."""
 
 HTML_SPACES = "\t\n\f\r "
-"""What separates words in HTML."""
+"""The characters that separate words in HTML."""
 
 VERBATIM = (RAW - {"title"}) | {"code", "kbd", "math", "pre", "samp", "svg", "var"}
-"""Elements whose content is not translated; neither is that of an element with `translate="no"`."""
+"""Elements whose content is not translated, like that of any element with `translate="no"`."""
 
 REOPENED = frozenset({"b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"})
-"""Elements that parsers open again in what follows, where they have no end tag; not so the fourth of several alike."""
+"""Elements without an end tag that parsers reopen in the following text, but at most three equal ones."""
 
 MOST_NESTED = 20
-"""So deep may elements be nested within running text; the tags of those around them stay in their place."""
+"""The largest depth of nested elements within running text; the tags of outer elements are not moved."""
 
 MOST_SEAMS = 20
-"""So many tags within running text may stay in their place; the next one ends a sentence."""
+"""The largest number of tags within running text that are not moved; the next one ends a sentence."""
 
 _BARRIERS = frozenset({
     "applet", "caption", "marquee", "noscript", "object", "select", "table", "td", "template", "th",
 })  # fmt: skip
 _MOST_BLOCKS = 8
-"""So many blocks within an `<a>` its end tag gets past, where they are still open."""
+"""The largest number of open blocks within an `<a>` that its end tag can close."""
 
 
 class Piece(NamedTuple):
     """A part of a document."""
 
     kind: Literal["text", "start", "end", "alone", "verbatim", "loose", "seam", "break"]
-    """`start` and `end` are tags within running text; `alone` is what has no words, as a comment or an image; `verbatim` is
-    an element in it that is not translated; `loose` is a tag within running text of which the other one is not; `seam` is
-    such tags between two words of a sentence; `break` is markup that ends a sentence."""
+    """`start` and `end` are tags within running text; `alone` is a part without words, such as a comment or an image;
+    `verbatim` is an element that is not translated; `loose` is a tag within running text whose counterpart is outside of it;
+    `seam` is a group of such tags between two words of a sentence; `break` is markup that ends a sentence."""
     raw: str
     text: str = ""
-    """The text in it, without markup."""
+    """The text of the piece, without markup."""
     tag: str = ""
-    """The start tag that it begins with, if its attributes may be translated."""
+    """The start tag at its beginning, if the attributes of the tag may be translated."""
 
 
 def pieces(document: str) -> list[Piece]:
-    """The pieces of a document; joined, they are the document.
+    """Return the pieces of a document; their concatenation is the document.
 
-    An element that lies within running text, well nested, may be moved within it, and a parser finds there what it found
-    before. A tag of another such element is `loose`; all other tags are breaks. Raises RnnsearchError for a character
-    reference of thousands of digits.
+    A well-nested element within running text may be moved within this text, because a parser then still builds the same
+    element. A tag of an inline element that is not well nested is `loose`; all other tags are breaks. Raises RnnsearchError
+    for a character reference of thousands of digits.
     """
-    found = tokens(document)
-    ends = _ends(found)
+    document_tokens = tokens(document)
+    ends = _ends(document_tokens)
     starts = {end: start for start, end in ends.items()}
     pieces: list[Piece] = []
     place = 0
-    while place < len(found):
-        token = found[place]
+    while place < len(document_tokens):
+        token = document_tokens[place]
         stop = place + 1
         if token.kind == "start" and (token.name in VERBATIM or _stays(token)):
-            stop = _end_of_verbatim(found, place)
+            stop = _end_of_verbatim(document_tokens, place)
             within = ends.get(place) == stop - 1
-            pieces.append(_joined("verbatim" if within else "break", found[place:stop], place in ends))
-        elif token.name == "sup" and place in ends and not _has_letters(found[place : ends[place]]):
+            pieces.append(_joined("verbatim" if within else "break", document_tokens[place:stop], place in ends))
+        elif token.name == "sup" and place in ends and not _has_letters(document_tokens[place : ends[place]]):
             stop = ends[place] + 1
-            pieces.append(_joined("alone", found[place:stop], True))
+            pieces.append(_joined("alone", document_tokens[place:stop], True))
         elif token.kind == "text":
             pieces.append(Piece("text", token.raw, decoded(token.raw)))
         elif place in ends or place in starts:
@@ -89,19 +89,19 @@ def pieces(document: str) -> list[Piece]:
 
 
 def with_seams(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """The pieces, but for loose tags: these are seams where a text with words is on both sides, and breaks elsewhere.
+    """Replace loose tags by seams if there is text with words on both sides, and by breaks elsewhere.
 
-    What is translated is moved over a seam as a whole: between two tags that stay in their place, there is text as before,
-    or none as before, for it may be that a parser opens elements again before a text.
+    Between two tags that are not moved, the translation has text exactly if the document has some, because a parser may
+    reopen elements before a text.
     """
     seams, left = 0, False
     joint: list[Piece] = []
     for kind, group in groupby([*pieces, Piece("break", "")], key=_part):
-        found = list(group)
-        if kind == "loose" or (kind == "text" and joint and _is_blank(found)):
-            joint += found
+        document_tokens = list(group)
+        if kind == "loose" or (kind == "text" and joint and _is_blank(document_tokens)):
+            joint += document_tokens
             continue
-        right = kind == "text" and _has_words(found)
+        right = kind == "text" and _has_words(document_tokens)
         if joint:
             is_seam = left and right and seams < MOST_SEAMS
             seams = seams + 1 if is_seam else 0
@@ -111,7 +111,7 @@ def with_seams(pieces: Sequence[Piece]) -> Iterator[Piece]:
         elif kind == "break":
             seams = 0
         left = right
-        yield from found
+        yield from document_tokens
 
 
 def _part(piece: Piece) -> str:
@@ -119,7 +119,7 @@ def _part(piece: Piece) -> str:
 
 
 def _is_blank(pieces: Sequence[Piece]) -> bool:
-    """Whether a parser finds no text in these, but for spaces, where they are pieces of text."""
+    """Return whether these pieces of text contain only spaces for a parser."""
     return not any(piece.kind == "verbatim" or (piece.kind == "text" and piece.text.strip(HTML_SPACES)) for piece in pieces)
 
 
@@ -127,12 +127,12 @@ def _has_words(pieces: Sequence[Piece]) -> bool:
     return any(piece.kind == "text" and piece.text.replace("\0", " ").strip() for piece in pieces)
 
 
-def _ends(found: Sequence[Token]) -> dict[int, int]:
-    """The places of the start tags of elements that lie within running text, and of their end tags."""
+def _ends(document_tokens: Sequence[Token]) -> dict[int, int]:
+    """Return the positions of the start tags of elements within running text, with those of their end tags."""
     ends: dict[int, int] = {}
     opened: list[int] = []
     links = _Links()
-    for place, token in enumerate(found):
+    for place, token in enumerate(document_tokens):
         alone = token.foreign or links.passes(token)
         within = token.certain and (token.name in WITHIN_TEXT or token.foreign or not token.name)
         if not within or token.kind in ("doctype", "rest"):
@@ -140,7 +140,7 @@ def _ends(found: Sequence[Token]) -> dict[int, int]:
         elif token.kind == "start":
             opened = [*opened[1 - MOST_NESTED :], place] if alone else []
         elif token.kind == "end" and token.name not in VOID:
-            if opened and found[opened[-1]].name == token.name:
+            if opened and document_tokens[opened[-1]].name == token.name:
                 ends[opened.pop()] = place
             else:
                 opened = []
@@ -148,15 +148,15 @@ def _ends(found: Sequence[Token]) -> dict[int, int]:
 
 
 class _Links:
-    """Which `<a>` is open: one that begins within another ends it, and that may be opened again in what follows."""
+    """The open `<a>`: another `<a>` inside it closes it, and parsers may reopen it afterwards."""
 
     def __init__(self) -> None:
         self._open = self._lost = False
         self._blocks = 0
-        """How many blocks are open in it; too many, where its end tag may not get past one of them."""
+        """The number of open blocks in it; more than the limit if its end tag may not be able to close one of them."""
 
     def passes(self, token: Token) -> bool:
-        """Pass over a tag; whether it does not begin an `<a>` that may be within another."""
+        """Process a tag; return False if it begins an `<a>` that may be inside another one."""
         past = self._blocks < _MOST_BLOCKS
         if token.name == "a":
             alone = token.kind == "end" or not (self._open or self._lost)
@@ -171,41 +171,41 @@ class _Links:
 
 
 def _stays(token: Token) -> bool:
-    """Whether a tag has `translate="no"`."""
+    """Return whether a tag has `translate="no"`."""
     if "translate" not in token.raw.lower():
         return False
-    found = attributes(token.raw)
-    return any(attribute.name == "translate" and decoded(attribute.value).lower() == "no" for attribute in found)
+    document_tokens = attributes(token.raw)
+    return any(attribute.name == "translate" and decoded(attribute.value).lower() == "no" for attribute in document_tokens)
 
 
-def _end_of_verbatim(found: Sequence[Token], place: int) -> int:
-    """The place after an element that begins at `place`; the end of the document, where it is not closed."""
+def _end_of_verbatim(document_tokens: Sequence[Token], place: int) -> int:
+    """Return the position after the element that begins at `place`; the end of the document if it is not closed."""
     depth = 0
-    for stop in range(place, len(found)):
-        if found[stop].name == found[place].name:
-            depth += (found[stop].kind == "start") - (found[stop].kind == "end")
+    for stop in range(place, len(document_tokens)):
+        if document_tokens[stop].name == document_tokens[place].name:
+            depth += (document_tokens[stop].kind == "start") - (document_tokens[stop].kind == "end")
             if not depth:
                 return stop + 1
-    return len(found)
+    return len(document_tokens)
 
 
 def _is_loose(token: Token) -> bool:
-    """Whether it is a tag within running text that has its place there, though it is not one of a whole element."""
+    """Return whether this is a tag within running text that is not part of a well-nested element."""
     return token.certain and not token.foreign and token.kind in ("start", "end") and token.name in WITHIN_TEXT
 
 
 def _is_empty(token: Token) -> bool:
-    """Whether it is a tag that is a whole element within running text, or the end tag that such an element does not have."""
+    """Return whether this is a tag of an element without content in running text, or a wrong end tag of such an element."""
     return token.name in WITHIN_TEXT and (token.kind == "empty" or (token.kind == "end" and token.name in VOID))
 
 
-def _has_letters(found: Sequence[Token]) -> bool:
-    return any(letter.isalpha() for token in found for letter in _text(token))
+def _has_letters(document_tokens: Sequence[Token]) -> bool:
+    return any(letter.isalpha() for token in document_tokens for letter in _text(token))
 
 
-def _joined(kind: Literal["verbatim", "alone", "break"], found: Sequence[Token], paired: bool) -> Piece:
-    text = "" if kind == "break" else "".join(map(_text, found))
-    return Piece(kind, "".join(token.raw for token in found), text, _tag(found[0], paired))
+def _joined(kind: Literal["verbatim", "alone", "break"], document_tokens: Sequence[Token], paired: bool) -> Piece:
+    text = "" if kind == "break" else "".join(map(_text, document_tokens))
+    return Piece(kind, "".join(token.raw for token in document_tokens), text, _tag(document_tokens[0], paired))
 
 
 def _text(token: Token) -> str:
@@ -213,14 +213,14 @@ def _text(token: Token) -> str:
 
 
 def _tag(token: Token, paired: bool) -> str:
-    """The tag, if it is one whose attributes may be translated: whether elements are alike must not depend on it."""
+    """Return the tag if its attributes may be translated; this must not change whether two elements are equal."""
     if token.kind not in ("start", "empty") or _stays(token) or (token.name in REOPENED and not paired):
         return ""
     return token.raw
 
 
 def decoded(raw: str) -> str:
-    """Text without character references; RnnsearchError for one of thousands of digits."""
+    """Return text with character references decoded. Raises RnnsearchError for one of thousands of digits."""
     try:
         return html.unescape(raw)
     except ValueError as error:
@@ -230,5 +230,5 @@ def decoded(raw: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text as it stands in HTML."""
+    """Return text with special characters escaped for HTML."""
     return html.escape(text, quote=False).replace("\xa0", "&#160;").replace("\u2060", "&#8288;")

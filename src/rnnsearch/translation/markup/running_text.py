@@ -1,4 +1,4 @@
-"""Running text: its sentences, their translations, and which words of these belong between which tags."""
+"""Running text: its sentences, their translations, and the assignment of translated words to the gaps between tags."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from rnnsearch.translation.markup.stretch import Stretch, Word
 from rnnsearch.translation.sentences import as_passage
 
 SPACES = str.maketrans("\t\n\f\r\0", "     ")
-"""What separates words in HTML, and what parsers leave out, as spaces."""
+"""The characters that separate words in HTML, or that parsers drop, mapped to spaces."""
 
 
 class Aligned(Protocol):
-    """What is known of a translation: as `Translation` has it."""
+    """The attributes of a translation that are used here, as in `Translation`."""
 
     @property
     def text(self) -> str:
@@ -36,11 +36,11 @@ class Aligned(Protocol):
 
     @property
     def links(self) -> Links | None:
-        """The links of both; None where nothing is known of them."""
+        """The links between both; None if they are unknown."""
 
 
 class RunningText:
-    """Text between two breaks: stretches, and the seams between them."""
+    """The text between two breaks, which consists of stretches and the seams between them."""
 
     def __init__(self, pieces: Sequence[Piece], language: str, split: bool) -> None:
         self._raw = "".join(piece.raw for piece in pieces)
@@ -53,11 +53,11 @@ class RunningText:
                 stretches[-1].append(piece)
         self._stretches = [Stretch(each) for each in stretches]
         self._offsets: list[int] = []
-        """Where each stretch begins in the text."""
+        """The position in the text at which each stretch begins."""
         self._inside: list[tuple[int, int]] = []
-        """For each character of the text, its stretch and the innermost element in it."""
+        """The stretch of each character of the text, and the innermost element in this stretch."""
         self.sentences: list[str] = []
-        """There are none where there is no letter to translate."""
+        """The sentences; there are none if there is no letter to translate."""
         self._text = ""
         for number, stretch in enumerate(self._stretches):
             between = self._seams[number - 1].text if number else ""
@@ -74,7 +74,7 @@ class RunningText:
             self._starts.append(self._starts[-1] + len(sentence) + len(space))
 
     def joined(self, translations: Sequence[Aligned]) -> str:
-        """The running text with these translations instead of its sentences."""
+        """Return the running text with its sentences replaced by these translations."""
         if not self.sentences:
             return self._raw
         text, words = self._translated(translations)
@@ -91,7 +91,7 @@ class RunningText:
         return "".join(parts)
 
     def _end(self, text: str, words: Sequence[Word], number: int, count: int) -> tuple[int, int]:
-        """Where the share before a stretch ends, with so many of the words, and where that of the stretch begins."""
+        """Return the end of the shares before a stretch, which have `count` words, and the beginning of its own share."""
         before = words[count - 1].span[1] if count else 0
         after = words[count].span[0] if count < len(words) else len(text)
         gap = text[before:after]
@@ -104,20 +104,20 @@ class RunningText:
         return place, place
 
     def _word(self, word: Word, number: int, start: int) -> Word:
-        """A word of the share of a stretch that begins there, as if it were all of the text."""
+        """Return a word with positions relative to the share of its stretch."""
         stretch, (first, stop) = self._stretches[number], word.span
         own = self._inside[word.source][0] == number
         return Word((first - start, stop - start), word.source - self._offsets[number] if own else stretch.outside)
 
     def _translated(self, translations: Sequence[Aligned]) -> tuple[str, list[Word]]:
-        """The translation of the running text, without markup, and its words."""
+        """Return the translation of the running text, without markup, and its words."""
         parts = [self._text[: self._starts[0]]]
         length = len(parts[0])
         words: list[Word] = []
         for i, (sentence, translation) in enumerate(zip(self.sentences, translations, strict=True)):
             start = self._starts[i]
             for (first, stop), sources in _read_from(sentence, translation):
-                # A word of several links is in the element of most of them, the first of several such.
+                # A word with several links is in the element that most of them point to; of several such, in the first.
                 inside = Counter(self._inside[start + source] for source in sources).most_common(1)[0][0]
                 source = next(source for source in sources if self._inside[start + source] == inside)
                 words.append(Word((length + first, length + stop), start + source))
@@ -127,11 +127,11 @@ class RunningText:
 
 
 def _read_from(sentence: str, translation: Aligned) -> list[tuple[Span, list[int]]]:
-    """Where each word of the translation stands, and where in the sentence the words that it was read from do.
+    """Return the span of each word of the translation, and the positions of its source words in the sentence.
 
-    Of several links, one to the same word is right. A word that is linked to none is read from the same word, where it is
-    there and linked to none. Without an alignment, or where the tokens are not written in the text as they are, words are
-    taken to be in the same order on both sides.
+    If one of several links is to an identical word, only this link counts. A word without a link is aligned to an identical
+    source word without a link, if there is one. Without an alignment, or if the tokens do not occur in the text literally,
+    the words of both sides are assumed to be in the same order.
     """
     places, sources = spans(translation.tokens, translation.text), spans(translation.source_tokens[:-1], sentence)
     links = translation.links
@@ -142,39 +142,39 @@ def _read_from(sentence: str, translation: Aligned) -> list[tuple[Span, list[int
         unread: dict[str, list[int]] = {}
         for source in sorted(set(range(len(sources))) - {source for source, _ in links}, reverse=True):
             unread.setdefault(translation.source_tokens[source], []).append(source)
-        found: list[tuple[Span, list[int]]] = []
+        origins: list[tuple[Span, list[int]]] = []
         for target, word in enumerate(translation.tokens):
             read = linked.get(target, [])
             if not read and unread.get(word) and any(map(str.isalnum, word)):
                 read = [unread[word].pop()]
             same = [source for source in read if translation.source_tokens[source] == word]
             if read:
-                found.append((places[target], [sources[source][0] for source in same or read]))
-        return found
+                origins.append((places[target], [sources[source][0] for source in same or read]))
+        return origins
     scale = len(sentence) / max(1, len(translation.text))
     return [(word.span(), [int(word.start() * scale)]) for word in re.finditer(r"\S+", translation.text)]
 
 
 def cut(stretches: Sequence[int], count: int) -> list[int]:
-    """Cut words into `count` shares, given the stretch that each was read from: where each share begins, and their end.
+    """Cut words into `count` shares, given the source stretch of each; return the beginning of each share, and the end.
 
-    As few shares as can be are empty, and then as many words as can be are in the share of their stretch.
+    The cut has the fewest empty shares and, among such cuts, the most words in the share of their own stretch.
     """
     words = len(stretches)
     best: list[float] = [0.0] + [-inf] * words
     begins_by_end: list[list[int]] = []
     for stretch in range(count):
         own = [0, *accumulate(each == stretch for each in stretches)]
-        found: list[float] = []
+        sums: list[float] = []
         begins: list[int] = []
         highest = (-inf, 0)
         for end in range(words + 1):
             here = best[end] - own[end]
             value, begin = max(highest, (here - words - 1, end))
-            found.append(value + own[end])
+            sums.append(value + own[end])
             begins.append(begin)
             highest = max(highest, (here, end))
-        best = found
+        best = sums
         begins_by_end.append(begins)
     cuts = [words]
     for begins in reversed(begins_by_end):

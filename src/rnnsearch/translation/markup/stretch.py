@@ -1,4 +1,4 @@
-"""A stretch of running text: the elements in it, and its translation with the same elements."""
+"""Stretches of running text: their elements, and their translations with the same elements."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from rnnsearch.translation.markup.pieces import HTML_SPACES, Piece, escaped
 from rnnsearch.translation.projection import ranges_of
 
 INVISIBLE = "\u2060"
-"""What stands where a text was and none is any more: a word joiner, which has no width."""
+"""The replacement for a text that has become empty: a word joiner, which has no width."""
 _NEAR = 4
-"""So many words further on an element without words may stand."""
+"""The largest number of words by which an element without words may be moved."""
 
 
 @dataclass
 class _Element:
-    """An element within running text, or what stands `alone` there."""
+    """An element within running text, or `alone` a part without words, such as a comment or an image."""
 
     start: str
-    """Its start tag; all of it, where it is alone or verbatim."""
+    """Its start tag; the whole element if it is alone or verbatim."""
     at: int
-    """Where it begins in the text."""
+    """The position in the text at which it begins."""
     stop: int
-    """Where it ends."""
+    """The position in the text at which it ends."""
     chain: tuple[int, ...] = (0,)
-    """The numbers of the elements around it and its own, outermost first. Number 0 is the running text."""
+    """The numbers of the enclosing elements and its own, the outermost first. Number 0 is the running text."""
     verbatim: bool = False
     end: str = ""
 
@@ -38,7 +38,7 @@ class Word(NamedTuple):
 
     span: Span
     source: int
-    """The place in the text of the word that it was read from."""
+    """The position in the text of the source word that it is aligned to."""
 
 
 class _Output(NamedTuple):
@@ -46,28 +46,28 @@ class _Output(NamedTuple):
 
     html: str
     span: Span | None = None
-    """What it stands for in the translation, if it is no tag."""
+    """The text of the translation that it represents, unless it is a tag."""
     follows: bool = False
-    """Whether it is a tag that no space separates from the word before."""
+    """Whether it is a tag that directly follows a word, without a space."""
     before: bool = False
-    """Whether a space is before it in the document; before one that is not translated, what is no letter and no digit."""
+    """Whether a space precedes it in the document; before an untranslated element, any character but a letter or digit."""
     after: bool = False
-    """So, after it."""
+    """Whether a space follows it, in the same sense."""
     verbatim: str = ""
-    """The text of an element that is not translated."""
+    """The text of the element, if it is not translated."""
 
 
 _Content = list[tuple[int, bool, int, list[_Output]]]
-"""What is in an element, to be sorted: what has no words comes before the word at its place."""
+"""The sort key of the contents of an element: an element without words precedes the word at its position."""
 
 
 class Stretch:
-    """Text between two tags that stay in their place, and the elements in it."""
+    """The text between two tags that are not moved, and the elements in it."""
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self._elements = [_Element("", 0, 0)]
         self.inside: list[int] = []
-        """For each character of the text, the innermost element that it is in."""
+        """The innermost element of each character of the text."""
         texts: list[str] = []
         current = [0]
         for piece in pieces:
@@ -91,19 +91,19 @@ class Stretch:
         self._first = len(self.text) - len(self.text.lstrip(HTML_SPACES))
         translated = [place for place, n in enumerate(self.inside) if not self._elements[n].verbatim]
         self.has_letters = any(self.text[place].isalpha() for place in translated)
-        """Whether there is a letter in it that is to be translated."""
+        """Whether it contains a letter that is to be translated."""
         plain = [place for place in translated if not self.text[place].isspace()]
         self.place = min(plain, key=lambda place: (not self.text[place].isalpha(), place), default=0)
-        """The place of a word that is to be translated, if there is one."""
+        """The position of a word that is to be translated, if there is one."""
         self.outside = min(plain, key=lambda place: (self.inside[place] != 0, place), default=0)
-        """The place of one, if there is one, that is in as few elements as can be."""
+        """The position of such a word in as few elements as possible, if there is one."""
 
     def joined(self, text: str, words: Sequence[Word], is_cut: bool = False) -> str:
-        """The translation with the elements; `words` are those of this text, as far as it is known where they were read.
+        """Return the translation with the elements; `words` are the words of this text whose source words are known.
 
-        It may be that the translation `is_cut`: that it goes on without a space.
+        The translation `is_cut` if it continues after its end without a space.
         """
-        if not text.replace("\0", " ").strip():  # parsers may leave out elements around what is nothing but spaces
+        if not text.replace("\0", " ").strip():  # parsers may drop elements that contain only spaces
             words = [Word((len(text), len(text) + 1), self.place)]
             text += INVISIBLE
         written = _Written(text, is_cut)
@@ -112,11 +112,11 @@ class Stretch:
         return "".join(written.parts)
 
     def _marked(self, text: str, words: Sequence[Word]) -> list[_Output]:
-        """The words and the tags, in order."""
+        """Return the words and the tags, in order."""
         chains = [self._chain(text, word) for word in words]
         ranges = ranges_of(chains)
         around = [0] * len(words)
-        for number, (first, stop) in ranges.items():  # those around an element come before it
+        for number, (first, stop) in ranges.items():  # enclosing elements come first
             around[first:stop] = [number] * (stop - first)
         content: list[_Content] = [[] for _ in self._elements]
         for place, (number, word) in enumerate(zip(around, words, strict=True)):
@@ -144,13 +144,13 @@ class Stretch:
         return _in_order(content[0])
 
     def _chain(self, text: str, word: Word) -> tuple[int, ...]:
-        """The elements that the source of a word is in; not a verbatim one, if the word is a full stop read from its end."""
+        """Return the elements around the source of a word, except a verbatim one if the word is a full stop from its end."""
         element = self._elements[self.inside[word.source]]
         is_mark = self.text[word.source].isalnum() and not any(map(str.isalnum, text[slice(*word.span)]))
         return element.chain[:-1] if element.verbatim and is_mark else element.chain
 
     def _copied(self, element: _Element, text: str, span: Span) -> Span:
-        """Where a verbatim element is copied, within the words that were read from it; all of these, if it is not."""
+        """Return the range of the copy of a verbatim element among its words; all of its words if there is no exact copy."""
         start, stop = span
         own = self.text[element.at : element.stop].strip()
         at = text.find(own, start, stop)
@@ -161,10 +161,10 @@ class Stretch:
         return span if cut else ends
 
     def _place(self, element: _Element, read: Sequence[tuple[int, int]], text: str, words: Sequence[Word]) -> int:
-        """Where an element without words stands: after the translation of the word before it, if its parent has one there.
+        """Return the position of an element without words: after the translation of the preceding word in its parent.
 
-        One with spaces on both sides divides no words that have none between them, if there is a space soon. `read` are the
-        places in the text that words were read from, each with its word, in order.
+        An element with spaces on both sides is moved to the next space if there is one nearby. `read` holds the positions in
+        the text of the aligned words, each with its word, in order.
         """
         before = bisect_left(read, (element.at, 0)) - 1
         if before < 0 or read[before][0] < self._elements[element.chain[-2]].at:
@@ -176,14 +176,14 @@ class Stretch:
         return next((near_by for near_by in near if text[words[near_by].span[0] - 1].isspace()), near.stop)
 
     def _empty(self, element: _Element, content: _Content) -> list[_Output]:
-        """An element without words, and what is in it."""
+        """Return an element without words, with its contents."""
         tag = self._tag(element, element.start)
         if not element.end:
             return [tag]
         return [tag._replace(after=False), *_in_order(content), tag._replace(html=element.end, before=False, follows=True)]
 
     def _tag(self, element: _Element, html: str) -> _Output:
-        """A tag of an element, with what is beside the element in the document."""
+        """Return a tag of an element, with the spaces beside the element in the document."""
         follows = element.at > 0 and not self._is_space(element.at - 1)
         if element.verbatim:
             before, after = (self.text[place : place + 1] for place in (max(0, element.at - 1), element.stop))
@@ -197,24 +197,24 @@ class Stretch:
 
 
 class _Written:
-    """The translation of running text, as far as it is written."""
+    """The part of the translation of running text that has been written so far."""
 
     def __init__(self, text: str, is_cut: bool) -> None:
-        """`text` is the translation without markup; it may be that it goes on without a space."""
+        """`text` is the translation without markup; if it is cut, it continues after its end without a space."""
         self._is_cut = is_cut
         self.parts: list[str] = []
         self._text = text
         self._end = 0
-        """How much of the text has been written."""
+        """The number of characters of the text that have been written."""
         self._last = ""
-        """The last character that is seen."""
+        """The last visible character."""
         self._waiting: list[_Output] = []
-        """Tags that go before the next word, and after the space before it."""
+        """Tags that are written directly before the next word, after its space."""
 
     def add(self, output: _Output) -> None:
-        """Write what comes next."""
+        """Write the next piece."""
         if output.span is None:
-            first = not self._end and output.html.startswith(("<!", "<?", "</"))  # such a comment stands outside the root
+            first = not self._end and output.html.startswith(("<!", "<?", "</"))  # this comment is outside the root
             if (output.follows or first) and not self._waiting:
                 if output.verbatim and output.before:
                     self._separate()
@@ -242,7 +242,7 @@ class _Written:
         self._end = stop
 
     def _separate(self, always: bool = False) -> None:
-        """Write a space, if there is none: after a letter or a digit, or `always`."""
+        """Write a space unless there is one: after a letter or a digit, or `always`."""
         if self._last.isalnum() or (always and self._last and not self._last.isspace()):
             self._write(" ", " ")
 

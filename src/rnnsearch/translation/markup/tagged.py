@@ -1,8 +1,8 @@
-"""XML, and plain text with tags as translation tools write them, by way of HTML.
+"""XML, and plain text with the tags of translation tools, which are translated as HTML.
 
-Translation tools know no elements but their own, such as `<g id="1">`, `<x/>`, `<tg12>` or `<a0>`, and all of these stand
-within running text. Each is written as an element of HTML with a number, so that `Markup` can place it, and its own tags
-take their place again in the translation.
+Translation tools use their own elements, such as `<g id="1">`, `<x/>`, `<tg12>` or `<a0>`, and all of these are within
+running text. Each is replaced by a numbered HTML element, so that `Markup` can place it, and the original tags are restored
+in the translation.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import NamedTuple
 from rnnsearch.translation.markup.document import Markup
 from rnnsearch.translation.markup.running_text import Aligned
 
-# Quantifiers are possessive, and nothing in a tag may be a `<`, so that all is found in linear time.
+# Possessive quantifiers, and the exclusion of `<` from tags, keep the search linear in time.
 _TAG = re.compile(r"""<(?P<slash>/?)(?P<name>[^\W\d][\w.:-]*+)(?=[\s/>])(?:[^<>"']|"[^<"]*+"|'[^<']*+')*+>""")
 _ENDS = {"<!--": "-->", "<![CDATA[": "]]>", "<?": "?>", "<!": ">"}
-"""How what is neither a tag nor text begins, and how it ends."""
+"""The beginnings and ends of parts that are neither tags nor text."""
 _PLACE = re.compile(r"<(?:img|hr|span|var) id=(?P<number>\d+)>(?:(?P<kept>[^<]*)</var>)?|(?P<end></span>)")
 
 
 class _Token(NamedTuple):
     raw: str
     kind: str
-    """`text`, `start`, `end`, `alone` for an element without content, or `kept` for what is neither a tag nor text."""
+    """`text`, `start`, `end`, `alone` for an element without content, or `kept` for anything else."""
     name: str = ""
 
 
@@ -187,14 +187,14 @@ def _structure(tokens: Sequence[_Token], ends: dict[int, int]) -> set[int]:
     starts = {end: start for start, end in ends.items()}
     inside: list[list[int]] = [[]]
     """For each open element, the places of its own texts and of the tags of the elements in it."""
-    found: set[int] = set()
+    structure: set[int] = set()
     for place in range(len(tokens)):
         if place in starts:
             own = inside.pop()
             text = "".join(tokens[each].raw for each in own if tokens[each].kind == "text")
             if "\n" in text and not text.strip():
-                found.update([starts[place], place], (each for each in own if tokens[each].kind != "text"))
+                structure.update([starts[place], place], (each for each in own if tokens[each].kind != "text"))
         inside[-1].append(place)
         if place in ends:
             inside.append([])
-    return found
+    return structure

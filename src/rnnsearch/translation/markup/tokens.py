@@ -1,9 +1,9 @@
-"""An HTML document as its tokens: where each one begins and ends, by the rules of the HTML standard.
+"""The division of an HTML document into tokens by the rules of the HTML standard.
 
-There are two things that these rules leave to the tree that a parser builds: which elements have content that is no markup,
-and what `<![CDATA[` is. Both depend on whether a tag lies in `<svg>`, `<math>`, `<select>` or `<noscript>`, and there
-parsers differ. Tokens there are not `certain`, and where they would be others by another reading, the rest of the document
-is one token.
+Two of these rules depend on the tree that a parser builds: which elements have content that is not markup, and how
+`<![CDATA[` is read. Both depend on whether a tag lies in `<svg>`, `<math>`, `<select>` or `<noscript>`, where parsers
+differ. Tokens in such elements are not `certain`; if different rules would give different tokens, the rest of the document
+becomes one token.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ VOID = frozenset({
 RAW = frozenset({
     "iframe", "noembed", "noframes", "plaintext", "script", "style", "textarea", "title", "xmp",
 })  # fmt: skip
-"""Elements whose content has no markup."""
+"""Elements whose content is not markup."""
 
 _ROOTS = frozenset({"svg", "math"})
-"""Elements whose content is of another language."""
+"""Elements whose content is in another language than HTML."""
 
 _INTEGRATION = frozenset({"annotation-xml", "desc", "foreignobject", "mi", "mn", "mo", "ms", "mtext", "title"})
-"""Elements of these languages whose content is HTML."""
+"""Elements of these languages with HTML inside."""
 
 _BREAKOUT = frozenset({
     "b", "big", "blockquote", "body", "br", "center", "code", "dd", "div", "dl", "dt", "em", "embed", "font", "h1", "h2",
     "h3", "h4", "h5", "h6", "head", "hr", "i", "img", "li", "listing", "menu", "meta", "nobr", "ol", "p", "pre", "ruby", "s",
     "small", "span", "strike", "strong", "sub", "sup", "table", "tt", "u", "ul", "var",
 })  # fmt: skip
-"""Elements whose start tags end those of other languages."""
+"""HTML elements whose start tags close open elements of other languages."""
 
 _SPACE = r"\t\n\f\r "
 _ATTRIBUTE = (
@@ -42,7 +42,7 @@ _ATTRIBUTE = (
     rf"""(?P<value>"[^"]*+"|'[^']*+'|[^{_SPACE}"'>][^{_SPACE}>]*+|(?=>)))"""
 )
 _WITHOUT_GROUPS = re.sub(r"\?P<\w+>", "?:", _ATTRIBUTE)
-# What does not match has no end. Quantifiers are possessive, so that this is found in linear time.
+# Text without a match is a token without an end. Possessive quantifiers keep the search linear in time.
 _TOKEN = re.compile(
     rf"""(?P<text>(?:[^<]++|<(?![a-zA-Z/!?]))++)
     |<(?P<slash>/?)(?P<name>[a-zA-Z][^{_SPACE}/>]*+)(?:[{_SPACE}/]++|{_WITHOUT_GROUPS})*+>
@@ -64,11 +64,11 @@ class Token(NamedTuple):
     """A part of a document."""
 
     kind: Literal["text", "start", "end", "empty", "comment", "doctype", "raw", "rest"]
-    """`empty` is a tag that is a whole element, `raw` the content of an element of `RAW`, and `rest` what has no end, or may
-    be read in several ways, and all that comes after it."""
+    """`empty` is a tag that is a whole element, `raw` the content of an element of `RAW`, and `rest` a token that has no end
+    or is ambiguous, with everything after it."""
     raw: str
     name: str = ""
-    """That of a tag, in small letters."""
+    """The name of a tag, in lower case."""
     certain: bool = True
     foreign: bool = False
     """Whether it is a tag within `<svg>` or `<math>`."""
@@ -78,59 +78,59 @@ class Attribute(NamedTuple):
     """An attribute of a tag."""
 
     name: str
-    """In small letters."""
+    """The name, in lower case."""
     value: str
-    """As it is written, without quotation marks."""
+    """The value as it is written, without quotation marks."""
     start: int
-    """Where its value begins in the tag, with its quotation mark if it has one."""
+    """The span of its value in the tag, including quotation marks."""
     stop: int
 
 
 def attributes(tag: str) -> list[Attribute]:
-    """The attributes of a start tag that have a value, in order; of two of a name, only the first counts."""
-    found: dict[str, Attribute] = {}
+    """Return the attributes of a start tag that have a value, in order; of two with the same name, only the first counts."""
+    by_name: dict[str, Attribute] = {}
     for match in _within(tag):
         name, value = _lower(match["name"]), match["value"] or ""
         bare = value[1:-1] if value[:1] in ("'", '"') else value
-        found.setdefault(name, Attribute(name, bare, *match.span("value")))
-    return [attribute for attribute in found.values() if attribute.value]
+        by_name.setdefault(name, Attribute(name, bare, *match.span("value")))
+    return [attribute for attribute in by_name.values() if attribute.value]
 
 
 def _within(tag: str) -> Iterator[re.Match[str]]:
-    """The attributes that are written in a tag."""
+    """Return the matches of the attributes in a tag."""
     name = _NAME.match(tag)
     return _VALUE.finditer(tag, name.end() if name else 0)
 
 
 def tokens(document: str) -> list[Token]:
-    """The tokens of a document, in order; joined, they are the document."""
+    """Return the tokens of a document, in order; their concatenation is the document."""
     reader = _Reader(document)
-    found: list[Token] = []
+    result: list[Token] = []
     at = 0
     while at < len(document):
         token = reader.token(at)
         if token is None:
-            found.append(Token("rest", document[at:], certain=False))
+            result.append(Token("rest", document[at:], certain=False))
             break
-        found.append(token)
+        result.append(token)
         at += len(token.raw)
-    return found
+    return result
 
 
 class _Reader:
-    """What is known of the place that is read."""
+    """The state of the tokeniser at the current position."""
 
     def __init__(self, document: str) -> None:
         self._document = document
-        self._raw = ""  # the element of `RAW` that has just begun
-        self._root = ""  # the element of another language that is open, how often, and that of `_INTEGRATION` in it
+        self._raw = ""  # the element of `RAW` whose start tag was read last
+        self._root = ""  # the open element of another language, its depth, and the element of `_INTEGRATION` in it
         self._depth = 0
         self._integration = ""
         self._select = self._noscript = False
-        self._lost = False  # whether it is not known any more what is open
+        self._lost = False  # whether the open elements are no longer known
 
     def token(self, at: int) -> Token | None:
-        """The token that begins here; None where no reading, or not every one, has it end."""
+        """Return the token that begins here; None if it has no end, or not by every set of rules."""
         document = self._document
         if self._raw:
             name, self._raw = self._raw, ""
@@ -152,7 +152,7 @@ class _Reader:
         return self._lost or self._select or self._noscript
 
     def _checked(self, token: Token) -> Token | None:
-        """The token, unless `<noscript>`, whose content need not be markup, ends in it."""
+        """Return the token, unless `</noscript>` is in it, because the content of `<noscript>` need not be markup."""
         hides = self._noscript and token.kind != "text" and _END_OF_NOSCRIPT.search(token.raw)
         return None if hides else token
 
@@ -202,12 +202,12 @@ class _Reader:
 
 
 def _end_of_script(document: str, at: int) -> int | None:
-    """Where the end tag of a script stands: not in a comment that has a start tag of one before it."""
+    """Return the position of the end tag of a script; a comment in which another script starts cannot contain it."""
     commented = nested = False
     while match := _IN_SCRIPT.search(document, at):
         at = match.end()
         if match[0] == "<!--":
-            at -= 2  # its dashes may be those of its end
+            at -= 2  # the same dashes can also end the comment
             commented = True
         elif match[0] == "-->":
             commented = nested = False
@@ -224,11 +224,11 @@ def _first(pattern: re.Pattern[str], document: str, at: int) -> int | None:
 
 
 def _closes_itself(tag: str) -> bool:
-    """Whether a slash stands at the end of a tag, and is no part of a value."""
+    """Return whether a tag ends with a slash that is not part of a value."""
     end = max((match.end() for match in _within(tag)), default=0)
     return tag[end:].endswith("/>")
 
 
 def _lower(name: str) -> str:
-    """In small letters, as parsers have them: there are others whose small letter is one of ASCII."""
+    """Convert ASCII letters to lower case, as parsers do; `str.lower` also maps some other letters to ASCII."""
     return name.lower() if name.isascii() else name
