@@ -29,7 +29,7 @@ import typer
 import forked
 import rnnsearch
 from kept import kept
-from rnnsearch.cli.commands import app
+from rnnsearch.cli.commands import application
 from rnnsearch.cli.options import settings
 from rnnsearch.datasets.builtin import write_corpus
 from spelling import spelt_words, write_table
@@ -90,7 +90,7 @@ def our_commands(line: str) -> Iterator[list[str]]:
 @cache
 def parser() -> typer.core.TyperGroup:
     """The command line's parser."""
-    return typer.main.get_command(app)
+    return typer.main.get_command(application())
 
 
 def check_command(arguments: list[str]) -> None:

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import rnnsearch
 from rnnsearch.checking import Report, template
 from rnnsearch.checking.equations import ARGUMENTS, EQUATIONS, draw_case
-from rnnsearch.cli.commands import app
+from rnnsearch.cli.commands import application
 
 HERE = Path(__file__).parent
 CONTEXT = "def context(alpha, h):\n    return (alpha[..., None] * h).sum(1)\n"
@@ -186,13 +186,13 @@ def test_an_unusable_file_ends_with_status_2(tmp_path: Path, text: str, told: st
 def test_the_command(tmp_path: Path) -> None:
     junit = tmp_path / "result.xml"
     file = written(tmp_path, f"print('noise')\n\n{CONTEXT}")
-    result = CliRunner().invoke(app, ["check", str(file), "--json", "--junit", str(junit)])
+    result = CliRunner().invoke(application(), ["check", str(file), "--json", "--junit", str(junit)])
     assert result.exit_code == 0
     assert json.loads(result.stdout)["agrees"] is True
     suite = ElementTree.parse(junit).getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("13", "0", "12")
     file.write_text(CONTEXT.replace("(alpha[..., None] * h).sum(1)", "h.mean(1)"), encoding="utf-8")
-    result = CliRunner().invoke(app, ["check", str(file), "--junit", str(junit)])
+    result = CliRunner().invoke(application(), ["check", str(file), "--junit", str(junit)])
     assert result.exit_code == 1
     assert re.search(r"│ context +│ 3\.1 +│ differs by ", result.stdout)
     assert "your output equals the paper's if the context is the mean of all annotations" in result.stdout
@@ -203,13 +203,13 @@ def test_the_command(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("framework", ["numpy", pytest.param("torch", marks=pytest.mark.slow)])
 def test_the_template_runs_and_says_that_nothing_is_there(tmp_path: Path, framework: str) -> None:
-    result = CliRunner().invoke(app, ["check", "--template", framework])
+    result = CliRunner().invoke(application(), ["check", "--template", framework])
     file = written(tmp_path, result.stdout)
     functions = {node.name: node for node in ast.parse(template(framework)).body if isinstance(node, ast.FunctionDef)}
     for name, function in functions.items():
         for argument in function.args.args:
             assert argument.arg in ARGUMENTS, (name, argument.arg)
-    result = CliRunner().invoke(app, ["check", str(file)])
+    result = CliRunner().invoke(application(), ["check", str(file)])
     assert result.exit_code == 1
     assert result.stdout.count("not there") == len(EQUATIONS)
 

@@ -39,7 +39,7 @@ HELP_OF_EACH = """
 import functools, json, os, sys
 import pydantic, typer.main, rnnsearch.cli.commands
 typer.main.get_command = functools.cache(typer.main.get_command)
-typer.main.get_command(rnnsearch.cli.commands.app)
+typer.main.get_command(rnnsearch.cli.commands.application())
 for command, code in json.loads(sys.stdin.read()).items():
     print(f"\\0{command}\\0", end="", flush=True)
     if os.fork() == 0:

@@ -169,6 +169,6 @@ def test_alignment_layer(order: str, encoder_kind: str) -> None:
     arrays |= {"alpha": np.ascontiguousarray(forced["alpha"][..., : x.shape[1]])}
     arrays |= {"annotations": engine.encode(x, lengths)["annotations"][:, : x.shape[1]]}
     arrays |= {"states": np.ascontiguousarray(forced["states"][..., : config.hidden_size])}
-    found = Runnable(graph.file())(arrays)["probabilities"]
+    found = Runnable(graph)(arrays)["probabilities"]
     for b, (Tx, Ty) in enumerate(zip(LENGTHS, target_lengths, strict=True)):
         close(found[b, :Ty, :Tx], expected[b, :Ty, :Tx], f"links of sentence {b}")
