@@ -82,23 +82,42 @@ def test_a_read_only_installation_without_a_home(
     assert not list(new.rglob("*.nbi"))
 
 
+@pytest.fixture(scope="module")
+def trained_beside_modules(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """A training in two processes, beside modules with the names of those that it imports; its folder, and what it said."""
+    folder = tmp_path_factory.mktemp("modules")
+    write_pairs(folder, "test", 12, 3)
+    (folder / "temporary").mkdir()
+    for name in ("sacremoses", "torch", "numpy", "typer", "rnnsearch", "logging", "typing_extensions"):
+        (folder / f"{name}.py").write_text(f"import os\nos.write(2, b'{name} was run')\n")
+    command = [sys.executable, "-P", "-m", "rnnsearch", *TRAIN, "--processes", "2"]
+    environment = {**ENVIRONMENT, "TMPDIR": str(folder / "temporary")}
+    return folder, subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder, check=False)
+
+
 @pytest.mark.slow
-def test_a_training_in_processes_runs_no_modules_of_the_working_folder_and_leaves_no_temporary_files(place: Path) -> None:
-    """Nor does this program, where Python itself has not yet read them."""
-    (place / "temporary").mkdir()
-    names = ("sacremoses", "torch", "numpy", "typer", "rnnsearch", "logging", "typing_extensions")
-    for name in names:
-        (place / f"{name}.py").write_text(f"import os\nos.write(2, b'{name} was run')\n")
-    program = [sys.executable, "-P", "-m", "rnnsearch"]
-    done = run(*program, *TRAIN, "--processes", "2", TMPDIR=str(place / "temporary"))
+def test_modules_in_the_working_folder_are_not_run(
+    trained_beside_modules: tuple[Path, subprocess.CompletedProcess[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By no process of a training, nor by this program where Python itself has not yet read them."""
+    folder, done = trained_beside_modules
     assert done.returncode == 0, done.stderr
     assert "was run" not in done.stderr
-    assert {path.name.partition("_")[0] for path in (place / "temporary").iterdir()} <= {"torchinductor"}  # a cache
-    (place / "rnnsearch.py").unlink()  # which Python would run in place of the package
+    monkeypatch.chdir(folder)
+    (folder / "rnnsearch.py").unlink()  # which Python would run in place of the package
     for words in (["presets", "small"], ["translate", "--model", "out", "test.en"]):
         done = run(*PROGRAM, *words)
         assert done.returncode == 0, done.stderr
         assert "was run" not in done.stderr
+
+
+@pytest.mark.slow
+def test_a_training_in_processes_leaves_no_temporary_files(
+    trained_beside_modules: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    folder, done = trained_beside_modules
+    assert done.returncode == 0, done.stderr
+    assert {path.name.partition("_")[0] for path in (folder / "temporary").iterdir()} <= {"torchinductor"}  # a cache
 
 
 @pytest.mark.slow

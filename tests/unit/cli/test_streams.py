@@ -50,7 +50,9 @@ def one_line(err: bytes, told: bytes) -> None:
     assert told in err
 
 
-@pytest.mark.parametrize("closed", ALL)
+@pytest.mark.parametrize(
+    "closed", [pytest.param(closed, marks=[pytest.mark.slow] * (closed not in ("1", "012"))) for closed in ALL]
+)
 def test_work_that_needs_no_streams_is_done_without_them(model_folder: Folders, closed: str) -> None:
     """By commands that write files, and tell something on the way."""
     model = model_folder("mlp")
