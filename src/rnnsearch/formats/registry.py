@@ -18,18 +18,20 @@ from rnnsearch.formats.resources import Android, ResX
 from rnnsearch.formats.subtitles import Subtitles
 from rnnsearch.formats.tbx import Tbx
 from rnnsearch.formats.tmx import Tmx
-from rnnsearch.formats.units import Format, Head, MessageFormat
+from rnnsearch.formats.units import Format, Head, MessageFormat, WrittenFormat
 from rnnsearch.formats.xliff import Xliff
 
-_PO, _XLIFF, _QT = Po(), Xliff(), QtLinguist()
+_TMX, _PO, _XLIFF, _QT = Tmx(), Po(), Xliff(), QtLinguist()
 _SUBTITLES, _ANDROID, _RESX, _JSON = Subtitles(), Android(), ResX(), JsonMessages()
 _STRINGS, _FLUENT = AppleStrings(), Fluent()
-UNMISTAKABLE: tuple[Format, ...] = (Tmx(), _XLIFF, _QT, Tbx(), _PO, Parquet())
+UNMISTAKABLE: tuple[Format, ...] = (_TMX, _XLIFF, _QT, Tbx(), _PO, Parquet())
 """Formats with both sides of pairs in a file, whose beginning no plain text has."""
 RECORDS: tuple[Format, ...] = (JsonList(), JsonLines(), Delimited())
 """Formats with both sides of pairs in a file, whose beginning may be that of a plain text."""
 MESSAGES: tuple[MessageFormat, ...] = (_SUBTITLES, _ANDROID, _RESX, _JSON, _STRINGS, _FLUENT)
 """Formats with one language in a file."""
+WRITTEN: dict[str, WrittenFormat] = {"tmx": _TMX}
+"""Formats in which pairs are written, by the ends of file names and the names that `translate --format` has for them."""
 DOCUMENTS: dict[str, DocumentFormat | Docx] = {
     "po": _PO,
     "xliff": _XLIFF,
