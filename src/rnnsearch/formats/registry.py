@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.delimited import Delimited
-from rnnsearch.formats.docx import Docx, DocxFile
+from rnnsearch.formats.docx import MOST_TEXT, Docx, DocxFile
 from rnnsearch.formats.html import Html
 from rnnsearch.formats.json_messages import JsonMessages
 from rnnsearch.formats.markdown import Markdown
@@ -48,6 +49,12 @@ DOCUMENTS: dict[str, DocumentFormat | Docx] = {
 }
 """Formats that are translated into files of the same kind, by the names that `translate --format` has for them."""
 
+ENDINGS = (
+    *(".po", ".pot", ".xlf", ".xliff", ".sdlxliff", ".mqxliff", ".ts", ".xml", ".resx", ".resw", ".strings", ".ftl"),
+    *(".json", ".arb", ".srt", ".vtt", ".md", ".markdown", ".html", ".htm", ".docx"),
+)
+"""How the names of documents in these formats end. A file with such a name need not be one of them."""
+
 
 def format_of(head: Head, records: bool = True) -> Format | None:
     """The format of a file with both sides of pairs that begins so; None if it has none of these.
@@ -67,6 +74,15 @@ def document_format_of(head: Head) -> DocumentFormat | Docx | None:
     return next((one for one in DOCUMENTS.values() if one.recognises(head)), None)
 
 
-def document_of(content: bytes, format_: DocumentFormat | Docx, path: Path, again: bool) -> DocumentFile | DocxFile:
-    """A document of this format; see `DocumentFile`. Raises RnnsearchError for one that is damaged or hostile."""
-    return DocxFile(content, path) if isinstance(format_, Docx) else DocumentFile(content, format_, path, again)
+def document_of(
+    content: bytes, format_: DocumentFormat | Docx, path: Path, again: bool = False, most_text: int = MOST_TEXT
+) -> DocumentFile | DocxFile:
+    """A document of this format; see `DocumentFile`.
+
+    Raises RnnsearchError for one that is damaged or hostile, or whose text is more than `most_text` bytes, decompressed.
+    """
+    if isinstance(format_, Docx):
+        return DocxFile(content, path, most_text)
+    if len(content) > most_text:
+        raise RnnsearchError(f"{path}: more than {most_text:,} bytes of text; cut it into smaller documents")
+    return DocumentFile(content, format_, path, again)
