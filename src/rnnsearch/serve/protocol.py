@@ -235,7 +235,7 @@ class Suggestion(BaseModel):
     text: str
     origin: Annotated[
         Literal["memory", "repaired", "machine"],
-        Field(description="`repaired` is that of a similar segment of the memory, with the numbers of the text."),
+        Field(description="`repaired` is that of a similar segment of the memory, with the numbers or a word of the text."),
     ]
     score: Annotated[
         float | None, Field(ge=0, le=100, description="Of the memory: how similar its segment is to the text, in percent.")
