@@ -44,17 +44,18 @@ def main() -> None:
     scored = translator.score([source for source, _ in segments], [target for _, target in segments])
     translations = translator.translate([source for source, _ in new])
     tokenizer = Tokenizer(data.tokenizer, data.target_language)
-    rows = []
+    rows: list[tuple[str, str, str, str]] = []
+    right = 0
     for (_, target), pair, machine_s, (_, reference) in zip(segments, scored, translations, new, strict=True):
         repaired = repair.repaired(target, pair, machine_s)
         if repaired is not None:
-            before, after, right = (set(tokenizer.tokenize(one.casefold())) for one in (target, repaired, reference))
-            exchanged = after - before <= right and not (before - after) & right
-            rows.append((repaired, target, machine_s.text, reference, exchanged))
+            before, after, expected = (set(tokenizer.tokenize(one.casefold())) for one in (target, repaired, reference))
+            exchanged = after - before <= expected and not (before - after) & expected
+            right += exchanged
+            rows.append((repaired, target, machine_s.text, reference))
             print(f"{'right' if exchanged else 'WRONG'}: {target} → {repaired} | {reference}")
-    found: dict[str, object] = {"text": arguments.text, "segments": len(cases), "repaired": len(rows)}
+    found: dict[str, object] = {"text": arguments.text, "segments": len(cases), "repaired": len(rows), "right": right}
     if rows:
-        found["right"] = sum(row[4] for row in rows)
         for place, name in enumerate(("repaired", "unrepaired", "model")):
             found[f"chrf_{name}"] = round(corpus_score([row[place] for row in rows], [row[3] for row in rows]).chrf, 1)
     print(found)
