@@ -46,13 +46,13 @@ def main() -> None:
     tokenizer = Tokenizer(data.tokenizer, data.target_language)
     rows: list[tuple[str, str, str, str]] = []
     right = 0
-    for (_, target), pair, machine_s, (_, reference) in zip(segments, scored, translations, new, strict=True):
-        repaired = repair.repaired(target, pair, machine_s)
+    for (_, target), pair, translated, (_, reference) in zip(segments, scored, translations, new, strict=True):
+        repaired = repair.repaired(target, pair, translated)
         if repaired is not None:
             before, after, expected = (set(tokenizer.tokenize(one.casefold())) for one in (target, repaired, reference))
             exchanged = after - before <= expected and not (before - after) & expected
             right += exchanged
-            rows.append((repaired, target, machine_s.text, reference))
+            rows.append((repaired, target, translated.text, reference))
             print(f"{'right' if exchanged else 'WRONG'}: {target} → {repaired} | {reference}")
     found: dict[str, object] = {"text": arguments.text, "segments": len(cases), "repaired": len(rows), "right": right}
     if rows:
