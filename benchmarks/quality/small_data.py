@@ -14,7 +14,11 @@ The pairs are the first ones of the training text that no sentence of the test s
 and 1,000 pairs from the end of the second part of Europarl; they are translated once, and nothing is chosen by them. `train`
 holds its development set out of the pairs. BLEU and chrF are sacreBLEU's, with the 95% interval of BLEU by bootstrap
 resampling, and the processor seconds of the training. With `--seeds`, so many models are trained of each kind. What is in
-RUNS already is not trained again.
+RUNS already is not trained again, and the same command goes on with a training that was killed; its processor seconds are
+then not known. The smallest curve that says something, of one text and direction:
+
+    python benchmarks/quality/small_data.py --data DATA --output RUNS --threads 1
+        --texts multi30k --directions en-fr --sizes 2000 20000
 """
 
 from __future__ import annotations
@@ -123,8 +127,8 @@ def trained(
     """The scores of a model that is trained on a text, and the processor seconds."""
     record = folder / "scores.json"
     if record.exists():
-        found: dict[str, Any] = json.loads(record.read_text(encoding="utf-8"))
-        return found
+        kept: dict[str, Any] = json.loads(record.read_text(encoding="utf-8"))
+        return kept
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "text.jsonl"
     path.write_text("".join(json.dumps({"source": s, "target": t}) + "\n" for s, t in text), encoding="utf-8")
@@ -135,10 +139,12 @@ def trained(
         settings |= FURTHER
     else:
         how += ["--preset", "memory"]
-    cost = cost_of(rnnsearch("train", path, *how, *settings_of(settings)), threads)
+    resumed = (folder / "model").exists()
+    cost = cost_of(rnnsearch("train", path, *how, "--resume", *settings_of(settings)), threads)
     scores = evaluated(str(folder / "model"), test, folder)
-    write_json(record, {**scores, "processor_seconds": round(cost["processor"], 1)})
-    return {**scores, "processor_seconds": round(cost["processor"], 1)}
+    found = {**scores, "processor_seconds": None if resumed else round(cost["processor"], 1)}
+    write_json(record, found)
+    return found
 
 
 def evaluated(model: str, test: list[tuple[str, str]], folder: Path) -> dict[str, Any]:

@@ -31,6 +31,8 @@ MOST_CHARACTERS = 2000
 LEAST_SCORE = 70.0
 """The least similarity of a fuzzy match, in percent."""
 _NUMBER = re.compile(r"\d+(?:[.,:/\u00a0\u202f]\d+)*")
+_AT_ONCE = 10_000
+"""The number of segments that are read together."""
 _WAIT = 30.0
 """The time in seconds to wait for another process that writes."""
 _TABLE = """
@@ -153,11 +155,18 @@ class Memory:
             found = process.extract(segment, index.targets.keys(), scorer=fuzz.ratio, score_cutoff=LEAST_SCORE, limit=count)
             return [Match(similar, index.targets[similar], round(score, 1)) for similar, score, _ in found]
 
-    def since(self, languages: Languages, number: int = 0) -> list[tuple[int, str, str]]:
+    def since(self, languages: Languages, number: int = 0, most: int = MOST_SEGMENTS) -> list[tuple[int, str, str]]:
         """Return the segments that were added after the one with this number, oldest first: number, source and target."""
-        query = f"SELECT number, source, target {_OF_LANGUAGES} AND number > ? ORDER BY number"
+        query = f"SELECT number, source, target {_OF_LANGUAGES} AND number > ? ORDER BY number LIMIT ?"
         with self._lock, self._reporting():
-            return self._connection.execute(query, (*languages, number)).fetchall()
+            return self._connection.execute(query, (*languages, number, most)).fetchall()
+
+    def pairs(self, languages: Languages) -> Iterator[Pair]:
+        """Yield all segments with their translations, oldest first; no more than some thousands are in memory at once."""
+        last = 0
+        while segments := self.since(languages, last, _AT_ONCE):
+            yield from ((source, target) for _, source, target in segments)
+            last = segments[-1][0]
 
     def counts(self) -> dict[Languages, int]:
         """Return the number of segments of each pair of languages."""

@@ -40,9 +40,15 @@ class Versions:
             raise RnnsearchError(f"{self.link}: it leads to {self.link.readlink()}, which is not there")
         return self.link.resolve()
 
+    def base_of(self, model: Path) -> Path:
+        """Return the folder of the model that a version goes back to; of a model that is no version, its own folder."""
+        folder = model.resolve()
+        own = read_record(folder / RECORD).get("base") if folder.parent == self._folder.resolve() else None
+        return Path(own) if isinstance(own, str) else folder
+
     def version_of(self, model: Path) -> Path:
         """Return the folder of the version of a model that is in use, or of the model itself if none of it is."""
-        made_of_it = self.record().get("base") == str(model.resolve())
+        made_of_it = self.record().get("base") == str(self.base_of(model))
         return (self.current if made_of_it else None) or model.resolve()
 
     def record(self) -> dict[str, Any]:

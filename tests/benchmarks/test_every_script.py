@@ -69,6 +69,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "quality/text_layer": ("--data {data} --tatoeba {data}/box/text",),
     "quality/unknown_words": (TEXTS,),
     "quality/vocabulary_selection": (TEXTS,),
+    "quality/word_repair": ("--model {model} --data {data}",),
     "scale/cluster": (SERVED,),
     "scale/jobs": (f"{SERVED} --target {{data}}/corpus/valid.fr",),
     "scale/large_corpora": (TEXTS,),

@@ -18,9 +18,10 @@ _RollBack = Annotated[bool, typer.Option("--roll-back", help="Use the version be
 def command(model: ModelToAdapt, folder: _Folder, roll_back: _RollBack = False) -> None:
     """Train a model further on what is new in a memory.
 
-    A part of the new segments is held out. If the model translates it no worse than before, it is the new version, and
-    `FOLDER/en-fr`, for these languages, is a link to it. A server that has this memory translates with it from then on. All
-    versions are kept. If the command is killed, the version before stays in use.
+    A part of the new segments is held out; it is trained on the others and, against forgetting, on as many older ones. If
+    the model translates the held-out part no worse than before, it is the new version, and `FOLDER/en-fr`, for these
+    languages, is a link to it. A server that has this memory translates with it from then on. All versions are kept. If the
+    command is killed, the version before stays in use.
     """
     check_inputs(models=[model])
 
@@ -39,6 +40,7 @@ def command(model: ModelToAdapt, folder: _Folder, roll_back: _RollBack = False) 
     except Interrupted:
         console.print(f"stopped; {link} is as it was")
         raise typer.Exit(130) from None
+    print(f"trained on {done.segments:,} new segments and {done.older:,} older ones")
     print(f"on {done.held_out:,} segments that were held out of {done.held_out + done.segments:,} new ones:")
     print(f"before: {done.before}")
     print(f"after:  {done.after}")

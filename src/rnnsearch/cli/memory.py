@@ -10,23 +10,29 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rnnsearch.cli.options import Languages, TrainingFiles, check_inputs, files_of
-from rnnsearch.errors import RnnsearchWarning
+from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 
 if TYPE_CHECKING:
     from rnnsearch.memory import Memory
 
 _Folder = Annotated[Path, typer.Argument(metavar="FOLDER", show_default=False, help="The folder of the memory.")]
+_Export = Annotated[
+    Path | None, typer.Option("--export", metavar="FILE.tmx", help="Write the segments of a pair of languages as TMX.")
+]
 
 
-def command(folder: _Folder, files: TrainingFiles = None, languages: Languages = None) -> None:
-    """Put pairs into a translation memory.
+def command(folder: _Folder, files: TrainingFiles = None, languages: Languages = None, export: _Export = None) -> None:
+    """Put pairs into a translation memory, or take them out.
 
     `serve --memory FOLDER` translates the segments of the memory as they are there, and stores corrections in it. A segment
     has one translation, the last one. All FILEs are stored, or none of them. The number of segments of each pair of
-    languages is written; without FILE, this is all that is done.
+    languages is written; without FILE, this is all that is done. With --export, a file for the tools of translators is
+    written, after all FILEs are stored.
     """
     given = files_of(files)
-    check_inputs(*given)
+    check_inputs(*given, outputs=[export])
+    if export is not None and export.suffix.lower() != ".tmx":
+        raise RnnsearchError(f"{export}: a memory is written as TMX; give a name that ends in .tmx")
 
     from rnnsearch.memory import Memory
 
@@ -35,6 +41,8 @@ def command(folder: _Folder, files: TrainingFiles = None, languages: Languages =
         _store(memory, given, languages)
     for (source, target), count in memory.counts().items():
         print(f"{source}-{target}\t{count}")
+    if export is not None:
+        _write(memory, export, languages)
 
 
 def _store(memory: Memory, files: list[Path], languages: str | None) -> None:
@@ -55,3 +63,22 @@ def _store(memory: Memory, files: list[Path], languages: str | None) -> None:
     if left_out:
         message = f"{left_out:,} pairs left out, with a side that is empty or has more than {MOST_CHARACTERS:,} characters"
         warnings.warn(RnnsearchWarning(message), stacklevel=2)
+
+
+def _write(memory: Memory, path: Path, languages: str | None) -> None:
+    """Write the segments of a pair of languages to a file."""
+    from rnnsearch.formats.languages import parse_languages, primary
+    from rnnsearch.formats.registry import WRITTEN
+    from rnnsearch.jobs.output import written
+
+    there = list(memory.counts())
+    chosen = tuple(primary(tag) for tag in parse_languages(languages) if tag) or (there[0] if len(there) == 1 else None)
+    pair = next((pair for pair in there if pair == chosen), None)
+    if pair is None:
+        has = ", ".join("-".join(pair) for pair in there) or "no segments"
+        raise RnnsearchError(f"{path}: the memory has {has}; say which are written, e.g. --languages en,fr")
+    format_ = WRITTEN["tmx"]
+    with written(path) as file:
+        file.write(format_.beginning(pair[0]))
+        file.writelines(format_.unit(dict(zip(pair, both, strict=True))) for both in memory.pairs(pair))
+        file.write(format_.end())

@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
@@ -59,7 +59,7 @@ _Protect = Annotated[
         help="Keep further spans as they are written, for models with `data.protect`; may be repeated.",
     ),
 ]
-_LineFormat = Literal["text", "json", "pharaoh"]
+_LineFormat = Literal["text", "json", "pharaoh", "tmx"]
 _DocumentFormat = Literal[
     "po", "xliff", "qt", "android", "resx", "strings", "fluent", "json-messages", "subtitles", "markdown", "html", "docx"
 ]
@@ -67,8 +67,9 @@ _Format = Annotated[
     Literal[_LineFormat, _DocumentFormat] | None,
     typer.Option(
         "--format",
-        help="A line for each of FILE: `text`; `json` with tokens, scores and alignments; or `pharaoh` alignments. Or what "
-        "FILE is, and what is written. By default, documents are recognised, and everything else is `text`.",
+        help="A line for each of FILE: `text`; `json` with tokens, scores and alignments; or `pharaoh` alignments. Or "
+        "`tmx`: a memory of the lines with their translations. Or what FILE is, and what is written. By default, documents "
+        "are recognised, and everything else is `text`.",
     ),
 ]
 _Html = Annotated[bool, typer.Option("--html", help="The same as `--format html`.")]
@@ -137,7 +138,9 @@ def command(
         raise RnnsearchError(f"--retranslate is for documents with translations, and {file} is translated line by line")
     line_format: _LineFormat | None = None
     if document is None:
-        line_format = "json" if format_ == "json" else "pharaoh" if format_ == "pharaoh" else "text"
+        line_format = next((one for one in get_args(_LineFormat) if one == format_), "text")
+        if line_format == "tmx" and n_best > 1:
+            raise RnnsearchError(f"--n-best {n_best}: a memory has one translation of each line; leave it out")
     stage = _stage(models, settings, n_best, line_format, terms)
     if replace_unk:
         _tell_lexicon(stage)
@@ -199,6 +202,7 @@ def _translate_lines(
 ) -> None:
     from rnnsearch.cli.bar import bar, beside_output
     from rnnsearch.data.read import read_lines, read_sources
+    from rnnsearch.formats.registry import WRITTEN
     from rnnsearch.jobs import cut, job
     from rnnsearch.translation.lines import arriving
     from rnnsearch.translation.stages import with_prefixes
@@ -209,9 +213,14 @@ def _translate_lines(
     lines = with_prefixes(summary.page.reading(texts), prefixes)
     # Who types a line wants its translation at once.
     groups = arriving(lines) if file == "-" and output is None else cut(lines)
+    memory = WRITTEN.get(stage.format or "")
     with job(stage, output, jobs, bar("translating", file, None, beside_output(output))) as translating:
+        if memory is not None:
+            translating.out.write(memory.beginning(stage.languages[0]))
         for done in translating.rows(groups, summary.page.most):
             summary.add(done)
+        if memory is not None:
+            translating.out.write(memory.end())
 
 
 def _translate_document(

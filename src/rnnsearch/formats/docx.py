@@ -39,12 +39,12 @@ class Docx:
 class DocxFile:
     """A Word document: its texts, and the document with other texts in their place."""
 
-    def __init__(self, content: bytes, path: Path) -> None:
-        """Raise RnnsearchError for a file that is damaged or hostile."""
+    def __init__(self, content: bytes, path: Path, most_text: int = MOST_TEXT) -> None:
+        """Raise RnnsearchError for a file that is damaged or hostile, or has more bytes of text, decompressed."""
         self._content, self._path = content, path
         try:
             with ZipFile(io.BytesIO(content)) as package:
-                self._check(package)
+                self._check(package, most_text)
                 texts = [info for info in package.infolist() if _TEXTS.fullmatch(info.filename)]
                 self._contents = {info.filename: package.read(info) for info in texts}
                 self._texts = {name: self._part(name, text) for name, text in self._contents.items()}
@@ -76,7 +76,7 @@ class DocxFile:
     def _part(self, name: str, content: bytes) -> DocumentFile:
         return DocumentFile(content, WordPart(), self._path.with_name(f"{self._path.name}:{name.replace('/', ':')}"))
 
-    def _check(self, package: ZipFile) -> None:
+    def _check(self, package: ZipFile, most_text: int) -> None:
         infos = package.infolist()
         names = [info.filename for info in infos]
         odd = next((name for name in names if name.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", name)), None)
@@ -87,8 +87,8 @@ class DocxFile:
             reason = "two files in it have the same name"
         elif len(names) > MOST_FILES or sum(info.file_size for info in infos) > MOST_BYTES:
             reason = f"more than {MOST_FILES:,} files or {MOST_BYTES:,} bytes are in it"
-        elif sum(info.file_size for info in infos if _TEXTS.fullmatch(info.filename)) > MOST_TEXT:
-            reason = f"more than {MOST_TEXT:,} bytes of text are in it"
+        elif sum(info.file_size for info in infos if _TEXTS.fullmatch(info.filename)) > most_text:
+            reason = f"more than {most_text:,} bytes of text are in it"
         elif any(info.flag_bits & 1 for info in infos):
             reason = "it is encrypted; save it without a password"
         if reason:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.delimited import Delimited
-from rnnsearch.formats.docx import Docx, DocxFile
+from rnnsearch.formats.docx import MOST_TEXT, Docx, DocxFile
 from rnnsearch.formats.html import Html
 from rnnsearch.formats.json_messages import JsonMessages
 from rnnsearch.formats.markdown import Markdown
@@ -18,18 +19,20 @@ from rnnsearch.formats.resources import Android, ResX
 from rnnsearch.formats.subtitles import Subtitles
 from rnnsearch.formats.tbx import Tbx
 from rnnsearch.formats.tmx import Tmx
-from rnnsearch.formats.units import Format, Head, MessageFormat
+from rnnsearch.formats.units import Format, Head, MessageFormat, WrittenFormat
 from rnnsearch.formats.xliff import Xliff
 
-_PO, _XLIFF, _QT = Po(), Xliff(), QtLinguist()
+_TMX, _PO, _XLIFF, _QT = Tmx(), Po(), Xliff(), QtLinguist()
 _SUBTITLES, _ANDROID, _RESX, _JSON = Subtitles(), Android(), ResX(), JsonMessages()
 _STRINGS, _FLUENT = AppleStrings(), Fluent()
-UNMISTAKABLE: tuple[Format, ...] = (Tmx(), _XLIFF, _QT, Tbx(), _PO, Parquet())
+UNMISTAKABLE: tuple[Format, ...] = (_TMX, _XLIFF, _QT, Tbx(), _PO, Parquet())
 """Formats with both sides of pairs in a file, whose beginning no plain text has."""
 RECORDS: tuple[Format, ...] = (JsonList(), JsonLines(), Delimited())
 """Formats with both sides of pairs in a file, whose beginning may be that of a plain text."""
 MESSAGES: tuple[MessageFormat, ...] = (_SUBTITLES, _ANDROID, _RESX, _JSON, _STRINGS, _FLUENT)
 """Formats with one language in a file."""
+WRITTEN: dict[str, WrittenFormat] = {"tmx": _TMX}
+"""Formats in which pairs are written, by the ends of file names and the names that `translate --format` has for them."""
 DOCUMENTS: dict[str, DocumentFormat | Docx] = {
     "po": _PO,
     "xliff": _XLIFF,
@@ -45,6 +48,12 @@ DOCUMENTS: dict[str, DocumentFormat | Docx] = {
     "docx": Docx(),
 }
 """Formats that are translated into files of the same kind, by the names that `translate --format` has for them."""
+
+ENDINGS = (
+    *(".po", ".pot", ".xlf", ".xliff", ".sdlxliff", ".mqxliff", ".ts", ".xml", ".resx", ".resw", ".strings", ".ftl"),
+    *(".json", ".arb", ".srt", ".vtt", ".md", ".markdown", ".html", ".htm", ".docx"),
+)
+"""How the names of documents in these formats end. A file with such a name need not be one of them."""
 
 
 def format_of(head: Head, records: bool = True) -> Format | None:
@@ -65,6 +74,15 @@ def document_format_of(head: Head) -> DocumentFormat | Docx | None:
     return next((one for one in DOCUMENTS.values() if one.recognises(head)), None)
 
 
-def document_of(content: bytes, format_: DocumentFormat | Docx, path: Path, again: bool) -> DocumentFile | DocxFile:
-    """A document of this format; see `DocumentFile`. Raises RnnsearchError for one that is damaged or hostile."""
-    return DocxFile(content, path) if isinstance(format_, Docx) else DocumentFile(content, format_, path, again)
+def document_of(
+    content: bytes, format_: DocumentFormat | Docx, path: Path, again: bool = False, most_text: int = MOST_TEXT
+) -> DocumentFile | DocxFile:
+    """A document of this format; see `DocumentFile`.
+
+    Raises RnnsearchError for one that is damaged or hostile, or whose text is more than `most_text` bytes, decompressed.
+    """
+    if isinstance(format_, Docx):
+        return DocxFile(content, path, most_text)
+    if len(content) > most_text:
+        raise RnnsearchError(f"{path}: more than {most_text:,} bytes of text; cut it into smaller documents")
+    return DocumentFile(content, format_, path, again)

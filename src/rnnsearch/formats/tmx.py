@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import ClassVar
 from xml.etree.ElementTree import Element
+from xml.sax.saxutils import escape, quoteattr
 
 from rnnsearch.formats.inline import Inline, Roles, text_of
 from rnnsearch.formats.opening import File
 from rnnsearch.formats.units import Head, Text, Unit
 from rnnsearch.formats.xml import elements, root_of
+from rnnsearch.version import __version__
 
 _ALL = "*all*"
 """In place of a source language: any may be the source."""
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""The characters that no XML has, not even as references."""
 
 
 class Tmx:
@@ -43,6 +48,31 @@ class Tmx:
             ]
             source = found.element.get("srclang", srclang)
             yield Unit(found.line, _source_first(texts, source), None if texts else "without text")
+
+    def beginning(self, source: str) -> str:
+        """See `WrittenFormat`."""
+        tool = f'creationtool="rnnsearch" creationtoolversion={_attribute(__version__)} o-tmf="rnnsearch"'
+        about = f'datatype="plaintext" segtype="sentence" adminlang="en" srclang={_attribute(source)}'
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n<header {tool} {about}/>\n<body>\n'
+
+    def unit(self, texts: dict[str, str]) -> str:
+        """See `WrittenFormat`. Tags in texts are written as text, and a character that XML cannot have as U+FFFD."""
+        variants = (
+            f"<tuv xml:lang={_attribute(language)}><seg>{_content(text)}</seg></tuv>" for language, text in texts.items()
+        )
+        return f"<tu>{''.join(variants)}</tu>\n"
+
+    def end(self) -> str:
+        """See `WrittenFormat`."""
+        return "</body>\n</tmx>\n"
+
+
+def _content(text: str) -> str:
+    return escape(_FORBIDDEN.sub("\ufffd", text), {"\r": "&#13;"})
+
+
+def _attribute(value: str) -> str:
+    return quoteattr(_FORBIDDEN.sub("\ufffd", value))
 
 
 def _language(variant: Element) -> str:

@@ -110,6 +110,22 @@ class Format(Protocol):
         ...
 
 
+class WrittenFormat(Format, Protocol):
+    """A kind of files with both sides of pairs that are also written, one unit after the other."""
+
+    def beginning(self, source: str) -> str:
+        """What is before the units, for this source language."""
+        ...
+
+    def unit(self, texts: dict[str, str]) -> str:
+        """A unit with a text in each language, with the line feed at its end."""
+        ...
+
+    def end(self) -> str:
+        """What is after the units."""
+        ...
+
+
 class MessageFormat(Protocol):
     """A kind of files with messages in one language, each with a key that the files of other languages have too."""
 

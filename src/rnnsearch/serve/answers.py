@@ -6,7 +6,7 @@ import html
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 from unicodedata import normalize
 
 import regex
@@ -47,13 +47,21 @@ class Readable(Protocol):
         """Return the text with these translations instead of its sentences."""
 
 
+class Similar(NamedTuple):
+    """A segment that is similar to a text."""
+
+    match: Match
+    repaired: str | None
+    """Its translation with the numbers, or the word, of the text, where it is clear what is to be exchanged."""
+
+
 @dataclass(frozen=True)
 class Remembered:
     """What a translation memory has for a request."""
 
     corrections: Sequence[str | None]
     """The translation of each sentence that is in the memory, and None for the others."""
-    similar: Sequence[list[Match]]
+    similar: Sequence[list[Similar]]
     """The segments that are similar to each text, where alternatives are requested."""
     known: bool = True
     """Whether there is a memory at all; without one, both sequences are empty."""
@@ -110,7 +118,7 @@ def _suggestions(
     passage: Readable,
     n_best_lists: Sequence[list[Translation]],
     corrected: bool,
-    similar: Sequence[Match],
+    similar: Sequence[Similar],
 ) -> list[Suggestion]:
     """Return different translations of a text: the best one, then those of similar segments, then further ones.
 
@@ -120,7 +128,7 @@ def _suggestions(
     plain = html.escape if params.format == "html" else str
     each = [
         Suggestion(text=best, origin="memory", score=100.0) if corrected else Suggestion(text=best, origin="machine"),
-        *(_of_match(match, " ".join(passage.sentences), plain) for match in similar),
+        *(_of_match(match, repaired, plain) for match, repaired in similar),
         *(Suggestion(text=text, origin="machine") for text in others if text),
     ]
     different: dict[tuple[str, ...], Suggestion] = {}
@@ -129,9 +137,8 @@ def _suggestions(
     return list(islice(different.values(), params.alternatives + 1))
 
 
-def _of_match(match: Match, text: str, plain: Callable[[str], str]) -> Suggestion:
-    """Return the translation of a segment that is similar to a text, with the numbers of the text where that is clear."""
-    repaired = match.repaired(text)
+def _of_match(match: Match, repaired: str | None, plain: Callable[[str], str]) -> Suggestion:
+    """Return the translation of a segment that is similar to a text."""
     if repaired is None:
         return Suggestion(text=plain(match.target), origin="memory", score=match.score, source=match.source)
     return Suggestion(text=plain(repaired), origin="repaired", score=match.score, source=match.source)

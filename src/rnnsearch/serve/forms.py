@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from urllib.parse import parse_qsl
 
 from python_multipart.exceptions import FormParserError
@@ -10,7 +9,6 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.exceptions import HTTPException
 
 from rnnsearch.errors import shown
-from rnnsearch.formats.text_files import decoded
 
 FORM, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
 MOST_FIELDS = 1000
@@ -36,16 +34,17 @@ def codec_of(options: dict[str, str]) -> str:
     return CHARSETS[charset.lower()]
 
 
-def fields_of(kind: str, options: dict[str, str], body: bytes, file: str = "") -> list[tuple[str, str]]:
+def fields_of(kind: str, options: dict[str, str], body: bytes, file: str = "") -> list[tuple[str, str | bytes]]:
     """Return the names and values of a form, in order.
 
-    The part `file` of a multipart form may be a file, whose name is then the field `filename`. ValueError or RnnsearchError,
-    of one line, if the form is broken or has too many fields.
+    The part `file` of a multipart form may be a file: its value is bytes then, and its name the field `filename`.
+    ValueError of one line if the form is broken or has too many fields.
     """
     codec = codec_of(options)
     if kind == MULTIPART:
         return _Parts(options.get("boundary", ""), codec, file).read(body)
-    return parse_qsl(body.decode(codec), keep_blank_values=True, encoding=codec, errors="strict", max_num_fields=MOST_FIELDS)
+    text = body.decode(codec)
+    return [*parse_qsl(text, keep_blank_values=True, encoding=codec, errors="strict", max_num_fields=MOST_FIELDS)]
 
 
 class _Parts:
@@ -55,12 +54,12 @@ class _Parts:
         if not boundary:
             raise ValueError("the multipart form has no boundary; give one in Content-Type")
         self._boundary, self._codec, self._file = boundary.encode("latin-1"), codec, file
-        self._fields: list[tuple[str, str]] = []
+        self._fields: list[tuple[str, str | bytes]] = []
         self._header, self._value, self._data = bytearray(), bytearray(), bytearray()
         self._disposition = b""
         self._ended = False
 
-    def read(self, body: bytes) -> list[tuple[str, str]]:
+    def read(self, body: bytes) -> list[tuple[str, str | bytes]]:
         """Return the fields of a body."""
         try:
             parser = MultipartParser(
@@ -102,7 +101,7 @@ class _Parts:
         name = options[b"name"].decode(self._codec)
         if b"filename" in options and name == self._file:
             filename = options[b"filename"].decode(self._codec)
-            self._fields += [("filename", filename), (name, decoded(bytes(self._data), PurePath(filename)))]
+            self._fields += [("filename", filename), (name, bytes(self._data))]
             return
         if b"filename" in options:
             raise ValueError(f"{shown(name)}: it is a file; give its text as a field without a file name")

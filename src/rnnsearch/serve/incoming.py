@@ -117,7 +117,7 @@ class Reader:
                     raise HTTPException(400, "Invalid JSON: give an object")
                 return Fields(values, typed=True)
             if content_type in ("", FORM, MULTIPART) or not body:
-                texts: dict[str, list[str]] = {}
+                texts: dict[str, list[str | bytes]] = {}
                 query = fields_of(FORM, {}, request.scope["query_string"])
                 for name, value in [*query, *(fields_of(content_type, options, body, file) if body else [])]:
                     texts.setdefault(name, []).append(value)

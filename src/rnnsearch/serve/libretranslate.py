@@ -13,7 +13,7 @@ from starlette.routing import Route
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.memory import MOST_CHARACTERS
 from rnnsearch.serve.answers import as_json, events
-from rnnsearch.serve.files import FORMATS
+from rnnsearch.serve.files import ACCEPTED
 from rnnsearch.serve.incoming import Fields, prefers_events
 from rnnsearch.serve.languages import NAMES, served_code
 from rnnsearch.serve.protocol import (
@@ -136,7 +136,7 @@ class LibreTranslate:
                 "frontendTimeout": 500,
                 "suggestions": self._server.memory is not None,
                 "filesTranslation": True,
-                "supportedFilesFormat": list(FORMATS),
+                "supportedFilesFormat": ACCEPTED,
                 "language": {
                     "source": {"code": source, "name": NAMES.get(source, source)},
                     "target": {"code": target, "name": NAMES.get(target, target)},

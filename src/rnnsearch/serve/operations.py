@@ -101,7 +101,7 @@ OPERATIONS = [
     Operation("post", "/translate_file", "Translate a file", TranslateFileRequest, TranslatedFile),
     Operation(
         "get", "/download_file/{number}", "A translated file", None, {},
-        more={"text/plain": {"schema": {"type": "string"}}, "text/html": {"schema": {"type": "string"}}},
+        more={kind: {"schema": {"type": "string"}} for kind in ("text/plain", "text/html", "application/octet-stream")},
         failures={"404": "There is no such file."},
     ),
     Operation("get", "/languages", "The languages", None, _array(TargetLanguages)),

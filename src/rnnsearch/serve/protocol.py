@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import astuple
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from rnnsearch.text.spans import spans
 from rnnsearch.translation import ScoredPair, Translation
@@ -120,7 +120,14 @@ class TranslateFileRequest(Asked):
     LISTS: ClassVar[tuple[str, ...]] = ()
     FILE: ClassVar[str] = "file"
 
-    file: Annotated[str, Field(description="The file; in JSON, its text.", examples=["She sings."])]
+    MOST_BYTES: ClassVar[int] = 10_000_000
+    """A document has much besides its text."""
+
+    file: Annotated[
+        bytes | str,
+        Field(description="The file; in JSON, its text.", examples=["She sings."]),
+        WithJsonSchema({"type": "string"}),
+    ]
     filename: Annotated[str, Field(description="Its name, in JSON.", max_length=1000, examples=["a.txt"])] = "file.txt"
 
 
@@ -228,7 +235,7 @@ class Suggestion(BaseModel):
     text: str
     origin: Annotated[
         Literal["memory", "repaired", "machine"],
-        Field(description="`repaired` is that of a similar segment of the memory, with the numbers of the text."),
+        Field(description="`repaired` is that of a similar segment of the memory, with the numbers or a word of the text."),
     ]
     score: Annotated[
         float | None, Field(ge=0, le=100, description="Of the memory: how similar its segment is to the text, in percent.")

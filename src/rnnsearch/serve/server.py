@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 
@@ -15,14 +15,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.memory import MOST_CHARACTERS, Match, Memory
-from rnnsearch.serve.answers import NO_MEMORY, Readable, Remembered, answer, wanted
+from rnnsearch.memory import MOST_CHARACTERS, Memory
+from rnnsearch.serve.answers import NO_MEMORY, Readable, Remembered, Similar, answer, wanted
 from rnnsearch.serve.incoming import MOST_TRANSLATIONS_AT_ONCE, Limits, Reader, while_connected
 from rnnsearch.serve.languages import Detector, served_code, without_markup
 from rnnsearch.serve.protocol import Asked, Detected, TranslateRequest, TranslateResponse
 from rnnsearch.serve.search_processes import SearchProcesses
 from rnnsearch.translation import Translation
 from rnnsearch.translation.markup import Markup, Tagged, has_tags
+from rnnsearch.translation.repair import LEAST_SCORE, may_be_repaired, repaired
 from rnnsearch.translation.sentences import Passage, as_passage
 
 Read = Callable[[str, str, bool], Readable]
@@ -131,7 +132,25 @@ class Server:
     async def answer(self, request: Request, task: Task) -> TranslateResponse:
         """Translate the texts of a task. Raises ClientGone as soon as the client disconnects."""
         translations = [n_best async for n_best in while_connected(request, task.work)]
-        return answer(task.params, task.passages, translations, task.detected, task.remembered)
+        remembered = await self._with_exchanged_words(task, translations)
+        return answer(task.params, task.passages, translations, task.detected, remembered)
+
+    async def _with_exchanged_words(self, task: Task, translations: Sequence[list[Translation]]) -> Remembered:
+        """Repair what is similar to a sentence and differs from it in one word, by links of both to their translations."""
+        similar: list[list[Similar]] = []
+        at = 0
+        for number, segments in enumerate(task.remembered.similar):
+            count, found = len(task.passages[number].sentences), list(segments)
+            if count == 1:
+                model, sentence = task.sentences[at]
+                places = [place for place, one in enumerate(segments) if _differs_in_a_word(one, sentence)]
+                matches = [segments[place].match for place in places]
+                pairs = await self.search.score(model, [one.source for one in matches], [one.target for one in matches])
+                for place, match, pair in zip(places, matches, pairs, strict=True):
+                    found[place] = Similar(match, repaired(match.target, pair, translations[at][0]))
+            similar.append(found)
+            at += count
+        return replace(task.remembered, similar=similar)
 
     def _read(self, params: TranslateRequest, texts: Sequence[str], read: Read) -> tuple[list[Detected], list[Readable]]:
         """Return the language of each text, and its sentences; a text that is in the target language already has none."""
@@ -163,12 +182,14 @@ class Server:
         if self.memory is None:
             return NO_MEMORY
         corrections: list[str | None] = []
-        similar: list[list[Match]] = []
+        similar: list[list[Similar]] = []
         for source, passage in zip(detected, passages, strict=True):
             pair = source.language, params.target
             corrections += [None if params.prefix else self.memory.exact(pair, one) for one in passage.sentences]
             look_up = params.alternatives and not params.prefix and len(passages) <= MOST_FUZZY and passage.sentences
-            similar.append(self.memory.fuzzy(pair, " ".join(passage.sentences), params.alternatives) if look_up else [])
+            text = " ".join(passage.sentences)
+            matches = self.memory.fuzzy(pair, text, params.alternatives) if look_up else []
+            similar.append([Similar(match, match.repaired(text)) for match in matches])
         return Remembered(corrections, similar)
 
     def _detected(self, texts: Sequence[str], params: TranslateRequest) -> list[Detected]:
@@ -289,3 +310,8 @@ class Server:
 def read_tagged(text: str, language: str, split: bool) -> Readable:
     """Read a plain text that may have the tags of a translation tool."""
     return Tagged(text, language, split, xml=False) if has_tags(text) else as_passage(text, language, split)
+
+
+def _differs_in_a_word(similar: Similar, sentence: str) -> bool:
+    match = similar.match
+    return similar.repaired is None and match.score >= LEAST_SCORE and may_be_repaired(match.source, sentence)

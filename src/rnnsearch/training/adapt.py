@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from rich.console import Console
@@ -58,7 +59,9 @@ class Adaptation:
     before: Quality
     after: Quality
     segments: int
-    """The number of segments that it was trained on."""
+    """The number of new segments that it was trained on."""
+    older: int
+    """The number of older segments that it was trained on again, so that it does not forget them."""
     held_out: int
     """The number of segments on which both models were scored."""
     version: Path | None
@@ -68,17 +71,19 @@ class Adaptation:
 def adapt(model: Path, folder: Path, console: Console | None = None) -> Adaptation:
     """Train a model further on the segments that came into the memory of `folder` since its last version.
 
-    It starts from the version in use, or from `model` if there is none yet, or if that was made of another model. A part of
-    the new segments, which none of the others is similar to, is held out. The new version is used if neither its BLEU nor
-    its chrF on this part is lower than that of the model in use, and deleted otherwise. Raises RnnsearchError if there are
-    too few new segments, and `Interrupted` on SIGINT or SIGTERM; then, as after any failure, nothing has changed.
+    It starts from the version in use, or from `model` if there is none yet, or if that was made of another model; `model`
+    may be a version itself. A part of the new segments is held out, to which none of those is similar that it is trained on:
+    the other new ones and, against forgetting, as many older ones, drawn at random. The new version is used if neither its
+    BLEU nor its chrF on this part is lower than that of the model in use, and deleted otherwise. Raises RnnsearchError if
+    there are too few new segments, and `Interrupted` on SIGINT or SIGTERM; then, as after any failure, nothing has changed.
     """
     console = console or Terminal(stderr=True)
     versions, languages = versions_of(model, folder)
     memory = Memory(folder, create=False)
     with _locked(versions):
         record = versions.record()
-        own = record.get("base") == str(model.resolve())
+        base = versions.base_of(model)
+        own = record.get("base") == str(base)
         used = versions.current or model
         start, after = (used, int(record["number"])) if own else (model, 0)
         check_single(start)
@@ -86,15 +91,16 @@ def adapt(model: Path, folder: Path, console: Console | None = None) -> Adaptati
         if len(segments) < FEWEST_SEGMENTS:
             count = f"{len(segments)} new segments from {languages[0]} to {languages[1]}"
             raise RnnsearchError(f"{folder}: {count}; a model is adapted to {FEWEST_SEGMENTS} or more")
-        kept, held_out = _divided([(source, target) for _, source, target in segments], folder)
-        _train(start, versions.work, kept, held_out, console)
+        older = _older(memory.since(languages), after, len(segments))
+        kept, held_out = _divided([(source, target) for _, source, target in segments], older, folder)
+        _train(start, versions.work, [*kept, *older], held_out, console)
         before, now = _quality(used, held_out), _quality(versions.work / "model", held_out)
-        result = Adaptation(before, now, len(kept), len(held_out), None)
+        result = Adaptation(before, now, len(kept), len(older), len(held_out), None)
         if now.bleu < before.bleu or now.chrf < before.chrf:
             return result
-        made_of = {"base": str(model.resolve()), "number": segments[-1][0], "date": datetime.now(UTC).date().isoformat()}
-        scores = {"before": asdict(before), "after": asdict(now), "segments": len(kept), "held_out": len(held_out)}
-        return replace(result, version=versions.install(versions.work / "model", made_of | scores))
+        made_of = {"base": str(base), "number": segments[-1][0], "date": datetime.now(UTC).date().isoformat()}
+        told = {name: value for name, value in asdict(result).items() if name != "version"}
+        return replace(result, version=versions.install(versions.work / "model", made_of | told))
 
 
 def roll_back(model: Path, folder: Path) -> Path:
@@ -128,9 +134,15 @@ def _locked(versions: Versions) -> Iterator[None]:
         lock.release()
 
 
-def _divided(pairs: Sequence[Pair], folder: Path) -> tuple[list[Pair], list[Pair]]:
-    """Return the pairs to train on, and those to hold out, to which none of the others is similar."""
-    held_out = set(choose_dissimilar(pairs, *neighbourhoods(pairs, seed=1)))
+def _older(segments: Sequence[tuple[int, str, str]], number: int, count: int) -> list[Pair]:
+    """Return `count` segments, or all, of those that are not newer than the one with this number, drawn at random."""
+    older = [(source, target) for its_number, source, target in segments if its_number <= number]
+    return Random(number).sample(older, min(count, len(older)))
+
+
+def _divided(pairs: Sequence[Pair], older: Sequence[Pair], folder: Path) -> tuple[list[Pair], list[Pair]]:
+    """Return the new pairs to train on, and those to hold out, to which no other new one and no older one is similar."""
+    held_out = set(choose_dissimilar([*pairs, *older], *neighbourhoods(pairs, seed=1)))
     if len(held_out) < FEWEST:
         raise RnnsearchError(
             f"{folder}: hardly any of the {len(pairs)} new segments differs from all others, so nothing can be held out to "

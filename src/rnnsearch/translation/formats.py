@@ -10,7 +10,7 @@ from rnnsearch.data.word_alignments import to_pharaoh
 from rnnsearch.translation.scoring import ScoredPair
 from rnnsearch.translation.translation import Translation, rounded_view
 
-Format = Literal["text", "json", "pharaoh"]
+Format = Literal["text", "json", "pharaoh", "tmx"]
 
 
 def as_text(n_best: Sequence[Translation], number: int, many: bool) -> str:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from rnnsearch.data.word_alignments import Links, Symmetry, symmetrize, to_pharaoh
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.formats.registry import WRITTEN
 from rnnsearch.jobs import Done, Plain, RowStage, Shard, Stage, digest_of
 from rnnsearch.model_files import shared_files
 from rnnsearch.text.tokenize import split_at_spaces
@@ -107,12 +108,28 @@ class Translate(RowStage[Line, list[Translation]]):
             n_best_lists = self.translator.n_best(lines, self.n, prefixes, self.glossary, **settings)
         return [
             Done(
-                None if self.format is None else FORMATS[self.format](n_best, number, self.n > 1),
+                self._written(line, n_best, number),
                 [n_best[0].finished, [replacement.by for replacement in n_best[0].replacements]],
                 n_best if number < shard.first + shard.whole else None,
             )
-            for number, n_best in enumerate(n_best_lists, shard.first)
+            for number, (line, n_best) in enumerate(zip(lines, n_best_lists, strict=True), shard.first)
         ]
+
+    def _written(self, line: str, n_best: Sequence[Translation], number: int) -> str | None:
+        """How the translations of a line are written; those of blank lines are no pairs."""
+        if self.format is None:
+            return None
+        if self.format not in WRITTEN:
+            return FORMATS[self.format](n_best, number, self.n > 1)
+        source, target = self.languages
+        pair = {source: line.strip(), target: n_best[0].text.strip()}
+        return WRITTEN[self.format].unit(pair).removesuffix("\n") if all(pair.values()) else None
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """The source and the target language."""
+        data = self.translator.system.config.data
+        return data.source_language, data.target_language
 
     def record_to_plain(self, record: list[Translation]) -> Plain:
         """See `RowStage`."""

@@ -142,9 +142,8 @@ def with_file(name: str, content: bytes = b"", **how: int) -> bytes:
 )
 def test_hostile_packages_are_refused(content: bytes, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(docx, "MOST_BYTES", 3000)
-    monkeypatch.setattr(docx, "MOST_TEXT", 1000)
     with pytest.raises(RnnsearchError) as refused:
-        DocxFile(content, PATH).joined([])
+        DocxFile(content, PATH, most_text=1000).joined([])
     assert told in str(refused.value)
     assert "\n" not in str(refused.value)
 

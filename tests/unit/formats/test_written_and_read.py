@@ -8,9 +8,11 @@ import gzip
 import io
 import json
 import lzma
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 from xml.sax.saxutils import escape, quoteattr
 
 import pyarrow
@@ -21,6 +23,8 @@ from hypothesis import strategies as st
 
 from rnnsearch.data.read import languages_of_text, read_pairs
 from rnnsearch.errors import RnnsearchWarning
+from rnnsearch.formats.languages import primary
+from rnnsearch.formats.registry import WRITTEN
 from rnnsearch.formats.units import SOURCE, Text
 
 Pairs = list[tuple[str, str]]
@@ -28,6 +32,9 @@ Pairs = list[tuple[str, str]]
 # Any text that XML can hold and that a line can be.
 letters = st.characters(codec="utf-8", exclude_categories=("Cs", "Cc"), exclude_characters="\u2028\u2029\ufffe\uffff")
 texts = st.text(st.one_of(letters, st.sampled_from("\n\t \"'&<>\\,;{}|%=")), max_size=30).filter(
+    lambda text: line(text) != ""
+)
+any_texts = st.text(st.one_of(st.characters(), st.sampled_from("<g1></x2\0\x1b\ud800\ufffe \r\n]&;")), max_size=30).filter(
     lambda text: line(text) != ""
 )
 pairs_of_texts = st.lists(st.tuples(texts, texts), min_size=1, max_size=8)
@@ -56,6 +63,26 @@ def tmx(pairs: Pairs) -> str:
         for source, target in pairs
     )
     return f'<?xml version="1.0"?>\n<tmx version="1.4"><header srclang="en"/><body>{units}</body></tmx>'
+
+
+@given(
+    pairs=st.lists(st.tuples(any_texts, any_texts), min_size=1, max_size=8),
+    languages=st.lists(st.sampled_from(["en", "fr", "pt-BR", "zh-Hant", "sr"]), min_size=2, max_size=2, unique=True),
+)
+def test_a_tmx_file_that_is_written_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, pairs: Pairs, languages: list[str]
+) -> None:
+    """Also control characters, of which only those that XML forbids are replaced, and tags, whatever they are."""
+    path = tmp_path_factory.mktemp("tmx") / "memory.tmx"
+    format_ = WRITTEN["tmx"]
+    units = "".join(format_.unit(dict(zip(languages, pair, strict=True))) for pair in pairs)
+    path.write_text(format_.beginning(languages[0]) + units + format_.end(), encoding="utf-8", newline="")
+    allowed = re.compile("[^\x09\x0a\x0d\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+    sides = [tuple(line(allowed.sub("\ufffd", text)) for text in pair) for pair in pairs]
+    for tags in (False, True):
+        assert list(read_pairs([path], [path], tags=tags)) == sides
+    assert languages_of_text(path, path) == tuple(primary(tag) for tag in languages)
+    assert ElementTree.parse(path).getroot().find("header").get("srclang") == languages[0]  # type: ignore[union-attr]
 
 
 def xliff(pairs: Pairs) -> str:

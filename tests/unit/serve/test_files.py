@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import html
+import io
 from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import urlsplit
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 from httpx2 import Response
 from starlette.testclient import TestClient
 
+from rnnsearch.formats import registry
+from rnnsearch.formats.registry import document_format_of
+from rnnsearch.formats.units import Head
+from rnnsearch.memory import Memory
 from rnnsearch.serve import files
 from rnnsearch.serve.incoming import Limits
 from rnnsearch.translation import Translator
@@ -57,13 +65,88 @@ def test_json_and_the_settings(client: TestClient, machine: str) -> None:
     assert downloaded(client, client.post("/translate_file", json=fields)).text == machine
     settings = client.get("/frontend/settings").json()
     assert settings["filesTranslation"] is True
-    assert settings["supportedFilesFormat"] == [".txt", ".html", ".htm"]
+    endings = settings["supportedFilesFormat"]
+    assert len(endings) == len(set(endings))
+    assert {".txt", ".html", ".docx", ".po", ".xlf", ".md", ".srt"} < set(endings)
+
+
+MESSAGE = f"<message><source>{TEXT}</source><translation></translation></message>"
+UNIT = f'<trans-unit id="1"><source>{TEXT}</source></trans-unit>'
+CUE = f"1\n00:00:01,000 --> 00:00:05,000\n{TEXT}\n"
+DOCUMENTS = {
+    "a.po": f'msgid ""\nmsgstr ""\n"Language: fr\\n"\n\nmsgid "{TEXT}"\nmsgstr ""\n',
+    "a.xlf": f'<xliff version="1.2"><file source-language="en">{UNIT}</file></xliff>',
+    "a.ts": f'<TS version="2.1" language="fr"><context>{MESSAGE}</context></TS>',
+    "strings.xml": f'<resources><string name="a">{TEXT}</string></resources>',
+    "a.resx": f'<root><resheader name="version"/><data name="a"><value>{TEXT}</value></data></root>',
+    "a.strings": f'/* a */\n"key" = "{TEXT}";\n',
+    "a.ftl": f"key = {TEXT}\n",
+    "a.json": f'{{"key": "{TEXT}"}}',
+    "a.srt": CUE,
+    "a.md": f"- {TEXT}\n\n`code`\n",
+}
+"""A document of each format but HTML and DOCX, with one text."""
+
+
+def test_there_is_a_document_of_each_format() -> None:
+    found = {document_format_of(Head(Path(name), content.encode())) for name, content in DOCUMENTS.items()}
+    assert found == {format_ for name, format_ in registry.DOCUMENTS.items() if name not in ("html", "docx")}
+    assert all(Path(name).suffix in registry.ENDINGS for name in DOCUMENTS)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_document_of_each_format_comes_out_as_one(client: TestClient, machine: str, name: str) -> None:
+    found = downloaded(client, send(client, name, DOCUMENTS[name].encode()))
+    assert machine in html.unescape(found.text)
+    assert found.headers["content-type"] == "application/octet-stream"
+    assert found.headers["content-disposition"].endswith(f"{Path(name).stem}_fr{Path(name).suffix}")
+
+
+def test_a_word_document_and_its_encodings(client: TestClient, machine: str) -> None:
+    found = downloaded(client, send(client, "a.docx", word(TEXT), source="auto"))
+    with ZipFile(io.BytesIO(found.content)) as package:
+        assert machine in html.unescape(package.read("word/document.xml").decode())
+    utf_16 = b"\xff\xfe" + DOCUMENTS["a.xlf"].encode("utf-16-le")
+    found = downloaded(client, send(client, "a.xlf", utf_16))
+    assert found.content.startswith(b"\xff\xfe")
+    assert machine in html.unescape(found.content.decode("utf-16"))
+
+
+def test_a_document_in_the_target_language_stays(client: TestClient) -> None:
+    content = b"# C'est la vie de tous les jours, n'est-ce pas ?\n"
+    assert downloaded(client, send(client, "a.md", content, source="fr")).content == content
+
+
+def test_a_memory_is_used_in_documents(client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = Memory(tmp_path)
+    memory.add(("en", "fr"), [(TEXT, "Une correction & plus.")])
+    monkeypatch.setattr(client.app.state.server, "memory", memory)  # type: ignore[attr-defined]
+    assert "Une correction &amp; plus." in downloaded(client, send(client, "a.ts", DOCUMENTS["a.ts"].encode())).text
+
+
+def test_a_bomb_is_refused(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MOST_TEXT", 3000)
+    for name, content in (("a.docx", word("x" * 4000)), ("a.md", b"x" * 4000)):
+        answer = send(client, name, content)
+        assert (answer.status_code, "more than 3,000 bytes of text" in answer.json()["error"]) == (400, True)
+
+
+def word(text: str) -> bytes:
+    written = io.BytesIO()
+    namespace = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    with ZipFile(written, "w", ZIP_DEFLATED) as package:
+        body = f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>"
+        package.writestr("word/document.xml", f'<w:document xmlns:w="{namespace}"><w:body>{body}</w:body></w:document>')
+    return written.getvalue()
 
 
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("a.docx", b"PK\x03\x04", "'a.docx': give a file whose name ends in .txt, .html, .htm"),
+        ("a.docx", b"PK\x03\x04", "a.docx: a damaged Word document"),
+        ("a.xlf", b"<xliff><file><trans-unit>", "a.xlf"),
+        ("a.pdf", b"%PDF-1.5", "'a.pdf': give a file whose name ends in .txt, .html, .htm, .po"),
+        ("a.md", b"caf\xe9", "a.md:1: not valid UTF-8"),
         ("noname", b"x", "give a file whose name ends in"),
         ("a.txt", b"caf\xe9", "a.txt:1: not valid UTF-8"),
         ("a.txt", b"\xff\xfea", "a.txt:1: not valid UTF-16"),

@@ -10,7 +10,8 @@ from starlette.testclient import TestClient
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.memory import Memory
-from rnnsearch.translation import Translator
+from rnnsearch.serve import server as server_module
+from rnnsearch.translation import ScoredPair, Translation, Translator
 from toy import toy_pairs
 
 PAIR = "en", "fr"
@@ -113,6 +114,29 @@ def test_the_numbers_of_a_similar_segment_are_repaired(client: TestClient, memor
     (_, second) = found["suggestions"]  # type: ignore[misc]
     assert (second["origin"], second["text"]) == ("repaired", "l&#x27;homme a 34 livres &lt;b&gt; .")
     assert second["source"] == "the man has 12 books ."
+
+
+def test_a_word_of_a_similar_segment_is_exchanged(
+    client: TestClient, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Segments that differ in one word are aligned with their translations, and these are repaired by the links."""
+
+    def repaired(target: str, segment: ScoredPair, text: Translation) -> str | None:
+        assert segment.tokens == target.split()
+        assert text.source_tokens[:-1] == ["the", "man", "has", "big", "books", "."]
+        return None if "noirs" in target else f"{target} !"
+
+    monkeypatch.setattr(server_module, "repaired", repaired)
+    old = ("the man has red books .", "the man has black books .", "the man has no big books .")
+    memory.add(PAIR, zip(old, ("des livres rouges", "des livres noirs", "pas de livres"), strict=True))
+    found = translate(client, q=["a", "the man has big books ."], alternatives=3)
+    (_, suggestions) = found["suggestions"]  # type: ignore[misc]
+    origins = {one["source"]: (one["origin"], one["text"]) for one in suggestions if "source" in one}
+    assert origins == {
+        old[0]: ("repaired", "des livres rouges !"),
+        old[1]: ("memory", "des livres noirs"),
+        old[2]: ("memory", "pas de livres"),
+    }
 
 
 def test_a_text_of_several_sentences_is_looked_up_whole_and_by_its_sentences(client: TestClient) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import forked
 from rnnsearch.cli import main
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.memory import Memory
+from rnnsearch.model_versions import Versions
 from rnnsearch.training import adapt as adapt_module
 from rnnsearch.training.adapt import FEWEST_SEGMENTS, Quality, adapt, roll_back
 from rnnsearch.translation import load
@@ -64,6 +66,7 @@ def test_it_learns_the_corrections_and_goes_back(model: Path, tmp_path: Path) ->
     remember(tmp_path, FEWEST_SEGMENTS + 20, 4)
     second = adapt(model, tmp_path, QUIET)
     assert second.segments + second.held_out < FEWEST_SEGMENTS + 21  # what came since alone
+    assert second.older == second.segments + second.held_out  # and as many older ones
     assert second.version == tmp_path / "models" / "en-fr" / "2"
     moved = tmp_path.with_name(tmp_path.name + " moved")
     tmp_path.rename(moved)
@@ -75,6 +78,38 @@ def test_it_learns_the_corrections_and_goes_back(model: Path, tmp_path: Path) ->
         roll_back(model, moved)
     assert versions(moved) == ["1", "2"]
     moved.rename(tmp_path)
+
+
+def test_a_version_is_adapted_to_what_came_since_it(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version goes by its link, or by its folder, as well as by the model that it was made of."""
+    trained: list[list[tuple[str, str]]] = []
+    started: list[Path] = []
+
+    def fake(start: Path, work: Path, pairs: list[tuple[str, str]], *_: object) -> None:
+        started.append(start.resolve())
+        trained.append(pairs)
+        shutil.copytree(model, work / "model", ignore=shutil.ignore_patterns("adapted.json"))
+
+    monkeypatch.setattr(adapt_module, "_train", fake)
+    monkeypatch.setattr(adapt_module, "_quality", lambda *_: Quality(40, 60))
+    remember(tmp_path, 200, 3)
+    assert adapt(model, tmp_path, QUIET).older == 0
+    memory = Memory(tmp_path)
+    for seed, given in ((5, tmp_path / "en-fr"), (6, tmp_path / "models" / "en-fr" / "1"), (7, model)):
+        with pytest.raises(RnnsearchError, match="0 new segments"):
+            adapt(given, tmp_path, QUIET)
+        version, last = (tmp_path / "en-fr").resolve(), memory.since(PAIR)[-1][0]
+        remember(tmp_path, 60, seed)
+        new = {source for _, source, _ in memory.since(PAIR, last)}
+        older = {source for _, source, _ in memory.since(PAIR)} - new
+        done = adapt(given, tmp_path, QUIET)
+        assert started[-1] == version
+        sources = [source for source, _ in trained[-1]]
+        assert len(sources) == len(set(sources))
+        assert done.segments == len(new.intersection(sources)) == len(new) - done.held_out
+        assert done.older == len(older.intersection(sources)) == len(new)
+        assert json.loads((tmp_path / "en-fr" / "adapted.json").read_text())["base"] == str(model.resolve())
+        assert Versions(tmp_path, "en-fr").version_of(given) == (tmp_path / "en-fr").resolve()
 
 
 @pytest.mark.parametrize("worse", [Quality(39.9, 60), Quality(40, 59.9)])
