@@ -12,11 +12,12 @@ import hashlib
 import lzma
 import random
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from box.cldr import Pair, cldr_pairs
-from box.phrases import phrases
+from box.phrases import entries, phrases
 from rnnsearch.atomic import atomic_write
 
 HELD_OUT = {"dev": range(1), "test": range(1, 3)}
@@ -27,10 +28,29 @@ EUROPARL_PAIRS = 60_000
 """The pairs of Europarl that the last training reads, beside everything else."""
 LINK_PAIRS = 80_000
 """The pairs that the alignment layer learns from, drawn from the text of the last training."""
-PHRASES = 120_000
+PHRASES = 150_000
 """The phrases that are made from templates."""
-_TIMES = {"tatoeba": 2, "documentation": 1, "lists": 2, "everyday": 10, "phrases": 1}
+QUOTED = 25_000
+"""The pairs of Tatoeba that are read in quotation marks, beside the pairs as they are."""
+PLAIN = 40_000
+"""The pairs that are read without the accents of French where French is the source."""
+_TIMES = {"tatoeba": 1, "documentation": 1, "lists": 2, "everyday": 8, "words": 6, "phrases": 1, "quoted": 1}
 """How often a text is read while Europarl is read once."""
+_QUOTED = {
+    ".": (('"{},"', "« {} »,"), ("he said.", "dit-il."), ("she said.", "dit-elle."), ("he answered.", "répondit-il.")),
+    "?": (('"{}?"', "« {} ? »"), ("he asked.", "demanda-t-il."), ("she asked.", "demanda-t-elle.")),
+    "!": (('"{}!"', "« {} ! »"), ("he shouted.", "cria-t-il."), ("she shouted.", "cria-t-elle.")),
+}
+"""For the final mark of a sentence: how the sentence is quoted before a verb of saying, and such verbs."""
+_INTRODUCED = (
+    ("", ""),
+    ("He said: ", "Il a dit : "),
+    ("She answered: ", "Elle a répondu : "),
+    ("My mother always says: ", "Ma mère dit toujours : "),
+    ("The message says: ", "Le message dit : "),
+    ("It said ", "Il était écrit "),
+)
+"""What comes before a quoted sentence."""
 
 
 def pairs(folder: Path, name: str) -> Iterator[Pair]:
@@ -73,6 +93,36 @@ def everyday() -> list[Pair]:
     return list(pairs)
 
 
+def words(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """The words and short phrases of these pairs as buttons, headings and answers have them: with a capital, and as a sentence."""
+    for english, french in pairs:
+        if len(french.split()) <= 3 and english[-1:].isalnum() and french[-1:].isalnum() and french[0].islower():
+            english, french = (side[0].upper() + side[1:] for side in (english, french))
+            yield english, french
+            yield f"{english}.", f"{french}."
+
+
+def quoted(pairs: Iterable[Pair], source: random.Random) -> Iterator[Pair]:
+    """Sentences in the quotation marks of their languages, alone and with a verb of saying before or after them."""
+    for english, french in pairs:
+        mark = french[-1]
+        if mark not in _QUOTED or english[-1] != mark or '"' in english or "«" in french:
+            continue
+        if source.random() < 0.5:
+            before = source.choice(_INTRODUCED)
+            yield f'{before[0]}"{english}"', f"{before[1]}« {french} »"
+        else:
+            frame, *verbs = _QUOTED[mark]
+            verb = source.choice(verbs)
+            yield f"{frame[0].format(english[:-1])} {verb[0]}", f"{frame[1].format(french[:-1].rstrip())} {verb[1]}"
+
+
+def plain(text: str) -> str:
+    """A text without accents, as it is typed on a foreign keyboard."""
+    letters = unicodedata.normalize("NFD", text.replace("œ", "oe").replace("Œ", "Oe"))
+    return unicodedata.normalize("NFC", "".join(letter for letter in letters if not unicodedata.combining(letter)))
+
+
 def write(folder: Path, name: str, chosen: Iterable[Pair]) -> None:
     """Write pairs as `NAME.en` and `NAME.fr`."""
     lines = list(chosen)
@@ -82,17 +132,20 @@ def write(folder: Path, name: str, chosen: Iterable[Pair]) -> None:
 
 
 def prepare_text(data: Path, cldr: Path, folder: Path) -> None:
-    """Write the training texts, `all` and `last`, and the held-out sets of Tatoeba."""
+    """Write the training texts, `all`, `last` and `plain`, and the held-out sets of Tatoeba."""
     folder.mkdir(parents=True, exist_ok=True)
     sets = split(pairs(data / "tatoeba", "fra-eng"))
     for name in HELD_OUT:
         write(folder, f"tatoeba-{name}", sets[name])
     held_out = range(HELD_OUT["test"].stop)
+    source = random.Random(4)
     small = {
         "tatoeba": [*sets["train"], *pairs(data / "tatoeba", "more")],
         "documentation": [*pairs(data / "pydocs", "pydocs"), *pairs(data / "tico", "tico19")],
         "lists": cldr_pairs(cldr, "en", "fr"),
         "everyday": everyday(),
+        "words": dict.fromkeys(words([*everyday(), *entries()])),
+        "quoted": quoted(source.sample(sets["train"], QUOTED), source),
         "phrases": phrases(PHRASES, seed=3),
     }
     others = [
@@ -104,6 +157,8 @@ def prepare_text(data: Path, cldr: Path, folder: Path) -> None:
     ]
     europarl = [pair for part in range(4) for pair in pairs(data / "europarl", f"europarl-part{part}")]
     write(folder, "all", europarl + others)
+    unmarked = source.sample([pair for pair in others if plain(pair[1]) != pair[1]], PLAIN)
+    write(folder, "plain", [(english, plain(french)) for english, french in unmarked])
     last = random.Random(1).sample(europarl, EUROPARL_PAIRS) + others
     write(folder, "links", random.Random(2).sample(last, LINK_PAIRS))
     write(folder, "last", last)  # The last of all: by it, a run that was stopped knows that the text is whole.
