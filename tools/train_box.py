@@ -143,7 +143,8 @@ def teach_spans(data: Path, cldr: Path, pair: str, output: Path) -> Path:
         box_text.prepare_text(data, cldr, text)
     start = extend(BOX / pair, output / "extended")
     valid = files(pair, text / "tatoeba-dev", prefix="--valid-")
-    return train(output / "model", SPAN_SETTINGS, *files(pair, text / "last"), *valid, "--from", start)
+    texts = [text / "last", text / "plain"] if pair.startswith("fr") else [text / "last"]
+    return train(output / "model", SPAN_SETTINGS, *files(pair, *texts), *valid, "--from", start)
 
 
 def install(model: Path, pair: str, links: list[object]) -> None:
