@@ -35,7 +35,7 @@ STEPS = {
     "fr-en": {
         "Europarl and Tatoeba": "f0b51b6",
         "symbols of protected spans, augmentation, word lists, templates": "a34e0ba",
-        "24,000 everyday pairs, three times as many templates; buttons, quotations, text without accents": "",
+        "23,500 everyday pairs, three times as many templates; buttons, quotations, text without accents": "",
     },
 }
 """By pair, what was new in a training, and the commit that brought its model; none is the working tree."""

@@ -37,10 +37,10 @@ _PAIRS = {
     "lists": 5_000,
     "everyday": 48_000,
     "short": 24_000,
-    "words": 24_000,
+    "words": 75_000,
     "phrases": 28_000,
     "quoted": 8_000,
-    "plain": 12_000,
+    "plain": 20_000,
 }
 """The pairs of each text that the last training reads: some of them, or all of them several times."""
 _QUOTED = {
