@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,9 @@ from benchmarks.lib import built_in
 from benchmarks.lib.command import Parser, cost_of, rnnsearch
 from benchmarks.lib.record import RESULTS, machine, read, sized, write_result
 from benchmarks.peers import aligners as peer_aligners
-from rnnsearch.alignment import Aligner, LineLinks
+from rnnsearch.alignment import Aligner, Corpus, LineLinks
 from rnnsearch.atomic import write_json, write_text
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.read import read_lines, read_pairs
 from rnnsearch.data.word_alignments import Links, Symmetry, parse_gold, to_pharaoh
 from rnnsearch.text.tokenize import Tokenizer
 
@@ -154,7 +155,8 @@ def blind(data: Path, output: Path, peers: Path, names: Sequence[str]) -> None:
     text = written(output, (sources, targets), lambda: training)
     files: dict[str, list[Links]] = {}
     if OURS in names:
-        files[OURS] = [line.links() for line in ours(text, output, test)[0]]
+        aligner = learned(text, output.with_name(f"{output.name}.aligner"))
+        files[OURS] = [line.links() for line in aligner.align(zip(sources, targets, strict=True))]
     for name, file, way in (("eflomal", "eflomal-intersection", WAYS[0]), ("fast_align", "fast_align", WAYS[-1])):
         if name in names:
             files[file] = theirs(name, peers, text, output, test)["links"][way]
@@ -179,6 +181,17 @@ def ours(text: Sequence[Path], output: Path, test: Aligned) -> tuple[list[LineLi
     return list(Aligner.load(kept).align(zip(test.sources, test.targets, strict=True))), cost
 
 
+def learned(text: Sequence[Path], kept: Path) -> Aligner:
+    """An aligner that has learned from the two files of a text. It is kept, and loaded if the script runs again."""
+    work = kept.with_name(f"{kept.name}.parts")
+    if not (kept / "aligner.json").exists():
+        print(f"{kept.name}: learning", file=sys.stderr)
+        work.mkdir(exist_ok=True)
+        Aligner.learn(Corpus(read_pairs(text[:1], text[1:]), work)).save(kept)
+        rmtree(work)
+    return Aligner.load(kept)
+
+
 def theirs(name: str, peers: Path, text: Sequence[Path], output: Path, test: Aligned) -> dict[str, Any]:
     """Another aligner: its links of each direction, or symmetrised by itself or by us, and the cost."""
     aligner = OTHERS[name]
@@ -191,12 +204,14 @@ def theirs(name: str, peers: Path, text: Sequence[Path], output: Path, test: Ali
 
 
 def measured(command: list[str], text: Sequence[Path], result: Path) -> dict[str, Any]:
-    """The cost of a command that aligns a text and writes `result` last; kept beside it."""
-    kept = result.with_name(f"{result.name}.cost.json")
+    """The cost of a command that aligns a text in one thread and writes `result` last; kept beside it."""
+    kept, parts, temporary = (result.with_name(f"{result.name}.{end}") for end in ("cost.json", "parts", "temporary"))
     if not kept.exists():
         print(f"{result.name}: aligning", file=sys.stderr)
-        cost, pairs = cost_of(command), sum(1 for _ in read_lines(text[0]))
+        temporary.mkdir(exist_ok=True)
+        cost, pairs = cost_of(command, 1, (temporary, parts)), sum(1 for _ in read_lines(text[0]))
         write_json(kept, cost | {"pairs": pairs, "pairs_per_second": pairs / cost["processor"]})
+        rmtree(temporary)
     return dict(json.loads(kept.read_text(encoding="utf-8")))
 
 

@@ -20,7 +20,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.alignment.aligner_scores import scored
-from benchmarks.alignment.aligners import OURS, ours
+from benchmarks.alignment.aligners import OURS, learned
 from benchmarks.alignment.gold import LANGUAGES, language_sets, language_text
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import RESULTS, machine, read, write_result
@@ -41,9 +41,10 @@ def main() -> None:
     for language in arguments.languages:
         source = arguments.data / "align" / language
         text, sets = language_text(source, folder), language_sets(source)
+        aligner = learned(text, folder / f"{language}.aligner")
         record[language] = {"machine": on, "sets": {}}
         for name, pairs in sets.items():
-            lines, _ = ours(text, folder / language, pairs)
+            lines = list(aligner.align(zip(pairs.sources, pairs.targets, strict=True)))
             words = sum(map(len, pairs.sources + pairs.targets)) / 2  # on average of both sides
             record[language]["sets"][name] = described(lines, words, pairs.gold if name == "dev" else [])
             if name == "test":

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.alignment.aligners import ours, text_of
+from benchmarks.alignment.aligners import learned, text_of
 from benchmarks.alignment.gold import (
     LANGUAGES,
     Aligned,
@@ -76,14 +76,16 @@ def main() -> None:
     for name, sizes in TEXTS.items():
         for lines in sizes:
             text, known = known_links(name, lines, arguments.data, folder)
-            output = folder / (f"{name}-{lines}" if lines else name)
-            for line, gold in zip(ours(text, output, known)[0], known.gold, strict=True):
+            aligner = learned(text, folder / f"{name}-{lines or 'all'}.aligner")
+            found = aligner.align(zip(known.sources, known.targets, strict=True))
+            for line, gold in zip(found, known.gold, strict=True):
                 evidence, linked, weight = cells(line, gold, GENERATED if name == "built-in" else 1.0)
                 collected.append((evidence, linked, weight / 2))
                 collected.append((evidence[:, TURNED], linked, weight / 2))
     weights = fit(*(np.concatenate(parts) for parts in zip(*collected, strict=True)))
     path = Path(TINY) / WEIGHTS.name if TINY else WEIGHTS
     write_text(path, json.dumps({name: np.round(part, 4).tolist() for name, part in weights.items()}) + "\n")
+    print(f"wrote {path}")
 
 
 def known_links(name: str, lines: int | None, data: Path, folder: Path) -> tuple[Sequence[Path], Aligned]:

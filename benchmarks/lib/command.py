@@ -78,11 +78,17 @@ def run(*command: object, threads: int | None = None, log: Path | None = None) -
         subprocess.run(rnnsearch(*command), check=True, env=variables, stdout=told, stderr=told)
 
 
-def cost_of(command: list[str], threads: int | None = None) -> dict[str, float]:
-    """Run a program: its processor seconds, the seconds that passed, and its peak memory in MB."""
-    script = Path(__file__).with_name("cost.py")
-    variables = environment(threads) if threads else None
-    done = subprocess.run([sys.executable, script, *command], check=True, env=variables, stdout=subprocess.PIPE, text=True)
+def cost_of(command: list[str], threads: int | None = None, temporary: Sequence[Path] = ()) -> dict[str, float]:
+    """Run a program: its processor seconds, the seconds that passed, and its peak memory in MB.
+
+    With `temporary`, folders in which it may keep files until it ends, also their peak size together; the first one is where
+    the program has its temporary files.
+    """
+    script, watched = Path(__file__).with_name("cost.py"), ["--temporary", *map(str, temporary)] if temporary else []
+    own = {"TMPDIR": str(temporary[0].resolve())} if temporary else {}
+    variables = environment(threads, **own) if threads or own else None
+    command = [sys.executable, str(script), *watched, "--", *command]
+    done = subprocess.run(command, check=True, env=variables, stdout=subprocess.PIPE, text=True)
     cost: dict[str, float] = json.loads(done.stdout)
     return cost
 

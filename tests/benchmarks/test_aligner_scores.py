@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -44,11 +45,27 @@ def test_reliability_compares_the_probability_with_the_share_of_sure_links() -> 
     assert cells["expected_calibration_error"] == pytest.approx((3 * 0.25 + 4 * 0.2) / 7)
 
 
+def cost_of(program: str, *options: object) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, cost_script.__file__, *map(str, options), "--", sys.executable, "-c", program]
+    return subprocess.run(command, stdout=subprocess.PIPE, check=False)
+
+
 def test_the_cost_of_a_command_is_its_own_and_its_childrens() -> None:
     hungry = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'b = bytearray(80 << 20); sum(range(10**6))'])"
-    cost = [sys.executable, cost_script.__file__, sys.executable, "-c", hungry]
-    told = json.loads(subprocess.run(cost, stdout=subprocess.PIPE, check=True).stdout)
+    told = json.loads(cost_of(hungry).stdout)
     assert 80 < told["megabytes"] < 160
     assert told["processor"] > 0
-    failing = [sys.executable, cost_script.__file__, sys.executable, "-c", "raise SystemExit(3)"]
-    assert subprocess.run(failing, stdout=subprocess.PIPE, check=False).returncode == 3
+    assert "temporary_megabytes" not in told
+    assert cost_of("raise SystemExit(3)").returncode == 3
+
+
+def test_temporary_files_cost_what_they_are_at_their_greatest(tmp_path: Path) -> None:
+    folders = [tmp_path / "kept", tmp_path / "made later"]
+    folders[0].mkdir()
+    (folders[0] / "old").write_bytes(bytes(2 << 20))
+    program = (
+        f"import os, pathlib, time; folder = pathlib.Path({str(folders[1])!r}); folder.mkdir(); file = folder / 'new'; "
+        "file.write_bytes(bytes(range(256)) * (12 << 10)); time.sleep(0.6); file.unlink()"
+    )
+    told = json.loads(cost_of(program, "--temporary", *folders).stdout)
+    assert told["temporary_megabytes"] == 5

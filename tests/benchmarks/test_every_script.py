@@ -90,6 +90,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "speed/training_speed": (f"{PEERS} --pairs 8 --pairs 16",),
     "speed/translation_speed": (PEERS,),
     "speed/versions": ("--against {root}",),
+    "speed/word_aligners": (PEERS,),
     "pages/render": (),
     "peers/rnnsearch/training": ("--size tiny --updates 2",),
     "peers/rnnsearch/search": (),

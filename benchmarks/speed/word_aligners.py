@@ -1,0 +1,67 @@
+"""Speed of word aligners: `rnnsearch align` and others on the same pairs, in one thread and in all of them.
+
+    python benchmarks/speed/word_aligners.py --data DATA --output RUNS --peers PYTHON [--pairs 100000] [--others NAME ...]
+
+The text is so many pairs of Europarl, drawn at random. Each program learns from it and writes the links of all its lines,
+in both directions. Of each run, the record tells processor seconds, the seconds that passed, peak memory, and the peak size
+of temporary files. PYTHON is that of an environment with the packages `eflomal` and `systran-align`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.alignment.aligners import europarl, written
+from benchmarks.lib.command import Parser, cost_of, rnnsearch
+from benchmarks.lib.record import machine, sized, undisturbed, write_speed
+from benchmarks.peers.aligners import ALIGNERS
+
+OURS = "rnnsearch"
+
+
+def main() -> None:
+    """Write the text, let one after the other align it, record."""
+    parser = Parser(__doc__, "data", "output")
+    parser.add_argument("--peers", type=Path, required=True, help="a Python with eflomal and systran-align")
+    parser.add_argument("--pairs", type=int, default=sized(100_000, 60))
+    parser.add_argument("--others", nargs="+", choices=ALIGNERS, default=["eflomal"], help="what ours is compared with")
+    parser.add_speed()
+    arguments = parser.parse_args()
+
+    on, folder = machine(), arguments.output / "word_aligners"
+    folder.mkdir(parents=True, exist_ok=True)
+    text = written(folder / str(arguments.pairs), ([], []), lambda: europarl(arguments.data, arguments.pairs))
+    runs = []
+    for name in (OURS, *arguments.others):
+        for threads in sorted({1, arguments.threads}):
+            run = undisturbed(
+                lambda name=name, threads=threads: cost(name, arguments.peers, text, threads), arguments.background
+            )
+            speed = arguments.pairs / run.found["processor"]
+            print(
+                f"{name}, {threads} threads: {speed:.0f} pairs a processor second, {run.found['passed']:.0f} s", flush=True
+            )
+            runs.append({"aligner": name, "threads": threads, "pairs_per_second": speed, **run.found, **run.load()})
+    write_speed(f"speed/word_aligners-{arguments.pairs}", machine=on, pairs=arguments.pairs, runs=runs)
+
+
+def cost(name: str, peers: Path, text: Sequence[Path], threads: int) -> dict[str, float]:
+    """What it costs an aligner to learn from this text and to link all its words."""
+    with TemporaryDirectory(prefix="word-aligners-") as folder:
+        temporary, output = Path(folder) / "temporary", Path(folder) / "links"
+        temporary.mkdir()
+        if name == OURS:
+            command = rnnsearch("align", "--source", text[0], "--target", text[1], "--output", output)
+        else:
+            links = [output.with_name(f"{output.name}-{of}") for of in ALIGNERS[name].writes]
+            command = [*map(str, ALIGNERS[name].command(peers, text, links))]
+        return cost_of(command, threads, (temporary, output.with_name(f"{output.name}.parts")))
+
+
+if __name__ == "__main__":
+    main()
