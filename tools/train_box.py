@@ -18,8 +18,9 @@ Then, for either pair, what is installed learns the symbols of protected spans, 
 
 CLDR is a folder with the packages of Unicode's CLDR (`npm pack cldr-localenames-full`, and so on; `tools/box/cldr.py` lists
 them). The model is trained further on Tatoeba, a part of Europarl, documentation, word lists, phrases made from templates,
-and everyday sentences that were written for it (`tools/box/everyday`), with `training.augment`, and replaces the installed
-one. The same command with another OUTPUT goes on from the model that is then installed.
+sentences in quotation marks, French without accents where it is the source, and everyday words and sentences that were
+written for it (`tools/box/everyday`), with `training.augment`, and replaces the installed one. The same command with
+another OUTPUT goes on from the model that is then installed.
 
 The model of all of Europarl and Tatoeba is trained further on Tatoeba and a part of Europarl, so that it knows everyday
 sentences as well as those of the parliament. From English, the last two lines do the same once more: all of the text, then
@@ -77,12 +78,12 @@ SETTINGS = {
 }
 SPAN_SETTINGS = {
     **_SETTINGS,
-    "training.learning_rate": 8e-4,
+    "training.learning_rate": 7e-4,
     "training.warmup_updates": 100,
     "training.dropout": 0.1,
     "training.batch_size": 160,
-    "training.max_updates": 1100,
-    "training.validate_every": 1000,
+    "training.max_updates": 2000,
+    "training.validate_every": 700,
     "training.seed": 21,
     "training.guided_alignment": 0,  # The model aligns already; names would need links, too.
     "training.augment": "capitals,titles,typos,accents,apostrophes,endings,joined,symbols",
@@ -143,7 +144,8 @@ def teach_spans(data: Path, cldr: Path, pair: str, output: Path) -> Path:
         box_text.prepare_text(data, cldr, text)
     start = extend(BOX / pair, output / "extended")
     valid = files(pair, text / "tatoeba-dev", prefix="--valid-")
-    return train(output / "model", SPAN_SETTINGS, *files(pair, text / "last"), *valid, "--from", start)
+    texts = [text / "last", text / "plain"] if pair.startswith("fr") else [text / "last"]
+    return train(output / "model", SPAN_SETTINGS, *files(pair, *texts), *valid, "--from", start)
 
 
 def install(model: Path, pair: str, links: list[object]) -> None:

@@ -111,8 +111,8 @@ def held_out(pair: str, text: Path, folder: Path) -> tuple[Path, Path]:
     They are held out by their English, so from French some are left out, and from English none.
     """
     source, target = pair.split("-")
-    train = next(name for name in ("last", "tatoeba-train") if (text / f"{name}.{source}").exists())
-    known = set(map(words_alone, read_lines(text / f"{train}.{source}")))
+    trained = [path for name in ("last", "tatoeba-train") if (path := text / f"{name}.{source}").exists()]
+    known = {words_alone(line) for path in trained for line in read_lines(path)}
     pairs = zip(read_lines(text / f"tatoeba-test.{source}"), read_lines(text / f"tatoeba-test.{target}"), strict=True)
     unknown = [both for both in pairs if words_alone(both[0]) not in known]
     files = folder / f"tatoeba.{source}", folder / f"tatoeba.{target}"

@@ -48,6 +48,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "quality/ablation": (f"{TEXTS} --only best LSTM",),
     "quality/blind": ("--data {data}",),
     "quality/box": ("--data {data} --trained {data}/box --after {model}",),
+    "quality/box_steps": ("--data {data} --text {data}/box/text",),
     "quality/data_selection": ("--data {data} --lines 400",),
     "quality/europarl": (TEXTS,),
     "quality/everyday_text": ("",),

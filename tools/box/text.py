@@ -1,4 +1,4 @@
-"""The training text: all of Europarl, Tatoeba, documentation, word lists, and everyday phrases.
+"""The text of the last training: some of Europarl and Tatoeba, documentation, word lists, and everyday phrases.
 
 Tatoeba has many French sentences for an English one, so it is split by English sentence: no English sentence of the
 development or test set, in whatever case and punctuation, is in the training text. The test set takes the first French
@@ -12,25 +12,52 @@ import hashlib
 import lzma
 import random
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from box.cldr import Pair, cldr_pairs
-from box.phrases import phrases
+from box.phrases import entries, phrases
 from rnnsearch.atomic import atomic_write
 
 HELD_OUT = {"dev": range(1), "test": range(1, 3)}
 """The hundredths of the English sentences of Tatoeba that each held-out set has."""
 EVERYDAY = Path(__file__).parent / "everyday"
 """Words, signs, phrases and sentences with their translations, in files by kind, written for this purpose."""
+SHORT = ("basic-words", "messages", "requests", "signs")
+"""Files of words, buttons, signs and short sentences, which are read more often than their number would say."""
 EUROPARL_PAIRS = 60_000
-"""The pairs of Europarl that the last training reads, beside everything else."""
+"""The pairs of Europarl that the training of `train_box.py` without `--spans` reads."""
 LINK_PAIRS = 80_000
 """The pairs that the alignment layer learns from, drawn from the text of the last training."""
-PHRASES = 120_000
-"""The phrases that are made from templates."""
-_TIMES = {"tatoeba": 2, "documentation": 1, "lists": 2, "everyday": 10, "phrases": 1}
-"""How often a text is read while Europarl is read once."""
+_PAIRS = {
+    "europarl": 12_000,
+    "tatoeba": 45_000,
+    "documentation": 5_000,
+    "lists": 5_000,
+    "everyday": 48_000,
+    "short": 24_000,
+    "words": 75_000,
+    "phrases": 28_000,
+    "quoted": 8_000,
+    "plain": 20_000,
+}
+"""The pairs of each text that the last training reads: some of them, or all of them several times."""
+_QUOTED = {
+    ".": (('"{},"', "« {} »,"), ("he said.", "dit-il."), ("she said.", "dit-elle."), ("he answered.", "répondit-il.")),
+    "?": (('"{}?"', "« {} ? »"), ("he asked.", "demanda-t-il."), ("she asked.", "demanda-t-elle.")),
+    "!": (('"{}!"', "« {} ! »"), ("he shouted.", "cria-t-il."), ("she shouted.", "cria-t-elle.")),
+}
+"""For the final mark of a sentence: how the sentence is quoted before a verb of saying, and such verbs."""
+_INTRODUCED = (
+    ("", ""),
+    ("He said: ", "Il a dit : "),
+    ("She answered: ", "Elle a répondu : "),
+    ("My mother always says: ", "Ma mère dit toujours : "),
+    ("The message says: ", "Le message dit : "),
+    ("It said ", "Il était écrit "),
+)
+"""What comes before a quoted sentence."""
 
 
 def pairs(folder: Path, name: str) -> Iterator[Pair]:
@@ -62,15 +89,45 @@ def split(tatoeba: Iterable[Pair]) -> dict[str, list[Pair]]:
     return sets
 
 
-def everyday() -> list[Pair]:
-    """The everyday words, phrases and sentences, each pair once."""
+def everyday(*names: str) -> list[Pair]:
+    """The everyday words, phrases and sentences of these files, or of all of them; each pair once."""
     pairs: dict[Pair, None] = {}
-    for path in sorted(EVERYDAY.glob("*.tsv")):
-        with path.open(encoding="utf-8", newline="") as file:
+    for name in names or sorted(path.stem for path in EVERYDAY.glob("*.tsv")):
+        with (EVERYDAY / f"{name}.tsv").open(encoding="utf-8", newline="") as file:
             rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
             next(rows)
             pairs |= dict.fromkeys((english, french) for english, french in rows)
     return list(pairs)
+
+
+def words(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """The words and short phrases of these pairs with a capital, as buttons and answers have them, and as a sentence."""
+    for english, french in pairs:
+        if len(french.split()) <= 3 and english[-1:].isalnum() and french[-1:].isalnum() and french[0].islower():
+            english, french = (side[0].upper() + side[1:] for side in (english, french))
+            yield english, french
+            yield f"{english}.", f"{french}."
+
+
+def quoted(pairs: Iterable[Pair], source: random.Random) -> Iterator[Pair]:
+    """Sentences in the quotation marks of their languages, alone and with a verb of saying before or after them."""
+    for english, french in pairs:
+        mark = french[-1]
+        if mark not in _QUOTED or english[-1] != mark or '"' in english or "«" in french:
+            continue
+        if source.random() < 0.5:
+            before = source.choice(_INTRODUCED)
+            yield f'{before[0]}"{english}"', f"{before[1]}« {french} »"
+        else:
+            frame, *verbs = _QUOTED[mark]
+            verb = source.choice(verbs)
+            yield f"{frame[0].format(english[:-1])} {verb[0]}", f"{frame[1].format(french[:-1].rstrip())} {verb[1]}"
+
+
+def plain(text: str) -> str:
+    """A text without accents, as it is typed on a foreign keyboard."""
+    letters = unicodedata.normalize("NFD", text.replace("œ", "oe").replace("Œ", "Oe"))
+    return unicodedata.normalize("NFC", "".join(letter for letter in letters if not unicodedata.combining(letter)))
 
 
 def write(folder: Path, name: str, chosen: Iterable[Pair]) -> None:
@@ -81,29 +138,40 @@ def write(folder: Path, name: str, chosen: Iterable[Pair]) -> None:
             path.write_text("".join(f"{pair[side]}\n" for pair in lines), encoding="utf-8")
 
 
+def drawn(pairs: Iterable[Pair], count: int, source: random.Random) -> list[Pair]:
+    """So many pairs that are in the training text: some of these, or each of these as often as it takes."""
+    held_out = range(HELD_OUT["test"].stop)
+    known = [pair for pair in pairs if hundredth(pair[0]) not in held_out]
+    times, rest = divmod(count, len(known))
+    return known * times + source.sample(known, rest)
+
+
 def prepare_text(data: Path, cldr: Path, folder: Path) -> None:
-    """Write the training texts, `all` and `last`, and the held-out sets of Tatoeba."""
+    """Write the training texts, `last` and `plain`, and the sets of Tatoeba.
+
+    `plain` is for models that translate from French: it has no accents.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     sets = split(pairs(data / "tatoeba", "fra-eng"))
-    for name in HELD_OUT:
+    for name in ("train", *HELD_OUT):
         write(folder, f"tatoeba-{name}", sets[name])
-    held_out = range(HELD_OUT["test"].stop)
-    small = {
-        "tatoeba": [*sets["train"], *pairs(data / "tatoeba", "more")],
+    source = random.Random(1)
+    sentences = [*sets["train"], *pairs(data / "tatoeba", "more")]
+    accented = [(english, plain(french)) for english, french in [*everyday(), *sets["train"]] if plain(french) != french]
+    texts = {
+        "europarl": [pair for part in range(4) for pair in pairs(data / "europarl", f"europarl-part{part}")],
+        "tatoeba": sentences,
         "documentation": [*pairs(data / "pydocs", "pydocs"), *pairs(data / "tico", "tico19")],
         "lists": cldr_pairs(cldr, "en", "fr"),
         "everyday": everyday(),
-        "phrases": phrases(PHRASES, seed=3),
+        "short": everyday(*SHORT),
+        "words": dict.fromkeys(words([*everyday(), *entries()])),
+        "phrases": phrases(_PAIRS["phrases"] * 11 // 10, seed=3),
+        "quoted": quoted(sentences, source),
+        "plain": accented,
     }
-    others = [
-        pair
-        for name, text in small.items()
-        for pair in text
-        if hundredth(pair[0]) not in held_out
-        for _ in range(_TIMES[name])
-    ]
-    europarl = [pair for part in range(4) for pair in pairs(data / "europarl", f"europarl-part{part}")]
-    write(folder, "all", europarl + others)
-    last = random.Random(1).sample(europarl, EUROPARL_PAIRS) + others
-    write(folder, "links", random.Random(2).sample(last, LINK_PAIRS))
+    chosen = {name: drawn(text, _PAIRS[name], source) for name, text in texts.items()}
+    write(folder, "plain", chosen.pop("plain"))
+    last = [pair for text in chosen.values() for pair in text]
+    write(folder, "links", source.sample(last, LINK_PAIRS))
     write(folder, "last", last)  # The last of all: by it, a run that was stopped knows that the text is whole.

@@ -127,6 +127,14 @@ def lexicon() -> dict[str, tuple[Entry, ...]]:
     return {kind: tuple(dict.fromkeys(entries)) for kind, entries in found.items()}
 
 
+def entries() -> Iterator[tuple[str, str]]:
+    """The words of the lexicon in English and French, alone and with their articles."""
+    for entry in dict.fromkeys(entry for entries in lexicon().values() for entry in entries):
+        yield entry.english, entry.citation
+        if entry.english[0].islower() and "|" not in entry.french:
+            yield f"the {entry.english}", _FRENCH["le"](entry)
+
+
 @cache
 def templates() -> tuple[tuple[str, str], ...]:
     """The pairs of templates in `templates.tsv`."""

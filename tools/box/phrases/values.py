@@ -187,6 +187,25 @@ def _version(source: random.Random) -> str:
     return ".".join(str(source.randrange(20)) for _ in range(source.choice((2, 3))))
 
 
+_STREETS = (
+    "rue de la République|rue Victor-Hugo|avenue Jean-Jaurès|place de la Mairie|rue des Lilas|boulevard Voltaire|"
+    "rue du Moulin|chemin des Vignes|avenue de la Gare|impasse des Roses|rue Pasteur|quai de la Loire|rue de l'Église|"
+    "High Street|Baker Street|Park Avenue|Mill Lane|Station Road|King Street"
+)
+_TOWNS = "Paris|Lyon|Lille|Nantes|Toulouse|Bordeaux|Rennes|Dijon|Tours|Grenoble|Leeds|Boston"
+
+
+def _street(source: random.Random) -> tuple[str, str]:
+    number, street = f"{source.randrange(1, 200)}{source.choice(('', '', '', ' bis'))}", source.choice(_STREETS.split("|"))
+    town = f", {source.randrange(10, 96)}{source.randrange(10)}00 {source.choice(_TOWNS.split('|'))}" * source.randrange(2)
+    return f"{number} {street}{town}", f"{number}{source.choice((',', ''))} {street}{town}"
+
+
+def _bytes(source: random.Random) -> tuple[str, str]:
+    number, unit = source.choice((1, 2, 4, 5, 8, 10, 16, 25, 32, 50, 64, 100, 128, 256, 500, 512)), source.choice("KMGT")
+    return f"{number} {unit}B", f"{number}{_NBSP}{unit.lower() if unit == 'K' else unit}o"
+
+
 def _gate(source: random.Random) -> str:
     return source.choice((str(source.randrange(1, 60)), f"{source.choice('ABCDEF')}{source.randrange(1, 40)}"))
 
@@ -194,6 +213,7 @@ def _gate(source: random.Random) -> str:
 VALUES: dict[str, Callable[[random.Random], tuple[str, str]]] = {
     "age": _age,
     "big": _big,
+    "bytes": _bytes,
     "code": _same(_code),
     "count": _count,
     "date": _date,
@@ -211,6 +231,7 @@ VALUES: dict[str, Callable[[random.Random], tuple[str, str]]] = {
     "placeholder": _same(_placeholder),
     "price": _price,
     "speed": _measure("km/h", values=(30, 50, 70, 80, 90, 110, 130)),
+    "street": _street,
     "telephone": _same(_telephone),
     "temp": _temperature,
     "time": _time,

@@ -1,0 +1,86 @@
+"""What each training of the bundled translators brought: every model that was ever bundled, measured by the present program.
+
+    python benchmarks/quality/box_steps.py --data DATA --text RUNS/box/text --pair fr-en
+
+The models are those of commits that changed `src/rnnsearch/box/PAIR`; the last one may be that of the working tree. DATA has
+`wmt/newstest2013.LANGUAGE.gz`, and RUNS/box/text is what `tools/train_box.py` has written. All models are scored on the same
+sentences. Writes `results/quality/box_steps-PAIR.json`, from which `render.py installed-translator` makes a table.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.lib.command import Parser, run
+from benchmarks.lib.record import TINY, machine, write_result
+from benchmarks.quality.box import held_out
+from rnnsearch.model_catalog import BOX, DEFAULT
+from rnnsearch.model_files import WEIGHTS
+
+ROOT = Path(__file__).parents[2]
+STEPS = {
+    "en-fr": {
+        "Europarl and Tatoeba": "0aeb71c",
+        "the mean of three such models": "3b13163",
+        "symbols of protected spans, augmentation, word lists, templates": "501ec95",
+        "21,800 everyday pairs, three times as many templates": "ae1f8f9",
+    },
+    "fr-en": {
+        "Europarl and Tatoeba": "f0b51b6",
+        "symbols of protected spans, augmentation, word lists, templates": "a34e0ba",
+        "23,500 everyday pairs, three times as many templates; buttons, quotations, text without accents": "",
+    },
+}
+"""By pair, what was new in a training, and the commit that brought its model; none is the working tree."""
+
+
+def model_of(commit: str, pair: str, folder: Path) -> Path:
+    """The bundled model of a commit, in a folder; the present one where the commit is not given."""
+    if not commit:
+        return BOX / pair
+    place = (BOX / pair).relative_to(ROOT)
+    archive = subprocess.run(["git", "archive", commit, str(place)], cwd=ROOT, capture_output=True, check=True).stdout
+    subprocess.run(["tar", "-x", "-C", str(folder)], input=archive, check=True)
+    return folder / place
+
+
+def measured(model: Path, tests: dict[str, tuple[Path, Path]], written: Path) -> dict[str, Any]:
+    """The size, the lines of the behaviour suite that are right, and BLEU, of a model."""
+    run("evaluate", "--behaviour", "--model", model, "--json", written)
+    behaviour = json.loads(written.read_text())
+    bleu = {}
+    for name, (source, reference) in tests.items():
+        options = ("--output", written.with_suffix(".txt"), "--json", written)
+        run("evaluate", "--model", model, "--source", source, "--reference", reference, *options)
+        bleu[name] = json.loads(written.read_text())["all"]["bleu"]
+    weights = (model / WEIGHTS).stat().st_size
+    return {"weights_bytes": weights, "behaviour": {key: behaviour[key] for key in ("passed", "of")}, "bleu": bleu}
+
+
+def main() -> None:
+    """Measure the models of a pair, the oldest first."""
+    parser = Parser(__doc__, "data")
+    parser.add_argument("--text", type=Path, required=True, help="the held-out sets and the training text of train_box.py")
+    parser.add_argument("--pair", choices=STEPS, default=DEFAULT, help="the languages, source and target")
+    arguments = parser.parse_args()
+    pair = arguments.pair
+    rows = {}
+    for name, commit in list(STEPS[pair].items())[-1 if TINY else 0 :]:
+        with TemporaryDirectory() as folder:
+            news = tuple(arguments.data / "wmt" / f"newstest2013.{language}.gz" for language in pair.split("-"))
+            tests = {"Tatoeba": held_out(pair, arguments.text, Path(folder)), "newstest2013": news}
+            model = model_of("" if TINY else commit, pair, Path(folder))
+            rows[name] = measured(model, tests, Path(folder) / "written.json")
+        print(f"{name}: {rows[name]}", flush=True)
+    write_result(f"quality/box_steps-{pair}", machine=machine(), rows=rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""The text of the bundled translators' last training: single words, quotations, and how many pairs of each kind."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from box.phrases import entries
+from box.text import HELD_OUT, drawn, hundredth, plain, quoted, words
+
+SENTENCES = [("He is late.", "Il est en retard."), ("Where is it?", "Où est-ce ?"), ("Stop!", "Arrêtez !")]
+
+
+def test_a_word_is_read_with_a_capital_and_as_a_sentence() -> None:
+    assert list(words([("dog", "chien")])) == [("Dog", "Chien"), ("Dog.", "Chien.")]
+
+
+@pytest.mark.parametrize(
+    "pair", [("Paris", "Paris"), ("Stop!", "arrêtez !"), ("as soon as you can", "aussi vite que tu peux")]
+)
+def test_names_sentences_and_long_phrases_stay_as_they_are(pair: tuple[str, str]) -> None:
+    assert list(words([pair])) == []
+
+
+def test_quotations_have_the_marks_of_their_language_once() -> None:
+    made = list(quoted(SENTENCES * 20, random.Random(1)))
+    assert len(made) == 60
+    for english, french in made:
+        assert (english.count('"'), french.count("« "), french.count(" »")) == (2, 1, 1)
+        assert "».." not in french
+        assert '"".' not in english
+    assert ('"He is late," he said.', "« Il est en retard », dit-il.") in made
+    assert ('"Where is it?" she asked.', "« Où est-ce ? » demanda-t-elle.") in made
+
+
+def test_what_is_in_quotation_marks_is_not_quoted_again() -> None:
+    assert list(quoted([('He said "no".', "Il a dit « non »."), ("Well", "Bien")], random.Random(1))) == []
+
+
+def test_plain_text_has_the_letters_without_accents() -> None:
+    assert plain("Où est l'élève ? Ça, c'est mon cœur !") == "Ou est l'eleve ? Ca, c'est mon coeur !"
+
+
+def test_as_many_pairs_are_drawn_as_are_asked_for_and_none_that_is_held_out() -> None:
+    pairs = [(f"sentence number {number}", str(number)) for number in range(400)]
+    known = [pair for pair in pairs if hundredth(pair[0]) not in range(HELD_OUT["test"].stop)]
+    assert len(known) < 400
+    few, many = drawn(pairs, 10, random.Random(1)), drawn(pairs, 1000, random.Random(1))
+    assert (len(few), len(set(few)), len(many)) == (10, 10, 1000)
+    assert set(many) == set(known)
+
+
+def test_words_of_the_lexicon_come_with_their_articles() -> None:
+    found = list(entries())
+    assert {("dog", "chien"), ("the dog", "le chien"), ("apple", "pomme"), ("the apple", "la pomme")} <= set(found)
+    assert ("the Paris", "le Paris") not in found
