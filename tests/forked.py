@@ -7,7 +7,8 @@ status and an interpreter that shuts down at the end.
 
 What differs from a cold start:
 
-- What happens while modules are imported has happened, once for all; nothing in it can be interrupted or fail.
+- What happens while modules are imported has happened, once for all; nothing in it can be interrupted or fail. So it is with
+  the parser of the command line.
 - All children of a server have its hash seed, and its settings of what is read when Python or a library starts. A program
   that asks for other ones is refused (`_READ_AT_START`): use `subprocess`.
 - NumPy's global random numbers, which this project does not use, begin with the same state in all of them.
@@ -132,6 +133,8 @@ def command(code: str) -> list[str]:
 
 
 def _import_everything() -> None:
+    typer = importlib.import_module("typer.main")
+    typer.get_command = functools.cache(typer.get_command)  # the parser, which `main` builds here once for all
     from rnnsearch.cli import main
 
     sys.argv = ["rnnsearch", "presets"]

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -44,8 +45,7 @@ def sized(full: T, tiny: T) -> T:
 
 def machine() -> dict[str, Any]:
     """The processor, its cores, the software, and how busy other programs keep the machine."""
-    import torch  # The processes of clients do not need it.
-
+    torch = sys.modules.get("torch")  # what does without it need not import it
     model, instructions = platform.processor() or platform.machine(), ""
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
@@ -58,13 +58,21 @@ def machine() -> dict[str, Any]:
         "cpu": model,
         "instructions": instructions,
         "cores": os.cpu_count(),
-        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+        "gpu": torch.cuda.get_device_name() if torch and torch.cuda.is_available() else None,
         "background_cores": background_load(),
         "python": platform.python_version(),
-        "torch": torch.__version__,
+        "torch": _installed("torch"),
+        "onnxruntime": _installed("onnxruntime"),
         "rnnsearch": rnnsearch.__version__,
         "date": datetime.now(UTC).isoformat(timespec="minutes"),
     }
+
+
+def _installed(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def peak_megabytes(process: int | str = "self") -> int:

@@ -63,11 +63,12 @@ def main() -> None:
 
     with ThreadPoolExecutor(max_workers=arguments.jobs) as pool:
         rows = dict(zip(arguments.only, pool.map(row, arguments.only), strict=True))
-    before = read("quality/paper_recipe")
-    if before and before["updates"] == arguments.updates:
+    record = f"quality/paper_recipe-{arguments.updates}"
+    before = read(record)
+    if before:
         rows = {**before["rows"], **rows}
     ordered = {name: rows[name] for name in RECIPES if name in rows}
-    write_result("quality/paper_recipe", machine=on, updates=arguments.updates, sizes=SIZES, rows=ordered)
+    write_result(record, machine=on, updates=arguments.updates, sizes=SIZES, rows=ordered)
 
 
 def _curve(text: Path, model: Path, settings: tuple[str, ...], updates: int) -> list[dict[str, Any]]:

@@ -1,11 +1,12 @@
-"""The time from a cold start to the output of `--help`, and to the first translation of a small model.
+"""What a cold start costs: seconds, processor seconds and memory, until `--help` or the first translation is there.
 
     python benchmarks/speed/cold_start.py --model MODEL [--rounds 10]
 
-Every measurement is the wall time of a separate process, after one run that is not counted, so that the files are in the
-cache of the system and compiled loops in that of Numba. MODEL is a model folder, e.g. that of `rnnsearch demo`. The commands
-take turns in every round. The stages are measured in one process: the time of an import is that of the modules which no
-earlier stage has imported.
+Every measurement is of a separate process, after one run that is not counted, so that the files are in the cache of the system
+and modules are compiled. MODEL is a model folder, or the name of an installed one, such as `en-fr`. The commands take turns in
+every round. Medians are reported; the memory is the largest that was
+resident, in MB of 1,048,576 bytes. The stages are measured
+in one process: those of an import are what the modules cost which no earlier stage has imported.
 """
 
 from __future__ import annotations
@@ -14,45 +15,49 @@ import json
 import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser
+from benchmarks.lib.command import Parser, cost_of
 from benchmarks.lib.record import machine, sized, undisturbed, write_speed
 
 SENTENCE = "The old man gives the red book to the girl."
+PRECISIONS = "fp32", "int8"
 
 STAGES = """
-import json, sys, time
-began = time.perf_counter()
-seconds = {}
+import json, os, sys, time
+stages, began, before = {}, [0.0], [0.0]
 def stage(name):
-    global began
-    now = time.perf_counter()
-    seconds[name], began = now - began, time.perf_counter()
-import numpy; stage("import NumPy")
-import torch; stage("import PyTorch")
-import pydantic, rnnsearch.config; stage("import settings and Pydantic")
-try:
-    import numba
-except ImportError:
-    pass
-stage("import Numba")
-import rnnsearch.translation; stage("import rnnsearch.translation")
-model = rnnsearch.load(sys.argv[1]); stage("load the model")
-model.source_words(sys.argv[2]); stage("tokenise")
-model.translate(sys.argv[2]); stage("first translation")
-model.translate(sys.argv[2]); stage("second translation")
-print(json.dumps(seconds))
+    # The peak is counted anew: what an earlier stage needed for a moment and gave back is not in it.
+    status = open("/proc/self/status").read()
+    now, peak = (int(status.split(key)[1].split()[0]) / 1024 for key in ("VmRSS:", "VmHWM:"))
+    seconds = time.process_time()
+    stages[name] = {"processor_seconds": seconds - began[0], "added_mb": now - before[0], "resident_mb": now, "peak_mb": peak}
+    with open("/proc/self/clear_refs", "w") as refs:
+        refs.write("5")
+    began[0], before[0] = time.process_time(), now
+stage("Python")
+import numpy; stage("NumPy")
+import onnxruntime; stage("ONNX Runtime")
+import rnnsearch.config; stage("settings (Pydantic)")
+import rnnsearch.translation; stage("rnnsearch.translation")
+from rnnsearch.graphs.engine import signed_products_are_exact
+signed_products_are_exact(); stage("a first small graph")
+translator = rnnsearch.translation.load(sys.argv[1]); stage("load the model")
+how = {"precision": sys.argv[2]}
+translator.backend(translator.search_settings(how)); stage("its graphs")
+translator.translate(sys.argv[3], **how); stage("first translation")
+translator.translate(sys.argv[3], **how); stage("second translation")
+print(json.dumps(stages))
 """
 
 
 def main() -> None:
     """Measure, record, print."""
-    parser = Parser(__doc__, "model")
+    parser = Parser(__doc__)
+    parser.add_argument("--model", required=True, help="the folder of a model, or the name of an installed one")
     parser.add_argument("--rounds", type=int, default=sized(10, 1))
     arguments = parser.parse_args()
 
@@ -60,57 +65,53 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         text = Path(folder) / "text"
         text.write_text(SENTENCE + "\n", encoding="utf-8")
-        translate = ["-m", "rnnsearch", "translate", "--model", str(arguments.model)]
+        python = [sys.executable]
+        translate = [*python, "-m", "rnnsearch", "translate", "--model", arguments.model, str(text)]
         programs = {
-            "python, doing nothing": ["-c", "pass"],
-            "rnnsearch --help": ["-m", "rnnsearch", "--help"],
-            "rnnsearch translate --help": ["-m", "rnnsearch", "translate", "--help"],
-            "import torch": ["-c", "import torch"],
-            "rnnsearch translate, a missing file": [*translate, "none"],
-            "rnnsearch translate, one sentence": [*translate, str(text)],
+            "python, doing nothing": [*python, "-c", "pass"],
+            "rnnsearch --help": [*python, "-m", "rnnsearch", "--help"],
+            "rnnsearch translate --help": [*python, "-m", "rnnsearch", "translate", "--help"],
+            **{f"rnnsearch translate, {one}": [*translate, "--set", f"search.precision={one}"] for one in PRECISIONS},
         }
         for program in programs.values():
-            _seconds(program)
-        measured = undisturbed(
-            lambda: {name: statistics.median(times) for name, times in _in_turn(programs, arguments.rounds).items()}
-        )
-        rounds = [_stages(arguments.model) for _ in range(1 + arguments.rounds)][1:]
-    stages = {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
-    seconds = measured.found
-    whole, torch = seconds["rnnsearch translate, one sentence"], seconds["import torch"] - seconds["python, doing nothing"]
+            cost_of(program)
+        measured = undisturbed(lambda: _in_turn(programs, arguments.rounds))
+        stages = {one: _stages(arguments.model, one) for one in PRECISIONS}
     write_speed(
         "speed/cold_start",
         on,
         sentence=SENTENCE,
+        model=arguments.model,
         rounds=arguments.rounds,
         load=measured.load(),
-        seconds={name: round(value, 4) for name, value in seconds.items()},
-        share_of_importing_pytorch=round(torch / whole, 3),
-        stages={name: round(value, 4) for name, value in stages.items()},
+        programs=measured.found,
+        stages=stages,
     )
-    for name, value in (seconds | stages).items():
-        print(f"{name:40} {value:7.3f} s")
-    print(f"importing PyTorch is {100 * torch / whole:.0f}% of the first translation")
+    for name, cost in measured.found.items():
+        print(f"{name:34} {cost['passed']:7.3f} s {cost['processor']:7.3f} processor s {cost['megabytes']:7.1f} MB")
+    for one, rows in stages.items():
+        print(one)
+        for name, row in rows.items():
+            print(
+                f"  {name:32} {row['processor_seconds']:7.3f} processor s  +{row['added_mb']:6.1f} = {row['resident_mb']:6.1f} MB"
+            )
 
 
-def _in_turn(programs: dict[str, list[str]], rounds: int) -> dict[str, list[float]]:
-    times: dict[str, list[float]] = {name: [] for name in programs}
+def _in_turn(programs: dict[str, list[str]], rounds: int) -> dict[str, dict[str, float]]:
+    costs: dict[str, list[dict[str, float]]] = {name: [] for name in programs}
     for _ in range(rounds):
         for name, program in programs.items():
-            times[name].append(_seconds(program))
-    return times
+            costs[name].append(cost_of(program))
+    return {
+        name: {key: round(statistics.median(cost[key] for cost in of), 3) for key in of[0]} for name, of in costs.items()
+    }
 
 
-def _seconds(program: list[str]) -> float:
-    began = time.perf_counter()
-    subprocess.run([sys.executable, *program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-    return time.perf_counter() - began
-
-
-def _stages(model: Path) -> dict[str, float]:
-    done = subprocess.run([sys.executable, "-c", STAGES, str(model), SENTENCE], capture_output=True, text=True, check=True)
-    seconds: dict[str, float] = json.loads(done.stdout)
-    return seconds
+def _stages(model: str, precision: str) -> dict[str, dict[str, float]]:
+    command = [sys.executable, "-c", STAGES, model, precision, SENTENCE]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    stages: dict[str, dict[str, float]] = json.loads(done.stdout)
+    return {name: {key: round(value, 3) for key, value in row.items()} for name, row in stages.items()}
 
 
 if __name__ == "__main__":

@@ -80,6 +80,7 @@ def test_train_tune_decode(arguments: list[str], tmp_path: Path) -> None:
     assert lines[0].endswith("& all.")
 
 
+@pytest.mark.slow
 def test_a_finished_step_is_not_run_again(
     installation: Path, arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

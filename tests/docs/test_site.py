@@ -15,6 +15,8 @@ import pytest
 
 import rnnsearch
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 TOOLS = ("mkdocs", "material", "mkdocstrings_handlers.python", "latex2mathml")
 

@@ -17,7 +17,7 @@ from safetensors.numpy import load_file
 
 from toy import timeless, write_pairs
 
-pytestmark = pytest.mark.system
+pytestmark = [pytest.mark.system, pytest.mark.slow]
 
 SETTINGS = {
     "data.tokenizer": "whitespace",
@@ -136,7 +136,6 @@ def test_the_run_is_one_that_could_differ(uninterrupted: Path) -> None:
     }
 
 
-@pytest.mark.slow
 def test_killed_as_soon_as_there_is_a_checkpoint(texts: list[str], uninterrupted: Path, tmp_path: Path) -> None:
     output = tmp_path / "model"
     process = start(*command(texts, output))
@@ -152,11 +151,11 @@ def test_killed_as_soon_as_there_is_a_checkpoint(texts: list[str], uninterrupted
 @pytest.mark.parametrize(
     ("count", "name", "moment"),
     [
-        pytest.param(1, "last.safetensors", "before", marks=pytest.mark.slow),
-        pytest.param(4, "last.safetensors", "before", marks=pytest.mark.slow),
+        (1, "last.safetensors", "before"),
+        pytest.param(4, "last.safetensors", "before", marks=pytest.mark.nightly),
         (2, "model.safetensors", "before"),
-        pytest.param(2, "model.safetensors", "after", marks=pytest.mark.slow),
-        pytest.param(12, "last.safetensors", "after", marks=pytest.mark.slow),
+        (2, "model.safetensors", "after"),
+        pytest.param(12, "last.safetensors", "after", marks=pytest.mark.nightly),
     ],
 )
 def test_killed_while_a_file_is_being_written(
@@ -174,7 +173,7 @@ def test_killed_while_a_file_is_being_written(
     same(output, uninterrupted)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_killed_again_and_again_at_random(texts: list[str], uninterrupted: Path, tmp_path: Path) -> None:
     """Also while it starts, prepares the text, validates, or ends."""
     output = tmp_path / "model"
@@ -190,7 +189,6 @@ def test_killed_again_and_again_at_random(texts: list[str], uninterrupted: Path,
     same(output, uninterrupted)
 
 
-@pytest.mark.slow
 def test_killed_while_all_cores_work(texts: list[str], tmp_path: Path) -> None:
     """Sums over several threads are rounded otherwise than over one, but always in the same way."""
     undisturbed, output = tmp_path / "undisturbed", tmp_path / "model"
@@ -203,7 +201,7 @@ def test_killed_while_all_cores_work(texts: list[str], tmp_path: Path) -> None:
     same(output, undisturbed)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("subwords", ["bpe", "unigram"])
 def test_killed_while_words_are_segmented_at_random(texts: list[str], tmp_path: Path, subwords: str) -> None:
     """Every minibatch has the segmentation that it would have had; so have those of two equal runs."""
@@ -227,7 +225,6 @@ def test_killed_while_words_are_segmented_at_random(texts: list[str], tmp_path: 
         assert (output / "data" / name).read_bytes() == (undisturbed / "data" / name).read_bytes(), name
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_asked_to_stop(texts: list[str], uninterrupted: Path, tmp_path: Path, number: signal.Signals) -> None:
     """It writes a checkpoint, says how to go on, and goes on."""
@@ -250,7 +247,6 @@ def test_asked_to_stop(texts: list[str], uninterrupted: Path, tmp_path: Path, nu
         assert update_of(output / CHECKPOINT) == stopped_at + 5
 
 
-@pytest.mark.slow
 def test_interrupted_while_it_starts(texts: list[str], tmp_path: Path) -> None:
     """Ctrl-C before there is anything to save: no traceback, and the same command starts afresh."""
     process = start(*command(texts, tmp_path / "model"))
@@ -262,7 +258,7 @@ def test_interrupted_while_it_starts(texts: list[str], tmp_path: Path) -> None:
     rnnsearch(*command(texts, tmp_path / "model", **{"training.max_updates": 5}), "--resume")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_code_that_was_just_compiled_trains_like_code_from_the_cache(
     texts: list[str], uninterrupted: Path, tmp_path: Path
 ) -> None:
@@ -274,7 +270,6 @@ def test_code_that_was_just_compiled_trains_like_code_from_the_cache(
     same(tmp_path / "cached", uninterrupted)
 
 
-@pytest.mark.slow
 def test_two_trainings_in_one_folder(texts: list[str], uninterrupted: Path, tmp_path: Path) -> None:
     """The second is refused, and the first does not notice; once that is killed, the folder is free."""
     output = tmp_path / "model"
@@ -299,7 +294,6 @@ def test_a_command_that_is_refused_leaves_no_folder(texts: list[str], tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
 def test_no_half_written_file_is_left(texts: list[str], tmp_path: Path) -> None:
     """Otherwise a machine that loses power now and then fills its disk with parts of checkpoints."""
     output = tmp_path / "model"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from running import rnnsearch
 
-pytestmark = pytest.mark.system
+pytestmark = [pytest.mark.system, pytest.mark.slow]
 
 SETTINGS = {
     "data.source_words": 2000,

@@ -94,7 +94,7 @@ def reproduction(folder: Path) -> Reproduction:
     return Reproduction(tiny(folder), Layout(folder), Console(stderr=True), "rnnsearch reproduce --scale wmt14")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_from_the_archives_to_the_report(
     server: Server, stand_ins: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

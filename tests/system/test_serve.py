@@ -59,7 +59,7 @@ def suggest(server: Served, text: str, translation: str) -> object:
         return json.load(answer)
 
 
-@pytest.mark.parametrize("runs", [1, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [1, pytest.param(5, marks=pytest.mark.slow), pytest.param(20, marks=pytest.mark.nightly)])
 def test_no_correction_is_lost_by_a_kill(model_folder: Callable[[str], Path], tmp_path: Path, runs: int) -> None:
     """Clients correct as fast as they can until the server is killed; the next one knows all that was acknowledged."""
     acknowledged: dict[str, str] = {}
@@ -190,7 +190,7 @@ def test_slow_clients_are_let_go(served: Served, sent: bytes) -> None:
         assert answer == b"" or b" 408 " in answer
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_what_is_under_way_is_finished(
     model_folder: Callable[[str], Path], tmp_path: Path, expected: dict[str, str], number: signal.Signals
 ) -> None:

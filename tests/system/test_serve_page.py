@@ -17,6 +17,8 @@ from rnnsearch.report.page import Sample, write_page
 from served import Served
 from toy import toy_pairs
 
+pytestmark = pytest.mark.slow
+
 # Short ones: with the small model of the tests, whether the translation of a long one ends depends on the processor.
 SENTENCES = [source for source, _ in toy_pairs(20, seed=11) if len(source.split()) < 9]
 ONE, TWO = SENTENCES[:2]
@@ -89,7 +91,6 @@ def test_what_is_typed_is_translated_once_it_rests(served: Served, visit: Open) 
     until(page, lambda: shown(page) == "")
 
 
-@pytest.mark.slow
 def test_an_answer_to_an_older_text_is_given_up(served: Served, visit: Open) -> None:
     page = visit(served.url)
     held: list[Any] = []
@@ -126,7 +127,6 @@ def test_words_of_either_side_light_their_counterparts_by_weight(served: Served,
     assert weights(target) == pytest.approx(columns[:, 0], abs=0.001)
 
 
-@pytest.mark.slow
 def test_another_word_is_chosen_and_the_rest_is_translated_anew(served: Served, visit: Open) -> None:
     page = translated(visit(served.url), f"{TWO}\n{ONE}")
     before = shown(page)
@@ -183,7 +183,6 @@ def test_everything_by_keyboard(served: Served, visit: Open) -> None:
     assert page.get_by_label("Text to translate").input_value().startswith(ONE[:-1])
 
 
-@pytest.mark.slow
 def test_a_translation_can_end_and_go_on(served: Served, visit: Open) -> None:
     page = translated(visit(served.url), ONE)
     before = shown(page)
@@ -200,7 +199,6 @@ def test_a_translation_can_end_and_go_on(served: Served, visit: Open) -> None:
     assert sum(weights(page.locator("#mirror .word"))) > 0  # it has an alignment again
 
 
-@pytest.mark.slow
 def test_other_translations_mark_what_differs_and_can_be_used(served: Served, visit: Open) -> None:
     page = translated(visit(served.url), ONE)
     before = shown(page)
@@ -219,7 +217,6 @@ def test_other_translations_mark_what_differs_and_can_be_used(served: Served, vi
     assert shown(page) == before
 
 
-@pytest.mark.slow
 def test_the_alignment_is_a_table_and_a_picture(served: Served, visit: Open, tmp_path: Path) -> None:
     page = translated(visit(served.url), ONE)
     sentence = ask(served, page, "translate", q=ONE, alignment=True, split_sentences=False)["sentences"][0]
@@ -241,7 +238,6 @@ def test_the_alignment_is_a_table_and_a_picture(served: Served, visit: Open, tmp
     assert len(list(picture.iter("{http://www.w3.org/2000/svg}rect"))) == 1 + cells
 
 
-@pytest.mark.slow
 def test_a_confidence_explains_itself(served: Served, visit: Open) -> None:
     page = translated(visit(served.url), f"{ONE}\n{TWO}")
     sentences = ask(served, page, "translate", q=f"{ONE}\n{TWO}", alignment=True, split_sentences=False)["sentences"]
@@ -253,7 +249,6 @@ def test_a_confidence_explains_itself(served: Served, visit: Open) -> None:
         assert f"Sentence {i + 1} of 2" in page.locator(".which").text_content()
 
 
-@pytest.mark.slow
 def test_copies(served: Served, visit: Open) -> None:
     page = translated(visit(served.url, permissions=["clipboard-read", "clipboard-write"]), f"{ONE}\n\n{TWO}\n")
     page.get_by_role("button", name="Copy text").click()
@@ -265,7 +260,6 @@ def test_copies(served: Served, visit: Open) -> None:
     assert [sentence["source"] for sentence in copied["sentences"]] == [ONE, TWO]
 
 
-@pytest.mark.slow
 def test_an_example_is_one_click(served: Served, visit: Open) -> None:
     page = visit(served.url)
     example = page.locator("#examples button").first
@@ -277,7 +271,6 @@ def test_an_example_is_one_click(served: Served, visit: Open) -> None:
     assert page.locator("#examples").is_hidden()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("text", [f"{ONE} {TWO}\n{ONE}", "x" * 300, " ".join(["dog"] * 40)])
 def test_a_phone_is_wide_enough(served: Served, visit: Open, text: str) -> None:
     page = translated(visit(served.url, viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True), text)
@@ -294,7 +287,6 @@ def test_a_phone_is_wide_enough(served: Served, visit: Open, text: str) -> None:
     assert heights[0] == heights[1]
 
 
-@pytest.mark.slow
 def test_colours_follow_the_reader(served: Served, visit: Open) -> None:
     grounds, inks = [], []
     for scheme in ("light", "dark"):
@@ -326,7 +318,6 @@ def test_hostile_text_stays_text(served: Served, visit: Open) -> None:
     assert page.locator("main img").count() == 0
 
 
-@pytest.mark.slow
 def test_letters_beyond_the_basic_plane_are_one_character(served: Served, visit: Open) -> None:
     text = "the 𝒹𝑜𝑔 😀 sees a cat ."
     page = translated(visit(served.url), text)
@@ -334,7 +325,6 @@ def test_letters_beyond_the_basic_plane_are_one_character(served: Served, visit:
     assert words(page).all_text_contents() == shown(page).split()
 
 
-@pytest.mark.slow
 def test_languages_are_chosen(served: Served, visit: Open) -> None:
     page = visit(served.url)
     known = {"en": "English", "de": "German", "fr": "French"}
@@ -355,7 +345,6 @@ def test_languages_are_chosen(served: Served, visit: Open) -> None:
     assert target.is_disabled()  # there is only one
 
 
-@pytest.mark.slow
 def test_the_languages_change_places(served: Served, visit: Open) -> None:
     page = visit(served.url)
     turn = page.get_by_role("button", name="Translate the other way")
@@ -378,7 +367,6 @@ def test_the_languages_change_places(served: Served, visit: Open) -> None:
     assert (body["source"], body["target"], body["q"]) == ("en", "fr", TWO)
 
 
-@pytest.mark.slow
 def test_what_the_server_refuses_is_told_in_its_sentence(served: Served, visit: Open) -> None:
     page = visit(served.url)
     page.get_by_label("Text to translate").fill("dog " * 2000)
@@ -389,7 +377,6 @@ def test_what_the_server_refuses_is_told_in_its_sentence(served: Served, visit: 
     page.get_by_text("300 sentences, and the limit is 200.").wait_for()
 
 
-@pytest.mark.slow
 def test_a_busy_server_is_asked_again_when_it_says(served: Served, visit: Open) -> None:
     page = visit(served.url)
     answers = [{"status": 503, "headers": {"Retry-After": "1"}, "json": {"error": "too many sentences"}}]
@@ -405,7 +392,6 @@ def test_without_javascript_it_says_so(served: Served, visit: Open) -> None:
     assert page.locator("main").is_hidden()
 
 
-@pytest.mark.slow
 def test_keys_and_models_without_alignment(model_folder: Callable[[str], Path], tmp_path: Path, visit: Open) -> None:
     (tmp_path / "keys").write_text("open sesame\n")
     server = Served(model_folder("none"), tmp_path / "log", "--keys", str(tmp_path / "keys"))
@@ -427,7 +413,6 @@ def test_keys_and_models_without_alignment(model_folder: Callable[[str], Path], 
         server.process.wait()
 
 
-@pytest.mark.slow
 def test_a_page_of_a_report(visit: Open, tmp_path: Path) -> None:
     sample = Sample(
         ["the", "red", "cat", "</s>"],

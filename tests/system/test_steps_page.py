@@ -12,6 +12,8 @@ import rnnsearch
 from rnnsearch.report.steps import write_steps
 from rnnsearch.translation.explanation import Explanation, explain
 
+pytestmark = pytest.mark.slow
+
 Open = Callable[..., Any]
 LINE = "the big dog sees a red cat ."
 
@@ -32,7 +34,6 @@ def place(page: Any) -> str:
     return str(page.locator("#place").text_content()).split(":")[0]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("alignment", ["mlp", "none"])
 def test_forward_and_back(explained: Callable[..., Any], visit: Open, alignment: str) -> None:
     address, explanation = explained(alignment)
@@ -54,7 +55,6 @@ def test_forward_and_back(explained: Callable[..., Any], visit: Open, alignment:
     assert shown == pytest.approx(list(explanation.steps[-1].new_state), abs=6e-5)
 
 
-@pytest.mark.slow
 def test_what_if_the_attention_were_another(explained: Callable[..., Any], visit: Open) -> None:
     address, explanation = explained("mlp")
     page = visit(address)
@@ -81,7 +81,6 @@ def test_what_if_the_attention_were_another(explained: Callable[..., Any], visit
     assert page.locator("#outcome").is_hidden()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("alignment", ["mlp", "none"])
 def test_a_phone_shows_it_in_its_width(explained: Callable[..., Any], visit: Open, alignment: str) -> None:
     address, _ = explained(alignment)
@@ -92,7 +91,6 @@ def test_a_phone_shows_it_in_its_width(explained: Callable[..., Any], visit: Ope
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-@pytest.mark.slow
 def test_every_control_and_picture_has_a_name(explained: Callable[..., Any], visit: Open) -> None:
     address, _ = explained("mlp")
     page = visit(address)

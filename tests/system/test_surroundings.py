@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -81,14 +82,18 @@ def test_a_read_only_installation_without_a_home(
     assert not list(new.rglob("*.nbi"))
 
 
-def test_modules_in_the_working_folder_are_not_run(place: Path) -> None:
-    """By no process of a training, nor by this program where Python itself has not yet read them."""
+@pytest.mark.slow
+def test_a_training_in_processes_runs_no_modules_of_the_working_folder_and_leaves_no_temporary_files(place: Path) -> None:
+    """Nor does this program, where Python itself has not yet read them."""
+    (place / "temporary").mkdir()
     names = ("sacremoses", "torch", "numpy", "typer", "rnnsearch", "logging", "typing_extensions")
     for name in names:
         (place / f"{name}.py").write_text(f"import os\nos.write(2, b'{name} was run')\n")
-    done = run(sys.executable, "-P", "-m", "rnnsearch", *TRAIN, "--processes", "2")
+    program = [sys.executable, "-P", "-m", "rnnsearch"]
+    done = run(*program, *TRAIN, "--processes", "2", TMPDIR=str(place / "temporary"))
     assert done.returncode == 0, done.stderr
     assert "was run" not in done.stderr
+    assert {path.name.partition("_")[0] for path in (place / "temporary").iterdir()} <= {"torchinductor"}  # a cache
     (place / "rnnsearch.py").unlink()  # which Python would run in place of the package
     for words in (["presets", "small"], ["translate", "--model", "out", "test.en"]):
         done = run(*PROGRAM, *words)
@@ -96,13 +101,7 @@ def test_modules_in_the_working_folder_are_not_run(place: Path) -> None:
         assert "was run" not in done.stderr
 
 
-def test_a_training_in_processes_leaves_no_temporary_files(place: Path) -> None:
-    (place / "temporary").mkdir()
-    done = run(*PROGRAM, *TRAIN, "--processes", "2", TMPDIR=str(place / "temporary"))
-    assert done.returncode == 0, done.stderr
-    assert {path.name.partition("_")[0] for path in (place / "temporary").iterdir()} <= {"torchinductor"}  # a cache
-
-
+@pytest.mark.slow
 def test_processes_that_cannot_reach_each_other(unshared: Callable[..., list[str]]) -> None:
     done = run(*unshared("net", *PROGRAM, *TRAIN, "--processes", "2"))
     assert done.returncode == 2
@@ -110,6 +109,12 @@ def test_processes_that_cannot_reach_each_other(unshared: Callable[..., list[str
     assert done.stderr.count("\n") == 1
     assert "loopback" in done.stderr
     assert not Path("out").exists()
+
+
+@cache
+def usual(*words: str) -> str:
+    """The output of the program with these arguments in the environment of the tests."""
+    return run(*PROGRAM, *words).stdout
 
 
 @pytest.mark.parametrize(
@@ -124,9 +129,10 @@ def test_processes_that_cannot_reach_each_other(unshared: Callable[..., list[str
 def test_variables_that_change_nothing(environment: dict[str, str], words: list[str]) -> None:
     done = run(*PROGRAM, *words, **environment)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.split() == run(*PROGRAM, *words).stdout.split()
+    assert done.stdout.split() == usual(*words).split()
 
 
+@pytest.mark.slow
 def test_figures_where_there_is_no_such_window(model_folder: Folders) -> None:
     words = ("align", "--model", str(model_folder("mlp")), "--source", "test.en", "--plot", "plots", "--plots", "1")
     done = run(*PROGRAM, *words, "--page", "page.html", MPLBACKEND="nonsense")

@@ -108,7 +108,7 @@ MORE = {
 @pytest.mark.parametrize(
     ("settings", "counts"),
     [
-        pytest.param({"training.max_updates": 12}, (2, 3), id="modern"),
+        pytest.param({"training.max_updates": 12}, (2, 3), id="modern", marks=pytest.mark.slow),
         *(pytest.param(more, (2, 3, 4), id=name, marks=pytest.mark.slow) for name, more in MORE.items()),
     ],
 )
@@ -123,6 +123,7 @@ def test_any_number_of_processes_ends_at_the_same_bits(
         same(tmp_path / str(count), tmp_path / "1")
 
 
+@pytest.mark.slow
 def test_the_shards_make_the_gradient_of_the_whole(texts: list[str], tmp_path: Path) -> None:
     """Without dropout, one shard or four give nearly the same weights."""
     still = {"training.dropout": 0.0, "training.recurrent_dropout": 0.0, "training.max_updates": 5}
@@ -134,7 +135,7 @@ def test_the_shards_make_the_gradient_of_the_whole(texts: list[str], tmp_path: P
         assert abs(weights - four[name]).max() < 1e-4, name
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_fast_reduction_trains_as_well(texts: list[str], tmp_path: Path) -> None:
     still = {"training.dropout": 0.0, "training.recurrent_dropout": 0.0, "training.max_updates": 5, "training.accumulate": 2}
     still |= {"training.optimizer": "adadelta", "training.learning_rate": 1.0, "training.batch_size": 33}

@@ -58,6 +58,7 @@ def sample() -> list[AlignedPair]:
 # What the corpus promises as a whole
 
 
+@pytest.mark.slow
 def test_tokens_are_those_of_moses() -> None:
     english, french = MosesTokenizer("en"), MosesTokenizer("fr")
     options = {"escape": False, "aggressive_dash_splits": False}

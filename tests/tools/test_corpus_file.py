@@ -55,7 +55,7 @@ def test_the_package_has_what_is_generated() -> None:
     assert read_pairs(SHIPPED, 2000) == as_lines(list(generate(2000)))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.system
 def test_the_package_has_all_that_is_generated(tmp_path: Path) -> None:
     """The command itself, run as its description says."""

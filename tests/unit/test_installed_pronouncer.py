@@ -21,7 +21,9 @@ def test_it_pronounces_english(rnnsearch: Run) -> None:
     assert dict(line.split("\t") for line in done.out.splitlines()) == PHONES
 
 
-@pytest.mark.parametrize("text", ["Café — naïve!", "don't", "zyxgwvqjkh", "A B C", 300 * "ab"])
+@pytest.mark.parametrize(
+    "text", ["Café — naïve!", "don't", "zyxgwvqjkh", "A B C", 30 * "ab", pytest.param(300 * "ab", marks=pytest.mark.slow)]
+)
 def test_odd_words_have_phones(rnnsearch: Run, text: str) -> None:
     done = rnnsearch("pronounce", "--model", PRONOUNCER, text)
     assert (done.status, done.err) == (0, "")

@@ -124,6 +124,7 @@ def test_attention_does_not_see_padding() -> None:
         assert torch.equal(one, two)
 
 
+@pytest.mark.slow
 def test_gradients_of_attention() -> None:
     layer = attention()
     names = [name for name, _ in layer.named_parameters()]
@@ -307,7 +308,7 @@ CASES = [
             lambda c=c: BidirectionalRNN(E, N, c),
             (torch.randn(B, 3, E), MASK[:, :3]),
             id=f"rnn, {c}",
-            marks=pytest.mark.slow,
+            marks=pytest.mark.nightly,
         )
         for c in ("gated", "lstm")
     ),
@@ -318,6 +319,7 @@ def compare(found: object, expected: object) -> None:
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "inputs"), CASES)
 def test_compiled_is_eager(make, inputs) -> None:  # type: ignore[no-untyped-def]
     layer = make()
@@ -334,6 +336,7 @@ def test_compiled_is_eager(make, inputs) -> None:  # type: ignore[no-untyped-def
     compare(gradients, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "inputs"), CASES)
 def test_exported_is_eager(make, inputs) -> None:  # type: ignore[no-untyped-def]
     """And takes any number of sequences; the attention, any number of positions."""

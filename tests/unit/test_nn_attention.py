@@ -25,7 +25,7 @@ from rnnsearch.nn import (
 
 Vector = NDArray[np.float64]
 compiled_layers = pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in ("additive", "cumulative"))) for name in LAYERS]
+    "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name in ("additive", "cumulative"))) for name in LAYERS]
 )
 
 
@@ -293,6 +293,7 @@ def test_half_precision_is_close(name: str, dtype: torch.dtype) -> None:
         torch.testing.assert_close(one.float(), two, rtol=0, atol=0.06)
 
 
+@pytest.mark.slow
 @compiled_layers
 def test_compiled_is_eager(name: str) -> None:
     layer, query, memory = LAYERS[name](), torch.randn(B, 2, Q), torch.randn(B, S, M)
@@ -306,6 +307,7 @@ def test_compiled_is_eager(name: str) -> None:
     same(tuple(gradients[1]), tuple(gradients[0]), 1e-5)
 
 
+@pytest.mark.slow
 @compiled_layers
 def test_an_exported_step_is_the_step(name: str) -> None:
     """For any number of sequences and positions, with the memory and the state as inputs."""

@@ -305,6 +305,7 @@ class Decoding(nn.Module):
         return outputs, weights
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("cell", "order"), [("gated", ORDERS[0]), ("LSTMCell", ORDERS[2])])
 def test_compiled_is_eager(cell: str, order: str) -> None:
     decoding = Decoding(network(cell, order, layer=True, dtype=torch.float32))
@@ -319,6 +320,7 @@ def test_compiled_is_eager(cell: str, order: str) -> None:
     same(gradients[1], gradients[0], 1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attention", ["location", "mixture"])
 def test_an_exported_step(attention: str) -> None:
     """The step of a decoder, with its memory and its state as inputs, for any number of sequences and positions."""

@@ -118,7 +118,7 @@ def test_several_threads_and_objects_write_together(tmp_path: Path) -> None:
     assert memories[0].counts() == {PAIR: 40}
 
 
-@pytest.mark.parametrize("count", [4, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [4, pytest.param(200, marks=pytest.mark.nightly)])
 def test_nothing_that_was_stored_is_lost_by_a_kill(tmp_path: Path, count: int) -> None:
     """The writer says each number after `add` has returned, and is killed at a random moment."""
     random = Random(1)

@@ -60,8 +60,6 @@ def _refuse(reason: str) -> NoReturn:
     raise SystemExit(2) from None
 
 
-_ORIGINALS = "atools", "eflomal-align", "eflomal-makepriors", "fast_align"
-"""The commands that stand where other programs stood, and have the names of these programs."""
 _LEAST_MEMORY = 700_000_000
 _OF_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 _NO_MEMORY = ("allocate memory", "out of memory", "bad_alloc", "failed to map segment", "start new thread")
@@ -106,13 +104,14 @@ def _check_surroundings() -> None:
 def _run() -> None:
     try:
         _check_surroundings()
-        from rnnsearch.cli.commands import app
+        from rnnsearch.cli.commands import HIDDEN, application
 
         # Where this program is linked to under the name of another program, it is this program.
         name = Path(sys.argv[0]).name
         try:
             with imports_of_extras():
-                app([name, *sys.argv[1:]], prog_name="rnnsearch") if name in _ORIGINALS else app()
+                arguments = [name, *sys.argv[1:]] if name in HIDDEN else sys.argv[1:]
+                application(arguments[0] if arguments else None)(arguments, prog_name="rnnsearch")
         finally:
             sys.stdout.flush()
     except RnnsearchError as error:

@@ -5,59 +5,48 @@ For a quick `--help`, help is plain text, without Rich.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rnnsearch.cli import (
-    adapt,
-    align,
-    atools,
-    average,
-    check,
-    compare,
-    demo,
-    download,
-    eflomal_align,
-    eflomal_makepriors,
-    evaluate,
-    examples,
-    explain,
-    export,
-    fast_align,
-    learn_links,
-    lexicon,
-    memory,
-    models,
-    prepare,
-    presets,
-    project,
-    pronounce,
-    push,
-    reproduce,
-    rescore,
-    score,
-    select,
-    serve,
-    train,
-    translate,
-)
 from rnnsearch.cli.options import documentation
 from rnnsearch.version import describe
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    rich_markup_mode=None,
-    help="Neural machine translation by jointly learning to align and translate (Bahdanau, Cho & Bengio 2015).",
-    epilog="To begin, run `rnnsearch demo`: it trains a small model in about five minutes and shows what it does. "
-    "`echo 'Thank you very much.' | rnnsearch translate` needs no training: it uses the model that comes with the package. "
-    "`eflomal-align`, `eflomal-makepriors`, `fast_align` and `atools` stand in for the programs of these names.",
+COMMANDS = (
+    "demo",
+    "download",
+    "select",
+    "prepare",
+    "train",
+    "translate",
+    "pronounce",
+    "serve",
+    "memory",
+    "adapt",
+    "score",
+    "rescore",
+    "evaluate",
+    "compare",
+    "examples",
+    "align",
+    "learn-links",
+    "project",
+    "lexicon",
+    "average",
+    "export",
+    "push",
+    "models",
+    "presets",
+    "reproduce",
+    "check",
+    "explain",
 )
+"""The commands, each of which is a module."""
+HIDDEN = "eflomal-align", "eflomal-makepriors", "fast_align", "atools"
+"""The commands that stand where other programs stood, and have the names of these programs."""
 
 
 def _print_version(asked: bool) -> None:
@@ -66,7 +55,6 @@ def _print_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool,
@@ -90,42 +78,22 @@ def _options(
     plugins.load_files(plugin or [])
 
 
-def _add(name: str, command: Callable[..., None], hidden: bool = False) -> None:
-    app.command(name, help=documentation(command), hidden=hidden)(command)
-
-
-for module in (
-    demo,
-    download,
-    select,
-    prepare,
-    train,
-    translate,
-    pronounce,
-    serve,
-    memory,
-    adapt,
-    score,
-    rescore,
-    evaluate,
-    compare,
-    examples,
-    align,
-    learn_links,
-    project,
-    lexicon,
-    average,
-    export,
-    push,
-    models,
-    presets,
-    reproduce,
-    check,
-    explain,
-):
-    _add(module.__name__.rsplit(".", 1)[1].replace("_", "-"), module.command)
-
-_add("eflomal-align", eflomal_align.command, hidden=True)
-_add("eflomal-makepriors", eflomal_makepriors.command, hidden=True)
-_add("fast_align", fast_align.command, hidden=True)
-_add("atools", atools.command, hidden=True)
+@cache
+def application(name: str | None = None) -> typer.Typer:
+    """The program with all of its commands, or with the one of this name alone, which starts in less time."""
+    app = typer.Typer(
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+        rich_markup_mode=None,
+        help="Neural machine translation by jointly learning to align and translate (Bahdanau, Cho & Bengio 2015).",
+        epilog="To begin, run `rnnsearch demo`: it trains a small model in about five minutes and shows what it does. "
+        "`echo 'Thank you very much.' | rnnsearch translate` needs no training: it uses the model that comes with the package. "
+        "`eflomal-align`, `eflomal-makepriors`, `fast_align` and `atools` stand in for the programs of these names.",
+    )
+    app.callback()(_options)
+    for one in [name] if name in (*COMMANDS, *HIDDEN) else (*COMMANDS, *HIDDEN):
+        command = import_module(f"rnnsearch.cli.{one.replace('-', '_')}").command
+        app.command(one, help=documentation(command), hidden=one in HIDDEN)(command)
+    return app

@@ -12,7 +12,14 @@ from rnnsearch.graphs.state import Layout, value_maps
 from rnnsearch.graphs.weights import Weights
 
 
-def encoder(config: ModelConfig, weights: Weights, precision: Precision = "fp32", signed: bool = False) -> Graph:
+def encoder(
+    config: ModelConfig,
+    weights: Weights,
+    precision: Precision = "fp32",
+    signed: bool = False,
+    *,
+    for_search: bool = False,
+) -> Graph:
     """The graph of the encoder.
 
     Inputs: `words` (sentences, positions), the ids of each sentence with the end symbol, and any ids after it; and
@@ -21,14 +28,21 @@ def encoder(config: ModelConfig, weights: Weights, precision: Precision = "fp32"
     Outputs: `annotations` h_j (sentences, positions, C); `keys` (sentences, positions, A), if the alignment model has them;
     `values` (sentences, positions, Y), what the decoder makes a context of; and `state` (sentences, X), with which
     a translation begins.
+
+    `for_search`, the embeddings `x` (sentences, positions, E) of the words take the place of `words`: their matrix is not in
+    the graph, where it would be a second time in memory.
     """
-    net = Network("encoder", config, weights, precision, signed)
+    net = Network("encoder", config, weights, precision, signed, for_file=not for_search)
     graph = net.graph
-    words_BS = graph.input("words", "int64", "sentences", "positions")
+    axes = ("sentences", "positions")
+    if for_search:
+        x_BSE = graph.input("x", "float32", *axes, config.embedding_size)
+    else:
+        x_BSE = net.embedding(graph.input("words", "int64", *axes), "encoder.E")
     lengths_B = graph.input("lengths", "int64", "sentences")
 
     lengths32_B = graph.cast(lengths_B, "int32")
-    x_SBE = net.embedding(graph.apply("Transpose", words_BS, perm=[1, 0]), "encoder.E")
+    x_SBE = graph.apply("Transpose", x_BSE, perm=[1, 0, 2])
     h_SBC = cells.unroll(net, "encoder", x_SBE, lengths32_B)
     for layer in (f"encoder.extra_layers.{number}" for number in range(config.encoder_layers - 1)):
         h_SBC = h_SBC + cells.unroll(net, layer, net.norm(h_SBC, f"{layer}.norm"), lengths32_B)

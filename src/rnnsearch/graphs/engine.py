@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -29,9 +31,13 @@ POSITIONS = 8
 class Runnable:
     """A graph that ONNX Runtime has loaded."""
 
-    def __init__(self, file: bytes, threads: int = 1) -> None:
-        """`file` is an ONNX file."""
-        self._session = session(file, threads)
+    def __init__(self, graph: Graph, threads: int = 1) -> None:
+        """The graph loses its constants to the runtime, and cannot be used again."""
+        file, constants = graph.hand_over()
+        _give_back()
+        self._session = session(file, threads, constants)
+        del constants
+        _give_back()
         self.inputs = [one.name for one in self._session.get_inputs()]
         self.outputs = [one.name for one in self._session.get_outputs()]
 
@@ -42,8 +48,12 @@ class Runnable:
         return dict(zip(names, found, strict=True))
 
 
-def session(file: bytes, threads: int = 1) -> InferenceSession:
-    """A session of ONNX Runtime on the CPU. It is told to report nothing to its makers, and to keep no identity."""
+def session(file: bytes, threads: int = 1, constants: Mapping[str, NDArray[Any]] | None = None) -> InferenceSession:
+    """A session of ONNX Runtime on the CPU; `constants` are those that the file does not contain.
+
+    The runtime copies them, packs matrices for its products, and keeps nothing else of these. It is told to report nothing to
+    its makers, and to keep no identity.
+    """
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime  # 0.1 s, which commands that do not translate need not wait for
 
@@ -53,7 +63,18 @@ def session(file: bytes, threads: int = 1) -> InferenceSession:
     options.enable_mem_pattern = False  # it is for inputs of few different shapes
     # The int8 matrices of an encoder become float32 once, and not in every call.
     options.add_session_config_entry("session.disable_quant_qdq", "1")
+    if constants:
+        values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in constants.values()]
+        options.add_external_initializers(list(constants), values)
     return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+
+
+def _give_back() -> None:
+    """Give memory that was needed for a moment back to the system, where the C library would keep it (glibc)."""
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
 
 
 class Engine:
@@ -65,8 +86,8 @@ class Engine:
     def __init__(self, config: ModelConfig, weights: Weights, precision: Precision = "fp32", threads: int = 1) -> None:
         """Build both graphs and load them."""
         signed = precision == "int8" and signed_products_are_exact()
-        self._encoder = Runnable(encoder(config, weights, precision, signed).file(), threads)
-        self._step = Runnable(step(config, weights, precision, signed).file(), threads)
+        self._encoder = Runnable(encoder(config, weights, precision, signed), threads)
+        self._step = Runnable(step(config, weights, precision, signed), threads)
 
     def encode(self, words_BS: NDArray[np.int64], lengths_B: NDArray[np.int64]) -> Arrays:
         """`annotations`, `keys`, `values`, `lengths` and the first `state` of sentences, and the first `alpha_before`."""
@@ -112,5 +133,5 @@ def signed_products_are_exact() -> bool:
     q = graph.input("q", "uint8", "rows", 64)
     w = graph.constant(np.full((64, 64), 127, np.int8))
     graph.output("sum", graph.apply("MatMulInteger", q, w), "int32", "rows", 64)
-    found = Runnable(graph.file())({"q": np.full((4, 64), 255, np.uint8)})["sum"]
+    found = Runnable(graph)({"q": np.full((4, 64), 255, np.uint8)})["sum"]
     return bool((found == 64 * 255 * 127).all())

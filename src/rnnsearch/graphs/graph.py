@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,8 @@ from rnnsearch.graphs import onnx_format
 
 LARGEST_FILE = 2**31 - 1
 """Protocol Buffers hold no more bytes than these."""
+SMALL = 1024
+"""Constants of so many bytes are always in the file: the runtime needs shapes and the like before anything else."""
 
 
 @dataclass(eq=False)
@@ -136,6 +138,23 @@ class Graph:
             raise RnnsearchError(
                 f"{self.name}: {size / 1e9:.1f} GB of weights, and an ONNX file holds 2.1 GB; export with --precision int8"
             )
+        return self._written([onnx_format.tensor(name, array) for name, array in self._constants.items()], metadata)
+
+    def hand_over(self) -> tuple[bytes, dict[str, NDArray[Any]]]:
+        """An ONNX file without the large constants, and these, which the graph does not keep: a model needs little memory
+        while it is loaded."""
+        file_parts = []
+        large: dict[str, NDArray[Any]] = {}
+        for name, array in self._constants.items():
+            if array.nbytes > SMALL:
+                large[name] = np.ascontiguousarray(array)
+                file_parts.append(onnx_format.external_tensor(name, array))
+            else:
+                file_parts.append(onnx_format.tensor(name, array))
+        self._constants.clear()
+        return self._written(file_parts, {}), large
+
+    def _written(self, constants: list[bytes], metadata: Mapping[str, str]) -> bytes:
         nodes = (
             onnx_format.node(
                 node.operator,
@@ -145,7 +164,6 @@ class Graph:
             )
             for node in self._nodes
         )
-        constants = (onnx_format.tensor(name, array) for name, array in self._constants.items())
         inputs, outputs = (
             [onnx_format.value_info(name, element_type, axes) for name, (element_type, axes) in group.items()]
             for group in (self.inputs, self.outputs)

@@ -33,7 +33,13 @@ class Network:
     """A graph that is being built from the settings and the weights of a model."""
 
     def __init__(
-        self, name: str, config: ModelConfig, weights: Weights, precision: Precision = "fp32", signed: bool = False
+        self,
+        name: str,
+        config: ModelConfig,
+        weights: Weights,
+        precision: Precision = "fp32",
+        signed: bool = False,
+        for_file: bool = True,
     ) -> None:
         """With `int8`, matrices stay integers of 8 bits in the graph, and sums of products are exact.
 
@@ -43,22 +49,23 @@ class Network:
         self.graph = Graph(name)
         self.config, self.weights = config, weights
         self.precision = precision
-        self._signed = signed
+        self._signed, self._for_file = signed, for_file
 
     def affine(self, x_RX: Tensor, *maps: Affine, multiple: int = 1) -> Tensor:
         """[W x + b] for all maps, one after the other, from (R, X) to (R, Y): a single matrix product.
 
         Y is made a `multiple` by further numbers, which are −∞.
         """
-        graph, parts = self.graph, [self.weights[one.W] for one in maps] if self.precision == "fp32" else []
+        graph = self.graph
         b_Y = np.concatenate([self._bias(one) for one in maps])
         more = -len(b_Y) % multiple
         b_Y = np.pad(b_Y, (0, more), constant_values=-np.inf)
         b = graph.constant(b_Y) if more or any(one.b for one in maps) else None
         if self.precision == "fp32":
-            return graph.apply("Gemm", x_RX, graph.constant(np.pad(np.concatenate(parts), ((0, more), (0, 0)))), b, transB=1)
+            return graph.apply("Gemm", x_RX, graph.constant(self._floats(maps, more)), b, transB=1)
         w_YX, scale_Y = self._integers(maps)
-        w_XY = graph.constant(np.ascontiguousarray(np.pad(w_YX, ((0, more), (0, 0)), constant_values=self._zero_weight).T))
+        w_YX = np.pad(w_YX, ((0, more), (0, 0)), constant_values=self._zero_weight) if more else w_YX
+        w_XY = graph.constant(np.ascontiguousarray(w_YX.T))
         return self._integer_product(x_RX, w_XY, graph.constant(np.pad(scale_Y, (0, more))), b)
 
     def affine_rows(self, x_RX: Tensor, one: Affine, rows_Y: Tensor) -> Tensor:
@@ -93,6 +100,16 @@ class Network:
         """What a weight of zero is as an integer."""
         return 0 if self._signed else _ZERO
 
+    def _floats(self, maps: Sequence[Affine], more: int) -> Floats:
+        """The matrices, one after the other, and `more` rows of zeros: (Y, X)."""
+        shapes = [self.weights.shape(one.W) for one in maps]
+        W_YX = np.zeros((sum(rows for rows, _ in shapes) + more, shapes[0][1]), np.float32)
+        start = 0
+        for one, (rows, _) in zip(maps, shapes, strict=True):
+            W_YX[start : start + rows] = self.weights[one.W]
+            start += rows
+        return W_YX
+
     def _integers(self, maps: Sequence[Affine]) -> tuple[NDArray[np.int8] | NDArray[np.uint8], Floats]:
         """The matrices as integers (Y, X), and the scales of their rows (Y)."""
         parts = [self.weights.quantized(one.W) for one in maps]
@@ -117,10 +134,10 @@ class Network:
     def stored(self, names: Sequence[str], signs: Sequence[int], shape: Sequence[int]) -> Tensor:
         """Matrices as the operators for whole sequences read them: row after row, times 1 or −1, in this shape.
 
-        With `int8`, they are stored as integers, which the runtime makes float32 when it reads them.
+        With `int8`, they are integers in a file, which the runtime makes float32 when it reads them.
         """
         graph = self.graph
-        if self.precision == "fp32":
+        if self.precision == "fp32" or not self._for_file:
             pairs = zip(names, signs, strict=True)
             return graph.constant(np.concatenate([sign * self.weights[name] for name, sign in pairs]).reshape(shape))
         parts = [self.weights.quantized(name) for name in names]
@@ -131,7 +148,7 @@ class Network:
     def embedding(self, ids: Tensor, name: str) -> Tensor:
         """The embeddings (…, E) of word ids (…); an id of −1 stands for no word, whose embedding is zero."""
         graph = self.graph
-        if self.precision == "fp32":
+        if self.precision == "fp32" and not self.weights.are_integers(name):
             return graph.apply("Gather", graph.constant(_with_zero(self.weights[name])), ids)
         whole, scales = self.weights.quantized(name)
         row = graph.cast(graph.apply("Gather", graph.constant(_with_zero(whole)), ids), "float32")

@@ -57,6 +57,13 @@ def tensor(name: str, array: NDArray[Any]) -> bytes:
     return message(*sizes, (2, ELEMENT_TYPES[array.dtype.name]), (8, name), (9, little.tobytes()))
 
 
+def external_tensor(name: str, array: NDArray[Any]) -> bytes:
+    """A `TensorProto` of an array whose values are handed to the runtime beside the file."""
+    sizes = [(1, size) for size in array.shape]
+    place = message((1, "location"), (2, "memory"))
+    return message(*sizes, (2, ELEMENT_TYPES[array.dtype.name]), (8, name), (13, place), (14, 1))
+
+
 def value_info(name: str, element_type: str, axes: Sequence[int | str]) -> bytes:
     """A `ValueInfoProto`: the type and the shape of an input or output. An axis has a size, or a name for any size."""
     shape = message(*((1, message((1, axis) if isinstance(axis, int) else (2, axis))) for axis in axes))

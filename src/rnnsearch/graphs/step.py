@@ -43,9 +43,9 @@ def step(
     `for_search`, sentences may have different numbers of hypotheses: instead of (sentences, hypotheses), all these tensors
     have (rows), a row for each hypothesis, and two further inputs say which is whose: see `Ragged`. Instead of `best_log_p`,
     there are `best_logits` (rows, count), which differ from log p by the same number, and `highest_p` (rows, 1), the
-    probability of the best word; `log_p` is there only with `whole`. What a word adds is read from a further input, `table`
-    (V + 1, Y), made by the graph of `word_table`, whose last row is that of no word. With `given`, words that may come next
-    are a further input, `given` (rows), and their logits another output, `given_logits` (rows, 1).
+    probability of the best word; `log_p` is there only with `whole`. What is read of `words` is a further input, `read`
+    (rows, Y), made by the graph of `word_rows`. With `given`, words that may come next are a further input, `given` (rows),
+    and their logits another output, `given_logits` (rows, 1).
 
     With `selects`, only some words are predicted: `columns` (C) are the ids of those of all sentences, and `own` (sentences,
     X) the places among them of those of each sentence, with −1 after them. `best` and `log_p` then refer to the X places.
@@ -65,10 +65,9 @@ def step(
     context_RG = next(parts) if layout.context else None
     memory_RX = next(parts) if layout.memory else None
     if for_search:
-        table_VY = graph.input("table", "float32", "vocabulary", layout.word_size)
-        read_RY = graph.apply("Gather", table_VY, words_R)
+        read_RY = graph.input("read", "float32", "rows", layout.word_size)
     else:
-        read_RY = _read_words(net, words_R)
+        read_RY = _read_words(net, net.embedding(words_R, "decoder.E"))
     inputs_RG, read_RL = graph.split(read_RY, [layout.gates, 2 * config.maxout_size])
 
     if context_RG is not None:  # s_{i−1} = f(s_{i−2}, y_{i−1}, c_{i−1}); before the first word there is s_0
@@ -115,20 +114,19 @@ def step(
     return graph
 
 
-def word_table(config: ModelConfig, weights: Weights, precision: Precision = "fp32", signed: bool = False) -> Graph:
-    """The graph of what a step reads of the word before: rows of its `table`.
+def word_rows(config: ModelConfig, weights: Weights, precision: Precision = "fp32", signed: bool = False) -> Graph:
+    """The graph of what a step reads of the word before.
 
-    Input: `words` (rows). Output: `table` [W; V_o] E y + [b; b_o] (rows, Y), in which −1 stands for no word.
+    Input: `y` (rows, E), embeddings of words. Output: `read`, [W; V_o] y + [b; b_o] (rows, Y).
     """
-    net = Network("word_table", config, weights, precision, signed)
-    rows_RY = _read_words(net, net.graph.input("words", "int64", "rows"))
-    net.graph.output("table", rows_RY, "float32", "rows", Layout.of(net).word_size)
+    net = Network("word_rows", config, weights, precision, signed)
+    read_RY = _read_words(net, net.graph.input("y", "float32", "rows", config.embedding_size))
+    net.graph.output("read", read_RY, "float32", "rows", Layout.of(net).word_size)
     return net.graph
 
 
-def _read_words(net: Network, words_R: Tensor) -> Tensor:
+def _read_words(net: Network, y_RE: Tensor) -> Tensor:
     """What the cell and the readout read of words, (R, Y)."""
-    y_RE = net.embedding(words_R, "decoder.E")
     return net.affine(y_RE, *CELLS[net.config.cell].inputs("decoder.cell"), Affine("readout.V_o", "readout.b_o"))
 
 

@@ -47,19 +47,33 @@ class Weights:
         """The sizes of a tensor."""
         return self.arrays[name].shape
 
+    def are_integers(self, name: str) -> bool:
+        """Whether a matrix is stored as integers with a scale for each row."""
+        return name + SCALE in self.arrays
+
     def __getitem__(self, name: str) -> Floats:
         """The weights as float32."""
         array = self.arrays[name].astype(np.float32)
-        return array * self.arrays[name + SCALE].astype(np.float32)[:, None] if name + SCALE in self else array
+        if self.are_integers(name):
+            array *= self.arrays[name + SCALE].astype(np.float32)[:, None]
+        return array
+
+    def embeddings(self, name: str, ids: NDArray[np.int64]) -> Floats:
+        """Rows (…, E) of a matrix; those of −1, which stands for no word, are zero."""
+        rows = self.arrays[name][ids].astype(np.float32)
+        if self.are_integers(name):
+            rows *= self.arrays[name + SCALE].astype(np.float32)[ids][..., None]
+        rows[ids < 0] = 0
+        return rows
 
     def exactly(self, name: str) -> NDArray[Any]:
         """The weights in the precision that they have; those that are integers as float32."""
-        return self[name] if name + SCALE in self else self.arrays[name]
+        return self[name] if self.are_integers(name) else self.arrays[name]
 
     def are_finite(self, name: str) -> bool:
         """Whether the weights are finite as float32."""
         with np.errstate(over="ignore"):
-            if name + SCALE in self:
+            if self.are_integers(name):
                 array = self.arrays[name + SCALE].astype(np.float32) * np.float32(128)
             else:
                 array = self.arrays[name].astype(np.float32)
@@ -71,7 +85,7 @@ class Weights:
         A matrix that is stored as such is returned unchanged. The scale of any other is the largest magnitude of the row,
         divided by 127.
         """
-        if name + SCALE in self:
+        if self.are_integers(name):
             return self.arrays[name], self.arrays[name + SCALE].astype(np.float32)
         whole = self[name]
         scales = np.maximum(np.abs(whole).max(1), np.finfo(np.float32).tiny) / np.float32(127)

@@ -46,7 +46,7 @@ class OnnxReader:
     def __init__(self, config: ModelConfig, weights: Weights, layer: Weights | None = None) -> None:
         """`layer` is the alignment layer, if the model has one."""
         self._config, self._backend = config, OnnxBackend(config, weights)
-        self._layer = None if layer is None else Runnable(alignment_layer(config, weights, layer).file())
+        self._layer = None if layer is None else Runnable(alignment_layer(config, weights, layer))
 
     def __call__(self, batch: Batch, links: bool = False) -> Given:
         """See `Reader`."""
@@ -56,7 +56,7 @@ class OnnxReader:
         x_BS = np.pad(batch.source_BS, ((0, 0), (0, -S % POSITIONS)))[rows]
         lengths_B, y_BT = batch.source_lengths_B[rows], batch.target_BT[rows]
         layer = self._layer if links else None
-        source = self._backend.encoder({"words": x_BS, "lengths": lengths_B})
+        source = self._backend.encode(x_BS, lengths_B)
         source["lengths"] = lengths_B
         forced = self._forced(source, y_BT, batch.target_lengths_B[rows], states=layer is not None)
         given = Given(forced["log_p"][:B], forced["alpha"][:B, :, :S] if "alpha" in forced else None)
@@ -85,7 +85,7 @@ class OnnxReader:
             row_R = np.arange(R)
             arrays = {**{name: array[:R] for name, array in source.items()}, "state": state_RX, "alpha_before": alpha_RS}
             arrays |= {"parents": row_R, "places": row_R, "grid": row_R[:, np.newaxis], "words": before_B[:R]}
-            arrays |= {"table": self._backend.table.with_rows_of(before_B[:R]), "count": np.array([1])}
+            arrays |= {"read": self._backend.words(before_B[:R]), "count": np.array([1])}
             arrays["given"] = y_BT[:R, min(i, T - 1)]
             found = step(arrays)
             state_RX, alpha_RS = found["next_state"], found.get("alpha", alpha_RS)

@@ -7,6 +7,7 @@ rows and more, and sums over positions have zeros past the end of a sentence.
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from rnnsearch.config import ModelConfig
 from rnnsearch.graphs.encoder import encoder
 from rnnsearch.graphs.engine import POSITIONS, Arrays, Runnable, signed_products_are_exact
 from rnnsearch.graphs.network import Precision
-from rnnsearch.graphs.step import step, word_table
+from rnnsearch.graphs.step import step, word_rows
 from rnnsearch.graphs.weights import Weights
 from rnnsearch.search.backend import Integers, Prediction, VocabularySelection
 
@@ -29,6 +30,8 @@ FEW_ROWS = 40
 """So many hypotheses always have room: with fewer, too much time goes into reading weights."""
 NUMBERS = 600_000
 """A step writes and reads again matrices of so many numbers: 2.4 MB stay in the cache of a core."""
+KEPT_NUMBERS = 3_000_000
+"""What a step reads of words is kept up to so many numbers, 12 MB."""
 _PER_POSITION = ("keys", "values")
 Predicted = Literal["best", "whole", "given"]
 """What a step predicts: the best words, also log p of all words, or also given words."""
@@ -48,16 +51,21 @@ class OnnxBackend:
         self.vocabulary_size = weights.shape("readout.b_w")[0]
         self._config, self._weights, self._precision = config, weights, precision
         self._signed = precision == "int8" and signed_products_are_exact()
-        self.encoder = Runnable(encoder(config, weights, precision, self._signed).file())
-        self.table = WordTable(config, weights, precision, self._signed)
+        self._encoder = Runnable(encoder(config, weights, precision, self._signed, for_search=True))
+        self.words = WordRows(config, weights, precision, self._signed)
         self._steps: dict[Predicted, Runnable] = {}
+
+    def encode(self, words_BS: Integers, lengths_B: Integers) -> Arrays:
+        """What `rnnsearch.graphs.encoder` returns for these sentences."""
+        x_BSE = self._weights.embeddings("encoder.E", words_BS)
+        return self._encoder({"x": x_BSE, "lengths": lengths_B})
 
     def step(self, predicted: Predicted) -> Runnable:
         """The graph of a step; made when it is first needed."""
         if predicted not in self._steps:
             how = {"selects": self.selection is not None, "whole": predicted == "whole", "given": predicted == "given"}
             graph = step(self._config, self._weights, self._precision, self._signed, for_search=True, **how)
-            self._steps[predicted] = Runnable(graph.file())
+            self._steps[predicted] = Runnable(graph)
         return self._steps[predicted]
 
     def allowed(self, source: list[int]) -> list[int]:
@@ -73,26 +81,47 @@ class OnnxBackend:
         return rows <= FEW_ROWS or rows * of_a_row <= NUMBERS
 
 
-class WordTable:
-    """What a step reads of each word before: rows that are computed when a word occurs for the first time."""
+class WordRows:
+    """What a step reads of the word before: rows that are computed when a word occurs, and kept for when it occurs again."""
 
     def __init__(self, config: ModelConfig, weights: Weights, precision: Precision, signed: bool) -> None:
-        graph = word_table(config, weights, precision, signed)
-        _, (_, width) = graph.outputs["table"]
-        self._rows = Runnable(graph.file())
-        self._table_VY = np.zeros((weights.shape("decoder.E")[0] + 1, int(width)), np.float32)
-        self._is_known_V = np.zeros(len(self._table_VY), np.bool_)
+        graph = word_rows(config, weights, precision, signed)
+        _, (_, width) = graph.outputs["read"]
+        self._weights, self._compute = weights, Runnable(graph)
+        words = weights.shape("decoder.E")[0] + 1
+        self._kept_XY = np.empty((min(words, KEPT_NUMBERS // int(width)), int(width)), np.float32)
+        self._place_V = np.full(words, -1)
+        """Where the row of a word is kept; the last one is that of no word."""
+        self._count = 0
+        self._lock = Lock()
 
-    def with_rows_of(self, words_R: Integers) -> NDArray[np.float32]:
-        """The table, in which the rows of these words are right. What was never written in it takes no memory."""
-        if not self._is_known_V[words_R].all():
-            missing = np.flatnonzero(np.bincount(words_R[~self._is_known_V[words_R]] + 1)) + NO_WORD
-            if len(missing):  # else another thread has written them
-                self._table_VY[missing] = self._rows({"words": np.resize(missing, max(2, len(missing)))})["table"][
-                    : len(missing)
-                ]
-                self._is_known_V[missing] = True
-        return self._table_VY
+    def __call__(self, words_R: Integers) -> NDArray[np.float32]:
+        """The rows (R, Y) of these words. When there is no more room for others, all that are kept are forgotten."""
+        with self._lock:
+            place_R = self._place_V[words_R]
+            if place_R.min() < 0:
+                self._add(_distinct(words_R[place_R < 0]), words_R)
+                place_R = self._place_V[words_R]
+            return self._kept_XY[place_R]
+
+    def _add(self, missing: Integers, words_R: Integers) -> None:
+        if self._count + len(missing) > len(self._kept_XY):
+            missing, self._count = _distinct(words_R), 0
+            self._place_V[:] = -1
+            if len(missing) > len(self._kept_XY):
+                self._kept_XY = np.empty((len(missing), self._kept_XY.shape[1]), np.float32)
+        end = self._count + len(missing)
+        # A matrix of one row is multiplied in another order.
+        y_RE = self._weights.embeddings("decoder.E", np.resize(missing, max(2, len(missing))))
+        computed = self._compute({"y": y_RE})["read"]
+        self._kept_XY[self._count : end] = computed[: len(missing)]
+        self._place_V[missing] = np.arange(self._count, end)
+        self._count = end
+
+
+def _distinct(words_R: Integers) -> Integers:
+    """The words, each once; `numpy.unique` would import NumPy's masked arrays."""
+    return np.flatnonzero(np.bincount(words_R - NO_WORD)) + NO_WORD
 
 
 class OnnxSession:
@@ -118,8 +147,8 @@ class OnnxSession:
         B, S = len(x_BS), -(-int(lengths_B.max()) // POSITIONS) * POSITIONS
         x_BS = x_BS[:, : int(lengths_B.max())]
         words_BS = np.pad(x_BS, ((0, B == 1), (0, S - x_BS.shape[1])))
-        names = [name for name in (*_PER_POSITION, "state") if name in self._backend.encoder.outputs]
-        found = self._backend.encoder({"words": words_BS, "lengths": np.resize(lengths_B, len(words_BS))}, names)
+        found = self._backend.encode(words_BS, np.resize(lengths_B, len(words_BS)))
+        found = {name: found[name] for name in (*_PER_POSITION, "state") if name in found}
         self._first_state_BX = found.pop("state")[:B]
         selection = self._backend.selection
         self._waiting = [
@@ -152,13 +181,13 @@ class OnnxSession:
         ids_RX = self._ids_QX[self._sentence_R] if self._backend.selection is not None else None
         available = min(count, self._backend.vocabulary_size if ids_RX is None else ids_RX.shape[1])
         arrays = {**self._source, **_layout(self._sentence_R, len(self._sentences))}
-        arrays["table"] = self._backend.table.with_rows_of(self._words_R)
         arrays |= {"state": self._state_XX, "parents": self._parents_R, "words": self._words_R}
+        arrays["read"] = self._backend.words(self._words_R)
         arrays["count"] = np.array([available], np.int64)
         if "alpha_before" in step.inputs:
             arrays["alpha_before"] = _resized(self._alpha_XS, len(self._state_XX), self._source["values"].shape[1])
         if R == 1:  # a matrix of one row is multiplied in another order
-            arrays |= {name: np.repeat(arrays[name], 2) for name in ("parents", "words")}
+            arrays |= {name: np.repeat(arrays[name], 2, axis=0) for name in ("parents", "words", "read")}
             arrays |= {"places": np.array([0, 1]), "grid": np.array([[0, 1]])}
         found = {name: array[:R] for name, array in step(arrays).items()}
         self._next_RX, alpha_RS = found["next_state"], found.get("alpha")

@@ -54,6 +54,8 @@ class _Line:
     request: Request
     left: int
     """The number of its queries that are not finished."""
+    links: bool
+    """Whether the words of its translations are to be linked."""
 
 
 @dataclass(eq=False)
@@ -109,10 +111,12 @@ class ContinuousTranslator:
         beam: int | None = None,
         terms: GivenTerms = None,
         protect: Sequence[str] = (),
+        links: bool = True,
     ) -> None:
         """Add the lines of a new caller, for the `n` best translations of each; the parameters are those of the translator.
 
-        `protect` are patterns of spans to keep, in addition to those of the search. The `terms` of the caller take
+        `protect` are patterns of spans to keep, in addition to those of the search. Without `links`, the alignment layer does
+        not link the words of the translations. The `terms` of the caller take
         precedence over those of the search. Raises RnnsearchError for lines that cannot be searched for.
         """
         glossary = self._glossary | self.translator.glossary(terms)
@@ -122,7 +126,7 @@ class ContinuousTranslator:
             return
         new_caller = self._callers[caller] = _Caller(len(requests))
         for place, request in enumerate(requests):
-            line = _Line(caller, place, request, len(request.queries))
+            line = _Line(caller, place, request, len(request.queries), links)
             if not request.queries:
                 self._report(line)
             new_caller.waiting.extend((line, query) for query in request.queries)
@@ -156,17 +160,15 @@ class ContinuousTranslator:
         return results
 
     def warm_up(self) -> None:
-        """Translate a word, so that compiled loops are loaded before the first caller comes.
+        """Translate a word, so that everything is loaded before the first caller comes.
 
         Raises any exception that ends the search.
         """
-        self.add(0, ["a"], 1)
+        self.add(0, ["a"], 1, links=False)  # whose graphs need memory, and may never be wanted
         while self._turns or self._search.busy:
             self._proceed()
         for result in self._found:
             assert not isinstance(result.translations, SearchFailed)
-            for translation in result.translations:
-                _ = translation.links  # the alignment layer computes them on demand
         self._found.clear()
 
     def _proceed(self) -> None:
@@ -206,6 +208,8 @@ class ContinuousTranslator:
     def _report(self, line: _Line) -> None:
         """Add the translations of a finished line to the results; a caller without further lines is forgotten."""
         translations = self.translator.translations(line.request, self.settings)
+        if not line.links:
+            translations = [replace(translation, linker=None) for translation in translations]
         self._found.append(Found(line.caller, line.place, translations))
         self._callers[line.caller].left -= 1
         if not self._callers[line.caller].left:

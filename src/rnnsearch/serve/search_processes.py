@@ -8,6 +8,7 @@ faster than one: threads that share every small operation wait for each other, t
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,11 +17,13 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from rnnsearch.devices import translation_device
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.jobs.processes import Process, thread_share, threads
+from rnnsearch.jobs.processes import FORKED, Process, thread_share, threads
 from rnnsearch.serve.continuous import SearchFailed
 from rnnsearch.serve.searches import Asked, Cancel, Load, NextWords, Replace, Score, ServedModel, Translate, serve
 from rnnsearch.translation import NextWord, ScoredPair, Translation, Translator, load
+from rnnsearch.translation.bidirectional import BidirectionalTranslator
 
 PAIRS_AT_ONCE = 8
 """So many pairs are scored between two steps of the searches."""
@@ -65,13 +68,15 @@ class SearchProcesses:
         terms: Mapping[str, str] | None = None,
         count: int | None = None,
     ) -> None:
-        """Start so many processes; each calls `make` for its models, and has its share of the threads.
+        """Start so many processes with the models that `make` returns; each has its share of the threads.
 
         By default there are two, or one where there is one thread. `settings` and `terms` are those of
         `Translator.translate`. Let the calling process have no threads yet, and not compute before. Raises RnnsearchError
         where a model cannot be loaded.
         """
         count = count or min(2, threads())
+        if FORKED and translation_device() == "cpu":
+            make = partial(list, _prepared(make(), settings))
         do = partial(serve, make, dict(settings), terms, thread_share(count))
         self._processes: list[_Process] = []
         self._calls: dict[int, _Call] = {}
@@ -136,15 +141,18 @@ class SearchProcesses:
         beam: int | None = None,
         terms: Mapping[str, str] | None = None,
         protect: Sequence[str] = (),
+        links: bool = True,
     ) -> AsyncGenerator[list[Translation], None]:
         """The `n` best translations of each line, in order, as they are found. Closing the generator ends the search.
+
+        Without `links`, the alignment layer does not link their words.
 
         Raises RnnsearchError where they cannot be searched for, and SearchFailed where the search breaks off.
         """
 
         def part(places: Sequence[int]) -> Translate:
             own = [prefixes[i] for i in places if prefixes]
-            return Translate(model, [lines[i] for i in places], n, own, beam, terms, protect)
+            return Translate(model, [lines[i] for i in places], n, own, beam, terms, protect, links)
 
         found: dict[int, list[Translation]] = {}
         number, call = self._ask(len(lines), part)
@@ -235,6 +243,15 @@ class SearchProcesses:
             for call in self._calls.values():
                 call.answers.put_nowait((0, SearchFailed()))
             self.when_lost()
+
+
+def _prepared(translators: Sequence[Translator], settings: Mapping[str, object]) -> Sequence[Translator]:
+    """The translators with their graphs, whose memory all processes share that are forked now."""
+    for translator in translators:
+        if not isinstance(translator, BidirectionalTranslator) and all(one.runs_as_graphs for one in translator.systems):
+            translator.backend(translator.search_settings(settings))
+    gc.freeze()  # a search for garbage would write into what is shared
+    return translators
 
 
 def load_each(models: Sequence[Path]) -> list[Translator]:

@@ -41,6 +41,7 @@ class Translate:
     beam: int | None
     terms: Mapping[str, str] | None
     protect: Sequence[str]
+    links: bool
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,7 @@ def _begun(engine: ContinuousTranslator, number: int, asked: Translate | Score |
     translator = engine.translator
     match asked:
         case Translate():
-            engine.add(number, asked.lines, asked.n, asked.prefixes, asked.beam, asked.terms, asked.protect)
+            engine.add(number, asked.lines, asked.n, asked.prefixes, asked.beam, asked.terms, asked.protect, asked.links)
             return None
         case Score():
             return translator.score(asked.sources, asked.targets)

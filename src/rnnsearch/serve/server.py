@@ -123,7 +123,9 @@ class Server:
             raise HTTPException(400, f"prefix: the text has {len(sentences)} sentences; a prefix needs a text of one")
         self.check_sentences(len(sentences), max(params.n_best, params.alternatives + 1))
         remembered = await asyncio.to_thread(self._remembered, params, detected, passages)
-        work = self._translations(sentences, remembered, params)
+        # Tags find their places by links; plain text needs none, unless its alignment is to be shown.
+        links = params.alignment or not all(isinstance(passage, Passage) for passage in passages)
+        work = self._translations(sentences, remembered, params, links)
         return Task(params, detected, passages, sentences, remembered, work)
 
     async def answer(self, request: Request, task: Task) -> TranslateResponse:
@@ -234,7 +236,7 @@ class Server:
             raise HTTPException(503, "too many sentences are waiting; try again later", {"Retry-After": "2"})
 
     async def _translations(
-        self, sentences: Sequence[tuple[int, str]], remembered: Remembered, params: TranslateRequest
+        self, sentences: Sequence[tuple[int, str]], remembered: Remembered, params: TranslateRequest, links: bool
     ) -> AsyncGenerator[list[Translation], None]:
         """Yield the n-best list of each sentence by its model, in order, as soon as it is complete.
 
@@ -252,7 +254,7 @@ class Server:
                     part = lines[start : start + AT_ONCE]
                     self._waiting -= len(part)
                     left -= len(part)
-                    async with aclosing(self._part(model, part, params)) as results:
+                    async with aclosing(self._part(model, part, params, links)) as results:
                         async for translations in results:
                             self._sentences.inc()
                             yield translations
@@ -260,7 +262,7 @@ class Server:
             self._waiting -= left
 
     async def _part(
-        self, model: int, lines: Sequence[tuple[str, str | None]], params: TranslateRequest
+        self, model: int, lines: Sequence[tuple[str, str | None]], params: TranslateRequest, links: bool
     ) -> AsyncGenerator[list[Translation], None]:
         """Yield the n-best lists of sentences, each with its correction, if there is one, which is then the first.
 
@@ -272,7 +274,8 @@ class Server:
         given = iter(await self.search.score(model, sources, targets))
         prefixes = [params.prefix] if params.prefix else ()
         rest = [sentence for sentence, correction in lines if correction is None or n > 1]
-        search = self.search.translations(model, rest, n, prefixes, params.beam or None, params.terms, params.protect)
+        beam = params.beam or None
+        search = self.search.translations(model, rest, n, prefixes, beam, params.terms, params.protect, links)
         async with aclosing(search) as results:
             for _, correction in lines:
                 machine = await anext(results) if correction is None or n > 1 else []

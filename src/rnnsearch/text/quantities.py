@@ -8,7 +8,8 @@ write it as a word as often as not; with a sign, a currency, a percent sign or a
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import NamedTuple
 
 import regex
@@ -40,6 +41,10 @@ _UNITS = (
     r"kg|g|mg|µg|km/h|km²|km|cm|mm|m²|m³|m|mph|ml|mL|cl|dl|mg/l|l|L|ha|°C|°F|°|kWh|kW|MW|W|V|Hz|kHz|MHz|GHz|kB|KB|MB|GB|TB"
 )
 _GAP = r"[ \u00a0\u202f\u2009]"
+_POWERS = {"million": 6, "billion": 9, "trillion": 12}
+_ENGLISH_POWERS = {**{name: name for name in _POWERS}, "bn": "billion", "m": "million", "M": "million"}
+_FRENCH_POWERS = {"million": "million", "milliard": "billion", "billion": "trillion", "M": "million", "Md": "billion"}
+_FRENCH_CURRENCIES = {"$": "dollars", "€": "euros", "£": "livres sterling", "¥": "yens"}
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,7 @@ class Quantity:
     """Whether its thousands were separated."""
     currency: str = ""
     unit: str = ""
-    """A unit, `%`, or `time` for a time of the day."""
+    """A unit, `%`, or `time` for a time of the day; of a price, `million`, `billion` (10⁹) or `trillion`, if it has one."""
 
     def written(self, language: str) -> str:
         """The quantity as this language writes it; as it was read, where the notation of the language is not known."""
@@ -60,6 +65,8 @@ class Quantity:
         if self.unit == "time":
             hours, _, minutes = self.number.partition(":")
             return f"{hours}\N{NO-BREAK SPACE}h\N{NO-BREAK SPACE}{minutes}" if language == "fr" else self.number
+        if self.currency and self.unit:
+            return self._written_with_power(language)
         sign = "-" if self.number.startswith("-") else ""
         whole, _, decimals = self.number.removeprefix("-").partition(".")
         if self.grouped:
@@ -73,6 +80,21 @@ class Quantity:
             return sign + text + ("" if self.unit == "°" else "\N{NO-BREAK SPACE}") + self.unit
         return sign + text
 
+    def _written_with_power(self, language: str) -> str:
+        """A price of millions, in the words of English or French; in another language, with all its zeros."""
+        if language == "en":
+            return f"{replace(self, unit='').written(language)} {self.unit}"
+        if language != "fr":
+            return replace(
+                self, number=format(Decimal(self.number).scaleb(_POWERS[self.unit]), "f"), grouped=True, unit=""
+            ).written(language)
+        number = replace(self, currency="", unit="").written(language)
+        power = next(name for name, power in _FRENCH_POWERS.items() if power == self.unit)
+        currency = _FRENCH_CURRENCIES[self.currency]
+        plural = "s" if abs(Decimal(self.number)) >= 2 else ""
+        of = "d'" if currency.startswith("e") else "de\N{NO-BREAK SPACE}"
+        return f"{number}\N{NO-BREAK SPACE}{power}{plural}\N{NO-BREAK SPACE}{of}{currency}"
+
 
 class Found(NamedTuple):
     """A quantity in a line."""
@@ -85,15 +107,16 @@ class Found(NamedTuple):
 def find_quantities(line: str, language: str) -> list[Found]:
     """The quantities in a line of this language, in order; what is part of a longer word or code is none."""
     found = []
-    for match in _pattern(_NOTATIONS.get(language, _ENGLISH)).finditer(line):
-        quantity = _quantity(match, _NOTATIONS.get(language, _ENGLISH))
+    notation = _NOTATIONS.get(language, _ENGLISH)
+    for match in _pattern(notation, language if language in ("en", "fr") else "").finditer(line):
+        quantity = _quantity(match, notation)
         if quantity is not None:
             found.append(Found(match.start(), match.end(), quantity))
     return found
 
 
 @functools.cache
-def _pattern(notation: Notation) -> regex.Pattern[str]:
+def _pattern(notation: Notation, words_of: str) -> regex.Pattern[str]:
     # Where thousands are separated by spaces, many write a full stop instead, and some as the decimal sign, too.
     spaces = notation.group == "\N{NO-BREAK SPACE}"
     group = f"(?:{_GAP}|{regex.escape('.' if spaces else notation.group)})"
@@ -105,10 +128,24 @@ def _pattern(notation: Notation) -> regex.Pattern[str]:
     of_time = rf"(?<=^(?:[\d:AaPpMm.]|{_GAP})+)"
     half = rf"{_GAP}?(?<half>[AaPp])(?:[Mm](?!\w)|\.[Mm](?!\w)(?:\.(?:(?![^\w?!,;:…]*$)|{of_time}))?)"
     time = rf"{hour}(?::|{_GAP}?h{_GAP}?){minutes}" if spaces else rf"{hour}(?::{minutes}(?:{half})?|{half})"
+    powers = {"en": _english_power(), "fr": _french_power()}.get(words_of, "(?!)")
     return regex.compile(
         rf"(?<![\w.,:/+{_CURRENCIES}-])(?:{time}|(?<sign>[-−－](?=\S))?(?<before>{currency}{_GAP}?)?{number}"
-        rf"(?:{_GAP}?(?<after>{currency})|{_GAP}?(?<unit>%|(?:{_UNITS})(?![\w/²³'’])))?)(?![\w:/]|[.,-]\d|{_GAP}?%)"
+        rf"(?:{powers}|{_GAP}?(?<after>{currency})|{_GAP}?(?<unit>%|(?:{_UNITS})(?![\w/²³'’])))?)(?![\w:/]|[.,-]\d|{_GAP}?%)"
     )
+
+
+def _english_power() -> str:
+    """The pattern of `million` in `$3.5 million`."""
+    return rf"(?<=[{_CURRENCIES}]{_GAP}?[\d.,]+){_GAP}?(?<power>{'|'.join(_ENGLISH_POWERS)})(?![\w'’-])"
+
+
+def _french_power() -> str:
+    """The pattern of `millions de dollars` in `3,5 millions de dollars`, or of `M€`."""
+    names = "|".join(f"{name}s?" if len(name) > 2 else name for name in _FRENCH_POWERS)
+    currencies = "|".join(f"{name}?" for name in (*_FRENCH_CURRENCIES.values(), "livres"))
+    of = rf"(?:{_GAP}d['’]|{_GAP}de{_GAP}|{_GAP}?)"
+    return rf"{_GAP}?(?<power>{names}){of}(?<money>[{_CURRENCIES}](?!\w)|(?:{currencies})(?!\w))"
 
 
 def _quantity(match: regex.Match[str], notation: Notation) -> Quantity | None:
@@ -123,7 +160,13 @@ def _quantity(match: regex.Match[str], notation: Notation) -> Quantity | None:
     digits = "".join(parts)
     currency = (match["before"] or match["after"] or "").strip()
     unit = match["unit"] or ""
-    if match["before"] and match["after"]:
+    if power := match.groupdict().get("power"):
+        money = match.groupdict().get("money")
+        unit = _FRENCH_POWERS[power.rstrip("s")] if money else _ENGLISH_POWERS[power]
+        currency = currency or next(
+            sign for sign, name in _FRENCH_CURRENCIES.items() if money in sign or name[:4] == money[:4]
+        )
+    if match["before"] and (match["after"] or (power and money)):
         return None
     if len(digits) == 1 and not (match["sign"] or decimals or currency or unit):
         return None

@@ -65,6 +65,7 @@ def test_every_line_has_its_links_empty_ones_too() -> None:
     assert links_of([("", "")]) == [frozenset()]
 
 
+@pytest.mark.slow
 def test_a_line_of_any_length_is_aligned() -> None:
     words = [f"w{n}" for n in range(2 * LONGEST + 10)]
     [found] = links_of([(" ".join(words), " ".join(words))])
@@ -169,6 +170,7 @@ def test_a_training_that_was_killed_goes_on_to_the_same_bits(tmp_path: Path, kil
     assert sum(steps_told) == 200 * steps(), "the progress that was made is told too"
 
 
+@pytest.mark.slow
 def test_a_text_in_many_blocks_has_the_links_of_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
     text = some_text(300)
     _, whole = learned(text)
@@ -223,6 +225,7 @@ print(json.dumps([peak(text), peak(4 * text)]))
 """
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_text() -> None:
     """Measured in a process of its own, where nothing else allocates."""
     given = json.dumps(some_text(1000))
@@ -232,7 +235,7 @@ def test_memory_does_not_grow_with_the_text() -> None:
     assert long - short < 0.5 * 4 * (more_cells - cells)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_code_from_the_cache_of_the_compiler_gives_the_same_bytes(tmp_path: Path) -> None:
     write_corpus(tmp_path, train=1500, valid=0, test=1)
     command = [sys.executable, "-m", "rnnsearch", "align", "--format", "json"]

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import rnnsearch
 from rnnsearch.checking import Report, template
 from rnnsearch.checking.equations import ARGUMENTS, EQUATIONS, draw_case
-from rnnsearch.cli.commands import app
+from rnnsearch.cli.commands import application
 
 HERE = Path(__file__).parent
 CONTEXT = "def context(alpha, h):\n    return (alpha[..., None] * h).sum(1)\n"
@@ -39,7 +39,7 @@ def written(folder: Path, text: str) -> Path:
     return folder / "my_model.py"
 
 
-@pytest.mark.parametrize("framework", ["numpy", "torch"])
+@pytest.mark.parametrize("framework", ["numpy", pytest.param("torch", marks=pytest.mark.slow)])
 def test_a_model_without_mistakes_agrees(tmp_path: Path, framework: str) -> None:
     report = rnnsearch.check(student(tmp_path, framework), seed=11)
     assert report.agrees
@@ -47,7 +47,7 @@ def test_a_model_without_mistakes_agrees(tmp_path: Path, framework: str) -> None
     assert {name for name, outcome in outcomes(report).items() if outcome == "agrees"} == there
 
 
-@pytest.mark.parametrize("framework", ["numpy", "torch"])
+@pytest.mark.parametrize("framework", ["numpy", pytest.param("torch", marks=pytest.mark.slow)])
 def test_mistakes_of_several_equations_are_named_in_each(tmp_path: Path, framework: str) -> None:
     """Three mistakes explain the whole sentence, since two of them are known from the equations before it."""
     mistakes = {"reset-after-product", "energy-relu", "maxout-halves"}
@@ -63,6 +63,7 @@ def test_mistakes_of_several_equations_are_named_in_each(tmp_path: Path, framewo
     assert found["context"] == []
 
 
+@pytest.mark.slow
 def test_a_mistake_of_the_encoder_alone_is_named(tmp_path: Path) -> None:
     text = student(tmp_path, "torch").read_text(encoding="utf-8")
     changed = text.replace('wrong("reset-after-product")', 'side != "dec"')
@@ -74,6 +75,7 @@ def test_a_mistake_of_the_encoder_alone_is_named(tmp_path: Path) -> None:
     assert "torch.nn.GRU" in found["log_probability"].explanation
 
 
+@pytest.mark.slow
 def test_a_detached_tensor_is_named(tmp_path: Path) -> None:
     text = student(tmp_path, "torch").read_text(encoding="utf-8")
     text = text.replace('v.matmul(p["v_a"])', 'v.matmul(p["v_a"].detach())')
@@ -138,6 +140,7 @@ def test_a_function_cannot_change_the_inputs_of_others(tmp_path: Path) -> None:
     assert outcomes(rnnsearch.check(written(tmp_path, text)))["context"] == "agrees"
 
 
+@pytest.mark.slow
 def test_classes_get_the_weights_first(tmp_path: Path) -> None:
     text = (
         "import torch\n\nclass distribution(torch.nn.Module):\n    def __init__(self, p):\n        super().__init__()\n"
@@ -183,13 +186,13 @@ def test_an_unusable_file_ends_with_status_2(tmp_path: Path, text: str, told: st
 def test_the_command(tmp_path: Path) -> None:
     junit = tmp_path / "result.xml"
     file = written(tmp_path, f"print('noise')\n\n{CONTEXT}")
-    result = CliRunner().invoke(app, ["check", str(file), "--json", "--junit", str(junit)])
+    result = CliRunner().invoke(application(), ["check", str(file), "--json", "--junit", str(junit)])
     assert result.exit_code == 0
     assert json.loads(result.stdout)["agrees"] is True
     suite = ElementTree.parse(junit).getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("13", "0", "12")
     file.write_text(CONTEXT.replace("(alpha[..., None] * h).sum(1)", "h.mean(1)"), encoding="utf-8")
-    result = CliRunner().invoke(app, ["check", str(file), "--junit", str(junit)])
+    result = CliRunner().invoke(application(), ["check", str(file), "--junit", str(junit)])
     assert result.exit_code == 1
     assert re.search(r"│ context +│ 3\.1 +│ differs by ", result.stdout)
     assert "your output equals the paper's if the context is the mean of all annotations" in result.stdout
@@ -198,15 +201,15 @@ def test_the_command(tmp_path: Path) -> None:
     assert "mean of all annotations" in (failure.text or "")
 
 
-@pytest.mark.parametrize("framework", ["numpy", "torch"])
+@pytest.mark.parametrize("framework", ["numpy", pytest.param("torch", marks=pytest.mark.slow)])
 def test_the_template_runs_and_says_that_nothing_is_there(tmp_path: Path, framework: str) -> None:
-    result = CliRunner().invoke(app, ["check", "--template", framework])
+    result = CliRunner().invoke(application(), ["check", "--template", framework])
     file = written(tmp_path, result.stdout)
     functions = {node.name: node for node in ast.parse(template(framework)).body if isinstance(node, ast.FunctionDef)}
     for name, function in functions.items():
         for argument in function.args.args:
             assert argument.arg in ARGUMENTS, (name, argument.arg)
-    result = CliRunner().invoke(app, ["check", str(file)])
+    result = CliRunner().invoke(application(), ["check", str(file)])
     assert result.exit_code == 1
     assert result.stdout.count("not there") == len(EQUATIONS)
 

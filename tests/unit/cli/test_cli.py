@@ -138,6 +138,7 @@ def test_a_full_disk_is_one_line() -> None:
     assert "the disk is full" in done.stderr
 
 
+@pytest.mark.slow
 def test_nothing_is_said_at_exit_where_triton_was_loaded() -> None:
     pytest.importorskip("triton")
     code = "import torch, triton, rnnsearch.cli as cli, sys; sys.argv = ['rnnsearch', '--version']; cli.main()"
@@ -166,6 +167,7 @@ def test_translate_standard_input(model_folder: Folders, tmp_path: Path) -> None
     assert lines[2]
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_error_to_speak_of(model_folder: Folders, tmp_path: Path) -> None:
     (tmp_path / "in.en").write_text("the dog sees a cat .\n" * 3000)
     command = [sys.executable, "-c", "from rnnsearch.cli import main; main()", "translate", "--format", "json"]

@@ -40,6 +40,7 @@ def record(model: Path) -> dict[str, object]:
     return found
 
 
+@pytest.mark.slow
 def test_development_sets_of_several_files_count_together(rnnsearch: Run, text: list[object], tmp_path: Path) -> None:
     """In the order in which they are given, as one file would."""
     parts = [write_pairs(tmp_path, name, 6, seed=seed) for name, seed in (("first", 2), ("second", 3))]
@@ -93,6 +94,7 @@ def test_pairs_that_are_held_out(rnnsearch: Run, text: list[object], tmp_path: P
     assert -sum(map(float, scored.out.split())) / 10 == pytest.approx(found["dev_nll"], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_run_with_pairs_held_out_is_resumed_to_the_same_weights(
     rnnsearch: Run, text: list[object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,6 +128,7 @@ def valid_of(folder: Path) -> list[object]:
     return ["--valid-source", source, "--valid-target", target]
 
 
+@pytest.mark.slow
 def test_prepared_data_bring_their_held_out_pairs(rnnsearch: Run, text: list[object], tmp_path: Path) -> None:
     prepared = rnnsearch("prepare", *text, "--hold-out", 10, *TINY[:2], "--output", tmp_path / "data")
     assert prepared.status == 0, prepared.err
@@ -158,6 +161,7 @@ def test_what_is_no_development_set(
     assert not (tmp_path / "model").exists()
 
 
+@pytest.mark.slow
 def test_settings_of_the_text_come_with_prepared_data(rnnsearch: Run, text: list[object], tmp_path: Path) -> None:
     """A file of settings may repeat them, as `presets` writes all of them; it may not ask for others."""
     prepared = rnnsearch("prepare", *text, "--hold-out", 6, *TINY[:2], "--output", tmp_path / "data")

@@ -10,7 +10,7 @@ from typing import NoReturn
 import pytest
 from typer.testing import CliRunner, Result
 
-from rnnsearch.cli.commands import app
+from rnnsearch.cli.commands import application
 from rnnsearch.data.read import read_table
 from rnnsearch.datasets import DATASETS, Archive, Dataset, ParallelText, Text
 from rnnsearch.errors import RnnsearchError
@@ -18,7 +18,7 @@ from serving import serving
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["download", *map(str, arguments)])
+    return CliRunner().invoke(application(), ["download", *map(str, arguments)])
 
 
 def test_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,6 +47,7 @@ def test_download_of_what_is_not_known(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_the_builtin_corpus_needs_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def connect(*_: object, **__: object) -> NoReturn:
         raise AssertionError("a connection was opened")

@@ -50,6 +50,7 @@ def test_the_alignments_are_drawn_as_in_figure_3(rnnsearch: Run, model_folder: F
     assert "pair 1: the model has no alignment, so it is not drawn" in without.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "sentences"), [("figure-3.tsv", 4), ("long-sentences.tsv", 3)])
 def test_the_papers_own_sentences_by_the_installed_model(
     rnnsearch: Run, shared_data: Path, tmp_path: Path, name: str, sentences: int

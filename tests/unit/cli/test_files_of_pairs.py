@@ -36,6 +36,7 @@ def pairs() -> list[tuple[str, str]]:
     return toy_pairs(120, seed=1)
 
 
+@pytest.mark.slow
 def test_a_memory_alone_is_enough_to_train(
     rnnsearch: Run, pairs: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -70,6 +71,7 @@ def test_a_region_chooses_a_variant(rnnsearch: Run, pairs: list[tuple[str, str]]
     assert "colour" in (tmp_path / "data" / "source.vocab").read_text()
 
 
+@pytest.mark.slow
 def test_a_development_set_is_read_in_the_direction_of_the_training(
     rnnsearch: Run, pairs: list[tuple[str, str]], tmp_path: Path
 ) -> None:

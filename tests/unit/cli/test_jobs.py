@@ -14,12 +14,11 @@ import pytest
 
 import forked
 from command_line import Folders, Run, refused
-from kept import kept
 from rnnsearch import translate_file
 from rnnsearch.jobs import shards
 from rnnsearch.model_folder import new_system, save_settings, save_weights
 from rnnsearch.text import Vocabularies, Vocabulary
-from toy import ORDERS, SOURCE_WORDS, TARGET_WORDS, make_trained, toy_config, toy_pairs
+from toy import SOURCE_WORDS, TARGET_WORDS, toy_config, toy_pairs, toy_vocabularies
 
 
 @pytest.fixture(autouse=True)
@@ -41,14 +40,15 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def other_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A further model for an ensemble, one that writes from right to left, and one of the other direction."""
     folder = tmp_path_factory.mktemp("models")
-    made = {"lstm": kept(make_trained, "lstm", "mlp", ORDERS[0])}
+    made: dict[str, Path] = {}
     turned = Vocabularies(Vocabulary(SOURCE_WORDS), Vocabulary(TARGET_WORDS, right_to_left=True))
     backward = Vocabularies(Vocabulary(TARGET_WORDS), Vocabulary(SOURCE_WORDS))
-    for name, vocabularies, data in (
-        ("r2l", turned, {"right_to_left": True}),
-        ("backward", backward, {"source_language": "fr", "target_language": "en"}),
+    for name, vocabularies, data, model in (
+        ("lstm", toy_vocabularies(), {}, {"cell": "lstm"}),
+        ("r2l", turned, {"right_to_left": True}, {}),
+        ("backward", backward, {"source_language": "fr", "target_language": "en"}, {}),
     ):
-        system = new_system(toy_config(data=data, search={"maximum_length_ratio": 2.0}), vocabularies)
+        system = new_system(toy_config(data=data, model=model, search={"maximum_length_ratio": 2.0}), vocabularies)
         made[name] = folder / name
         save_settings(made[name], system)
         save_weights(made[name] / "model.safetensors", system)
@@ -72,12 +72,13 @@ TRANSLATE: dict[str, tuple[str, ...]] = {
 }
 
 
-QUICK = ("text", "json")
+MARKS = {"text": (), "json": (pytest.mark.slow,), "int8": (pytest.mark.slow,)}
+"""The other options are for the nightly tests."""
 
 
 @pytest.mark.parametrize(
     "options",
-    [pytest.param(TRANSLATE[name], id=name, marks=() if name in QUICK else pytest.mark.slow) for name in TRANSLATE],
+    [pytest.param(TRANSLATE[name], id=name, marks=MARKS.get(name, (pytest.mark.nightly,))) for name in TRANSLATE],
 )
 def test_translate(
     rnnsearch: Run, model_folder: Folders, texts: tuple[Path, Path], tmp_path: Path, options: tuple[str, ...]
@@ -96,6 +97,7 @@ def test_translate(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["1.out", "2.out", "3.out"]
 
 
+@pytest.mark.slow
 def test_what_is_in_several_shards(rnnsearch: Run, model_folder: Folders, texts: tuple[Path, Path], tmp_path: Path) -> None:
     """Lines are counted through, prefixes go with their lines, terms are placed, and the page has all sentences."""
     prefix, terms, page = tmp_path / "prefix", tmp_path / "terms", tmp_path / "page.html"
@@ -178,10 +180,10 @@ def test_evaluate(rnnsearch: Run, model_folder: Folders, texts: tuple[Path, Path
     "options",
     [
         (),
-        pytest.param(("--target",), marks=pytest.mark.slow),
-        pytest.param(("--target", "--format", "json"), marks=pytest.mark.slow),
+        pytest.param(("--target",), marks=pytest.mark.nightly),
+        pytest.param(("--target", "--format", "json"), marks=pytest.mark.nightly),
         pytest.param(("--target", "--tokenized", "--gold"), marks=pytest.mark.slow),
-        ("--target", "--reverse-model"),
+        pytest.param(("--target", "--reverse-model"), marks=pytest.mark.slow),
     ],
 )
 def test_align(
@@ -368,8 +370,8 @@ def files_of(folder: Path) -> dict[str, bytes]:
     "options",
     [
         ("--hold-out", 9),
-        pytest.param((), marks=pytest.mark.slow),
-        pytest.param(("--set", "data.remove_duplicates=false"), marks=pytest.mark.slow),
+        pytest.param((), marks=pytest.mark.nightly),
+        pytest.param(("--set", "data.remove_duplicates=false"), marks=pytest.mark.nightly),
         pytest.param(("--set", "data.subwords=bpe"), marks=pytest.mark.slow),
     ],
 )
@@ -410,7 +412,9 @@ def test_prepare_goes_on(rnnsearch: Run, corpus: tuple[Path, Path], tmp_path: Pa
     assert files_of(tmp_path / "other") == files_of(tmp_path / "short")
 
 
-@pytest.mark.parametrize("options", [(), ("--method", "moore-lewis", "--side", "target")])
+@pytest.mark.parametrize(
+    "options", [(), pytest.param(("--method", "moore-lewis", "--side", "target"), marks=pytest.mark.slow)]
+)
 def test_select(
     rnnsearch: Run,
     corpus: tuple[Path, Path],

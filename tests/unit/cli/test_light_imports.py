@@ -64,6 +64,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_every_command_that_does_not_train(folder: Path) -> None:
     model, pairs = ["--model", "model"], ["--source", "a.en", "--target", "a.fr"]
     commands = [

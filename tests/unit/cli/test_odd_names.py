@@ -17,8 +17,8 @@ from toy import write_pairs
 NOT_UTF8 = os.fsdecode(b"caf\xe9.en")
 ANY_ERROR = """
 import rnnsearch.cli, rnnsearch.cli.commands as commands
-def app(): raise {error}
-commands.app = app
+def application(name): raise {error}
+commands.application = application
 rnnsearch.cli.main()
 """
 

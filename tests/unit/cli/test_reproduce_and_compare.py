@@ -3,14 +3,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rnnsearch.cli.commands import app
+from rnnsearch.cli.commands import application
 from rnnsearch.cli.reproduce import without_only
 from rnnsearch.errors import RnnsearchError
 
 
 def refused(*arguments: object) -> str:
     """What the command complains of."""
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    done = CliRunner().invoke(application(), [str(argument) for argument in arguments])
     assert isinstance(done.exception, RnnsearchError)
     return str(done.exception)
 
@@ -22,7 +22,7 @@ def test_compare(tmp_path: Path) -> None:
     for name, lines in (("reference", reference), ("good", good), ("bad", bad)):
         (tmp_path / name).write_text("".join(line + "\n" for line in lines))
     arguments = ["compare", "--reference", tmp_path / "reference", tmp_path / "good", tmp_path / "bad"]
-    done = CliRunner().invoke(app, [str(word) for word in arguments], env={"COLUMNS": "400"})
+    done = CliRunner().invoke(application(), [str(word) for word in arguments], env={"COLUMNS": "400"})
     assert done.exit_code == 0, done.output
     assert "0.001" in done.output
     assert "bs:1000" in done.output

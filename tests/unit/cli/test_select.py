@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from rnnsearch.cli.commands import app
+from rnnsearch.cli.commands import application
 from rnnsearch.errors import RnnsearchError
 from toy import write_pairs
 
@@ -25,7 +25,7 @@ def command(tmp_path: Path) -> list[str]:
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(app, arguments)
+    return CliRunner().invoke(application(), arguments)
 
 
 def lines(path: Path) -> list[str]:

@@ -146,6 +146,7 @@ def test_what_standard_error_does_not_take_stops_no_work(model_folder: Folders, 
     assert len(Path("links").read_text().splitlines()) == 5
 
 
+@pytest.mark.slow
 def test_started_with_closed_streams() -> None:
     """Not as if: by a shell, as cron does it."""
     command = f"{sys.executable} -m rnnsearch presets none"

@@ -102,6 +102,7 @@ def test_the_same_text_gives_the_same_bytes_in_any_number_of_processes(text: Pat
     assert one["train.arrow"] != other_seed["train.arrow"]
 
 
+@pytest.mark.slow
 def test_many_files_are_one_corpus(text: Path, tmp_path: Path) -> None:
     for language in ("en", "fr"):
         lines = (text / f"train.{language}").read_text().splitlines(keepends=True)
@@ -291,6 +292,7 @@ def test_a_file_name_that_is_no_text(text: Path, tmp_path: Path) -> None:
     assert prepared.is_of([sides[0]], [sides[1]])
 
 
+@pytest.mark.slow
 def test_links_go_with_their_pairs(text: Path, tmp_path: Path) -> None:
     """Word i of these pairs is the translation of word i: so it must be after cleaning and shuffling, too."""
     links = tmp_path / "train.links"

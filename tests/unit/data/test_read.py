@@ -98,8 +98,8 @@ def test_a_compressed_file_is_read_whatever_its_name(
     tmp_path: Path, ending: str, compress: Callable[[bytes], bytes], name: str
 ) -> None:
     for path in (tmp_path / name, tmp_path / f"{name}{ending}"):
-        path.write_bytes(compress("é\nb\n".encode() * 50_000))
-        assert list(read_lines(path)) == ["é", "b"] * 50_000
+        path.write_bytes(compress("é\nb\n".encode() * 20_000))
+        assert list(read_lines(path)) == ["é", "b"] * 20_000
 
 
 @pytest.mark.parametrize(("ending", "compress"), COMPRESSIONS.items())

@@ -33,6 +33,7 @@ def test_a_demo_that_was_stopped_before_its_first_validation(tmp_path: Path, mon
     assert resumed == [False, True]
 
 
+@pytest.mark.slow
 def test_the_example_and_its_translation_are_words_of_the_corpus(tmp_path: Path) -> None:
     write_corpus(tmp_path)
     sentence = re.search(r"echo '(.*?)'", " ".join(demo.next_steps(tmp_path)))

@@ -56,6 +56,7 @@ def printed(one: Reproduction) -> str:
     return one.console.file.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", ["builtin", "files"])
 def test_the_longer_training_has_more_updates(scale: Scale, tmp_path: Path) -> None:
     """Even where the shorter one ended with more validations without gain than the patience of the longer one."""
@@ -97,6 +98,7 @@ def test_an_unknown_system_is_refused_before_anything_is_done(tmp_path: Path) ->
     assert not (tmp_path / "experiment.json").exists()
 
 
+@pytest.mark.slow
 def test_what_several_machines_trained_is_joined_by_copying(tmp_path: Path) -> None:
     """Each has a folder of its own, trains some of the systems, and one writes the report from all of them."""
     corpus, one, other = tmp_path / "text", tmp_path / "one", tmp_path / "other"
@@ -119,6 +121,7 @@ def test_what_several_machines_trained_is_joined_by_copying(tmp_path: Path) -> N
     assert "18 where RNNsearch-50 had 12" in results.introduction
 
 
+@pytest.mark.slow
 def test_text_is_prepared_by_one_process_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = reproduction("files", tmp_path, "RNNsearch-30")
     held = acquire_lock(one.layout.lock)

@@ -7,8 +7,11 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
+from _pytest.mark.structures import ParameterSet
 
+from products import every_pair
 from rnnsearch.config import ModelConfig
 from rnnsearch.graphs.weights import Weights
 from rnnsearch.model import RNNsearch
@@ -17,15 +20,23 @@ SOURCE_WORDS, TARGET_WORDS = 17, 19
 SIZES = {"embedding_size": 6, "hidden_size": 7, "alignment_size": 5, "maxout_size": 6}
 
 
+KINDS = (
+    ("gated", "lstm", "tanh"),
+    ("mlp", "none", "dot", "bilinear", "location", "monotonic"),
+    ("look-generate-update", "look-update-generate"),
+    (1, 2),
+)
+
+
+def every_model() -> list[ParameterSet]:
+    """`combinations` for `pytest.mark.parametrize`; `make test` takes those that have all pairs of kinds."""
+    kinds = every_pair(*KINDS)
+    return [pytest.param(one, id=name(one), marks=kind.marks) for one, kind in zip(combinations(), kinds, strict=True)]
+
+
 def combinations() -> Iterator[ModelConfig]:
     """Every cell with every alignment model, in both orders, with one layer and two; and the rest in turn."""
-    kinds = product(
-        ("gated", "lstm", "tanh"),
-        ("mlp", "none", "dot", "bilinear", "location", "monotonic"),
-        ("look-generate-update", "look-update-generate"),
-        (1, 2),
-    )
-    for number, (cell, alignment, order, layers) in enumerate(kinds):
+    for number, (cell, alignment, order, layers) in enumerate(product(*KINDS)):
         yield ModelConfig(
             **SIZES,
             cell=cell,

@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 import pytest
 import torch
-from small_models import SOURCE_WORDS, TARGET_WORDS, combinations, name, random_model, weights_of
+from small_models import SOURCE_WORDS, TARGET_WORDS, combinations, every_model, name, random_model, weights_of
 
 from rnnsearch.config import ModelConfig
 from rnnsearch.data.batches import make_batch
@@ -59,7 +59,7 @@ def random_layer(model: RNNsearch) -> AlignmentLayer:
     return layer
 
 
-@pytest.mark.parametrize("config", list(combinations()), ids=name)
+@pytest.mark.parametrize("config", every_model())
 def test_they_are_read_as_in_pytorch(config: ModelConfig) -> None:
     model, pairs = random_model(config), random_pairs()
     ours = read(OnnxReader(config, weights_of(model)), pairs)

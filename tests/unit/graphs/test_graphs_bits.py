@@ -71,7 +71,7 @@ def test_an_int8_product_is_exact_between_its_rounded_factors(signed: bool) -> N
     net = Network("product", ModelConfig(), Weights({"W": W, "b": b}), "int8", signed)
     given = net.graph.input("x", "float32", "rows", 64)
     net.graph.output("y", net.affine(given, Affine("W", "b")), "float32", "rows", 40)
-    found = Runnable(net.graph.file())({"x": x})["y"]
+    found = Runnable(net.graph)({"x": x})["y"]
     whole, scales = net.weights.quantized("W")
     x_scales = np.maximum(np.abs(x).max(1, keepdims=True), np.finfo(np.float32).tiny) / np.float32(127)
     product = np.round(x / x_scales).astype(np.int64) @ whole.T.astype(np.int64)

@@ -10,7 +10,7 @@ import onnx
 import pytest
 import torch
 from numpy.typing import NDArray
-from small_models import SOURCE_WORDS, TARGET_WORDS, combinations, name, random_model, random_words, weights_of
+from small_models import SOURCE_WORDS, TARGET_WORDS, combinations, every_model, random_model, random_words, weights_of
 
 from rnnsearch.config import ModelConfig
 from rnnsearch.graphs.alignment_layer import alignment_layer
@@ -22,7 +22,7 @@ from rnnsearch.model import AlignmentLayer, RNNsearch
 TOLERANCE = 1e-5
 LENGTHS = [4, 9, 1, 6]
 
-every_model = pytest.mark.parametrize("config", list(combinations()), ids=name)
+each_model = pytest.mark.parametrize("config", every_model())
 
 
 def close(ours: NDArray[np.float32], expected: torch.Tensor, what: str = "") -> None:
@@ -35,7 +35,7 @@ def built(config: ModelConfig) -> tuple[RNNsearch, Engine]:
     return model, Engine(config, weights_of(model))
 
 
-@every_model
+@each_model
 def test_encoder(config: ModelConfig) -> None:
     model, engine = built(config)
     x, lengths = random_words(np.random.default_rng(3), LENGTHS, SOURCE_WORDS), np.array(LENGTHS)
@@ -49,7 +49,7 @@ def test_encoder(config: ModelConfig) -> None:
     close(found["state"][:, : config.hidden_size], model.decoder.first_state(source)[:, : config.hidden_size], "s_0")
 
 
-@every_model
+@each_model
 def test_steps_with_reordered_hypotheses(config: ModelConfig) -> None:
     """Any hypothesis of a sentence may be continued by several or none, and any sentence may be done."""
     (model, engine), random = built(config), np.random.default_rng(5)
@@ -86,7 +86,7 @@ def test_steps_with_reordered_hypotheses(config: ModelConfig) -> None:
         ours_source = {key: array[keep] for key, array in ours_source.items() if key not in ("state", "alpha_before")}
 
 
-@every_model
+@each_model
 def test_forced_translations(config: ModelConfig) -> None:
     (model, engine), random = built(config), np.random.default_rng(7)
     target_lengths = [5, 3, 8, 1]
@@ -122,7 +122,7 @@ def force(
     return {"log_p": np.stack(log_p, 1), "alpha": np.stack(alphas, 1), "states": np.stack(states, 1)}
 
 
-@every_model
+@each_model
 def test_greedy_translations(config: ModelConfig) -> None:
     model, engine = built(config)
     x, lengths = random_words(np.random.default_rng(11), LENGTHS, SOURCE_WORDS), np.array(LENGTHS)
@@ -138,7 +138,7 @@ def test_greedy_translations(config: ModelConfig) -> None:
         hypotheses = model.advance(output, rows, torch.zeros_like(chosen), chosen)
 
 
-@every_model
+@each_model
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
 def test_files_are_of_the_format(config: ModelConfig, precision: str) -> None:
     weights = weights_of(random_model(config))
@@ -169,6 +169,6 @@ def test_alignment_layer(order: str, encoder_kind: str) -> None:
     arrays |= {"alpha": np.ascontiguousarray(forced["alpha"][..., : x.shape[1]])}
     arrays |= {"annotations": engine.encode(x, lengths)["annotations"][:, : x.shape[1]]}
     arrays |= {"states": np.ascontiguousarray(forced["states"][..., : config.hidden_size])}
-    found = Runnable(graph.file())(arrays)["probabilities"]
+    found = Runnable(graph)(arrays)["probabilities"]
     for b, (Tx, Ty) in enumerate(zip(LENGTHS, target_lengths, strict=True)):
         close(found[b, :Ty, :Tx], expected[b, :Ty, :Tx], f"links of sentence {b}")

@@ -82,6 +82,7 @@ def test_the_runtime_keeps_no_identity_in_the_home_folder(tmp_path: Path) -> Non
     assert not list(tmp_path.rglob("*"))
 
 
+@pytest.mark.slow
 def test_the_graphs_run_under_node(graphs: Path, expected: list[list[int]], tmp_path: Path) -> None:
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:

@@ -78,7 +78,9 @@ def written(stage: RowStage[Any, Any], rows: list[Any], output: Path, jobs: int 
     return output.read_text(encoding="utf-8"), done
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in ("translate", "score"))) for name in CASES]
+)
 def test_any_jobs_and_an_interruption(
     translator: Translator, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,7 +123,9 @@ def test_an_error_leaves_no_output(translator: Translator, tmp_path: Path) -> No
     assert (tmp_path / "out").read_text() == "before"
 
 
-@pytest.mark.parametrize("command", ["score", "rescore", "pronounce"])
+@pytest.mark.parametrize(
+    "command", ["score", *(pytest.param(command, marks=pytest.mark.slow) for command in ("rescore", "pronounce"))]
+)
 def test_the_commands(rnnsearch: Run, tmp_path: Path, command: str) -> None:
     for name, lines in {"a.en": LINES, "a.fr": TARGETS, "n-best": map(str, entries())}.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -157,6 +161,7 @@ def test_an_update_of_the_program_between_two_runs(rnnsearch: Run, tmp_path: Pat
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["a.en", "out"]
 
 
+@pytest.mark.slow
 def test_options_take_the_names_of_installed_models(rnnsearch: Run, tmp_path: Path) -> None:
     for name, lines in {"a.en": LINES[3:], "a.fr": TARGETS[3:]}.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -10,6 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from products import every_pair
 from rnnsearch.config import ModelConfig, TrainingConfig, from_dict
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import PAPER_NAMES, RNNsearch
@@ -36,7 +37,7 @@ def config_of(cell: str = "gated", alignment: str = "mlp", order: str = ORDERS[0
 
 every_model = pytest.mark.parametrize(
     ("cell", "alignment", "order"),
-    [(cell, alignment, order) for cell in CELLS for alignment in ALIGNMENTS for order in ORDERS],
+    every_pair(CELLS, ALIGNMENTS, ORDERS),
 )
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from products import every_pair
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.data.batches import make_batch
 from rnnsearch.graphs.network import Precision
@@ -26,7 +27,7 @@ ALIGNMENTS = ("mlp", "none", "dot", "bilinear", "location", "monotonic")
 seeds = st.integers(0, 2**31)
 every_model = pytest.mark.parametrize(
     ("cell", "alignment", "order"),
-    [(cell, alignment, order) for cell in CELLS for alignment in ALIGNMENTS for order in ORDERS],
+    every_pair(CELLS, ALIGNMENTS, ORDERS),
 )
 
 

@@ -11,6 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from products import every_pair
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.model import RNNsearch
 from rnnsearch.search.beam import Hypothesis, beam_search
@@ -76,7 +77,9 @@ def next_log_p(model: RNNsearch, source: list[int], written: list[int]) -> tuple
 
 def log_p(model: RNNsearch, source: list[int], words: list[int], finished: bool = True) -> float:
     written = [*words, END] if finished else words
-    return float(sum(next_log_p(model, source, written[:i])[0][word] for i, word in enumerate(written)))
+    with torch.no_grad():
+        log_p_PV = torch.log_softmax(model(*batch_of([(source, words)])).logits_PV, -1)
+    return float(log_p_PV[torch.arange(len(written)), written].sum())
 
 
 def literal_beam_search(
@@ -135,9 +138,7 @@ def same(found: list[Hypothesis], expected: list[tuple[list[int], float, bool]],
     np.testing.assert_allclose([h.score for h in found], scores, rtol=tolerance / 100, atol=tolerance)
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("alignment", ALIGNMENTS)
-@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize(("cell", "alignment", "order"), every_pair(CELLS, ALIGNMENTS, ORDERS))
 @settings(max_examples=5)
 @given(
     sentences=sources,

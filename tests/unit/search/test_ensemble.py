@@ -17,6 +17,8 @@ from rnnsearch.text.vocabulary import Vocabulary
 from rnnsearch.translation import Translator
 from toy import ORDERS, toy_pairs
 
+pytestmark = pytest.mark.slow
+
 Trained = Callable[..., Translator]
 LINES = [source for source, _ in toy_pairs(15, seed=21)]
 

@@ -231,8 +231,7 @@ def test_the_document_tells_what_this_server_asks_for(serve: Serve) -> None:
         ({"content": b"x" * 10**6}, 413, "longer than"),
     ],
 )
-def test_what_is_not_understood_is_told(serve: Serve, asked: dict[str, object], status: int, told: str) -> None:
-    client = serve()
+def test_what_is_not_understood_is_told(client: TestClient, asked: dict[str, object], status: int, told: str) -> None:
     refused(client.post("/translate", **asked), status, told)  # type: ignore[arg-type]
     assert client.get("/health").status_code == 200
 

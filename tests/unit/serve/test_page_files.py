@@ -20,8 +20,8 @@ TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg":
 
 
 @pytest.mark.parametrize("name", ["", *(f"page/{name}" for name in [*OWN, *SHARED])])
-def test_files_come_with_their_type_and_a_strict_policy(serve: Serve, name: str) -> None:
-    answer = serve().get(f"/{name}")
+def test_files_come_with_their_type_and_a_strict_policy(client: TestClient, name: str) -> None:
+    answer = client.get(f"/{name}")
     assert answer.status_code == 200
     assert answer.headers["content-type"].partition(";")[0] == TYPES[name.rpartition(".")[2] or "html"]
     policy = dict(rule.split(" ", 1) for rule in answer.headers["content-security-policy"].split("; "))
@@ -40,8 +40,8 @@ def test_files_come_with_their_type_and_a_strict_policy(serve: Serve, name: str)
 
 
 @pytest.mark.parametrize("path", ["page", "page/", "page/x.js", "page/../app.py", "page/%2e%2e/app.py", "page/..%2fapp.py"])
-def test_nothing_else_is_sent(serve: Serve, path: str) -> None:
-    answer = serve().get(f"/{path}")
+def test_nothing_else_is_sent(client: TestClient, path: str) -> None:
+    answer = client.get(f"/{path}")
     assert answer.status_code == 404
     assert list(answer.json()) == ["error"]
 

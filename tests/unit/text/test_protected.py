@@ -129,6 +129,9 @@ def test_any_text(line: str, language: str) -> None:
         ("-1,250.5", "-1 250,5"),
         ("-$5.50", "-5,50 $"),
         ("-0.5%", "-0,5 %"),
+        ("$3.5 million", "3,5 millions de dollars"),
+        ("€1.5 million", "1,5 million d'euros"),
+        ("-£2 billion", "-2 milliards de livres sterling"),
     ],
 )
 def test_quantities(english: str, french: str) -> None:
@@ -138,6 +141,24 @@ def test_quantities(english: str, french: str) -> None:
         (found,) = find_quantities(line, language)
         assert line[found.start : found.stop] == text
         assert found.quantity.written(other).replace("\N{NO-BREAK SPACE}", " ") == translated.replace("°C", "°C")
+
+
+@pytest.mark.parametrize(
+    ("line", "language", "text", "french", "german"),
+    [
+        ("It made $3.5m.", "en", "$3.5m", "3,5 millions de dollars", "3.500.000 $"),
+        ("It made €2bn.", "en", "€2bn", "2 milliards d'euros", "2.000.000.000 €"),
+        ("Soit 3 M€.", "fr", "3 M€", "3 millions d'euros", "3.000.000 €"),
+        ("Soit 10 millions €.", "fr", "10 millions €", "10 millions d'euros", "10.000.000 €"),
+        ("A $5 millionaire.", "en", "$5", "5 $", "5 $"),
+        ("Das sind 12 Millionen.", "de", "12", "12", "12"),
+    ],
+)
+def test_millions(line: str, language: str, text: str, french: str, german: str) -> None:
+    """A price has its millions with it, since another language has them before the currency, or as zeros."""
+    (found,) = find_quantities(line, language)
+    written = [found.quantity.written(other).replace("\N{NO-BREAK SPACE}", " ") for other in ("fr", "de")]
+    assert (line[found.start : found.stop], *written) == (text, french, german)
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,7 @@ def test_bpe_dropout_has_the_exact_distribution(alpha: float) -> None:
     assert total_variation(sampled(bpe_dropout(BPE), "▁abc", alpha), exact) < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["bpe", "unigram"])
 @pytest.mark.parametrize("alpha", [0.1, 0.4])
 @pytest.mark.parametrize("word", ["abcab", "cabbabc"])

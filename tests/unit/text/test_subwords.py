@@ -88,6 +88,7 @@ def test_a_sample_is_of_the_same_words_and_depends_on_the_generator_alone(subwor
         assert list(threads.map(many, range(8))) == [expected] * 8
 
 
+@pytest.mark.slow
 def test_a_sample_is_the_same_in_another_process(subwords: Subwords, tmp_path: Path) -> None:
     """sentencepiece itself draws other segmentations in every process, from one seed."""
     kind = "bpe" if subwords.model == Subwords.train(COUNTS, "bpe", 60).model else "unigram"
@@ -149,6 +150,7 @@ def test_an_endless_word_is_unknown(subwords: Subwords) -> None:
     assert vocabulary.word_ids(["a", "a" * 100_000]) == [0] * len(vocabulary.encode(["a"])) + [1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_words_make_the_same_file_anywhere(kind: SubwordKind, tmp_path: Path) -> None:
     train = f"Subwords.train({dict(COUNTS)!r}, {kind!r}, 60)"

@@ -111,6 +111,7 @@ assert re.compile is before
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+@pytest.mark.slow
 def test_words_of_letters_of_all_scripts_are_those_of_sacremoses_as_others_import_it() -> None:
     """In a process of its own: here, sacremoses was imported before `Tokenizer` asked for it."""
     program = """

@@ -31,6 +31,7 @@ def test_accumulated_minibatches_are_one_large_one(tmp_path: Path, normalization
         torch.testing.assert_close(weights_of(parts)[name], weight, rtol=1e-3, atol=1e-5, msg=name)
 
 
+@pytest.mark.slow
 def test_accumulating_can_be_interrupted(tmp_path: Path) -> None:
     def trainer(name: str) -> Trainer:
         return trainer_of(tmp_path / name, pairs=50, accumulate=3, max_epochs=5, shuffle="epoch", dropout=0.1)

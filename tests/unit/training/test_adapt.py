@@ -45,6 +45,7 @@ def versions(folder: Path) -> list[str]:
     return sorted(path.name for path in (folder / "models" / "en-fr").iterdir() if path.name != "lock")
 
 
+@pytest.mark.slow
 def test_it_learns_the_corrections_and_goes_back(model: Path, tmp_path: Path) -> None:
     remember(tmp_path, 200, 3)
     first = adapt(model, tmp_path, QUIET)
@@ -108,7 +109,7 @@ def test_what_cannot_be_adapted_is_told(model: Path, tmp_path: Path) -> None:
         adapt(model, tmp_path, QUIET)
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [pytest.param(2, marks=pytest.mark.slow), pytest.param(60, marks=pytest.mark.nightly)])
 def test_a_kill_leaves_no_half_of_a_model(model: Path, tmp_path: Path, kills: int) -> None:
     """Whenever it is killed, the link leads to the version before or to a complete new one."""
     random, seconds = Random(kills), 4.0

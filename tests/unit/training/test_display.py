@@ -31,7 +31,7 @@ def test_curves_are_written(tmp_path: Path) -> None:
     assert "TensorBoard" not in out
 
 
-@pytest.mark.parametrize("calls", [0, 1, 2, 5])
+@pytest.mark.parametrize("calls", [1, *(pytest.param(calls, marks=pytest.mark.slow) for calls in (0, 2, 5))])
 def test_a_disk_without_room_for_curves(
     tmp_path: Path, calls: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -17,6 +17,8 @@ from rnnsearch.training.session import train
 from rnnsearch.training.validation import negative_log_likelihood
 from toy import toy_config, toy_pairs, write_pairs
 
+pytestmark = pytest.mark.slow
+
 QUIET = Console(quiet=True)
 
 

@@ -20,6 +20,8 @@ from rnnsearch.training.session import Interrupted, train
 from rnnsearch.translation import Translator
 from spelling import assignments, spelt_words, write_table
 
+pytestmark = pytest.mark.slow
+
 CONFIG = settings("best", None, assignments(training__max_updates=8, training__validate_every=4))
 
 

@@ -52,13 +52,16 @@ def test_it_learns(tmp_path: Path) -> None:
     assert progress.target_words > 60 * 16
 
 
+def marks_of(cell: str, stop: int) -> tuple[pytest.MarkDecorator, ...]:
+    """`make test` runs the paper's cell, stopped at update 5; the nightly tests run every cell with every stop."""
+    if cell == "gated":
+        return () if stop == 5 else (pytest.mark.slow,)
+    return (pytest.mark.slow,) if stop == 5 else (pytest.mark.nightly,)
+
+
 @pytest.mark.parametrize(
     ("cell", "stop"),
-    [
-        pytest.param(cell, stop, marks=() if cell == "gated" or stop == 5 else pytest.mark.slow)
-        for cell in CELLS
-        for stop in (1, 5, 6, 13)
-    ],
+    [pytest.param(cell, stop, marks=marks_of(cell, stop)) for cell in CELLS for stop in (1, 5, 6, 13)],
 )
 def test_interrupted_and_resumed_is_uninterrupted(tmp_path: Path, cell: str, stop: int) -> None:
     """Stopped before, at and after a validation (6, 12) and an epoch's end (4, 8, 12), with every source of chance."""
@@ -289,7 +292,7 @@ def test_validation_does_not_disturb_training(tmp_path: Path) -> None:
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
 
 
-@pytest.mark.parametrize("alignment", ["mlp", "none"])
+@pytest.mark.parametrize("alignment", ["mlp", pytest.param("none", marks=pytest.mark.slow)])
 def test_both_engines_train_alike(tmp_path: Path, alignment: str) -> None:
     """From the same seed, the loss of thirty updates differs by rounding alone."""
     losses = []
@@ -309,6 +312,7 @@ def test_both_engines_train_alike(tmp_path: Path, alignment: str) -> None:
     assert losses[0][-1] < losses[0][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("accumulate", [1, 2])
 def test_two_readings_differ_by_dropout_alone(tmp_path: Path, accumulate: int) -> None:
     losses, words = {}, set()

@@ -23,11 +23,15 @@ KINDS = {
     "mlp, encoder forward": ("model.encoder=forward",),
 }
 """As a user asks for them, after `--set`. (Others are trained in the tests of everything else.)"""
+QUICK = ("dot", "monotonic")
+"""Those that `make test` trains; `make test-slow` trains the others."""
 UPDATES, STOPPED = 40, 15
 LINES = [source for source, _ in toy_pairs(8, seed=31)] + ["the", "zzz sees Name5 ."]
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(
+    scope="module", params=[pytest.param(kind, marks=[pytest.mark.slow] * (kind not in QUICK)) for kind in KINDS]
+)
 def trained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Recorder]:
     """A model's folder, and what was seen of its training, which was stopped once, and went on."""
     folder = tmp_path_factory.mktemp("alignment-model")

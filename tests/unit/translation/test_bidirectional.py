@@ -25,6 +25,8 @@ from rnnsearch.translation import Translator
 from rnnsearch.translation.translation import Segment, Translation
 from toy import toy_config, toy_pairs, write_pairs
 
+pytestmark = pytest.mark.slow
+
 LINES = [source for source, _ in toy_pairs(12, seed=31)]
 WAYS = {"forward": False, "backward": True}
 QUIET = Console(quiet=True)

@@ -19,11 +19,11 @@ lines = st.one_of(
     st.sampled_from([source for source, _ in toy_pairs(50, seed=9)]),
     st.lists(words, max_size=40).map(" ".join),
 )
-OFTEN = (("gated", "mlp"), ("gated", "none"), ("lstm", "mlp"))
+MARKS = {("gated", "mlp"): (), ("gated", "none"): (), ("lstm", "mlp"): (pytest.mark.slow,)}
 every_model = pytest.mark.parametrize(
     ("cell", "alignment"),
     [
-        pytest.param(cell, alignment, marks=() if (cell, alignment) in OFTEN else pytest.mark.slow)
+        pytest.param(cell, alignment, marks=MARKS.get((cell, alignment), (pytest.mark.nightly,)))
         for cell in CELLS
         for alignment in ALIGNMENTS
     ],
@@ -73,7 +73,7 @@ def test_neither_the_other_lines_nor_their_order_nor_the_batch_size_matter(
         same(one, other)
 
 
-@pytest.mark.parametrize("alignment", ALIGNMENTS)
+@pytest.mark.parametrize("alignment", ["mlp", pytest.param("none", marks=pytest.mark.slow)])
 def test_a_whole_file_at_once_or_line_by_line_in_the_other_order(trained: Trained, alignment: str) -> None:
     translator = trained("gated", alignment, ORDERS[1])
     sources = [source for source, _ in toy_pairs(30, seed=11)]

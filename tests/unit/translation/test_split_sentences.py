@@ -220,6 +220,7 @@ def test_what_a_killed_run_has_kept_is_of_the_same_setting(translator: Translato
     assert [run["split_sentences"] for run in runs] == [True, False, True]
 
 
+@pytest.mark.slow
 def test_the_commands(rnnsearch: Run, tmp_path: Path) -> None:
     source, reference = tmp_path / "text.en", tmp_path / "text.fr"
     source.write_text(f"  {BUS[0]} {BUS[1]}\n\n1\n00:01:02,000 --> 00:01:04,000\n{BUS[3]}\n", encoding="utf-8")

@@ -20,6 +20,8 @@ from rnnsearch.translation import Translator
 from rnnsearch.translation.translation import split_line
 from toy import toy_pairs, write_pairs
 
+pytestmark = pytest.mark.slow
+
 LINES = [source for source, _ in toy_pairs(12, seed=9)]
 
 
