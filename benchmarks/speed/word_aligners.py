@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -39,9 +40,7 @@ def main() -> None:
     runs = []
     for name in (OURS, *arguments.others):
         for threads in sorted({1, arguments.threads}):
-            run = undisturbed(
-                lambda name=name, threads=threads: cost(name, arguments.peers, text, threads), arguments.background
-            )
+            run = undisturbed(partial(cost, name, arguments.peers, text, threads), arguments.background)
             speed = arguments.pairs / run.found["processor"]
             print(
                 f"{name}, {threads} threads: {speed:.0f} pairs a processor second, {run.found['passed']:.0f} s", flush=True
