@@ -21,12 +21,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.alignment import compiled
+from rnnsearch.alignment.ascending import Ascending
 from rnnsearch.alignment.bitext import Block, GivenPair, as_words, blocks_of
 from rnnsearch.alignment.compiled import Counts, Parameters
 from rnnsearch.alignment.hmm import NEAR
@@ -73,12 +73,11 @@ class Corpus:
         self.known = known
         read = (Words(), Words()) if known is None else (known[0].copy(), known[1].copy())
         counts = [side.frequencies for side in read]
-        self.paths: list[Path] = []
-        """The files of the blocks, in order."""
+        self._paths: list[Path] = []  # of the files of the blocks, in order
         for block in blocks_of(map(as_words, lines), *read):
             # A block is written twice: here with provisional numbers, and below with those in the order of the stems.
-            self.paths.append(folder / f"block-{len(self.paths):05}.npz")
-            block.save(self.paths[-1])
+            self._paths.append(folder / f"block-{len(self._paths):05}.npz")
+            block.save(self._paths[-1])
             for side, ids in enumerate((block.text.source_ids, block.text.target_ids)):
                 here = np.bincount(ids, minlength=len(read[side]))
                 here[: len(counts[side])] += counts[side]
@@ -91,18 +90,27 @@ class Corpus:
         self.numbers = source_numbers[: read[0].known], target_numbers[: read[1].known]
         """The number that each of the known words has among all words."""
         self.lines = self.pairs = self.cells = self.longest = 0
-        for path in self.paths:
+        keys = []
+        for path in self._paths:
             block = Block.load(path).numbered(source_numbers, target_numbers).indexed(source, target)
             block.save(path)
+            keys.append(Ascending(path.with_suffix(".keys"), np.uint16))
+            keys[-1].append(np.sort(block.type_source.astype(np.int64) * len(target) + block.type_target))
             self.lines += block.lines
             self.pairs += len(block.line)
             self.cells += len(block.text.cells)
             self.longest = max(self.longest, block.longest)
-        self.types = Types(folder, self.paths, self.words)
+        self.block_count = len(self._paths)
+        self.types = Types(folder, keys, self.words)
+
+    def block(self, number: int) -> tuple[Block, NDArray[np.int64]]:
+        """Return a block, and the numbers of its word-type pairs."""
+        types = self.types.of(number)
+        return self.types.of_block(Block.load(self._paths[number]), types), types
 
     def blocks(self) -> Iterator[Block]:
         """Return all blocks, in order."""
-        return map(Block.load, self.paths)
+        return (self.block(number)[0] for number in range(self.block_count))
 
 
 @dataclass(frozen=True)
@@ -124,31 +132,41 @@ class Models:
 
 @dataclass(frozen=True)
 class _State:
-    """The state of a training after a step, apart from the expected counts of word-type pairs."""
+    """The state of a training after a step, apart from t and the expected counts of word-type pairs."""
 
     step: int
     nulls: tuple[Doubles, Doubles]
     jumps: tuple[Floats, Floats]
     log_likelihoods: Doubles
     """The log-likelihoods of both directions before each step: steps × 2."""
+    learned: bool = True
+    """Whether t was computed from the counts of the step."""
+    lexicon: Lexicon | None = None
+    """After the last step, which needs t no more."""
 
     def save(self, path: Path) -> None:
         pairs = {f"{name}_{side}": getattr(self, name)[side] for name in ("nulls", "jumps") for side in (0, 1)}
+        lexicon = {} if self.lexicon is None else self.lexicon.arrays()
+        numbers = {"step": np.array(self.step), "learned": np.array(self.learned)}
         with atomic_write(path) as temporary, temporary.open("wb") as file:
-            np.savez(file, step=np.array(self.step), log_likelihoods=self.log_likelihoods, **pairs)
+            np.savez(file, **numbers, log_likelihoods=self.log_likelihoods, **pairs, **lexicon)
 
     @classmethod
-    def load(cls, path: Path, corpus: Corpus) -> _State:
+    def load(cls, path: Path, corpus: Corpus, last: int) -> _State:
         """Read what `save` has written. Raises ValueError if it is not the state of a training on this text."""
         arrays = read_npz(path)
         steps_so_far = len(arrays.get("log_likelihoods", ()))
-        expected = {"step": Array("int64", (), 1, steps()), "log_likelihoods": Array("float64", (steps_so_far, 2))}
+        expected = {"step": Array("int64", (), 1, last), "log_likelihoods": Array("float64", (steps_so_far, 2))}
+        expected["learned"] = Array("bool", ())
         for side in (0, 1):
             expected[f"nulls_{side}"] = Array("float64", (len(corpus.words[1 - side]),), 0)
             expected[f"jumps_{side}"] = Array("float32", JUMPS_SHAPE, 0, 1)
+        if arrays.get("step") == last:
+            expected |= Lexicon.expected(len(arrays.get("keys", ())), corpus.words)
         check_arrays(arrays, expected)
         nulls, jumps = ((arrays[f"{name}_0"], arrays[f"{name}_1"]) for name in ("nulls", "jumps"))
-        return cls(int(arrays["step"]), nulls, jumps, arrays["log_likelihoods"])
+        lexicon = Lexicon.of_arrays(arrays, corpus.words) if "keys" in arrays else None
+        return cls(int(arrays["step"]), nulls, jumps, arrays["log_likelihoods"], bool(arrays["learned"]), lexicon)
 
 
 def train(
@@ -173,9 +191,9 @@ def train(
     for name in KINDS:
         before = known.get(name)
         nulls = (np.zeros(len(corpus.words[1])), np.zeros(len(corpus.words[0]))) if before is None else before.nulls
-        state = _phase(corpus, name, replace(state, step=0, nulls=nulls), advance, before)
-        lexicon = corpus.types.lexicon(_links(corpus, name, state.step), before)
+        state, lexicon = _phase(corpus, name, replace(state, step=0, nulls=nulls, lexicon=None), advance, before)
         models.append(Models(lexicon, state.nulls, state.jumps, _P_0[name]))
+    corpus.types.end()
     return models[0], models[1], state.log_likelihoods
 
 
@@ -184,50 +202,62 @@ def steps() -> int:
     return sum(MODEL_1_STEPS + after for after in _STEPS.values())
 
 
-def _phase(corpus: Corpus, name: str, state: _State, advance: Callable[[int], None], known: Pseudocounts | None) -> _State:
-    """Run all steps of the agreeing or the independent models, from the state of step 0, with t learned anew."""
-    checkpoint = corpus.folder / f"{name}.part"  # the ending of all files from which a killed run goes on
+def _phase(
+    corpus: Corpus, name: str, state: _State, advance: Callable[[int], None], known: Pseudocounts | None
+) -> tuple[_State, Lexicon]:
+    """Run all steps of the agreeing or the independent models, from the state of step 0, with t learned anew.
+
+    The state is written when the counts of a step are complete, and again when t was computed from them: a killed training
+    goes on with the M-step in the first case, and with the next E-step in the second. The counts of all steps are in the
+    same file, and so is t.
+    """
+    checkpoint, last = _checkpoint(corpus, name), MODEL_1_STEPS + _STEPS[name]
     try:
-        # A run that was killed continues: t follows from the expected counts of the last complete step.
-        state = _State.load(checkpoint, corpus)
-        corpus.types.learn(_links(corpus, name, state.step), known)
+        state = _State.load(checkpoint, corpus, last)
+        if state.lexicon is None:
+            corpus.types.go_on()
         advance(corpus.pairs * state.step)
     except (OSError, ValueError):  # there is no checkpoint, or the disk has damaged it
+        # From here on, t and the counts are no more those of later states.
+        for later in KINDS[KINDS.index(name) :]:
+            _checkpoint(corpus, later).unlink(missing_ok=True)
         corpus.types.begin(known)
-    for step in range(state.step + 1, MODEL_1_STEPS + _STEPS[name] + 1):
-        links = _links(corpus, name, step, new=True)  # the counts of the step before remain until these are complete
-        state = _step(corpus, state, links, step <= MODEL_1_STEPS, name, advance, known)
-        # The checkpoint is written only after its counts are on the disk; then the M-step of t.
-        links.flush()
+    while state.lexicon is None:
+        if not state.learned:
+            corpus.types.learn(known)
+            state = replace(state, learned=True)
+            state.save(checkpoint)
+        state = _step(corpus, state, state.step < MODEL_1_STEPS, name, advance, known)
+        if state.step == last:
+            state = replace(state, lexicon=corpus.types.lexicon(known))
+        else:
+            corpus.types.counts.flush()
         state.save(checkpoint)
-        corpus.types.learn(links, known)
-    return state
+    return state, state.lexicon
 
 
-def _links(corpus: Corpus, name: str, step: int, new: bool = False) -> Any:
-    """Return the expected counts of a step, in one of two files that take turns."""
-    return corpus.types.counts(f"{name}-{step % 2}", new)
+def _checkpoint(corpus: Corpus, name: str) -> Path:
+    return corpus.folder / f"{name}.part"  # the ending of all files from which a killed run goes on
 
 
 def _step(
     corpus: Corpus,
     state: _State,
-    links: Any,
     uniform: bool,
     name: str,
     advance: Callable[[int], None],
     known: Pseudocounts | None,
 ) -> _State:
-    """Run an EM step over the text: fill `links`, zero on entry, with the expected counts of all word-type pairs."""
+    """Run the E-step over the text, into the counts of all word-type pairs, and the M-step of all parameters but t."""
     shape = len(state.jumps[0]), 2 * reach(corpus.longest) + 1
 
     def nothing(types: int) -> Counts:
         source, target = (np.zeros(len(side)) for side in corpus.words)
         return Counts(np.zeros((types, 2), np.float32), target, source, np.zeros(shape), np.zeros(shape), np.zeros(2))
 
-    def expected(path: Path) -> tuple[int, NDArray[np.int64], Counts]:
+    def expected(number: int) -> tuple[int, NDArray[np.int64], Counts]:
         """Return the number of pairs of a block, its word-type pairs, and its expected counts (the E-step)."""
-        block, types = Block.load(path), corpus.types.of(path)
+        block, types = corpus.block(number)
         t = np.take(np.asarray(corpus.types.t), types, axis=0)
         parameters = _parameters(t, corpus.words, state.nulls, state.jumps, _P_0[name], corpus.longest)
         counts = nothing(len(types))
@@ -239,7 +269,9 @@ def _step(
         for counts_before, before in zip(sums[1:5], (*known.nulls, *known.jumps), strict=True):
             counts_before += before
     # Blocks are computed side by side, and their counts are added in the order of the text.
-    for pairs, types, counts in in_order(expected, corpus.paths):
+    links = corpus.types.counts
+    links[:] = 0
+    for pairs, types, counts in in_order(expected, range(corpus.block_count)):
         links[types] += counts.types
         advance(pairs)
         for total, of_block in zip(sums[1:], counts[1:], strict=True):
@@ -247,7 +279,8 @@ def _step(
     _, *nulls, target_jumps, source_jumps, log_likelihoods = sums
     # The M-step of the jumps; IBM Model 1 has none.
     learned = state.jumps if uniform else _jumps_of_both((target_jumps, source_jumps))
-    return _State(state.step + 1, (nulls[0], nulls[1]), learned, np.append(state.log_likelihoods, [log_likelihoods], axis=0))
+    likelihoods = np.append(state.log_likelihoods, [log_likelihoods], axis=0)
+    return _State(state.step + 1, (nulls[0], nulls[1]), learned, likelihoods, learned=False)
 
 
 def reach(longest: int) -> int:

@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rnnsearch.alignment.compiled import Text, index_cells
+from rnnsearch.alignment.compiled import Text, fill_cells, index_cells
 from rnnsearch.alignment.vocabulary import Words
 from rnnsearch.data.read import read_lines
 from rnnsearch.errors import RnnsearchError, shown
@@ -71,19 +71,31 @@ class Block:
         text = self.text._replace(cells=np.empty(self.text.offsets[-1], np.int32))
         return Block(self.line, self.first, text, *index_cells(text, len(source), len(target)))
 
+    def of_types(self, rows: NDArray[np.int64], type_target: NDArray[np.int32], target_words: int) -> Block:
+        """Return what `indexed` returns, from the word-type pairs: `rows` says where those of each source word begin."""
+        text = self.text._replace(cells=np.empty(self.text.offsets[-1], np.int32))
+        fill_cells(text, rows, type_target, target_words)
+        type_source = np.repeat(np.arange(len(rows) - 1, dtype=np.int32), np.diff(rows))
+        return Block(self.line, self.first, text, type_source, type_target)
+
     def save(self, path: Path) -> None:
-        """Write the arrays into a file."""
-        np.savez(path, line=self.line, first=self.first, **self.text._asdict())
-        np.save(path.with_suffix(".types.npy"), np.stack([self.type_source, self.type_target]))
+        """Write the words into a file; the word-type pairs are not kept."""
+        text = self.text
+        sizes = [np.diff(starts).astype(np.uint16) for starts in (text.source_starts, text.target_starts)]
+        ids = {"source_ids": text.source_ids, "target_ids": text.target_ids}
+        begins = np.diff(self.line, prepend=-1) > 0
+        np.savez_compressed(path, begins=begins, first=self.first, source_sizes=sizes[0], target_sizes=sizes[1], **ids)
 
     @classmethod
     def load(cls, path: Path) -> Block:
-        """Read what `save` has written; the word-type pairs are mapped into memory and read on demand."""
+        """Read what `save` has written, a block without word-type pairs."""
         with np.load(path) as file:
             arrays = dict(file)
-        text = Text(*(arrays.pop(name) for name in Text._fields))
-        source, target = np.load(path.with_suffix(".types.npy"), mmap_mode="r")
-        return cls(text=text, type_source=source, type_target=target, **arrays)
+        sizes = [arrays[f"{side}_sizes"].astype(np.int64) for side in ("source", "target")]
+        source_starts, target_starts, offsets = (np.append(0, np.cumsum(of)) for of in (*sizes, sizes[0] * sizes[1]))
+        none = np.empty(0, np.int32)
+        text = Text(arrays["source_ids"], source_starts, arrays["target_ids"], target_starts, offsets, none)
+        return cls(np.cumsum(arrays["begins"]) - 1, arrays["first"], text, none, none)
 
 
 def as_words(pair: GivenPair) -> Pair:

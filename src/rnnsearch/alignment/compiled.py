@@ -76,6 +76,25 @@ def index_cells(text: Text, source_words: int, target_words: int) -> tuple[NDArr
     return np.repeat(np.arange(source_words, dtype=np.int32), np.diff(rows)), type_target
 
 
+def fill_cells(text: Text, rows: NDArray[np.int64], type_target: NDArray[np.int32], target_words: int) -> None:
+    """Fill `text.cells` with the numbers of these word-type pairs; `rows` says where those of each source word begin."""
+    (loops.fill_cells if loops else _fill_plain)(text, rows, type_target, target_words)
+
+
+def of_stems(
+    source: NDArray[np.int32], target: NDArray[np.int32], links_N2: NDArray[np.float32], target_stems: int
+) -> NDArray[np.float32]:
+    """Return, for each word-type pair, the sum of the links of all word-type pairs with its stems: N × 2.
+
+    `source` has the number of each one's source stem, in ascending order, and `target` that of its target stem.
+    """
+    if loops:
+        sums: NDArray[np.float32] = loops.of_stems(source, target, links_N2, target_stems)
+        return sums
+    numbers = np.unique(source.astype(np.int64) * target_stems + target, return_inverse=True)[1]
+    return np.stack([np.bincount(numbers, side)[numbers].astype(np.float32) for side in links_N2.T], axis=1)
+
+
 def expectations(text: Text, parameters: Parameters, counts: Counts, agree: bool) -> None:
     """Add the expected counts of a text under these parameters to `counts`.
 
@@ -112,6 +131,14 @@ def _index_plain(text: Text, source_words: int, target_words: int) -> tuple[NDAr
     types, text.cells[:] = np.unique(keys, return_inverse=True)
     rows = np.searchsorted(types, np.arange(source_words + 1) * target_words)
     return (types % max(target_words, 1)).astype(np.int32), rows
+
+
+def _fill_plain(text: Text, rows: NDArray[np.int64], type_target: NDArray[np.int32], target_words: int) -> None:
+    types = np.repeat(np.arange(len(rows) - 1), np.diff(rows)) * target_words + type_target
+    for p in range(len(text.offsets) - 1):
+        e, f = _words(text, p)
+        keys = (e.astype(np.int64)[:, None] * target_words + f).ravel()
+        text.cells[text.offsets[p] : text.offsets[p + 1]] = np.searchsorted(types, keys)
 
 
 def _words(text: Text, p: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

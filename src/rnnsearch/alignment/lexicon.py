@@ -16,11 +16,13 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rnnsearch.alignment import compiled
+from rnnsearch.alignment.ascending import Ascending
 from rnnsearch.alignment.bitext import Block
 from rnnsearch.alignment.spelling import letter_pairs, likeness
 from rnnsearch.alignment.vocabulary import Words
@@ -31,6 +33,7 @@ Doubles = NDArray[np.float64]
 Ids = NDArray[np.int32]
 
 _ALPHA, _BETA = 3.0, 0.3
+_ARRAYS = "t", "counts"
 _CHUNK = 1 << 22
 """The number of word-type pairs that are in memory at a time."""
 _FEWEST_LINKS = 1e-3
@@ -99,94 +102,108 @@ class Pseudocounts:
 class Types:
     """The word-type pairs of a text, in files, in the order of their source words and therefore of the source stems."""
 
-    def __init__(self, folder: Path, blocks: Sequence[Path], words: tuple[Words, Words]) -> None:
-        """Number the word-type pairs of the blocks in these files, and write files into `folder` and beside the blocks."""
+    t: Any
+    """t(target | source) and t(source | target) of each word-type pair, in a file."""
+    counts: Any
+    """The expected links of each word-type pair in both directions, in a file."""
+
+    def __init__(self, folder: Path, keys: Sequence[Ascending], words: tuple[Words, Words]) -> None:
+        """Number the word-type pairs of the blocks with these keys, whose files are removed; write files into `folder`."""
         self._folder, self._words = folder, words
         letters = [letter_pairs(side.words) for side in words]
         alike = [np.zeros(len(side)) for side in words]
-        self._starts = [0]
-        per_word = np.zeros(len(words[0]), np.int64)
+        self._numbers = [Ascending(folder / f"block-{number:05}.numbers", np.uint8) for number in range(len(keys))]
         # The number of word-type pairs of each source word, by which chunks of bounded size are formed.
-        for path in blocks:
-            types = _types(path)
-            per_word += np.bincount(types[0], minlength=len(per_word))
-            _new_array(_numbers(path), np.int64, (types.shape[1],))
+        targets, of_word = max(1, len(words[1])), np.zeros(len(words[0]), np.int64)
+        for block in keys:
+            of_word += np.bincount(block.read() // targets, minlength=len(of_word))
         # For each range of source words, merge the word-type pairs of all blocks into one chunk, sorted and without
-        # repetition, and write their numbers beside the blocks.
-        for first, last in _ranges(per_word, words[0].stems):
-            parts: list[tuple[Path, slice, NDArray[np.int64]]] = []
-            for path in blocks:
-                types = _types(path)
-                here = slice(*np.searchsorted(types[0], np.array([first, last], np.int32)).tolist())
-                parts.append((path, here, types[0, here].astype(np.int64) * len(words[1]) + types[1, here]))
-            keys, numbers = np.unique(np.concatenate([part for _, _, part in parts]), return_inverse=True)
-            done = 0
-            for path, here, part in parts:
-                stored = np.load(_numbers(path), mmap_mode="r+")
-                stored[here] = self._starts[-1] + numbers[done : done + len(part)]
-                done += len(part)
-            # The words of each word-type pair, the number of its pair of stems, and its similarity.
-            source, target = (side.astype(np.int32) for side in np.divmod(keys, len(words[1])))
-            stems = words[0].stems[source].astype(np.int64) * words[1].stem_count + words[1].stems[target]
-            like = likeness(letters[0], letters[1], source, target)
-            chunk = {"source": source, "target": target, "stems": np.unique(stems, return_inverse=True)[1].astype(np.int32)}
-            np.savez(self._chunk(len(self._starts) - 1), **chunk, alike=like)
-            for side, ids in enumerate((source, target)):
-                alike[side] += np.bincount(ids, like, minlength=len(alike[side]))
-            self._starts.append(self._starts[-1] + len(keys))
+        # repetition, and write their numbers for each block.
+        self._ranges = list(_ranges(of_word, words[0].stems))
+        self._similar: list[tuple[Ids, Floats]] = []
+        rows, size = [0], 0
+        with (folder / "targets").open("wb") as file:
+            for first, last in self._ranges:
+                parts = []
+                for block in keys:
+                    of_block = block.read()
+                    parts.append(of_block[slice(*np.searchsorted(of_block, [first * targets, last * targets]))].copy())
+                chunk, numbers = np.unique(np.concatenate(parts), return_inverse=True)
+                done = 0
+                for of, part in zip(self._numbers, parts, strict=True):
+                    of.append(size + numbers[done : done + len(part)])
+                    done += len(part)
+                source, target = (side.astype(np.int32) for side in np.divmod(chunk, targets))
+                file.write(target.data)
+                rows += (size + np.searchsorted(source, np.arange(first + 1, last + 1))).tolist()
+                size += len(chunk)
+                # Hardly any words are similar.
+                like = likeness(letters[0], letters[1], source, target)
+                similar = np.flatnonzero(like)
+                self._similar.append((similar.astype(np.int32), like[similar]))
+                for side, ids in enumerate((source, target)):
+                    alike[side] += np.bincount(ids, like, minlength=len(alike[side]))
+        for block in keys:
+            block.remove()
+        self._rows = np.array(rows)
+        """Where the word-type pairs of each source word begin."""
+        self._targets: Any = np.memmap(folder / "targets", np.int32, "r") if size else np.empty(0, np.int32)
         self._likeness = alike[0], alike[1]
-        self.t = self.counts("t", new=True)
-        """t(target | source) and t(source | target) of each word-type pair, in a file."""
 
     def __len__(self) -> int:
-        return self._starts[-1]
+        return int(self._rows[-1])
 
-    def of(self, path: Path) -> NDArray[np.int64]:
-        """Return the number of each word-type pair of the block in this file."""
-        return np.asarray(np.load(_numbers(path)))
+    def of(self, number: int) -> NDArray[np.int64]:
+        """Return the numbers of the word-type pairs of a block, in ascending order."""
+        return self._numbers[number].read()
 
-    def counts(self, name: str, new: bool) -> Any:
-        """Return an array with two numbers for each word-type pair, in a file of this name: new and zero, or as it was left.
-
-        Raises ValueError if the file contains any other array.
-        """
-        path = self._folder / f"{name}.npy"
-        if new:
-            return _new_array(path, np.float32, (len(self), 2))
-        array = np.load(path, mmap_mode="r")
-        check_arrays({name: array}, {name: Array("float32", (len(self), 2), 0)})
-        return array
+    def of_block(self, block: Block, numbers: NDArray[np.int64]) -> Block:
+        """Return a block with its word-type pairs, which have these numbers."""
+        return block.of_types(np.searchsorted(numbers, self._rows), self._targets[numbers], len(self._words[1]))
 
     def begin(self, known: Pseudocounts | None = None) -> None:
         """Initialise t before training, from the frequencies of the words and the similarity of their spellings.
 
         Where pseudo-counts are `known`, this is only what smooths them.
         """
+        self.t, self.counts = (_new_array(self._folder / f"{name}.npy", np.float32, (len(self), 2)) for name in _ARRAYS)
         shares = [side.frequencies / max(1, side.frequencies.sum()) for side in self._words]
         for here, chunk in self._chunks():
-            for side, (condition, word) in enumerate((("source", "target"), ("target", "source"))):
-                alike = _BETA * chunk["alike"] / (1 + self._likeness[side][chunk[condition]])
-                self.t[here, side] = shares[1 - side][chunk[word]] + alike
+            for side, (condition, word) in enumerate(((chunk.source, chunk.target), (chunk.target, chunk.source))):
+                alike = _BETA * chunk.alike / (1 + self._likeness[side][condition])
+                self.t[here, side] = shares[1 - side][word] + alike
                 if known is not None:
-                    links, total = known.of_types(self._keys(chunk))[:, side], known.totals.links[side][chunk[condition]]
+                    links, total = known.of_types(self._keys(chunk))[:, side], known.totals.links[side][condition]
                     self.t[here, side] = (links + _ALPHA * self.t[here, side]) / (total + _ALPHA)
 
-    def learn(self, counts_N2: Any, known: Pseudocounts | None = None) -> None:
-        """Compute t from these expected links, and from pseudo-counts (the M-step)."""
-        totals = self._totals(counts_N2, known)
+    def go_on(self) -> None:
+        """Take t and the counts as a killed training has left them. Raises OSError or ValueError if they are damaged."""
+        arrays = {name: np.load(self._folder / f"{name}.npy", mmap_mode="r+") for name in _ARRAYS}
+        check_arrays(arrays, dict.fromkeys(_ARRAYS, Array("float32", (len(self), 2), 0)))
+        self.t, self.counts = arrays["t"], arrays["counts"]
+
+    def end(self) -> None:
+        """Remove t and the counts, which are not needed any more."""
+        for name in _ARRAYS:
+            if hasattr(self, name):
+                delattr(self, name)
+            (self._folder / f"{name}.npy").unlink(missing_ok=True)
+
+    def learn(self, known: Pseudocounts | None = None) -> None:
+        """Compute t from the counts, and from pseudo-counts (the M-step)."""
+        totals, stems = self._totals(known), [side.stems for side in self._words]
         for here, chunk in self._chunks():
             # The counts of pairs of stems; a chunk contains all word-type pairs of its source stems.
-            links = self._links(counts_N2, here, chunk, known)
-            of_stems = np.stack([np.bincount(chunk["stems"], side).astype(np.float32) for side in links.T], axis=1)
-            self.t[here] = totals.probabilities(
-                self._words, chunk["source"], chunk["target"], links, of_stems[chunk["stems"]], chunk["alike"]
-            )
+            links = self._links(here, chunk, known)
+            of_stems = compiled.of_stems(stems[0][chunk.source], stems[1][chunk.target], links, self._words[1].stem_count)
+            self.t[here] = totals.probabilities(self._words, chunk.source, chunk.target, links, of_stems, chunk.alike)
+        self.t.flush()
 
-    def lexicon(self, counts_N2: Any, known: Pseudocounts | None = None) -> Lexicon:
-        """Return the lexicon of these expected links and pseudo-counts, without pairs that are hardly ever linked."""
+    def lexicon(self, known: Pseudocounts | None = None) -> Lexicon:
+        """Return the lexicon of the counts and of pseudo-counts, without pairs that are hardly ever linked."""
         keys, links = [np.empty(0, np.int64)], [np.empty((0, 2), np.float32)]
         for here, chunk in self._chunks():
-            count = self._links(counts_N2, here, chunk, known)
+            count = self._links(here, chunk, known)
             linked = (count > _FEWEST_LINKS).any(1)
             keys.append(self._keys(chunk)[linked])
             links.append(count[linked])
@@ -196,23 +213,22 @@ class Types:
             keys.append(known.keys[apart])
             links.append(known.links[apart])
         order = np.argsort(np.concatenate(keys), kind="stable")
-        totals = self._totals(counts_N2, known)
-        return Lexicon(np.concatenate(keys)[order], np.concatenate(links)[order], totals, self._words)
+        return Lexicon(np.concatenate(keys)[order], np.concatenate(links)[order], self._totals(known), self._words)
 
-    def _keys(self, chunk: dict[str, NDArray[Any]]) -> NDArray[np.int64]:
+    def _keys(self, chunk: _Chunk) -> NDArray[np.int64]:
         """Return source word · (number of target words) + target word for each word-type pair of a chunk."""
-        keys: NDArray[np.int64] = chunk["source"].astype(np.int64) * len(self._words[1]) + chunk["target"]
+        keys: NDArray[np.int64] = chunk.source.astype(np.int64) * len(self._words[1]) + chunk.target
         return keys
 
-    def _links(self, counts_N2: Any, here: slice, chunk: dict[str, NDArray[Any]], known: Pseudocounts | None) -> Floats:
-        counts = np.asarray(counts_N2[here])
+    def _links(self, here: slice, chunk: _Chunk, known: Pseudocounts | None) -> Floats:
+        counts = np.asarray(self.counts[here])
         return counts if known is None else counts + known.of_types(self._keys(chunk))
 
-    def _totals(self, counts_N2: Any, known: Pseudocounts | None) -> Totals:
+    def _totals(self, known: Pseudocounts | None) -> Totals:
         source, target = (np.zeros(len(side)) for side in self._words)
         for here, chunk in self._chunks():
-            source += np.bincount(chunk["source"], counts_N2[here, 0], minlength=len(source))
-            target += np.bincount(chunk["target"], counts_N2[here, 1], minlength=len(target))
+            source += np.bincount(chunk.source, self.counts[here, 0], minlength=len(source))
+            target += np.bincount(chunk.target, self.counts[here, 1], minlength=len(target))
         if known is None:
             return Totals((source, target), self._likeness)
         links, likeness = known.totals.links, known.totals.likeness
@@ -220,13 +236,22 @@ class Types:
         larger = np.maximum(likeness[0], self._likeness[0]), np.maximum(likeness[1], self._likeness[1])
         return Totals((source + links[0], target + links[1]), larger)
 
-    def _chunks(self) -> Iterator[tuple[slice, dict[str, NDArray[Any]]]]:
-        for number, (start, stop) in enumerate(zip(self._starts, self._starts[1:], strict=False)):
-            with np.load(self._chunk(number)) as file:
-                yield slice(start, stop), dict(file)
+    def _chunks(self) -> Iterator[tuple[slice, _Chunk]]:
+        for (first, last), (similar, like) in zip(self._ranges, self._similar, strict=True):
+            here = slice(int(self._rows[first]), int(self._rows[last]))
+            source = np.repeat(np.arange(first, last, dtype=np.int32), np.diff(self._rows[first : last + 1]))
+            alike = np.zeros(len(source), np.float32)
+            alike[similar] = like
+            yield here, _Chunk(source, np.asarray(self._targets[here]), alike)
 
-    def _chunk(self, number: int) -> Path:
-        return self._folder / f"types-{number:05}.npz"
+
+class _Chunk(NamedTuple):
+    """Word-type pairs that follow each other, with whole source stems."""
+
+    source: Ids
+    target: Ids
+    alike: Floats
+    """The similarity of the two words."""
 
 
 class Lexicon:
@@ -241,6 +266,30 @@ class Lexicon:
         stems = words[0].stems[source].astype(np.int64) * self._target_stems + words[1].stems[target]
         self._stem_keys, numbers = np.unique(stems, return_inverse=True)
         self._of_stems = np.stack([np.bincount(numbers, side, len(self._stem_keys)) for side in links_N2.T], axis=1)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by which it is kept."""
+        arrays: dict[str, NDArray[Any]] = {"keys": self.keys, "links": self.links}
+        for side in (0, 1):
+            arrays |= {f"totals_{side}": self.totals.links[side], f"likeness_{side}": self.totals.likeness[side]}
+        return arrays
+
+    @classmethod
+    def of_arrays(cls, arrays: dict[str, NDArray[Any]], words: tuple[Words, Words]) -> Lexicon:
+        """Return the lexicon with these `arrays`, checked already by those of `expected`."""
+        if (np.diff(arrays["keys"]) <= 0).any():
+            raise ValueError("keys do not ascend")
+        links, likeness = ((arrays[f"{name}_0"], arrays[f"{name}_1"]) for name in ("totals", "likeness"))
+        return cls(arrays["keys"], arrays["links"], Totals(links, likeness), words)
+
+    @staticmethod
+    def expected(pairs: int, words: tuple[Words, Words]) -> dict[str, Array]:
+        """Return what the arrays of a lexicon of so many word-type pairs must be."""
+        of_words = {
+            f"{name}_{side}": Array("float64", (len(words[side]),), 0) for name in ("totals", "likeness") for side in (0, 1)
+        }
+        keys = Array("int64", (pairs,), 0, len(words[0]) * len(words[1]) - 1)
+        return {"keys": keys, "links": Array("float32", (pairs, 2), 0)} | of_words
 
     def probabilities(self, block: Block, words: tuple[Words, Words], alike_N: Floats) -> Floats:
         """Return t(target | source) and t(source | target) of the word-type pairs of a block, some with new words: N × 2."""
@@ -288,11 +337,3 @@ def _ranges(per_word: NDArray[np.int64], stems: Ids) -> Iterator[tuple[int, int]
         size, before = size + here, end
     if before > first:
         yield first, before
-
-
-def _types(path: Path) -> Any:
-    return np.load(path.with_suffix(".types.npy"), mmap_mode="r")
-
-
-def _numbers(path: Path) -> Path:
-    return path.with_suffix(".numbers.npy")

@@ -32,7 +32,7 @@ def test_a_full_disk_is_told(
     monkeypatch.setattr(sys, "argv", ["rnnsearch", "align", *map(str, words)])
     with monkeypatch.context() as full:
         full.setattr("os.dup2", lambda *_: None)  # standard output belongs to the tests
-        full.setattr(*((os, "posix_fallocate", no_room) if fault == "reserve" else (np, "save", short)))
+        full.setattr(*((os, "posix_fallocate", no_room) if fault == "reserve" else (np, "savez_compressed", short)))
         with pytest.raises(SystemExit) as ended:
             main()
         assert ended.value.code == 2

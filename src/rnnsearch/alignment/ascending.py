@@ -1,0 +1,47 @@
+"""Ascending numbers in files, as the differences between neighbours, most of which are small."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Ascending:
+    """A growing list of ascending integers from 0, in two files.
+
+    One file has a small unsigned integer for each number: the difference from the number before, or the greatest value for a
+    difference that is not smaller. The other file has those differences.
+    """
+
+    def __init__(self, path: Path, small: type[np.unsignedinteger]) -> None:
+        """Begin an empty list; `small` is the type in which most differences fit."""
+        self._small, self._greatest, self._last = small, int(np.iinfo(small).max), 0
+        self._paths = path, path.with_name(f"{path.name}.large")
+        for file in self._paths:
+            file.write_bytes(b"")
+
+    def append(self, numbers: NDArray[np.int64]) -> None:
+        """Append numbers that are not less than those before."""
+        if not len(numbers):
+            return
+        differences = np.diff(numbers, prepend=self._last)
+        self._last = int(numbers[-1])
+        large = differences >= self._greatest
+        parts = np.where(large, self._greatest, differences).astype(self._small), differences[large]
+        for path, part in zip(self._paths, parts, strict=True):
+            with path.open("ab") as file:
+                file.write(part.data)
+
+    def read(self) -> NDArray[np.int64]:
+        """Return all numbers."""
+        small, large = (np.fromfile(path, kind) for path, kind in zip(self._paths, (self._small, np.int64), strict=True))
+        differences = small.astype(np.int64)
+        differences[small == self._greatest] = large
+        return np.cumsum(differences, out=differences)
+
+    def remove(self) -> None:
+        """Remove the files."""
+        for path in self._paths:
+            path.unlink()
