@@ -1,8 +1,9 @@
 """The Python interface of eflomal, for programs that call it: `from rnnsearch import eflomal` in place of `import eflomal`.
 
 The arguments, the files and the numbers of lines are those of eflomal 2.0. Links are better, and the same in every run;
-scores follow the same definition. Settings of the sampler have no effect, because there is none: `model`, `score_model`,
-`n_iterations`, `n_samplers`, `rel_iterations`, `null_prior`, `quiet` and `use_gdb`.
+scores follow the same definition. `Aligner` has one argument more, `quality`, which is "best" or "fast". Settings of the
+sampler have no effect, because there is none: `model`, `score_model`, `n_iterations`, `n_samplers`, `rel_iterations`,
+`null_prior`, `quiet` and `use_gdb`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import TextIO
 
 from rnnsearch.alignment import Aligner as _Aligner
-from rnnsearch.alignment import Corpus
+from rnnsearch.alignment import Corpus, Quality
 from rnnsearch.alignment.priors import Priors
 from rnnsearch.alignment.scores import DirectedLinks, scores
 from rnnsearch.atomic import atomic_write
@@ -41,8 +42,11 @@ class Aligner:
         source_suffix_len: int = 0,
         target_prefix_len: int = 0,
         target_suffix_len: int = 0,
+        *,
+        quality: Quality = "best",
     ) -> None:
         """Take the numbers of letters to which the words of a side are shortened; 0 leaves words as they are."""
+        self._quality: Quality = quality
         self._lengths = (source_prefix_len, source_suffix_len), (target_prefix_len, target_suffix_len)
 
     def align(
@@ -73,7 +77,7 @@ class Aligner:
                 for kind in ("forward", "reverse", "forward.scores", "reverse.scores")
             ]
             corpus = Corpus(self._words(src_input, trg_input), folder)
-            links = _written(corpus, _Aligner.learn(corpus, known=priors), files)
+            links = _written(corpus, _Aligner.learn(corpus, known=priors, quality=self._quality), files)
             if scores_filename_fwd is not None or scores_filename_rev is not None:
                 for of_line in scores(corpus, links, priors):
                     for file, score in zip(files[2:], of_line, strict=True):

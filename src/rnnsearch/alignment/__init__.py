@@ -1,6 +1,7 @@
 """Word alignment of parallel text, learned from this text alone: hidden Markov models of both directions.
 
 vocabulary   words: their normalised forms, frequencies, stems and classes
+ascending    ascending numbers in files, as their differences
 bitext       the words and the position pairs of sentence pairs, as arrays
 spelling     the similarity of the spellings of two words
 priors       counts of links in eflomal's format
@@ -20,13 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from rnnsearch.alignment.agreement import Corpus, steps
+from rnnsearch.alignment.agreement import Corpus, Quality, steps
 from rnnsearch.alignment.aligner import Aligner, LineLinks, is_aligner
 from rnnsearch.alignment.bitext import read_joined
 from rnnsearch.alignment.priors import Priors
 from rnnsearch.data.word_alignments import Links
 
-__all__ = ["Aligner", "Corpus", "LineLinks", "Priors", "is_aligner", "learned_links", "read_joined", "steps"]
+__all__ = ["Aligner", "Corpus", "LineLinks", "Priors", "Quality", "is_aligner", "learned_links", "read_joined", "steps"]
 
 
 def learned_links(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[Links]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.alignment import compiled
-from rnnsearch.alignment.agreement import JUMPS_SHAPE, KINDS, Corpus, Models, reach, train
+from rnnsearch.alignment.agreement import JUMPS_SHAPE, KINDS, Corpus, Models, Quality, reach, train
 from rnnsearch.alignment.bitext import Block, GivenPair, as_words, blocks_of
 from rnnsearch.alignment.lexicon import Lexicon, Pseudocounts, Totals
 from rnnsearch.alignment.priors import Priors
@@ -143,21 +143,24 @@ class Aligner:
         advance: Callable[[int], None] = lambda pairs: None,
         *,
         known: Aligner | Priors | None = None,
+        quality: Quality = "best",
     ) -> Aligner:
         """Train an aligner on a text. Each of the `steps` steps calls `advance` with the numbers of pairs it has processed.
 
         What is `known` before counts as much as if its text preceded this one: an aligner goes on learning, and keeps what
         it knows of words that do not occur in this text; of `Priors`, what they say of words of this text is kept.
 
+        With the `quality` "fast", a training has half as many steps; its links are somewhat worse.
+
         A `Corpus` keeps the text in a folder: a training that was killed continues after its last complete step, if it has
-        the same corpus in the same folder; where an aligner goes on, it is made with the words of this aligner. A corpus may
-        be empty; raises RnnsearchError if there are no pairs otherwise.
+        the same corpus in the same folder, and the same quality; where an aligner goes on, the corpus is made with the words
+        of this aligner. A corpus may be empty; raises RnnsearchError if there are no pairs otherwise.
         """
         words = known.words if isinstance(known, Aligner) else None
         corpus = pairs if isinstance(pairs, Corpus) else Corpus(pairs, known=words)
         if corpus is not pairs and not corpus.lines:
             raise RnnsearchError("no pairs to learn from; an aligner learns from sentences and their translations")
-        agreeing, independent, _ = train(corpus, advance, _pseudocounts(known, corpus))
+        agreeing, independent, _ = train(corpus, advance, _pseudocounts(known, corpus), quality)
         return cls(corpus.words, agreeing, independent)
 
     def align(self, pairs: Iterable[GivenPair] | Corpus) -> Iterator[LineLinks]:

@@ -36,7 +36,7 @@ class Ascending:
 
     def read(self) -> NDArray[np.int64]:
         """Return all numbers."""
-        small, large = (np.fromfile(path, kind) for path, kind in zip(self._paths, (self._small, np.int64), strict=True))
+        small, large = np.fromfile(self._paths[0], self._small), np.fromfile(self._paths[1], np.int64)
         differences = small.astype(np.int64)
         differences[small == self._greatest] = large
         return np.cumsum(differences, out=differences)

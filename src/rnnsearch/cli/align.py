@@ -18,6 +18,7 @@ from rnnsearch.cli.options import (
     Output,
     PageFile,
     PairsFile,
+    Quality,
     Table,
     Tokenized,
     both_sides,
@@ -119,6 +120,7 @@ def command(
     pairs_file: _PairsFile = None,
     save: _Save = None,
     from_: _From = None,
+    quality: Quality = "best",
     format_: _Format = "pharaoh",
     lexicon: _Lexicon = None,
     source_subwords: _SourceSubwords = None,
@@ -151,9 +153,10 @@ def command(
         _refuse({"--plot": plot, "--page": page, "--reverse-model": reverse_model, "--jobs": jobs > 1},
                 "needs a model that translates: give its folder as --model")  # fmt: skip
         form = AlignerOutput(format_, lexicon or (), (source_subwords, target_subwords))
-        _by_aligner(model, from_, save, _Text(source, target, pairs_file, shared.languages), form, shared)
+        text = _Text(source, target, pairs_file, shared.languages)
+        _by_aligner(model, _Learning(from_, save, quality), text, form, shared)
     else:
-        _refuse({"--save": save, "--from": from_},
+        _refuse({"--save": save, "--from": from_, "--quality": quality != "best"},
                 "is for aligning without a model: a translator learns by `rnnsearch train`")  # fmt: skip
         _refuse({"--pairs": pairs_file}, "is for aligning without a translator: with one, give --source and --target")
         _refuse({"--lexicon": lexicon, "--source-subwords": source_subwords,
@@ -171,6 +174,15 @@ class _Shared:
     symmetry: _How | None
     judge: Judge
     languages: tuple[str | None, str | None]
+
+
+@dataclass(frozen=True)
+class _Learning:
+    """The options of an aligner that learns now."""
+
+    from_: Path | None
+    save: Path | None
+    quality: Quality
 
 
 def _refuse(given: dict[str, object], reason: str) -> None:
@@ -286,13 +298,11 @@ class _Text:
         return _nothing_to_align(self.files)
 
 
-def _by_aligner(
-    model: Path | None, from_: Path | None, save: Path | None, text: _Text, form: AlignerOutput, shared: _Shared
-) -> None:
+def _by_aligner(model: Path | None, learning: _Learning, text: _Text, form: AlignerOutput, shared: _Shared) -> None:
     """Aligns by an aligner that was kept, or that learns from the pairs now."""
-    output, judge = shared.output, shared.judge
-    for option, other in (("--save", save), ("--from", from_)):
-        if model is not None and other is not None:
+    output, judge, save, from_ = shared.output, shared.judge, learning.save, learning.from_
+    for option, other in (("--save", save), ("--from", from_), ("--quality", learning.quality != "best")):
+        if model is not None and other:
             raise RnnsearchError(f"{option} is for an aligner that learns now, and {model} has learned: give one of the two")
     if save is not None and save.exists() and not save.is_dir():
         raise RnnsearchError(f"{save}: this is a file; name a folder to keep the aligner in")
@@ -311,7 +321,7 @@ def _by_aligner(
         if model is not None:
             found, count = Aligner.load(model).align(text.pairs()), None
         else:
-            aligner, corpus = _learned(stack, text, from_, output)
+            aligner, corpus = _learned(stack, text, learning, output)
             if save is not None:
                 aligner.save(save)
             found, count = aligner.align(corpus), corpus.lines
@@ -333,7 +343,7 @@ def _nothing_to_align(files: Iterable[Path | None]) -> RnnsearchError:
     return RnnsearchError(f"{', '.join(str(file) for file in files if file is not None)}: no pairs to align")
 
 
-def _learned(stack: ExitStack, text: _Text, from_: Path | None, output: Path | None) -> tuple[Aligner, Corpus]:
+def _learned(stack: ExitStack, text: _Text, learning: _Learning, output: Path | None) -> tuple[Aligner, Corpus]:
     """An aligner that has learned from these pairs, or has gone on from another with them.
 
     What it needs on the way is kept beside the output until that is written, or else in a temporary folder: without an
@@ -344,10 +354,11 @@ def _learned(stack: ExitStack, text: _Text, from_: Path | None, output: Path | N
     from rnnsearch.data.read import read_only_once
     from rnnsearch.jobs import Kept, digest_of
 
+    from_, quality = learning.from_, learning.quality
     known = None if from_ is None else Aligner.load(from_)
     folder = None
     if output is not None and not any(map(read_only_once, text.files)):
-        identity = {"command": "align", "text": digest_of(*text.files)}
+        identity = {"command": "align", "text": digest_of(*text.files), "quality": quality}
         if from_ is not None:
             identity["from"] = digest_of(from_ / "aligner.json")  # which has the digest of the other files
         folder = stack.enter_context(Kept(output, identity)).folder
@@ -355,5 +366,5 @@ def _learned(stack: ExitStack, text: _Text, from_: Path | None, output: Path | N
     if not corpus.lines:
         raise text.nothing()
     print(f"{corpus.lines:,} pairs, {corpus.cells:,} cells", file=sys.stderr)
-    with bar("learning", total=corpus.pairs * steps()) as advance:
-        return Aligner.learn(corpus, advance, known=known), corpus
+    with bar("learning", total=corpus.pairs * steps(quality)) as advance:
+        return Aligner.learn(corpus, advance, known=known, quality=quality), corpus

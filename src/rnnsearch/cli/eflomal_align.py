@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rnnsearch.cli.options import check_inputs, files_of_pairs, special
+from rnnsearch.cli.options import Quality, check_inputs, files_of_pairs, special
 from rnnsearch.errors import RnnsearchError
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def command(
     source_suffix: Annotated[int, _letters("--source-suffix", "Shorten source words to their last N letters.")] = 0,
     target_prefix: Annotated[int, _letters("--target-prefix", "Shorten target words to their first N letters.")] = 0,
     target_suffix: Annotated[int, _letters("--target-suffix", "Shorten target words to their last N letters.")] = 0,
+    quality: Quality = "best",
     verbose: Verbose = False,
     debug: Annotated[bool, _without_effect("--debug")] = False,
     null_prior: Annotated[float, _without_effect("--null-prior")] = 0.2,
@@ -89,6 +90,7 @@ def command(
         source_suffix_len=source_suffix,
         target_prefix_len=target_prefix,
         target_suffix_len=target_suffix,
+        quality=quality,
     )
     try:
         aligner.align(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from rnnsearch.cli.options import check_inputs
+from rnnsearch.cli.options import Quality, check_inputs
 from rnnsearch.errors import RnnsearchError
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def command(
     multiplier: Annotated[
         float, typer.Option("--mean_srclen_multiplier", "-m", help="With -f: target words for each source word.")
     ] = 1.0,
+    quality: Quality = "best",
     tension: Annotated[str, _without_effect("--diagonal_tension", "-T")] = "4",
     optimize_tension: Annotated[bool, _without_effect("--optimize_tension", "-o")] = False,
     favor_diagonal: Annotated[bool, _without_effect("--favor_diagonal", "-d")] = False,
@@ -68,7 +69,7 @@ def command(
     if model is not None:
         _force(file, model, reverse, multiplier)
         return
-    _learn(file, save, reverse, scores)
+    _learn(file, save, reverse, scores, quality)
     if optimize_tension:  # force_align.py reads it here, and gives it back as -T
         print(f"     final tension: {tension}", file=sys.stderr)
 
@@ -92,7 +93,7 @@ def _pair(line: str, number: int) -> _Pair:
     return pair
 
 
-def _learn(file: Path, save: Path | None, reverse: bool, scores: bool) -> None:
+def _learn(file: Path, save: Path | None, reverse: bool, scores: bool, quality: Quality) -> None:
     """Learn from the pairs, and print their links."""
     from array import array
 
@@ -117,8 +118,8 @@ def _learn(file: Path, save: Path | None, reverse: bool, scores: bool) -> None:
         sizes = sizes[1], sizes[0]
     multiplier = sum(target / source for source, target in zip(*sizes, strict=True) if source) / corpus.lines
     print(f"expected target length = source length * {multiplier:g}", file=sys.stderr)
-    with bar("learning", total=corpus.pairs * steps()) as advance:
-        aligner = Aligner.learn(corpus, advance)
+    with bar("learning", total=corpus.pairs * steps(quality)) as advance:
+        aligner = Aligner.learn(corpus, advance, quality=quality)
     if save is not None:
         aligner.save(save)
         print(f"conditional probabilities: {save}", file=sys.stderr)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -178,6 +178,13 @@ PageFile = Annotated[
 Jobs = Annotated[
     int,
     typer.Option("--jobs", "-j", metavar="N", min=1, help="Number of processes; the output does not depend on it."),
+]
+Quality = Annotated[
+    Literal["best", "fast"],
+    typer.Option(
+        "--quality",
+        help="For an aligner that learns now: `fast` has half as many steps of training, and somewhat more errors.",
+    ),
 ]
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file, not to standard output.")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from rnnsearch.alignment import Aligner, Corpus, LineLinks, bitext, lexicon, read_joined, steps
 from rnnsearch.alignment.agreement import train
+from rnnsearch.alignment.ascending import Ascending
 from rnnsearch.alignment.bitext import LONGEST
 from rnnsearch.alignment.vocabulary import normalize
 from rnnsearch.data.read import read_lines
@@ -190,6 +192,26 @@ def test_any_number_of_threads_computes_the_same_bits(monkeypatch: pytest.Monkey
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
         by_threads.append(learned(text)[1])
     assert same(*by_threads)
+
+
+def test_a_fast_training_takes_fewer_steps_and_links_words_too() -> None:
+    text, told = some_text(60), []
+    links = [line.links() for line in Aligner.learn(text, told.append, quality="fast").align(text)]
+    assert sum(told) == 60 * steps("fast") <= 60 * steps() / 2
+    assert sum(map(len, links)) > sum(len(source.split()) for source, _ in text) / 2
+
+
+@given(st.lists(st.lists(st.integers(0, 1 << 40), max_size=5), max_size=5))
+def test_ascending_numbers_are_read_as_they_were_appended(parts: list[list[int]]) -> None:
+    numbers = sorted(number for part in parts for number in part)
+    with TemporaryDirectory() as folder:
+        kept, begun = Ascending(Path(folder) / "numbers", np.uint8), 0
+        for part in parts:
+            kept.append(np.array(numbers[begun : begun + len(part)], np.int64))
+            begun += len(part)
+        assert kept.read().tolist() == numbers
+        kept.remove()
+        assert not list(Path(folder).iterdir())
 
 
 def test_links_of_small_probability_are_drawn_until_there_are_nearly_as_many_as_expected() -> None:
