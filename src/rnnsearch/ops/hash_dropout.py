@@ -37,6 +37,8 @@ def dropout(x: Tensor, probability: float) -> Tensor:
 
 
 class _Dropout(torch.autograd.Function):
+    """Dropout with the mask of a seed; the derivative applies the same mask to the gradient."""
+
     @staticmethod
     def forward(ctx: Any, x: Tensor, probability: float, seed: int) -> Tensor:
         ctx.probability, ctx.seed = probability, seed
@@ -48,6 +50,7 @@ class _Dropout(torch.autograd.Function):
 
 
 def _masked(x: Tensor, probability: float, seed: int) -> Tensor:
+    """Return x after multiplication with the mask of a seed."""
     x = x.contiguous()
     y = torch.empty_like(x)
     _mask((x.numel(), probability, seed), x, y)
