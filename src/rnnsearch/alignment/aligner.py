@@ -182,6 +182,7 @@ class Aligner:
         models. The words are in the normalised form in which they were counted.
         """
         lexicon, (source_words, target_words) = self._models[0].lexicon, self.words
+        # p(f | e) = C(e, f) / C(e), from the expected links of the direction that generates the target.
         sources, targets = np.divmod(lexicon.keys, max(1, target_words.known))
         linked: dict[str, list[tuple[str, float]]] = {}
         for source, target, links in zip(sources.tolist(), targets.tolist(), lexicon.links[:, 0].tolist(), strict=True):
@@ -195,6 +196,7 @@ class Aligner:
         The words are in the normalised form in which they were counted. `Priors.of_links` counts the links of a text.
         """
         models, (source_words, target_words) = self._models[0], self.words
+        # A key of the lexicon is source word · (number of target words) + target word.
         priors = Priors.empty()
         # The expected links of each word-type pair, in the direction that generates the target.
         sources, targets = np.divmod(models.lexicon.keys, max(1, target_words.known))
@@ -226,6 +228,7 @@ class Aligner:
             # p of both directions by all models, for all position pairs of up to _PAIRS sentence pairs.
             posteriors = [compiled.posteriors(block.text, of, first, last) for of in parameters]
             p_DMN = np.stack([p for p, _ in posteriors], axis=1)
+            # A line is complete when the next sentence pair belongs to another line.
             for p in range(first, last):
                 if block.line[p] != line:
                     yield _line(parts, log_likelihood)

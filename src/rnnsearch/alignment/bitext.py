@@ -121,6 +121,7 @@ def read_joined(path: Path) -> Iterator[tuple[str, str]]:
     """
     by_tabs = None
     for number, line in enumerate(read_lines(path), start=1):
+        # The separator of the first line is kept for all lines.
         sides = _SEPARATOR.split(line)
         if by_tabs is None:
             by_tabs = len(sides) == 1
@@ -145,6 +146,7 @@ class _Collected:
 
     def add(self, words: Pair, source: Words, target: Words) -> None:
         """Add the pair of a line, and its words to `source` and `target`."""
+        # A sentence pair for each piece of the line, with the numbers of its words.
         for piece in _pieces(*words):
             self._line.append(self.lines)
             for ids, starts, known, side, part in zip(self._ids, self._starts, (source, target), words, piece, strict=True):
@@ -168,6 +170,7 @@ class _Collected:
 
 def _pieces(source: Sequence[str], target: Sequence[str]) -> Iterator[tuple[slice, slice]]:
     """Yield the ranges of words that are aligned together: the whole line, or several parts of a line that is too long."""
+    # As many pieces as the longer side needs; piece k has the k-th of equal parts of both sides.
     pieces = max(1, -(-max(len(source), len(target)) // LONGEST))
     for k in range(pieces):
         source_part, target_part = (

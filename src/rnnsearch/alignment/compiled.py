@@ -79,6 +79,7 @@ class Counts(NamedTuple):
 
 def index_cells(text: Text, source_words: int, target_words: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Fill `text.cells`; return the source and the target word of each word-type pair, in the order of source words."""
+    # `rows` are the first word-type pair of each source word; the differences are the numbers of its pairs.
     type_target, rows = (loops.index_cells if loops else _index_plain)(text, source_words, target_words)
     return np.repeat(np.arange(source_words, dtype=np.int32), np.diff(rows)), type_target
 
@@ -102,6 +103,7 @@ def posteriors(text: Text, parameters: Parameters, first: int, last: int) -> tup
     """
     probabilities = np.zeros((2, text.offsets[last] - text.offsets[first]), np.float32)
     log_likelihoods = np.zeros((last - first, 2))
+    # No counts are computed, so their arrays are empty.
     none = Counts(np.empty((0, 2), np.float32), np.empty(0), np.empty(0), np.empty((0, 0)), np.empty((0, 0)), np.empty(0))
     (loops.expectations if loops else _expect_plain)(
         text, first, last, parameters, none, True, probabilities[0], probabilities[1], log_likelihoods, True

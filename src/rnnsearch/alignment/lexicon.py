@@ -60,6 +60,7 @@ class Totals:
         similar = np.flatnonzero(alike_N)
         # Both directions: t(word | condition) with the totals of the condition.
         for side, (condition, word) in enumerate(((source, target), (target, source))):
+            # C(e) and Σ_f s(e, f) of each word, zero for new words; C(stem e) is the sum over the words of its stem.
             known = words[side]
             total, alike = (
                 np.append(part[side], np.zeros(len(known) - known.known)) for part in (self.links, self.likeness)
@@ -126,6 +127,7 @@ class Types:
                 types = _types(path)
                 here = slice(*np.searchsorted(types[0], np.array([first, last], np.int32)).tolist())
                 parts.append((path, here, types[0, here].astype(np.int64) * len(words[1]) + types[1, here]))
+            # The number of a word-type pair is its place among the sorted keys of all chunks.
             keys, numbers = np.unique(np.concatenate([part for _, _, part in parts]), return_inverse=True)
             done = 0
             for path, here, part in parts:
@@ -138,6 +140,7 @@ class Types:
             like = likeness(letters[0], letters[1], source, target)
             chunk = {"source": source, "target": target, "stems": np.unique(stems, return_inverse=True)[1].astype(np.int32)}
             np.savez(self._chunk(len(self._starts) - 1), **chunk, alike=like)
+            # Σ_f s(e, f) of each source word, and Σ_e s(e, f) of each target word.
             for side, ids in enumerate((source, target)):
                 alike[side] += np.bincount(ids, like, minlength=len(alike[side]))
             self._starts.append(self._starts[-1] + len(keys))
@@ -220,6 +223,7 @@ class Types:
 
     def _totals(self, counts_N2: Any, known: Pseudocounts | None) -> Totals:
         """Return the sums of links and similarities of each word, with those of pseudo-counts."""
+        # C(e) of each source word in the first direction, and C(f) of each target word in the second.
         source, target = (np.zeros(len(side)) for side in self._words)
         for here, chunk in self._chunks():
             source += np.bincount(chunk["source"], counts_N2[here, 0], minlength=len(source))
@@ -284,6 +288,7 @@ def values_of(keys: NDArray[np.int64], values: Any, queries: NDArray[np.int64], 
     """Look up `queries` among the ascending `keys`: return their values, and zero for missing keys or where not `known`."""
     if not len(keys):
         return np.zeros((len(queries), 2), values.dtype)
+    # Binary search; a query that is not among the keys has the place of another key.
     places = np.minimum(np.searchsorted(keys, queries), len(keys) - 1)
     return np.where(((keys[places] == queries) & known)[:, None], values[places], 0).astype(values.dtype)
 

@@ -128,6 +128,7 @@ def _count_jumps(jumps: Counter[int], links: list[tuple[int, int]], length: int)
 
     If a generated word has several links, a jump ends at the first of them, and the next one begins at the last.
     """
+    # `before` is the position from which the next jump starts.
     last, before = -1, -1
     for generated, generating in sorted(links, key=itemgetter(0)):
         if generated != last:

@@ -53,6 +53,7 @@ def scores(corpus: Corpus, links: Iterable[DirectedLinks], priors: Priors | None
     known = from_priors(priors or Priors.empty(), corpus.words, 1, 0)
     keys, counts = known.keys, known.links.astype(np.float64)
     for number, block in enumerate(corpus.blocks()):
+        # Each direction counts its links by word-type pair; the counts of a pair have a column for each direction.
         ends = _ends(block, of_lines)
         for direction, view in zip(directions, _views(block, ends), strict=True):
             linked = direction.count(view)
@@ -99,6 +100,7 @@ class _Direction:
         self._reach = reach(corpus.longest)
         self._words = len(corpus.words[1 - side])
         self._targets = len(corpus.words[1])
+        # The counts of the priors: links of each generating word, jumps of each width, fertilities of each generating word.
         known = from_priors(priors, corpus.words, 1, self._reach)
         self._totals = known.totals.links[side]
         self._jumps = known.jumps[side][0]
@@ -171,6 +173,7 @@ class _Direction:
 def _ends(block: Block, of_lines: Iterator[DirectedLinks]) -> tuple[Ids, Ids]:
     """Return the index of the source word of each target word in a block, and the reverse; −1 stands for NULL."""
     text = block.text
+    # Links have positions in their line, which begins with the first of its sentence pairs.
     first = np.searchsorted(block.line, np.arange(block.lines))
     ends = np.full(len(text.target_ids), -1, np.int64), np.full(len(text.source_ids), -1, np.int64)
     for source, target in zip(text.source_starts[first].tolist(), text.target_starts[first].tolist(), strict=True):

@@ -46,6 +46,7 @@ def letter_pairs(words: Sequence[str]) -> NDArray[np.uint8]:
         # The letters without accents, between marks of the beginning and the end of the word.
         letters = "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
         letters = f"^{letters}$"
+        # Each pair sets the bit of its hash value; pairs with the same hash value count as the same.
         for start in range(len(letters) - 1):
             place = zlib.crc32(letters[start : start + 2].encode("utf-8", "surrogatepass")) % _BITS
             bits[number, place // 8] |= np.uint8(1 << place % 8)

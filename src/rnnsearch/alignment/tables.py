@@ -50,6 +50,7 @@ class Tables:
 
     def add(self, source: Sequence[str], target: Sequence[str], links: Iterable[tuple[int, int]]) -> None:
         """Count the links of a sentence pair, and its words without links as linked to NULL."""
+        # The linked words, and the words of either side without a link, which are linked to NULL.
         links = list(links)
         pairs = [(source[i], target[j]) for i, j in links]
         for words, side in ((source, 0), (target, 1)):

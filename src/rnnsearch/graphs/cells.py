@@ -68,6 +68,7 @@ def _gated(net: Network, cell: str, s_RN: Tensor, inputs_RG: Tensor) -> Tensor:
 def _lstm(net: Network, cell: str, state_RD: Tensor, inputs_RG: Tensor) -> Tensor:
     """Compute i, f, o = σ(inputs + U_k s);  memory' = f ∘ memory + i ∘ tanh(inputs + U s);  s' = o ∘ tanh(memory')."""
     graph, N = net.graph, net.config.hidden_size
+    # The state is [s ; memory]; the gates are computed from the hidden state s.
     s_RN, memory_RN = _hidden(net, state_RD)
     total_RG = inputs_RG + _recurrent(net, cell, s_RN, *CELLS["lstm"].gates)
     candidate_RN, gates_RG = graph.split(total_RG, [N, 3 * N])
@@ -128,4 +129,5 @@ def unroll(net: Network, layer: str, x_SBE: Tensor, lengths_B: Tensor) -> Tensor
         hidden_size=N,
         direction="bidirectional" if net.config.bidirectional else "forward",
     )
+    # (S, directions, B, N) to (S, B, directions · N), which are the annotations.
     return graph.reshape(graph.apply("Transpose", states_SXBN, perm=[0, 2, 1, 3]), 0, 0, N * len(directions))

@@ -73,6 +73,7 @@ def _summary(net: Network, annotations_BSC: Tensor, lengths_B: Tensor) -> Tensor
     if net.config.bidirectional:
         first_B1C = graph.apply("Slice", annotations_BSC, *_slice(net, 0, 1, axis=1))
         return graph.split(graph.remove_axis(first_B1C, 1), [N, N])[1]
+    # The last state of the forward recurrence is that of the end symbol.
     last_B = graph.apply("Sub", lengths_B, graph.constant(np.int64(1)))
     return graph.apply("GatherND", annotations_BSC, graph.insert_axis(last_B, 1), batch_dims=1)
 
@@ -88,6 +89,7 @@ def _first_state(net: Network, summary_BN: Tensor, layout: Layout) -> Tensor:
     """
     graph = net.graph
     s_BN = graph.apply("Tanh", net.affine(summary_BN, Affine("decoder.W_s", "decoder.b_s")))
+    # The constant part of the state, repeated for each sentence; the memory is at its end.
     rest = np.zeros((1, layout.size - net.config.hidden_size), np.float32)
     rest[:, rest.shape[1] - layout.memory :] = -1.0
     if not rest.size:

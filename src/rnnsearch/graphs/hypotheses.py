@@ -23,6 +23,7 @@ class Rectangle:
         parents_QK = graph.input("parents", "int64", *self._axes)
         words_QK = graph.input("words", "int64", *self._axes)
         self.shape_QK = graph.apply("Shape", parents_QK)
+        # Inside the graph, hypotheses are rows.
         self.parents_R, self.words_R = graph.reshape(parents_QK, -1), graph.reshape(words_QK, -1)
 
     def grid(self, rows_RX: Tensor) -> Tensor:

@@ -74,6 +74,7 @@ class Network:
     def affine_rows(self, x_RX: Tensor, one: Affine, rows_Y: Tensor) -> Tensor:
         """Return W x + b (R, Y) for the Y rows of W and b with these numbers."""
         graph = self.graph
+        # The selected rows of b and W, and with int8 also those of the scales.
         b_Y = graph.apply("Gather", graph.constant(self._bias(one)), rows_Y)
         if self.precision == "fp32":
             W_YX = graph.apply("Gather", graph.constant(self.weights[one.W]), rows_Y)
@@ -90,6 +91,7 @@ class Network:
     def affine_of_positions(self, x_BSX: Tensor, *maps: Affine) -> Tensor:
         """Do the same as `affine`, from (B, S, X) to (B, S, Y)."""
         graph = self.graph
+        # All positions of all sentences as rows of one matrix, and back.
         shape_2 = graph.apply("Shape", x_BSX, start=0, end=2)
         width = self.weights.shape(maps[0].W)[1]
         product = self.affine(graph.reshape(x_BSX, -1, width), *maps)
@@ -157,6 +159,7 @@ class Network:
         graph = self.graph
         if self.precision == "fp32" and not self.weights.are_integers(name):
             return graph.apply("Gather", graph.constant(_with_zero(self.weights[name])), ids)
+        # The embedding of a word is its row of integers times the scale of the row.
         whole, scales = self.weights.quantized(name)
         row = graph.cast(graph.apply("Gather", graph.constant(_with_zero(whole)), ids), "float32")
         scale = graph.apply("Gather", graph.constant(_with_zero(scales)), ids)

@@ -79,7 +79,8 @@ class AlignmentLayer(nn.Module):
         key_input_BSX = torch.cat([output.source.annotations_BSC, x_BSE], 2).float()
         key_BSA = nn.functional.linear(_where(mask_B1S.transpose(1, 2), key_input_BSX), self.U_l)
 
-        # The energies e_ij, both softmaxes, and the filter K over m_ij.
+        # The energies e_ij; p→_ij and p←_ij, the softmaxes over source and over target positions; and the filter K over
+        # m_ij = (p→_ij p←_ij)^½.
         energy_BTS = torch.where(mask_BTS, query_BTA @ key_BSA.transpose(1, 2), _FAR)
         log_forward_BTS, log_backward_BTS = energy_BTS.log_softmax(2), energy_BTS.log_softmax(1)
         linked_BTS = _where(mask_BTS, (0.5 * (log_forward_BTS + log_backward_BTS)).exp())

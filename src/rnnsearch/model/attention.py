@@ -94,6 +94,7 @@ class AdditiveAttention(Attention, name="mlp"):
 
     def forward(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None = None) -> Attended:
         assert source.keys_BSA is not None
+        # The query W_a s_{i−1}; the keys U_a h_j were computed once for the sentence.
         query_BKA = nn.functional.linear(s_BKN, self.W_a)
         return attend(additive_energy(query_BKA, source.keys_BSA, self.v_a), source)
 
@@ -144,6 +145,7 @@ class DotAttention(Attention, name="dot"):
 
     def keys(self, annotations_BSC: Tensor) -> Tensor:
         """Return h→_j + h←_j, or h→_j of a forward-only encoder, (B, S, N)."""
+        # X is 2, or 1 for a forward-only encoder.
         halves_BSXN: Tensor = annotations_BSC.unflatten(-1, (-1, self.hidden_size))
         return halves_BSXN.sum(-2)
 

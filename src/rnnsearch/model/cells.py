@@ -60,6 +60,7 @@ class Cell(nn.Module):
 
     def project_input(self, x: Tensor) -> Tensor:
         """Return W x + b for all gates, from (…, E) to (…, G)."""
+        # b of all gates, zero for those without one.
         bias = torch.cat(
             [
                 getattr(self, _name("b", gate)) if gate in self.biased else x.new_zeros(self.hidden_size)
@@ -138,6 +139,7 @@ class GatedCell(Cell, name="gated"):
     ) -> Tensor:
         if recurrences is None or type(self) is not GatedCell:  # a subclass may compute another function
             return super().unroll(inputs_SBG, mask_SB, recurrences, reverse)
+        # The fused recurrence computes the same as the loop of `Cell.unroll`.
         U, U_zr = self.recurrent_weights()
         zero_BN = U.new_zeros(inputs_SBG.shape[1], self.hidden_size)
         return recurrences.gated(inputs_SBG, zero_BN, mask_SB, U, U_zr, reverse)

@@ -86,6 +86,7 @@ class Decoder(nn.Module):
         """Do the same as `unroll` for the gated cell with additive attention, by `Recurrences.attentive`."""
         assert isinstance(self.alignment, AdditiveAttention)
         assert source.keys_BSA is not None
+        # Weights and s_0 are not rounded under autocast; the recurrence itself rounds the factors of its products.
         with ops.full_precision(inputs_TBG):
             U, U_zr = self.cell.recurrent_weights()
             s0_BN, C = self.first_state(source), self.cell.stacked("C")

@@ -70,6 +70,7 @@ class DecoderLayer(nn.Module):
 
     def step(self, state: Tensor, s: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
         """Compute a step: return the next state (…, D) and s + u (…, N)."""
+        # u_i = f(u_{i−1}, s_i, c_i), where layer normalisation comes before the cell.
         inputs = self.cell.project_input(self.norm(s)) + self.cell.project_context(context)
         state = self.cell.step(self.cell.recurrent_weights(), state, inputs)
         return state, s + self.cell.hidden(state)

@@ -23,6 +23,7 @@ class Source:
 
     def select(self, sentences_b: Tensor) -> Source:
         """Return the sentences with these indices, in this order, truncated to the longest of them."""
+        # Positions past the longest of the selected sentences are padding.
         mask_bS = self.mask_BS[sentences_b]
         S = int(mask_bS.sum(1).max())
         return Source(

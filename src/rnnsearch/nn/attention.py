@@ -89,6 +89,7 @@ class Attention(nn.Module):
 
         `state` is that of the last step; without it, this is the first step. Raises RnnsearchError if shapes do not match.
         """
+        # A single query of each sequence (K = 1).
         B = memory.values.shape[0]
         expect(query, "query", (B, self.query_size))
         memory.expect_queries(1)

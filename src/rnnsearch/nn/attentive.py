@@ -119,6 +119,7 @@ class AttentiveRNN(nn.Module):
 
     def generate(self, state: AttentiveState) -> tuple[Tensor, AttentiveState]:
         """Return the output (B, O) from a state with a context, and the state."""
+        # [s ; c], or layer([s ; c]), which replaces c in the next update, except in the order look-update-generate.
         output = torch.cat([self.hidden(state), state.read], -1)
         if self.attention_layer is None:
             return output, state
@@ -154,6 +155,7 @@ class AttentiveRNN(nn.Module):
             raise RnnsearchError("x has no steps; expected one at least")
         memory.expect_queries(T)
         state = self.first_state(memory) if state is None else state
+        # One step per input; step t attends with the mask of query t.
         outputs, alphas = [], []
         for t, x_BE in enumerate(x.unbind(1)):
             output, weights, state = self.step(x_BE, memory.of_query(t), state)

@@ -38,6 +38,7 @@ def _openmp() -> ctypes.CDLL | None:
     if numba is None or not torch.backends.openmp.is_available():
         return None
     try:
+        # The path of the library is in the list of mapped files. Compiled code resolves omp_get_thread_num by name.
         loaded = Path("/proc/self/maps").read_text().splitlines()
         path = next(line.split()[-1] for line in loaded if "libgomp" in line)
         binding.load_library_permanently(path)

@@ -136,6 +136,7 @@ def _forward_loop(
     """
     reverse, factor = settings
     (T, B, _), N = inputs_TBG.shape, s0_BN.shape[1]
+    # The results of all steps; in reverse, the initial state is the last one.
     states_TBN = s0_BN.new_empty(T + 1, B, N)
     states_TBN[T if reverse else 0] = s0_BN
     projected_TBM = s0_BN.new_empty(T, B, len(from_state))

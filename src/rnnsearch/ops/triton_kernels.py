@@ -169,6 +169,7 @@ def gates_backward(d_reset_BN: Tensor, projected_BM: Tensor, s_BN: Tensor, d_ste
 
 @triton.jit
 def _energies(query_BA, M, keys_BSA, v_A, mask_BS, energy_BS, S, A, BLOCK_S: tl.constexpr, BLOCK_A: tl.constexpr):
+    # A program computes the energies of BLOCK_S source positions of one sentence b.
     b = tl.program_id(0).to(tl.int64)
     s = tl.program_id(1) * BLOCK_S + tl.arange(0, BLOCK_S)
     inside_S = s < S
@@ -207,6 +208,7 @@ def _attend(
     BLOCK_S: tl.constexpr,
     BLOCK_G: tl.constexpr,
 ):
+    # A program computes BLOCK_G gates of one sentence b.
     b = tl.program_id(0).to(tl.int64)
     row = tl.arange(0, ROW)
     # Every program reads the whole row of energies, for the maximum and the total of the softmax.
@@ -288,6 +290,7 @@ def _query_backward(
     BLOCK_S: tl.constexpr,
     BLOCK_A: tl.constexpr,
 ):
+    # A program computes BLOCK_A units of the query of one sentence b.
     b = tl.program_id(0).to(tl.int64)
     row = tl.arange(0, ROW)
     inside_row, row_at = row < S, b * S + row

@@ -35,6 +35,7 @@ class Constraints:
 
     def banned(self, slots_R: Integers, written_R: Integers) -> NDArray[np.bool_]:
         """Return True (R, 2) if the end symbol, or `[UNK]`, must not follow a hypothesis of `written` words."""
+        # The two symbols are the first two words of the vocabulary.
         banned_RX = np.zeros((len(slots_R), 2), np.bool_)
         banned_RX[:, END] = written_R < self._shortest_Q[slots_R]
         banned_RX[:, UNK] = self._config.forbid_unk

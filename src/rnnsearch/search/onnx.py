@@ -112,6 +112,7 @@ class WordRows:
 
     def _add(self, missing: Integers, words_R: Integers) -> None:
         """Compute and keep the projections of the words that are `missing` among `words`."""
+        # If there is no room, drop all kept projections; the words of this call then need projections again.
         if self._count + len(missing) > len(self._kept_XY):
             missing, self._count = _distinct(words_R), 0
             self._place_V[:] = -1
@@ -241,6 +242,7 @@ class _Sentence:
 
 def _side_by_side(sentences: list[_Sentence]) -> Arrays:
     """Return the inputs of a step that depend on the sentences, padded with zeros to the longest sentence."""
+    # The keys (Q, S, A) and values (Q, S, Y) of all sentences.
     arrays: Arrays = {"lengths": np.array([sentence.length for sentence in sentences])}
     for name in sentences[0].arrays:
         parts = [sentence.arrays[name] for sentence in sentences]
@@ -257,6 +259,8 @@ def _selected(words: list[list[int]]) -> tuple[Arrays, Integers]:
     The inputs are `columns`, the ids of the words of all sentences, and `own` (Q, X), the columns of each sentence's own
     words, followed by −1.
     """
+    # The union of all words in ascending order; then each sentence's words as places in the union, padded to a multiple of
+    # BLOCK.
     columns = np.flatnonzero(np.bincount(np.concatenate(words)))
     own_QX = np.full((len(words), -(-max(map(len, words)) // BLOCK) * BLOCK), -1)
     ids_QX = np.zeros_like(own_QX)

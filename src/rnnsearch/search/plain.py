@@ -123,6 +123,7 @@ class PlainReader:
     @torch.inference_mode()
     def __call__(self, batch: Batch, links: bool = False) -> Given:
         """See `Reader`."""
+        # The NLL of each target word, from the logits at the P positions that are no padding.
         tensors = batch_tensors(batch, device_of(self._model))
         with fast_products():
             output = self._model(*tensors)

@@ -140,6 +140,7 @@ class Terms:
                 if continues not in others:
                     others[continues] = self.after(progress, word, begins, attention)
                 then = others[continues]
+            # The missing words and the end symbol must fit into the remaining length.
             if then.missing == 0 or then.missing < left:
                 found.append((word, then))
         return found
@@ -175,6 +176,7 @@ class Terms:
 
     def _ended(self, progress: Progress) -> Progress:
         """Return the progress after the end of the last word, which makes a complete term final."""
+        # A complete term is placed where its words begin, and is no longer open.
         for number in progress.begun:
             if len(self.terms[number].words) == progress.length:
                 rest = tuple(other for other in progress.open if other != number)
