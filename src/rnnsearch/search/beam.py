@@ -286,7 +286,7 @@ class Search:
         if self._repetition is not None:
             self._repetition.add(query.words)
         self._width_Q[slot], self._written_Q[slot], self._positions_Q[slot] = query.beam, 0, query.positions
-        # The length limit applies to the words after the prefix; the words of terms may exceed it.
+        # The words of the prefix and of terms do not count towards the length limit.
         longest = self._max_steps or max(1, int(self._config.maximum_length_ratio * length))
         self._longest_Q[slot] = longest + len(query.prefix) + (0 if terms is None else terms.words)
         # The first hypothesis is the empty translation, with log p = 0.
@@ -425,7 +425,7 @@ class Search:
         rows_G, words_G = np.array(of_terms, np.int64).reshape(-1, 2).T.copy()
         log_p_G = prediction.given(rows_G, words_G)
 
-        # The candidates of these rows: the row, the word, log p, its rank in the row, and the resulting progress.
+        # The candidates of these rows: row, word, log p, rank in the row, and the doubled terms and missing words after it.
         log_p_of = dict(zip(of_terms, log_p_G.tolist(), strict=True))
         after: dict[tuple[int, int], Progress] = {}
         candidates: list[tuple[int, int, float, int, int, int]] = []

@@ -155,7 +155,7 @@ class OnnxSession:
         self._parents_R, self._words_R = np.empty(0, np.int64), np.empty(0, np.int64)
 
     def encode(self, x_BS: Integers, lengths_B: Integers) -> None:
-        # Pad the sentences to a multiple of POSITIONS, and to two sentences, which keeps the order of all sums.
+        # Pad to a multiple of POSITIONS, and to at least two sentences, so that all sums keep their order.
         B, S = len(x_BS), -(-int(lengths_B.max()) // POSITIONS) * POSITIONS
         x_BS = x_BS[:, : int(lengths_B.max())]
         words_BS = np.pad(x_BS, ((0, B == 1), (0, S - x_BS.shape[1])))
