@@ -263,7 +263,8 @@ class _AttentiveRecurrence(torch.autograd.Function):
         d_v_XA = v_a.new_zeros(torch.get_num_threads(), A)
         d_keys_BSA = torch.zeros_like(keys_BSA)
         d_s_BN = torch.zeros_like(states_TBN[0])
-        # Backpropagation through time: `d_s` is ∂cost/∂s_t before step t, and ∂cost/∂s_{t−1} after it.
+        # Backpropagation through time: `d_s` is the part of ∂cost/∂s that comes from later steps, and each step replaces it
+        # by that of the previous state.
         for t in reversed(range(T)):
             rows = ctx.rows_T[t]
             added_RN = None if d_states_TBN is None else d_states_TBN[t + 1, :rows]
