@@ -6,8 +6,9 @@ links of word-type pairs, of pairs of stems, and of single words; s is the simil
     t(f | e) = (C(e, f) + α q(f | e)) / (C(e) + α)
     q(f | e) = C(stem e, stem f) / C(stem e) · frequency(f) / frequency(stem f) + β s(e, f) / (1 + Σ_f s(e, f))
 
-`Types` holds all word-type pairs (*types* for short) of the training text, in files; `Lexicon` holds those of them that are
-linked now and then, and is saved with the aligner.
+The first term is the relative frequency of the links of two words; the prior q backs off to the links of their stems, and to
+the similarity of their spellings. `Types` holds all word-type pairs (*types* for short) of the training text, in files;
+`Lexicon` holds those with more than a thousandth of an expected link, and is saved with the aligner.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _ARRAYS = "t", "counts"
 _CHUNK = 1 << 22
 """The number of word-type pairs that are in memory at a time."""
 _FEWEST_LINKS = 1e-3
-"""Word-type pairs with at most this many expected links, in both directions, are left out of a lexicon."""
+"""Word-type pairs with at most this many expected links in both directions are omitted from a lexicon."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,14 @@ class Totals:
     ) -> Floats:
         """Return t(target | source) and t(source | target) of N word-type pairs: N × 2.
 
-        The arguments are, for each word-type pair, its words, its expected links, those of the stems of its words, and the
-        similarity of its words. Words that did not occur in the training text have no links.
+        The arguments are, for each word-type pair, its words, its expected links, those of its pair of stems, and the
+        similarity of its spellings. Words that did not occur in the training text have no links.
         """
         t = np.empty(links_N2.shape, np.float32)
         similar = np.flatnonzero(alike_N)
         # Both directions: t(word | condition) with the totals of the condition.
         for side, (condition, word) in enumerate(((source, target), (target, source))):
+            # C(e) and Σ_f s(e, f) of each word, zero for new words; C(stem e) is the sum over the words of its stem.
             known = words[side]
             total, alike = (
                 np.append(part[side], np.zeros(len(known) - known.known)) for part in (self.links, self.likeness)
@@ -70,6 +72,7 @@ class Totals:
             of_links = 1 / (total + _ALPHA)
             of_stems = (_ALPHA * of_links / np.maximum(of_stem, 1e-9)).astype(np.float32)
             of_likeness = _ALPHA * _BETA * of_links / (1 + alike)
+            # t as the sum of the three terms; most word-type pairs have no similarity.
             t[:, side] = of_stems_N2[:, side] * of_stems[condition] * words[1 - side].shares.astype(np.float32)[word]
             t[:, side] += links_N2[:, side] * of_links.astype(np.float32)[condition]
             t[similar, side] += alike_N[similar] * of_likeness[condition[similar]]
@@ -78,9 +81,10 @@ class Totals:
 
 @dataclass(frozen=True)
 class Pseudocounts:
-    """What is known before a training, in the numbering of its words: it is added to the expected counts of every step.
+    """Prior knowledge of a training, as counts that are added to the expected counts of every step.
 
-    Pairs of arrays are for the direction that generates the target, and for the direction that generates the source.
+    Words have their numbers in the text of the training. Pairs of arrays are for the direction that generates the target,
+    and for the direction that generates the source.
     """
 
     keys: NDArray[np.int64]
@@ -88,9 +92,9 @@ class Pseudocounts:
     links: Floats
     """The links of each of them, in both directions: word-type pairs × 2."""
     totals: Totals
-    """The links of each word, with those to words that the text does not contain."""
+    """The links of each word, including those to words that the text does not contain."""
     nulls: tuple[Doubles, Doubles]
-    """How often each target word, and each source word, is NULL-aligned."""
+    """The number of NULL-aligned occurrences of each target word, and of each source word."""
     jumps: tuple[Doubles, Doubles]
     """The jumps of each class and width: classes × (2 · reach + 1)."""
 
@@ -164,7 +168,7 @@ class Types:
     def begin(self, known: Pseudocounts | None = None) -> None:
         """Initialise t before training, from the frequencies of the words and the similarity of their spellings.
 
-        Where pseudo-counts are `known`, this is only what smooths them.
+        If there are pseudo-counts (`known`), t is their relative frequency, and these values only smooth it.
         """
         self.t, self.counts = (_new_array(self._folder / f"{name}.npy", np.float32, (len(self), 2)) for name in _ARRAYS)
         shares = [side.frequencies / max(1, side.frequencies.sum()) for side in self._words]
@@ -208,7 +212,7 @@ class Types:
             keys.append(self._keys(chunk)[linked])
             links.append(count[linked])
         if known is not None:
-            # What is known of words that do not occur together in this text.
+            # The pseudo-counts of words that do not occur together in this text.
             apart = ~np.isin(known.keys, np.concatenate(keys))
             keys.append(known.keys[apart])
             links.append(known.links[apart])
@@ -232,7 +236,7 @@ class Types:
         if known is None:
             return Totals((source, target), self._likeness)
         links, likeness = known.totals.links, known.totals.likeness
-        # Most words that are alike are so in both texts, so that their similarities are not to be added.
+        # Most similar words are similar in both texts, so the similarities of both must not be added.
         larger = np.maximum(likeness[0], self._likeness[0]), np.maximum(likeness[1], self._likeness[1])
         return Totals((source + links[0], target + links[1]), larger)
 
@@ -255,7 +259,7 @@ class _Chunk(NamedTuple):
 
 
 class Lexicon:
-    """The expected links, in both directions, of the word-type pairs that are linked now and then."""
+    """The expected links, in both directions, of the word-type pairs with more than `_FEWEST_LINKS` in one of them."""
 
     def __init__(self, keys: NDArray[np.int64], links_N2: Floats, totals: Totals, words: tuple[Words, Words]) -> None:
         """Take ascending keys: e · (number of target words) + f for the source word e and the target word f."""
@@ -295,7 +299,7 @@ class Lexicon:
         """Return t(target | source) and t(source | target) of the word-type pairs of a block, some with new words: N × 2."""
         source, target = block.type_source, block.type_target
         known = (source < words[0].known) & (target < words[1].known)
-        # The links of the words, and those of their stems; words and stems that are new have none.
+        # The links of the words, and those of their stems; new words and new stems have none.
         links = values_of(self.keys, self.links, source.astype(np.int64) * self._target_words + target, known)
         stems = words[0].stems[source], words[1].stems[target]
         known = stems[1] < self._target_stems
@@ -321,12 +325,17 @@ def values_of(keys: NDArray[np.int64], values: Any, queries: NDArray[np.int64], 
     """Look up `queries` among the ascending `keys`: return their values, and zero for missing keys or where not `known`."""
     if not len(keys):
         return np.zeros((len(queries), 2), values.dtype)
+    # Binary search; a query that is not among the keys has the place of another key.
     places = np.minimum(np.searchsorted(keys, queries), len(keys) - 1)
     return np.where(((keys[places] == queries) & known)[:, None], values[places], 0).astype(values.dtype)
 
 
 def _ranges(per_word: NDArray[np.int64], stems: Ids) -> Iterator[tuple[int, int]]:
-    """Yield the first word of each chunk, and the word after its last: whole stems, with about _CHUNK word-type pairs."""
+    """Yield the range of source words of each chunk, which has whole stems and at most about _CHUNK word-type pairs.
+
+    `per_word` is the number of word-type pairs of each source word.
+    """
+    # The words of a stem have adjacent numbers; a chunk ends where a stem ends.
     ends = np.append(np.flatnonzero(np.diff(stems)) + 1, len(stems)) if len(stems) else np.empty(0, np.int64)
     first = size = before = 0
     for end in ends.tolist():
