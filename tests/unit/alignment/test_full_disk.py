@@ -23,7 +23,7 @@ def test_a_full_disk_is_told(
     def no_room(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    def short(*_: object) -> None:
+    def short(*_: object, **named: object) -> None:
         raise OSError("1952456 requested and 430048 written")  # as NumPy tells it
 
     write_pairs(tmp_path, "train", 200, 1)
