@@ -1,4 +1,4 @@
-"""Small systems that differ in one setting each, and ways to search with them."""
+"""Small systems that differ in one setting each."""
 
 from __future__ import annotations
 
@@ -43,17 +43,6 @@ SYSTEMS: dict[str, dict[str, Any]] = {
     "subwords": {"data.subwords": "bpe", "data.subword_pieces": 200},
     "right-to-left": {"data.subwords": "unigram", "data.subword_pieces": 200, "data.right_to_left": True},
 }  # fmt: skip
-SEARCHES: dict[str, dict[str, Any]] = {
-    "beam": {},
-    "paper": {"beam": 12, "length_normalization": 0.0, "minimum_length_ratio": 0.5},
-    "greedy": {"beam": 1, "forbid_unk": True},
-    "coverage": {"coverage": 0.3, "batch_sentences": 3},
-    "diverse": {"diversity": 0.5},
-    "drawn": {"temperature": 0.8, "seed": 3},
-    "risk": {"minimum_bayes_risk": True},
-    "short": {"max_segment": 5, "maximum_length_ratio": 1.2},
-    "int8": {"precision": "int8"},
-}
 
 
 def write_texts(folder: Path) -> Path:

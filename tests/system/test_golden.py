@@ -1,7 +1,7 @@
 """Small trainings in many settings end at recorded losses, on any processor.
 
 After a change that is meant to alter results, `python benchmarks/exactness/golden.py` records them again, and
-`benchmarks/exactness/same_bits.py` compares two versions bit for bit.
+`benchmarks/exactness/command_bytes.py` compares two versions byte for byte.
 """
 
 from __future__ import annotations
