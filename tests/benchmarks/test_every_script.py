@@ -88,20 +88,16 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "speed/translation_speed": (PEERS,),
     "speed/word_aligners": (PEERS,),
     "pages/render": (),
+    "peers/search_server": (),
     "peers/rnnsearch/training": ("--size tiny --updates 2",),
-    "peers/rnnsearch/search": (),
 }
 """By script, the arguments that it is run with, one run after the other; `@` names another script that has to run before."""
 NEEDS = {
     "characters/pronouncers": "g2p_en",
-    "peers/ctranslate2/search": "ctranslate2",
     "peers/ctranslate2/server": "ctranslate2",
-    "peers/eole/search": "eole",
     "peers/fast_align/align": "systran_align",
     "peers/g2p_en/pronounce": "g2p_en",
-    "peers/joeynmt/search": "joeynmt",
     "peers/keras/vectors": "keras",
-    "peers/opennmt_py/search": "onmt",
     "quality/joeynmt_transformer": "joeynmt",
     "server/ctranslate2_serving": "ctranslate2",
 }
@@ -112,7 +108,7 @@ ELSEWHERE = {
     "peers/install": "it downloads toolkits of some gigabytes",
     "speed/install_size": "it downloads all dependencies",
     "peers/moses/moses": "tests/benchmarks/test_moses.py runs it with stand-ins for the programs of Moses",
-    "peers/rnnsearch/search": "speed/translation_speed runs it",
+    "peers/search_server": "speed/translation_speed runs it",
 }
 """The scripts that are not run here, and why."""
 EFLOMAL = """#!{python}
