@@ -255,7 +255,6 @@ def main() -> None:
     parser = Parser(__doc__, "data", "output")
     parser.add_argument("--row", choices=[*ROWS, *MEANS, *ENSEMBLES], required=True)
     parser.add_argument("--beside", type=Path, metavar="PREFIX", help="PREFIX.en and .fr are trained on beside Europarl")
-    parser.add_argument("--jobs", type=int, default=1, help="processes that translate; the translations do not depend on it")
     parser.add_argument("--blind", action="store_true", help="also translate newsdiscusstest2015")
     arguments = parser.parse_args()
 
@@ -278,13 +277,12 @@ def main() -> None:
     aligned = whole_words and "encdec" not in name
     if aligned:
         lexicon(data, models[0])
-    jobs = ("--jobs", str(arguments.jobs))
     if arguments.blind:
-        translate(models, data / "blind" / "newsdiscusstest2015.en", RESULTS / "blind" / "newsdiscusstest2015.fr", jobs)
+        translate(models, data / "blind" / "newsdiscusstest2015.en", RESULTS / "blind" / "newsdiscusstest2015.fr", ())
     scores = {}
     for ending, search in (UNKNOWN if whole_words else {"": ()}).items():
         if ending != "replace-unk" or aligned:
-            scores[ending or "as it is"] = scored(data, models, f"{name}-{ending}" if ending else name, [*search, *jobs])
+            scores[ending or "as it is"] = scored(data, models, f"{name}-{ending}" if ending else name, search)
     write_result(f"quality/newstest-{name}", machine=on, **record, scores=scores)
 
 

@@ -50,6 +50,7 @@ TRANSFORMERS = {
     "CTranslate2, 2+2 layers of 256": Size(2, 256, 4, KNOWN),
     "CTranslate2, 6+6 layers of 512": Size(6, 512, 8, 32_000),
 }
+CLIENTS = 32
 PRECISIONS = ("float32", "int8")
 
 
@@ -142,10 +143,8 @@ def main() -> None:
     """Measure in turns, and write the record."""
     parser = Parser(__doc__)
     parser.add_argument("--sentences", type=int, default=sized(256, 8))
-    parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--beam", type=int, default=5)
     parser.add_argument("--turns", type=int, default=sized(3, 1))
-    parser.add_argument("--only", action="append", help="contestants, if not all; may be repeated")
     parser.add_speed()
     arguments = parser.parse_args()
 
@@ -156,13 +155,12 @@ def main() -> None:
     threads, background = arguments.threads, arguments.background
     turns: dict[str, list[dict[str, dict[str, Any]]]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        everyone = entrants(Path(folder), threads, arguments.beam)
-        chosen = {name: everyone[name] for name in arguments.only or everyone}
+        chosen = entrants(Path(folder), threads, arguments.beam)
         for _ in range(arguments.turns):
             for name, entrant in chosen.items():
                 turn = {
                     "offline": offline(entrant, job, arguments.beam, threads, background),
-                    "served": served(entrant, lines, arguments.clients, threads, background),
+                    "served": served(entrant, lines, CLIENTS, threads, background),
                 }
                 turns.setdefault(name, []).append(turn)
                 print(name, turn, flush=True)
@@ -190,7 +188,7 @@ def main() -> None:
         target_words=WORDS + 1,
         beam=arguments.beam,
         threads=threads,
-        clients=arguments.clients,
+        clients=CLIENTS,
         contestants=rows,
     )
 

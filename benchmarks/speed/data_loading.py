@@ -27,7 +27,7 @@ from rnnsearch.data.batches import Batch, BatchStream
 from rnnsearch.data.pack import PackedCorpus
 from rnnsearch.model_folder import System, new_system
 
-WARM_UP = 2
+WARM_UP, UPDATES = 2, sized(20, 4)
 
 
 class InMemory(BatchStream):
@@ -46,14 +46,13 @@ def main() -> None:
     """Both, round after round, and the ratio of their medians."""
     parser = Parser(__doc__, "data", "output")
     parser.add_argument("--size", choices=SIZES, default=sized("small", "tiny"))
-    parser.add_argument("--updates", type=int, default=sized(20, 4))
     parser.add_speed(rounds=sized(5, 1))
     arguments = parser.parse_args()
 
     on = machine()
     torch.set_num_threads(arguments.threads)
     prepared, size = prepared_text(arguments.data, arguments.output.resolve()), SIZES[arguments.size]
-    updates = WARM_UP + arguments.updates
+    updates = WARM_UP + UPDATES
     config = size.config({"shuffle": "epoch"})
     system = new_system(config, prepared.vocabularies)
     path, pairs = prepared.corpus.path, len(prepared.corpus)
@@ -80,7 +79,7 @@ def main() -> None:
             }
         ],
         threads=arguments.threads,
-        updates=arguments.updates,
+        updates=UPDATES,
         pairs=pairs,
         mapped_over_in_memory=round(ratio, 4),
         **{

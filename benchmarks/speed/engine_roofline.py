@@ -31,6 +31,8 @@ from benchmarks.lib.training import Update, train, train_apart
 from rnnsearch.ops import fast_products
 
 ENGINES, ALONE = ("reference", "fused"), "products alone"
+UPDATES = sized(6, 2)
+"""Minibatches in the text."""
 LONG = 50
 """Words on both sides, where memory is measured."""
 FACTORS = {"mm": 0, "bmm": 0, "mv": 0, "addmm": 1, "addmm_": 1, "baddbmm": 1, "baddbmm_": 1, "addmv": 1, "addmv_": 1}
@@ -117,14 +119,13 @@ def main() -> None:
     """Engines and roofline, round after round; then the memory."""
     parser = Parser(__doc__, "data", "output")
     parser.add_argument("--size", choices=SIZES, default=sized("full", "tiny"))
-    parser.add_argument("--updates", type=int, default=sized(6, 2), help=f"minibatches of {BATCH} pairs in the text")
     parser.add_speed(rounds=sized(3, 1))
     arguments = parser.parse_args()
 
     on = machine()
     torch.set_num_threads(arguments.threads)
     folder = arguments.output.resolve() / "engine-roofline" / arguments.size
-    size, updates = SIZES[arguments.size], arguments.updates
+    size, updates = SIZES[arguments.size], UPDATES
     write_training_text(prepared_text(arguments.data, arguments.output.resolve()), size, BATCH * updates, folder)
 
     system, corpus = text_system(folder, size.config({"pool_batches": updates, "engine": "fused"}))

@@ -37,7 +37,8 @@ from benchmarks.peers.search_program import Job, SearchProgram
 from benchmarks.peers.toolkit import Task
 from benchmarks.peers.toolkits import TOOLKITS, available, known_modes
 
-SENTENCES, PARTS = sized(1000, 125), 5
+SENTENCES, ALONE, PARTS = sized(1000, 125), sized(50, 5), 5
+"""In all, one at a time, and the parts of all that a round takes one of."""
 FREQUENT = (1000, 2000, 4000)
 """Selected frequent words, besides the lexicon's candidates."""
 OUR_MODES: dict[str, dict[str, str]] = {
@@ -55,8 +56,6 @@ def main() -> None:
     parser = Parser(__doc__, "data", "output", "peers")
     parser.add_argument("--size", choices=SIZES, default=sized("full", "tiny"))
     parser.add_argument("--beam", type=int, default=5)
-    parser.add_argument("--latency", type=int, default=sized(50, 5), help="sentences that are translated one at a time")
-    parser.add_argument("--sentences", type=int, default=SENTENCES, help="in all")
     parser.add_argument("--against", type=Path, metavar="PATH", help="a checkout of an earlier version")
     parser.add_argument("--only", action="append", help="contestants, if not all; may be repeated")
     parser.add_speed(rounds=sized(PARTS, 2))
@@ -68,10 +67,10 @@ def main() -> None:
     if not (folder / "text").exists():
         write_training_text(prepared, size, 2 * BATCH, folder / "text")
     task = Task(folder / "text", arguments.size, size, updates=2, pairs=2 * BATCH)
-    groups = sentences_to_translate(prepared, size, arguments.sentences)
+    groups = sentences_to_translate(prepared, size, SENTENCES)
     parts = [Job.of(groups[number::PARTS]) for number in range(PARTS)]
     one_by_one = [[sentence] for group in groups for sentence in group]
-    alone = [one_by_one[len(one_by_one) * number // arguments.latency] for number in range(arguments.latency)]
+    alone = [one_by_one[len(one_by_one) * number // ALONE] for number in range(ALONE)]
 
     model = folder / "rnnsearch"
     write_random_model(task.text, size, model, max(FREQUENT))
