@@ -3,9 +3,9 @@
     python benchmarks/quality/joeynmt_transformer.py --data DATA --output RUNS --peers PEERS --hours 1 [--language de]
 
 The text is that of our model: Moses tokens, segmented into the subwords of the preset `best`.
-The model, `tiny`, is the Transformer that Wu et al. (2021) found best for this text (4 layers of 128, 256 and 4 heads, dropout
-0.3). Adam with warm-up, label smoothing 0.1, one embedding matrix for all. Wu et al. had minibatches of
-4,096 tokens, a learning rate of 0.005 and 2,000 updates of warm-up, which is too long for the hours of a laptop. Here the
+The model, `tiny`, is the Transformer that Wu et al. (2021) found best for this text (4 layers of 128, 256 and 4 heads,
+dropout 0.3). Adam with warm-up, label smoothing 0.1, one embedding matrix for all. Wu et al. had minibatches of 4,096
+tokens, a learning rate of 0.005 and 2,000 updates of warm-up, which is too long for the hours of a laptop. Here the
 minibatches have a quarter of that, the rate is half of it (the square-root rule), and so is the warm-up. The model is
 validated on the first pairs of `val`: an untrained Transformer writes up to the length limit, and a validation on all pairs
 would take a third of the hours. At the end, the best checkpoint translates both sets with beam 5, and is scored as ours is.

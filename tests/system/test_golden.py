@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.exactness.golden import GOLDEN, losses
-from benchmarks.exactness.systems import SYSTEMS
+from benchmarks.exactness.golden import GOLDEN, SYSTEMS, losses
 
 QUICK = ("paper", "update-first", "encdec", "lstm", "deep")
 """The systems that are compared by `make test`; the nightly tests compare all."""
