@@ -135,8 +135,8 @@ def run_moses(moses: dict[str, Path], text: argparse.Namespace) -> None:
         print("Tuning on the development set")
         shutil.rmtree(tuned.parent, ignore_errors=True)  # an interrupted tuning cannot be continued
         decoder = moses["decoder"]
-        options = ("--mertdir", decoder.parent, "--working-dir", tuned.parent, "--decoder-flags", f"-threads {threads}")
-        _run(folder, moses["tune"], dev_source, dev_target, decoder, model, *options)
+        folders = ("--mertdir", decoder.parent, "--working-dir", tuned.parent, "--decoder-flags", f"-threads {threads}")
+        _run(folder, moses["tune"], dev_source, dev_target, decoder, model, *folders)
     print("Translating the test set")
     decoded = _run(folder, moses["decoder"], "-f", tuned, "-threads", threads, input_file=test_source)
     lines = decoded.removesuffix("\n").split("\n")
