@@ -5,36 +5,26 @@
 
 The commands run with their main options on a small part of the built-in corpus, with the installed models and with tiny ones
 that are trained for a few updates. `--keep` writes a digest of each output: of standard output and standard error, and of
-every file. `--against` prints what differs from such a file, and then the exit status is 1. Numbers of seconds are left out
-of the comparison. The commands are those of the `rnnsearch` that Python imports: with `PYTHONPATH`, of another version.
+every file. `--against` prints what differs from such a file, and then the exit status is 1. Each command is forked from this
+process, which has imported the libraries. Numbers of seconds are left out of the comparison, and shards
+are small, so that a text has several.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
+import importlib
+import importlib.util
 import json
 import os
 import re
-import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-import rnnsearch
-from benchmarks.lib.command import Parser
-from rnnsearch.datasets.builtin import write_corpus
-
-PROGRAM = """
-import sys
-from rnnsearch.cli import main
-from rnnsearch.jobs import shards
-shards.LINES = 16
-sys.argv[0] = "rnnsearch"
-main()
-"""
-"""What runs a command, with shards so small that a text has several."""
+LIBRARIES = ("torch", "torch._dynamo", "numba", "pyarrow", "safetensors.torch", "sacremoses", "sentencepiece", "sacrebleu")
 TINY = (
     "--set model.embedding_size=12 --set model.hidden_size=16 --set model.alignment_size=8 --set model.maxout_size=8 "
     "--set training.batch_size=20 --set training.max_updates=12 --set training.validate_every=6 "
@@ -142,11 +132,15 @@ _SECONDS = re.compile(
 )
 _NOT_COMPARED = ("training.json", "README.md", "last.safetensors", "events.out", "log.jsonl", "training.log")
 """Files that hold times."""
-_PACKAGE = str(Path(rnnsearch.__file__).parent)
+
+
+_PACKAGE = str(Path(importlib.import_module("rnnsearch").__file__ or "").parent)
 
 
 def write_texts(folder: Path) -> None:
     """The texts that the commands read."""
+    from rnnsearch.datasets.builtin import write_corpus
+
     write_corpus(folder / "corpus", train=400, valid=20, test=40)
     sources, targets = ((folder / f"corpus/test.{side}").read_text().splitlines() for side in ("en", "fr"))
     for name, text in {
@@ -166,12 +160,30 @@ def write_texts(folder: Path) -> None:
 
 
 def run(command: str) -> int:
-    """Run a command; its streams go to the files `stdout` and `stderr`."""
-    words, _, given = command.partition(" < ")
-    program = [sys.executable, "-c", PROGRAM, *words.split()]
-    variables = {**os.environ, "COLUMNS": "120", "OMP_NUM_THREADS": "1"}
-    with Path(given or os.devnull).open() as source, Path("stdout").open("w") as out, Path("stderr").open("w") as err:
-        return subprocess.run(program, stdin=source, stdout=out, stderr=err, env=variables, check=False).returncode
+    """Run a command in a fork of this process; its streams go to the files `stdout` and `stderr`."""
+    pid = os.fork()
+    if pid:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    status = 1
+    try:
+        words, _, given = command.partition(" < ")
+        writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        for name, number, flags in ((given or "/dev/null", 0, os.O_RDONLY), ("stdout", 1, writing), ("stderr", 2, writing)):
+            os.dup2(os.open(name, flags, 0o644), number)
+        sys.argv = ["rnnsearch", *words.split()]
+        from rnnsearch.cli import main
+
+        main()
+        status = 0
+    except SystemExit as stop:
+        status = stop.code if isinstance(stop.code, int) else 0
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        os._exit(status)
 
 
 def digests(folder: Path, before: dict[Path, int]) -> dict[str, str]:
@@ -189,13 +201,19 @@ def digests(folder: Path, before: dict[Path, int]) -> dict[str, str]:
 
 def main() -> None:
     """Run the commands, and keep or compare their digests."""
-    parser = Parser(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keep", type=Path, metavar="FILE.json", help="write the digests to this file")
     parser.add_argument("--against", type=Path, metavar="FILE.json", help="compare the digests with those of this file")
     parser.add_argument("--only", metavar="WORD", help="run only what has this in its name, and what makes models and data")
     asked = parser.parse_args()
     earlier = json.loads(asked.against.read_text()) if asked.against else {}
     keep = asked.keep and asked.keep.resolve()
+    os.environ |= {"COLUMNS": "120", "OMP_NUM_THREADS": "1"}
+    for name in (*LIBRARIES, "rnnsearch.cli.commands", "rnnsearch.translation", "rnnsearch.training.session"):
+        importlib.import_module(name)
+    for name in ("rnnsearch.shards", "rnnsearch.jobs.shards"):  # its name before and now
+        with suppress(ImportError):
+            importlib.import_module(name).LINES = 16  # type: ignore[attr-defined]
     found: dict[str, dict[str, str]] = {}
     differs = False
     with TemporaryDirectory() as name:
