@@ -38,7 +38,7 @@ CONTESTANTS: dict[str, tuple[int, dict[str, object]]] = {
     "2 processes, fast": (2, {"reduction": "fast"}),
 }
 """The number of processes, which have two threads in all, and the settings `training.*`."""
-WAITING = ("1000", "300000")
+WAITING = ("1000", sized("300000", "2000"))
 """How long a thread is busy waiting for the others, by `GOMP_SPINCOUNT`: as `rnnsearch` sets it, and by default."""
 
 
