@@ -44,6 +44,10 @@ _END_OF_ADDRESS = r"(?<![.,;:!?…'’\"”»])"
 _PATTERNS = (
     r"(?<!\w)(?:``[^`\n]+``|`[^`\n]+`)(?!\w)",  # code; within a word, the mark is an apostrophe
     r"</?[A-Za-z][\w:.-]*(?:\s[^<>\n]*)?/?>",  # tags
+    r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\b[^{}\n]*+"  # messages of ICU
+    r"(?:\{[^{}\n]*+(?:\{[^{}\n]*+\}[^{}\n]*+)*+\}[^{}\n]*+)++\}",
+    r"(?<!\w)[©®™](?!\w)",
+    r"&(?:[A-Za-z][A-Za-z\d]{1,30}|#\d{1,7}|#x[\dA-Fa-f]{1,6});",  # entities of HTML
     r"\{\{[^{}\n]*\}\}|[$%]\{[^{}\n]*\}|#?\{[^{}\s]*\}",  # placeholders
     r"%\([^()\s]*\)[-#+ 0]*\d*(?:\.\d+)?[a-zA-Z]|%\d+(?:\$[a-zA-Z@])?",
     r"(?<![\w%])%[-#+0]*\d*(?:\.\d+)?l{0,2}[sdifuxXeEgGcrp@](?!\w)",
@@ -68,7 +72,7 @@ _PATTERNS = (
 )
 _PATTERN = regex.compile("|".join(_PATTERNS))
 _TRIGGER = regex.compile(
-    r"[\d@#{}<>`%~\\/_^$€£¥]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
+    r"[\d@#{}<>`%~\\/_^$€£¥]|&[#\w]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
 )
 """A line without a match of this contains no span."""
 _CODE = regex.compile(r"(?<![\w/.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![\w/])")

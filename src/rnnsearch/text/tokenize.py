@@ -102,8 +102,12 @@ class Tokenizer:
         if self.kind == "whitespace":
             return " ".join(tokens)
         if self.protect:
-            return join_around(tokens, self.language, self._detokenize, kept)
+            return join_around(tokens, self.language, self._detokenize_runs, kept)
         return self._detokenize(tokens)
+
+    def _detokenize_runs(self, tokens: Sequence[str]) -> str:
+        """Join `tokens` to a line without spaces inside runs such as `!!!` and `?!`, which Moses writes in French."""
+        return _WITHIN_RUN.sub("", self._detokenize(tokens))
 
     def _detokenize(self, tokens: Sequence[str]) -> str:
         plain = [_plain_quotes(token, tokens) for token in tokens]
@@ -111,6 +115,9 @@ class Tokenizer:
         if plain == list(tokens):
             return line
         return " ".join(_with_letters(line.split(" "), "".join(tokens)))
+
+
+_WITHIN_RUN = re.compile(r"(?<=[!?]) +(?=[!?])")
 
 
 def _plain_quotes(token: str, tokens: Sequence[str]) -> str:

@@ -145,7 +145,7 @@ _TIGHT = (
 _QUOTATION = regex.compile(r'(?|"([^"]+)"|“([^“”]+)”|«([^«»]+)»)')
 _PICTURES = r"(?:(?!\N{REPLACEMENT CHARACTER})[\p{So}\p{Sk}\N{ZERO WIDTH JOINER}\N{VARIATION SELECTOR-16}])++"
 _MARK = (
-    rf"(?:{_PICTURES}|[-*+•◦▪‣·∙→⇒–—]|\[[ xX]\]|#{{1,6}}|>+|\(?(?:\d{{1,3}}|[a-z])\)"
+    rf"(?:{_PICTURES}|[-*+•◦▪‣·∙→⇒–—]|/{{2,3}}!?|/\*+|\[[ xX]\]|#{{1,6}}|>+|\(?(?:\d{{1,3}}|[a-z])\)"
     r"|(?:\d{1,3}\.)+|[IVX]{2,5}\.)(?=\s)"
     r"|\[(?:\d+:)+\d+(?:[.,]\d+)?\]|\{\d+\}\{\d+\}|\{\\[^{}]*\}"
 )
@@ -156,6 +156,9 @@ _WITHOUT_WORDS = regex.compile(
     rf"(?:(?:{_MARK.replace('(?=', '(?=$|')})\s*)++|{_TIME}\s*-->\s*{_TIME}(?:\s.*)?|WEBVTT|(?:```|~~~)\w*"
     r"|(?:https?|ftp)://\S+|www\.\S+\.\S+|[\w.+-]++@[\w-]++(?:\.[\w-]++)+"
 )
+_COMMA = regex.compile(r"(,\s+)")
+_LONG_LIST, _SHORT_ITEM, _ITEMS = 9, 3, 4
+"""A list of at least so many items, of at most so many words each, is translated in parts of so many items."""
 _ROW = regex.compile(r"\s*\|.*\|\s*")
 _EMPHASIS = regex.compile(r"\s*([*_~]{1,3})[^*_~\s](?:[^*_~]*[^*_~\s])?\1\s*")
 _TRAIL = regex.compile(rf"(?<=\s){_PICTURES}\s*$")
@@ -183,7 +186,22 @@ def _sentences(line: str, language: str) -> Iterator[str]:
             yield line[start : trail.start()]
             start = trail.start()
         if start < end:
-            yield line[start:end]
+            yield from _chunks(line[start:end])
+
+
+def _chunks(sentence: str) -> Iterator[str]:
+    """Return a sentence, or the parts of a long list of short items: each has some items, or the comma after them."""
+    items = _COMMA.split(sentence)[::2] if sentence.count(",") >= _LONG_LIST - 1 else []
+    if len(items) < _LONG_LIST or any(not 0 < len(item.split()) <= _SHORT_ITEM for item in items):
+        yield sentence
+        return
+    parts = _COMMA.split(sentence)  # items and commas by turns
+    for first in range(0, len(parts), 2 * _ITEMS):
+        chunk = parts[first : first + 2 * _ITEMS]
+        last = first + 2 * _ITEMS >= len(parts)
+        yield "".join(chunk if last else chunk[:-1])
+        if not last:
+            yield chunk[-1]
 
 
 def _found(line: str, language: str) -> Iterator[int]:
