@@ -193,7 +193,7 @@ def noise(processes: Record) -> float:
     )
 
 
-SPEED_TABLES = ("training_speed", "engine_roofline", "data_loading", "translation_speed", "decoding")
+SPEED_TABLES = ("training_speed", "engine_roofline", "data_loading", "translation_speed")
 
 
 def speeds() -> Iterator[tuple[Record, list[Record]]]:
@@ -213,9 +213,8 @@ def speed_sources(folder: str) -> str:
     for script in SPEED_TABLES:
         names = [f"{script}-{rest}" for rest in read_all(f"speed/{folder}/{script}-*")]
         records = ", ".join(f"[`{name}.json`](../../benchmarks/results/speed/{folder}/{name}.json)" for name in names)
-        by = "a script of version 0.2.0" if script == "decoding" else f"[`{script}.py`](../../benchmarks/speed/{script}.py)"
         if names:
-            found.append(f"{by} ({records})")
+            found.append(f"[`{script}.py`](../../benchmarks/speed/{script}.py) ({records})")
     return f"Measured by {', '.join(found)}; the records are in `results/speed/{folder}`."
 
 
