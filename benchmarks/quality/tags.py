@@ -12,7 +12,8 @@ of 4 to 40 words. Tags are placed in two texts:
 - in the *translation*: a tag is right if the word before it or the word after it is the same as in the reference. Only tags
   are counted of which one of these words is in the translation.
 
-Terms are drawn from the references as `terms.py` does it, not from code. A term is right if its words are in the translation.
+Terms are drawn from the references as `terms.py` does it, but not from code. A term is right if its words are in the
+translation.
 """
 
 from __future__ import annotations
