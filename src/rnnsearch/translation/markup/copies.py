@@ -1,14 +1,23 @@
-"""Elements whose words the translation has as they stand, such as names, keys and code."""
+"""The words of a sentence and of its translation, and the elements that the translation has as they stand.
+
+Such elements are names, keys and code, for instance.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from rnnsearch.data.word_alignments import Links
+from rnnsearch.text.spans import Span
+
 _MOST_EQUAL = 20
 """The largest number of places at which the words of an element are searched for."""
 _SHORT = 3
 """A word of at most so many small letters may be another word in the other language, such as `on` in English and French."""
+
+
+_PUNCTUATION = frozenset(".,;:!?…()[]{}\"'«»“”„‘’–—")
 
 
 class Words(NamedTuple):
@@ -20,32 +29,74 @@ class Words(NamedTuple):
     """Whether the element is not translated."""
 
 
-def copies(source: Sequence[str], target: Sequence[str], elements: Iterable[Words]) -> dict[int, int]:
+class Side(NamedTuple):
+    """The words of a text; a full stop at the end of a word, as in `etc.`, is a word by itself."""
+
+    words: list[str]
+    spans: list[Span]
+    tokens: list[int]
+    """The number of the token that each word is part of."""
+
+    @classmethod
+    def of(cls, tokens: Sequence[str], spans: Sequence[Span]) -> Side:
+        """Divide tokens with these spans into words."""
+        side = cls([], [], [])
+        for number, (token, (start, stop)) in enumerate(zip(tokens, spans, strict=True)):
+            divided = len(token) > 1 and token.endswith(".") and token[-2].isalnum() and stop - start > 1
+            parts = [(token[:-1], (start, stop - 1)), (".", (stop - 1, stop))] if divided else [(token, (start, stop))]
+            for word, span in parts:
+                side.words.append(word)
+                side.spans.append(span)
+                side.tokens.append(number)
+        return side
+
+
+def between(source: Side, target: Side, links: Links) -> Links:
+    """Return links of tokens as links of their words."""
+    words: list[dict[int, list[int]]] = [{}, {}]
+    for side, its in zip((source, target), words, strict=True):
+        for place, token in enumerate(side.tokens):
+            its.setdefault(token, []).append(place)
+    return frozenset((one, other) for origin, place in links for one in words[0][origin] for other in words[1][place])
+
+
+def is_mark(word: str) -> bool:
+    """Return whether a word is a punctuation mark."""
+    return _PUNCTUATION.issuperset(word)
+
+
+def copies(source: Sequence[str], target: Sequence[str], links: Links, elements: Iterable[Words]) -> dict[int, int]:
     """Return the source word of each word of the translation that is part of a copy of an element.
 
-    The words of an element are copied if the translation has them as often as the elements of the source. Elements with the
-    same words are in the same order in the translation. If they are not verbatim, the source has these words nowhere else.
+    The words of an element are copied if the translation has them as often as the source, or as often as the elements of the
+    source. Those with the same words are in the same order in the translation. Short words that may be other words in the
+    other language are copied only if they are linked.
     """
-    by_words: dict[tuple[str, ...], list[Words]] = {}
+    by_words: dict[tuple[str, ...], set[int]] = {}
     for element in elements:
-        by_words.setdefault(tuple(source[element.first : element.stop]), []).append(element)
+        by_words.setdefault(tuple(source[element.first : element.stop]), set()).add(element.first)
     places = [_places_by_word(side) for side in (source, target)]
     found: dict[int, int] = {}
     taken: set[int] = set()
-    for words, same in sorted(by_words.items(), key=lambda item: -len(item[0])):
-        in_source, in_target = (_occurrences(words, side, its) for side, its in zip((source, target), places, strict=True))
-        own = sorted({element.first for element in same})
-        is_verbatim = all(element.verbatim for element in same)
-        if len(in_target) != len(own) or not (is_verbatim or (in_source == own and _is_telling(words))):
+    for words, own in sorted(by_words.items(), key=lambda item: -len(item[0])):
+        ours, theirs = (
+            [start for start in _occurrences(words, side, its) if not used.intersection(range(start, start + len(words)))]
+            for side, its, used in ((source, places[0], taken), (target, places[1], set(found)))
+        )
+        elements_left = [start for start in ours if start in own]
+        if len(theirs) not in (len(elements_left), len(ours)):
             continue
-        for start, copy in zip(own, in_target, strict=True):
-            if not any(copy + n in found or start + n in taken for n in range(len(words))):
-                found.update((copy + n, start + n) for n in range(len(words)))
-                taken.update(range(start, start + len(words)))
+        starts = elements_left if len(theirs) == len(elements_left) else ours
+        for start, copy in zip(starts, theirs, strict=True):
+            pairs = [(start + n, copy + n) for n in range(len(words))]
+            if start in own and (_is_telling(words) or links.issuperset(pairs)):
+                found.update((place, origin) for origin, place in pairs)
+                taken.update(origin for origin, _ in pairs)
     return found
 
 
 def _is_telling(words: Sequence[str]) -> bool:
+    """Return whether these words are hardly other words in another language."""
     text = "".join(words)
     return len(text) > _SHORT or not text.islower()
 

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from rnnsearch.data.word_alignments import Links
 from rnnsearch.text.spans import Span, spans
-from rnnsearch.translation.markup.copies import Words, copies
+from rnnsearch.translation.markup.copies import Side, Words, between, copies, is_mark
 from rnnsearch.translation.markup.pieces import Piece
 from rnnsearch.translation.markup.stretch import Stretch, Word
 from rnnsearch.translation.sentences import as_passage
@@ -148,34 +148,40 @@ def _read_from(
     """Yield the span of each word of the translation, and the spans of its source words in the sentence.
 
     A word in a copy of an element is read from the same word of the element, and no other word is. If one of several links
-    is to an identical word, only this link counts. A word without a link is aligned to an identical source word without a
-    link, if there is one. Without an alignment, or if the tokens do not occur in the text literally, the words of both sides
-    are assumed to be in the same order. `elements` are those of the sentence, and whether each is not translated.
+    is to an identical word, only this link counts; and a link between a word and a punctuation mark counts only if there is
+    nothing else. A word without a link that counts is aligned to an identical source word without one, if there is one.
+    Without an alignment, or if the tokens do not occur in the text literally, the words of both sides are assumed to be in
+    the same order. `elements` are those of the sentence, and whether each is not translated.
     """
-    places, sources = spans(translation.tokens, translation.text), spans(translation.source_tokens[:-1], sentence)
-    links = translation.links
-    if not (links and places and sources):
+    places, origins = spans(translation.tokens, translation.text), spans(translation.source_tokens[:-1], sentence)
+    if not (translation.links and places and origins):
         scale = len(sentence) / max(1, len(translation.text))
         for match in re.finditer(r"\S+", translation.text):
             place = int(match.start() * scale)
             yield match.span(), [(place, place + 1)]
         return
-    copied = copies(translation.source_tokens[:-1], translation.tokens, _words_of(elements, sources))
+    source, target = Side.of(translation.source_tokens[:-1], origins), Side.of(translation.tokens, places)
+    links = between(source, target, translation.links)
+    copied = copies(source.words, target.words, links, _words_of(elements, source.spans))
     taken = set(copied.values())
-    linked: dict[int, list[int]] = {target: [source] for target, source in copied.items()}
-    for source, target in sorted(links):
-        if source not in taken and target not in copied:
-            linked.setdefault(target, []).append(source)
+    linked: dict[int, list[int]] = {}
     unread: dict[str, list[int]] = {}
-    for source in sorted(set(range(len(sources))) - {source for source, _ in links} - taken, reverse=True):
-        unread.setdefault(translation.source_tokens[source], []).append(source)
-    for target, word in enumerate(translation.tokens):
-        read = linked.get(target, [])
-        if not read and unread.get(word) and any(map(str.isalnum, word)):
-            read = [unread[word].pop()]
-        same = [source for source in read if translation.source_tokens[source] == word]
-        if read:
-            yield places[target], [sources[source] for source in same or read]
+    read = {origin for origin, place in links if is_mark(source.words[origin]) == is_mark(target.words[place])} | taken
+    for origin in sorted(set(range(len(source.words))) - read, reverse=True):
+        unread.setdefault(source.words[origin], []).append(origin)
+    for origin, place in sorted(links):
+        if origin not in taken:
+            linked.setdefault(place, []).append(origin)
+    for place, (word, span) in enumerate(zip(target.words, target.spans, strict=True)):
+        own = linked.get(place, [])
+        alike = [origin for origin in own if is_mark(source.words[origin]) == is_mark(word)]
+        if place in copied:
+            own = [copied[place]]
+        elif not alike and unread.get(word) and (own or any(map(str.isalnum, word))):
+            own = [unread[word].pop()]
+        same = [origin for origin in own if source.words[origin] == word]
+        if own:
+            yield span, [source.spans[origin] for origin in same or alike or own]
 
 
 def _words_of(elements: Iterable[tuple[Span, bool]], words: Sequence[Span]) -> Iterator[Words]:
