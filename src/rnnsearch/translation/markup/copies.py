@@ -72,9 +72,10 @@ def copies(source: Sequence[str], target: Sequence[str], links: Links, elements:
     source. Those with the same words are in the same order in the translation. Short words that may be other words in the
     other language are copied only if they are linked.
     """
-    by_words: dict[tuple[str, ...], set[int]] = {}
-    for element in elements:
-        by_words.setdefault(tuple(source[element.first : element.stop]), set()).add(element.first)
+    by_words: dict[tuple[str, ...], dict[int, bool]] = {}
+    for first, stop, verbatim in elements:
+        own = by_words.setdefault(tuple(source[first:stop]), {})
+        own[first] = verbatim or own.get(first, False)
     places = [_places_by_word(side) for side in (source, target)]
     found: dict[int, int] = {}
     taken: set[int] = set()
@@ -89,7 +90,7 @@ def copies(source: Sequence[str], target: Sequence[str], links: Links, elements:
         starts = elements_left if len(theirs) == len(elements_left) else ours
         for start, copy in zip(starts, theirs, strict=True):
             pairs = [(start + n, copy + n) for n in range(len(words))]
-            if start in own and (_is_telling(words) or links.issuperset(pairs)):
+            if start in own and (own[start] or _is_telling(words) or links.issuperset(pairs)):
                 found.update((place, origin) for origin, place in pairs)
                 taken.update(origin for origin, _ in pairs)
     return found
