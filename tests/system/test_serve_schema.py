@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -31,6 +32,37 @@ BEYOND = (
 )
 """What is told of what no schema can say: whether a text is a regular expression or a glossary, what the model knows, and
 which glossaries and files there are."""
+DOCUMENTS = {
+    ".txt": "She sings.\n",
+    ".html": "<p>She <b>sings</b>.</p>",
+    ".po": 'msgid ""\nmsgstr ""\n\nmsgid "She sings."\nmsgstr ""\n',
+    ".xlf": '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file original="a" source-language="en" '
+    'target-language="fr" datatype="plaintext"><body><trans-unit id="1"><source>She <g id="1">sings</g>.</source>'
+    "</trans-unit></body></file></xliff>",
+    ".ts": '<!DOCTYPE TS><TS version="2.1"><context><name>A</name><message><source>She sings.</source>'
+    '<translation type="unfinished"></translation></message></context></TS>',
+    ".xml": '<resources><string name="a">She sings.</string></resources>',
+    ".resx": '<root><data name="a"><value>She sings.</value></data></root>',
+    ".strings": '"a" = "She sings.";\n',
+    ".ftl": "a = She sings.\n",
+    ".json": '{\n  "a": "She sings."\n}\n',
+    ".srt": "1\n00:00:01,000 --> 00:00:02,000\nShe sings.\n",
+    ".vtt": "WEBVTT\n\n00:01.000 --> 00:02.000\nShe sings.\n",
+    ".md": "# She *sings*.\n",
+}
+"""A document of each format that is text, by the end of its name."""
+
+
+
+
+def as_a_document(context: Any, body: Any) -> Any:
+    """Half of the files get the name and the content of a document, whole or cut off, chosen by what was made up."""
+    if not isinstance(body, dict) or not isinstance(body.get("file"), str) or len(body["file"]) % 2:
+        return body
+    place = crc32(body["file"].encode("utf-8", "surrogatepass"))
+    ending, text = list(DOCUMENTS.items())[place % len(DOCUMENTS)]
+    length = len(text) if place % 3 else place % len(text)
+    return {**body, "filename": f"a{ending}", "file": text[:length]}
 
 
 def only_what_a_form_can_say(context: Any, case: Any) -> bool:
@@ -56,6 +88,7 @@ def test_requests_made_of_the_document(model_folder: Callable[[str], Path], tmp_
     from schemathesis.cli import schemathesis as command
 
     schemathesis.hook("filter_case")(only_what_a_form_can_say)
+    schemathesis.hook("map_body")(as_a_document)
     schemathesis.check(valid_requests_are_answered)
     configuration = tmp_path / "schemathesis.toml"
     configuration.write_text(CONFIGURATION)
