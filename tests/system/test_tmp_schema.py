@@ -1,0 +1,87 @@
+"""The server keeps to its OpenAPI document: requests made of it, valid and not, are answered as it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pytest
+
+from documents import documents
+from served import Served
+
+CONFIGURATION = """
+cache.enabled = false
+
+[checks]
+positive_data_acceptance.enabled = false  # `valid_requests_are_answered` is for it
+negative_data_rejection.expected-statuses = ["400", "404", "405", "413", "415"]
+"""
+TOGETHER = ("give one for each", "give one sentence", "a prefix needs a text of one", "has no words", "give one")
+"""What is told of fields that are valid by themselves: no schema can say how they go together."""
+BEYOND = (
+    "protect: ",
+    "entries: ",
+    "glossary_id: ",
+    "source_lang: give it",
+    "there is no glossary",
+    "glossaries, and no more",
+    "there is no such file",
+    "give a file whose name ends in",
+)
+"""What is told of what no schema can say: whether a text is a regular expression or a glossary, what the model knows, and
+which glossaries and files there are."""
+DOCUMENTS = {**documents("She sings."), "a.txt": "She sings.\n", "a.html": "<p>She <b>sings</b>.</p>"}
+
+
+def as_a_document(context: Any, body: Any) -> Any:
+    """Half of the files get the name and the content of a document, whole or cut off, chosen by what was made up."""
+    if not isinstance(body, dict) or not isinstance(body.get("file"), str) or len(body["file"]) % 2:
+        return body
+    place = crc32(body["file"].encode("utf-8", "surrogatepass"))
+    name, text = list(DOCUMENTS.items())[place % len(DOCUMENTS)]
+    length = len(text) if place % 3 else place % len(text)
+    return {**body, "filename": name, "file": text[:length]}
+
+
+def only_what_a_form_can_say(context: Any, case: Any) -> bool:
+    """In a form there are only texts, so none is of a wrong type, and nothing is null, and no list is empty."""
+    if case.media_type not in ("application/x-www-form-urlencoded", "multipart/form-data"):
+        return True
+    fields = case.body if isinstance(case.body, dict) else {}
+    return case.meta.generation.mode.is_positive and not any(value in ([], None) for value in fields.values())
+
+
+def valid_requests_are_answered(context: Any, response: Any, case: Any) -> None:
+    if case.meta.generation.mode.is_positive and response.status_code != 413:  # texts may be too long together
+        body = response.json() if response.status_code in (400, 404) else {}
+        told = body.get("error") or body.get("message") or ""
+        cut_off = case.path == "/translate_file" and told  # `as_a_document` cuts some of them off
+        beyond = cut_off or any(part in told for part in BEYOND)
+        assert response.status_code in (200, 201, 204) or told.endswith(TOGETHER) or beyond, response.text
+
+
+@pytest.mark.slow
+def test_requests_made_of_the_document(model_folder: Callable[[str], Path], tmp_path: Path) -> None:
+    schemathesis = pytest.importorskip("schemathesis")
+    from click.testing import CliRunner
+    from schemathesis.cli import schemathesis as command
+
+    schemathesis.hook("filter_case")(only_what_a_form_can_say)
+    schemathesis.hook("map_body")(as_a_document)
+    schemathesis.check(valid_requests_are_answered)
+    configuration = tmp_path / "schemathesis.toml"
+    configuration.write_text(CONFIGURATION)
+    server = Served(model_folder("mlp"), tmp_path / "log", "--max-characters", "200", "--memory", str(tmp_path))
+    try:
+        options = ["--mode", "all", "--continue-on-failure", "--max-examples", "6"]
+        arguments = ["--config-file", str(configuration), "run", server.url + "openapi.json", *options]
+        result = CliRunner().invoke(command, arguments)
+    finally:
+        server.process.kill()
+        server.process.wait()
+        schemathesis.hooks.unregister_all()
+    assert result.exit_code == 0, result.output
+    assert "Traceback" not in server.log.read_text()
