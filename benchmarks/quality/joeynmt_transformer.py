@@ -105,8 +105,8 @@ def write_texts(text: Path, folder: Path, language: str) -> None:
     write_text(folder / "pieces.vocab", "".join(f"{piece}\n" for piece in pieces))
 
 
-def settings_of(folder: Path, language: str, width: int) -> dict[str, Any]:
-    """JoeyNMT's settings."""
+def settings_of(folder: Path, language: str, width: int, source: str = "en") -> dict[str, Any]:
+    """JoeyNMT's settings, for a model from `source` into `language`."""
 
     def side(name: str) -> dict[str, Any]:
         return words_of(name, str(folder / "pieces.vocab"), 200)
@@ -131,7 +131,7 @@ def settings_of(folder: Path, language: str, width: int) -> dict[str, Any]:
             "train": str(folder / "train"),
             "dev": str(folder / "validated"),
             "dataset_type": "plain",
-            "src": side("en"),
+            "src": side(source),
             "trg": side(language),
         },
         "testing": {
