@@ -104,8 +104,8 @@ def write_texts(text: Path, folder: Path, language: str) -> None:
     write_text(folder / "pieces.vocab", "".join(f"{piece}\n" for piece in pieces))
 
 
-def transformer_settings(folder: Path, language: str) -> dict[str, Any]:
-    """JoeyNMT's settings."""
+def transformer_settings(folder: Path, language: str, source_language: str = "en") -> dict[str, Any]:
+    """JoeyNMT's settings, for a model from `source_language` into `language`."""
     layers = {
         "type": "transformer",
         "num_layers": 4,
@@ -116,7 +116,7 @@ def transformer_settings(folder: Path, language: str) -> dict[str, Any]:
         "dropout": 0.3,
         "layer_norm": "pre",
     }
-    source, target = (words_of(side, str(folder / "pieces.vocab"), 200) for side in ("en", language))
+    source, target = (words_of(side, str(folder / "pieces.vocab"), 200) for side in (source_language, language))
     shared = settings(folder, str(folder / "train"), str(folder / "validated"), (source, target))
     testing = {
         "batch_size": 4096,

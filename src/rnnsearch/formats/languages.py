@@ -114,8 +114,7 @@ def _matching(by_frequency: Sequence[str], language: str | None) -> list[str] | 
 def _ambiguous(path: Path, tags: Sequence[str]) -> RnnsearchError:
     shown = ", ".join(tags[:20])
     return RnnsearchError(
-        f"{path}: has {len(tags)} languages ({shown}); say which are the source and the target, e.g. "
-        f"--languages {tags[0]},{tags[1]}"
+        f"{path}: has {len(tags)} languages ({shown}); say which are the source and the target, e.g. {_example(tags)}"
     )
 
 
@@ -123,7 +122,15 @@ def _missing(path: Path, tags: Sequence[str], language: str | None) -> Rnnsearch
     has = ", ".join(tags[:20]) or "no language"
     if language is None:
         return RnnsearchError(f"{path}: has only {has}; there is no second language to pair it with")
-    return RnnsearchError(f"{path}: has {has}, and no {language}; say which are the source and the target with --languages")
+    return RnnsearchError(
+        f"{path}: has {has}, and no {language}; say which are the source and the target, e.g. {_example(tags)}"
+    )
+
+
+def _example(tags: Sequence[str]) -> str:
+    """The option for two of these languages, which differ in more than the region if any do."""
+    other = next((tag for tag in tags if primary(tag) != primary(tags[0])), tags[-1])
+    return f"--languages {tags[0]},{other}"
 
 
 def is_language(tag: str) -> bool:

@@ -71,7 +71,13 @@ def message_format_of(head: Head) -> MessageFormat | None:
 
 def document_format_of(head: Head) -> DocumentFormat | Docx | None:
     """The format of a document that begins so; None if it has none of these."""
-    return next((one for one in DOCUMENTS.values() if one.recognises(head)), None)
+    name = document_name_of(head)
+    return None if name is None else DOCUMENTS[name]
+
+
+def document_name_of(head: Head) -> str | None:
+    """The name, in `DOCUMENTS`, of the format of a document that begins so; None if it has none of these."""
+    return next((name for name, one in DOCUMENTS.items() if one.recognises(head)), None)
 
 
 def document_of(
