@@ -114,7 +114,7 @@ class Paper:
         return keys + self.p["b_a"] if self.has("energy-bias") else keys
 
     def energies_of_keys(self, s: Array, keys: Array) -> Array:
-        """Return the energies (B, Tx) for what `keys` has returned."""
+        """Return the energies (B, Tx) from the keys U_a h_j (B, Tx, n') that `keys` has returned."""
         query = (s @ self.p["W_a"].T)[:, None]
         if self.has("energy-dot-product"):
             return (query * keys).sum(-1)
