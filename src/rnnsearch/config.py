@@ -91,11 +91,12 @@ class DataConfig:
     them. The translation has them as they were written, and quantities in the format of the target language. Only for
     running text (`tokenizer = moses`)."""
     source_words: int = Field(default=30000, ge=1, le=_LARGEST_COUNT)
-    """Size of the source shortlist, the most frequent words. All other words are `[UNK]` (section 4.1 of the paper)."""
+    """Size of the source vocabulary: the shortlist of the most frequent words (section 4.1 of the paper), or of other units.
+    All others are `[UNK]`."""
     target_words: int = Field(default=30000, ge=1, le=_LARGEST_COUNT)
-    """Size of the target shortlist."""
+    """Size of the target vocabulary."""
     minimum_count: int = Field(default=1, ge=1, le=_LARGEST_COUNT)
-    """A word that occurs less often than this in the training text is not in the shortlist, whatever the shortlist's
+    """Words or other units that occur less often than this in the training text are not in the vocabulary, whatever its
     size."""
     subwords: Literal["none", "bpe", "unigram"] = "none"
     """Split words into subwords, so that none is unknown: byte-pair encoding (Sennrich et al. 2016) or unigram (Kudo
