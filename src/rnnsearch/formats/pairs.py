@@ -16,7 +16,7 @@ Pair = tuple[str, str]
 _FEW = 10_000
 """The number of units, at the beginning of a file, from which its languages are determined."""
 _SHOWN = 5
-"""The number of places that are told for each reason why units are left out."""
+"""The number of places that the warning lists for each reason why units are left out."""
 NO_TEXT = "without text"
 
 
@@ -55,8 +55,8 @@ def pairs_of(
 ) -> Iterator[Pair]:
     """Yield the pairs of a file; see `Text.line` for `tags`.
 
-    A unit with several variants gives a pair for each. What is left out is told at the end by an RnnsearchWarning. Raises
-    RnnsearchError if there are no pairs, or if the languages are ambiguous.
+    A unit with several variants gives a pair for each. At the end, an RnnsearchWarning reports the units that are left out.
+    Raises RnnsearchError if there are no pairs, or if the languages are ambiguous.
     """
     units, chosen = _sampled(format_, file, path, wanted)
     left_out = LeftOut(format_.places)
@@ -69,13 +69,13 @@ def pairs_of(
 
 
 def languages_of(format_: Format, path: Path, wanted: Languages) -> Languages:
-    """The codes of the source and the target language of a file; None where it does not say so."""
+    """Return the codes of the source and the target language of a file; None for a language that it does not state."""
     with opened(path) as file:
         return _sampled(format_, file, path, wanted)[1].languages(format_.assumed_source)
 
 
 def _sampled(format_: Format, file: File, path: Path, wanted: Languages) -> tuple[Iterable[Unit], Chosen]:
-    """The units of a file, and which of their languages are source and target."""
+    """Return the units of a file, and the choice of source and target among their languages."""
     units = format_.units(file, path)
     head = list(islice(units, _FEW))
     if not head:
@@ -118,7 +118,7 @@ def pairs_of_messages(
 ) -> Iterator[Pair]:
     """Yield the pairs of two files of messages: those with the same key, in the order of the source.
 
-    What is left out is told at the end by an RnnsearchWarning. Raises RnnsearchError if no key is in both.
+    At the end, an RnnsearchWarning reports the messages that are left out. Raises RnnsearchError if no key is in both files.
     """
     targets: dict[str, list[Message]] = {}
     for message in format_.messages(files[1], paths[1]):
