@@ -136,8 +136,8 @@ class Memory:
             return None
         with self._lock, self._reporting():
             query = f"SELECT target {_OF_LANGUAGES} AND source = ?"
-            found = self._connection.execute(query, (*languages, segment)).fetchone()
-        return None if found is None else str(found[0])
+            row = self._connection.execute(query, (*languages, segment)).fetchone()
+        return None if row is None else str(row[0])
 
     def fuzzy(self, languages: Languages, source: str, count: int) -> list[Match]:
         """Return the segments that are most similar to a text, the most similar first, `count` at most.
@@ -152,8 +152,8 @@ class Memory:
         with self._index_lock:
             index = self._indexes.setdefault(languages, _Index())
             index.extend(self.since(languages, index.last))
-            found = process.extract(segment, index.targets.keys(), scorer=fuzz.ratio, score_cutoff=LEAST_SCORE, limit=count)
-            return [Match(similar, index.targets[similar], round(score, 1)) for similar, score, _ in found]
+            best = process.extract(segment, index.targets.keys(), scorer=fuzz.ratio, score_cutoff=LEAST_SCORE, limit=count)
+            return [Match(similar, index.targets[similar], round(score, 1)) for similar, score, _ in best]
 
     def since(self, languages: Languages, number: int = 0, most: int = MOST_SEGMENTS) -> list[tuple[int, str, str]]:
         """Return the segments that were added after the one with this number, oldest first: number, source and target."""

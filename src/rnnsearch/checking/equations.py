@@ -154,8 +154,8 @@ def compute(equation: Equation, case: Case, deviations: frozenset[str]) -> Resul
     """Return the results of the paper's equation with these deviations; for gradients, the derivatives along directions."""
     paper = Paper(group(case, "p"), deviations)
     if equation.name == "gradients":
-        found = paper.derivatives(group(case, "direction"), *(case[name] for name in _X[1:]))
-        return {name: np.array(value) for name, value in found.items()}
+        slopes = paper.derivatives(group(case, "direction"), *(case[name] for name in _X[1:]))
+        return {name: np.array(value) for name, value in slopes.items()}
     arguments = {**case, "p": paper.p}
     if equation.name == "clip":
         return paper.clip(group(case, "g"), float(case["limit"]))

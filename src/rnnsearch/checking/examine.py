@@ -56,24 +56,24 @@ class Examiner:
         return [self._finding(equation, outcomes.get(equation.name, Failure("", absent=True))) for equation in EQUATIONS]
 
     def _finding(self, equation: Equation, outcome: Results | Failure) -> Finding:
-        found = Finding(equation.name, equation.formula, equation.place, "differs")
+        finding = Finding(equation.name, equation.formula, equation.place, "differs")
         if isinstance(outcome, Failure):
             if outcome.absent:
-                return replace(found, outcome="not there")
-            return replace(found, outcome="fails", where=outcome.error, lines=outcome.lines)
+                return replace(finding, outcome="not there")
+            return replace(finding, outcome="fails", where=outcome.error, lines=outcome.lines)
         paper = self.paper(equation, frozenset())
         refusal, results = self._usable(equation, outcome, paper)
         if refusal:
-            return replace(found, where=refusal, deviations=self.explain(equation, results) if results else [])
+            return replace(finding, where=refusal, deviations=self.explain(equation, results) if results else [])
         if _agree(equation, results, paper):
             self._found[equation.name] = frozenset()
-            return replace(found, outcome="agrees")
+            return replace(finding, outcome="agrees")
         where, difference = _begins(equation, results, paper)
-        found = replace(found, where=where, difference=difference, deviations=self.explain(equation, results))
-        if found.deviations:
-            self._found[equation.name] = found.deviations[0]
-            return found
-        return replace(found, advice=_advice(equation, results, paper, difference))
+        finding = replace(finding, where=where, difference=difference, deviations=self.explain(equation, results))
+        if finding.deviations:
+            self._found[equation.name] = finding.deviations[0]
+            return finding
+        return replace(finding, advice=_advice(equation, results, paper, difference))
 
     def explain(self, equation: Equation, results: Results) -> list[frozenset[str]]:
         """Return the sets of deviations with which the paper's equation has these results.

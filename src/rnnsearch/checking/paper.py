@@ -240,11 +240,11 @@ class Paper:
     ) -> dict[str, float]:
         """Return d loss(X + ε · direction)/dε at 0 for each tensor X; zero for one that the loss does not read."""
         step = 1e-30
-        found = {}
+        slopes = {}
         for name, direction in directions.items():
             moved = Paper({**self.p, name: self.p[name] + 1j * step * direction}, self.deviations)
-            found[name] = float(np.imag(moved.loss(x, mask, y, y_mask))) / step
-        return found
+            slopes[name] = float(np.imag(moved.loss(x, mask, y, y_mask))) / step
+        return slopes
 
 
 def _sigmoid(x: Array) -> Array:

@@ -57,38 +57,38 @@ class Chosen:
         return source or assumed_source, target
 
 
-def choose(units: Iterable[Unit], wanted: Languages, path: Path) -> Chosen:
+def choose(units: Iterable[Unit], requested: Languages, path: Path) -> Chosen:
     """Choose the source and the target among the languages of these units.
 
-    If `wanted` has no languages, the units must have two, and the language of their first texts is the source. Regions
-    count only if `wanted` has them, or if the languages differ in nothing else. Raises RnnsearchError if a language is
+    If `requested` has no languages, the units must have two, and the language of their first texts is the source. Regions
+    count only if `requested` has them, or if the languages differ in nothing else. Raises RnnsearchError if a language is
     missing or the choice is ambiguous.
     """
-    if wanted[0] == wanted[1]:
-        wanted = None, None
+    if requested[0] == requested[1]:
+        requested = None, None
     counts = Counter(tag for unit in units for tag in dict.fromkeys(text.language for text in unit.texts))
     tags = list(counts)  # in the order in which they occur
     by_frequency = [tag for tag, _ in counts.most_common()]
-    groups = _groups(tags, wanted)
-    found: list[list[str] | None] = [_matching(by_frequency, language) for language in wanted]
+    groups = _groups(tags, requested)
+    chosen: list[list[str] | None] = [_matching(by_frequency, language) for language in requested]
     for side in (0, 1):
-        if found[side] is None:
-            other = found[1 - side]
+        if chosen[side] is None:
+            other = chosen[1 - side]
             left = [group for group in groups if other is None or not set(group) & set(other)]
-            if wanted[side] is not None:  # a side without a tag may be in any language
+            if requested[side] is not None:  # a side without a tag may be in any language
                 left = [group for group in left if group[0] in (SOURCE, TARGET)]
             elif other is None and len(left) > 2:
                 raise _ambiguous(path, tags)
-            if not left or (wanted[side] is None and other is not None and len(left) > 1):
-                raise _missing(path, tags, wanted[side]) if not left or wanted[side] else _ambiguous(path, tags)
-            found[side] = sorted(left[0], key=by_frequency.index)
-    source, target = found
+            if not left or (requested[side] is None and other is not None and len(left) > 1):
+                raise _missing(path, tags, requested[side]) if not left or requested[side] else _ambiguous(path, tags)
+            chosen[side] = sorted(left[0], key=by_frequency.index)
+    source, target = chosen
     assert source is not None
     assert target is not None
     return Chosen(source, target)
 
 
-def _groups(tags: Sequence[str], wanted: Languages) -> list[list[str]]:
+def _groups(tags: Sequence[str], requested: Languages) -> list[list[str]]:
     """Group the tags by language; if all have the same language, group them by region."""
     by_language: dict[str, list[str]] = {}
     for tag in tags:

@@ -107,8 +107,8 @@ class _Blocks:
             elif _RULE.fullmatch(line.text) or _DEFINITION.match(line.text) or _DIRECTIVE.match(line.text):
                 self.in_list |= _DIRECTIVE.match(line.text) is not None  # indented lines below a directive are no code
                 self.number += 1
-            elif found := _HTML_BLOCK.match(line.text):
-                yield from self._html(found["ends"])
+            elif html_block := _HTML_BLOCK.match(line.text):
+                yield from self._html(html_block["ends"])
             elif "|" in line.text and self._follows(_DELIMITERS):
                 yield from self._table()
             elif heading := _HEADING.match(line.text):

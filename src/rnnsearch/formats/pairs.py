@@ -51,14 +51,14 @@ class LeftOut:
 
 
 def pairs_of(
-    format_: Format, file: File, path: Path, wanted: Languages = (None, None), tags: bool = False
+    format_: Format, file: File, path: Path, requested: Languages = (None, None), tags: bool = False
 ) -> Iterator[Pair]:
     """Yield the pairs of a file; see `Text.line` for `tags`.
 
     A unit with several variants gives a pair for each. At the end, an RnnsearchWarning reports the units that are left out.
     Raises RnnsearchError if there are no pairs, or if the languages are ambiguous.
     """
-    units, chosen = _sampled(format_, file, path, wanted)
+    units, chosen = _sampled(format_, file, path, requested)
     left_out = LeftOut(format_.places)
     for unit in units:
         left_out.units += 1
@@ -68,13 +68,13 @@ def pairs_of(
     _tell(left_out, path)
 
 
-def languages_of(format_: Format, path: Path, wanted: Languages) -> Languages:
+def languages_of(format_: Format, path: Path, requested: Languages) -> Languages:
     """Return the codes of the source and the target language of a file; None for a language that it does not state."""
     with opened(path) as file:
-        return _sampled(format_, file, path, wanted)[1].languages(format_.assumed_source)
+        return _sampled(format_, file, path, requested)[1].languages(format_.assumed_source)
 
 
-def _sampled(format_: Format, file: File, path: Path, wanted: Languages) -> tuple[Iterable[Unit], Chosen]:
+def _sampled(format_: Format, file: File, path: Path, requested: Languages) -> tuple[Iterable[Unit], Chosen]:
     """Return the units of a file, and the choice of source and target among their languages."""
     units = format_.units(file, path)
     head = list(islice(units, _FEW))
@@ -82,7 +82,7 @@ def _sampled(format_: Format, file: File, path: Path, wanted: Languages) -> tupl
         raise RnnsearchError(f"{path}: {format_.name} without units; there is nothing to read")
     usable = [unit for unit in head if unit.left_out is None]
     try:
-        return chain(head, units), choose(usable or head, wanted, path)
+        return chain(head, units), choose(usable or head, requested, path)
     except RnnsearchError:
         if usable:
             raise
@@ -102,15 +102,15 @@ def _pairs_of_unit(unit: Unit, chosen: Chosen, tags: bool, left_out: LeftOut) ->
         if not sides[side]:
             left_out.add(f"without the {name} language", unit.place)
             return
-    found = [
+    pairs = [
         (source.line(tags), target.line(tags))
         for source in sides[0]
         for target in sides[1]
         if source.form == target.form and source.line(False) and target.line(False)
     ]
-    if not found:
+    if not pairs:
         left_out.add(NO_TEXT, unit.place)
-    yield from dict.fromkeys(found)
+    yield from dict.fromkeys(pairs)
 
 
 def pairs_of_messages(

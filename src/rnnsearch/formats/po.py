@@ -191,7 +191,7 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def _forms(strings: dict[str, str]) -> list[tuple[str, str]]:
-    """Return a message with its translation; for plural messages, the singular with the first and the plural with the last."""
+    """Return a message with its translation; of plural forms, the singular with the first and the plural with the last."""
     original = strings.get("msgid", "")
     if "msgid_plural" not in strings:
         return [(original, strings.get("msgstr", ""))]

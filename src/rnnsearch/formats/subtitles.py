@@ -104,8 +104,8 @@ class Subtitles:
             opened.append((name, number))
             return f"<g{number}>" if tag[1].isalpha() and f"</{name}>" in text else f"<x{number}/>"
 
-        found = self._tag.sub(placeholder, text)
-        return Text(SOURCE, found, tagged=found != text)
+        numbered = self._tag.sub(placeholder, text)
+        return Text(SOURCE, numbered, tagged=numbered != text)
 
 
 def _milliseconds(time: str) -> int:

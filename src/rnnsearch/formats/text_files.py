@@ -49,7 +49,7 @@ def separated(content: bytes, path: Path, declared: str = "utf-8") -> tuple[str,
 
 
 def decoded(content: bytes, path: PurePath, declared: str = "utf-8") -> str:
-    """Decode a file, line ends included. Raises RnnsearchError, with the line, for bytes that are invalid in its encoding."""
+    """Decode a file, line ends included. Raises RnnsearchError, with the line, if it has bytes that are not allowed."""
     encoding = encoding_of(content, declared)
     try:
         return content.decode(encoding)

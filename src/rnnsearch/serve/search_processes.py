@@ -154,14 +154,14 @@ class SearchProcesses:
             own = [prefixes[i] for i in places if prefixes]
             return Translate(model, [lines[i] for i in places], n, own, beam, terms, protect, links)
 
-        found: dict[int, list[Translation]] = {}
+        complete: dict[int, list[Translation]] = {}
         number, call = self._ask(len(lines), part)
         try:
             for place in range(len(lines)):
-                while place not in found:
+                while place not in complete:
                     at, translations = await self._answer(call)
-                    found[at] = translations
-                yield found.pop(place)
+                    complete[at] = translations
+                yield complete.pop(place)
         finally:
             del self._calls[number]
             for process, left in call.left.items():

@@ -144,15 +144,15 @@ class Server:
         similar: list[list[Similar]] = []
         at = 0
         for number, segments in enumerate(task.remembered.similar):
-            count, found = len(task.passages[number].sentences), list(segments)
+            count, repairs = len(task.passages[number].sentences), list(segments)
             if count == 1:
                 model, sentence = task.sentences[at]
                 places = [place for place, one in enumerate(segments) if _differs_in_a_word(one, sentence)]
                 matches = [segments[place].match for place in places]
                 pairs = await self.search.score(model, [one.source for one in matches], [one.target for one in matches])
                 for place, match, pair in zip(places, matches, pairs, strict=True):
-                    found[place] = Similar(match, repaired(match.target, pair, translations[at][0]))
-            similar.append(found)
+                    repairs[place] = Similar(match, repaired(match.target, pair, translations[at][0]))
+            similar.append(repairs)
             at += count
         return replace(task.remembered, similar=similar)
 
