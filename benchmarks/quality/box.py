@@ -10,8 +10,7 @@
 Without them, the folder `--trained` may have the text alone, which that program writes first. Then what is installed is
 measured on one more processor.
 
-The installed folder stores int8 weights. It is searched with float32 products, which every processor has, and with int8
-products, which some have. BLEU is sacreBLEU's, cased. The figures of each kind of processor are kept in
+The installed folder stores int8 weights. It is searched with float32 products and with int8 products. BLEU is sacreBLEU's, cased. The figures of each kind of processor are kept in
 `results/quality/box-PAIR.json`, from which the page and the cards in the folders of the models are rendered.
 """
 
@@ -41,7 +40,6 @@ from rnnsearch.translation import load
 ROUNDS = sized(5, 1)
 LOAD = """
 import sys, time
-import torch
 began = time.perf_counter()
 import rnnsearch
 model = rnnsearch.load(sys.argv[1])
@@ -165,7 +163,7 @@ def measure(pair: str, data: Path, trained: Path) -> dict[str, Any]:
 
 
 def _load(model: Path) -> tuple[float, float]:
-    """Seconds to load a model in a new process, once PyTorch is imported, and to translate the first sentence."""
+    """Seconds to import the package and load a model in a new process, and seconds to translate the first sentence."""
     done = subprocess.run([sys.executable, "-c", LOAD, str(model)], capture_output=True, text=True, check=True)
     load, translate = map(float, done.stdout.split())
     return load, translate

@@ -4,14 +4,15 @@ vocabulary   words: their normalised forms, frequencies, stems and classes
 bitext       the words and the position pairs of sentence pairs, as arrays
 spelling     the similarity of the spellings of two words
 priors       counts of links in eflomal's format
-pseudocounts what an aligner knows before it learns from a text
-lexicon      translation probabilities, smoothed
+pseudocounts prior knowledge of an aligner, as counts that are added to those of its text
+lexicon      translation probabilities, with smoothing
 hmm          forward-backward: the posterior probability of every link of a sentence pair, in one direction
-compiled     the same, and the expected counts of a whole text
+compiled     the same for a whole text, and its expected counts
 loops        loops over position pairs, compiled by Numba
 agreement    training: expectation maximisation of both directions, first with agreement, then without
 probability  the probability of a link, predicted from the posteriors and other features
 aligner      links, and the folder that stores an aligner
+scores       scores of sentence pairs by their links, as eflomal computes them
 tables       lexical translation tables, counted from links, in the formats of other programs
 segments     links in the positions of subwords
 """
@@ -30,6 +31,6 @@ __all__ = ["Aligner", "Corpus", "LineLinks", "Priors", "is_aligner", "learned_li
 
 
 def learned_links(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[Links]:
-    """Learn to align words from all sentence pairs, and return the links of each pair."""
+    """Train an aligner on all sentence pairs, and return the links of each pair."""
     corpus = Corpus(pairs)
     return (line.links() for line in Aligner.learn(corpus).align(corpus))

@@ -11,7 +11,8 @@ words of the other language. Therefore two further models learn the translation 
 other, and with a lower probability of NULL. All four models are evidence for the probability of a link (`probability`).
 
 `lexicon` holds the expected counts of word-type pairs. All sums are taken in the order of the text, so that the same text
-has the same links. Everything that grows with the text is in files; after every step, a killed training can go on from them.
+always has the same links. Data that grows with the text is in files, from which a killed training continues after its last
+complete step. In the shapes, C are the classes of words and W the widths of jumps.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from rnnsearch.untrusted import Array, check_arrays, read_npz
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
 
-# Chosen on two of the novels of `alibi`, aligned together with text of Europarl.
+# These constants were chosen on two novels of `alibi`, aligned together with text of Europarl.
 KINDS = ("agreeing", "independent")
 MODEL_1_STEPS = 4
 """The number of EM steps of IBM Model 1."""
@@ -52,7 +53,7 @@ _NULL_PRIOR = 10.0
 _JUMP_PRIOR = 100.0
 """The pseudo-count of the jumps of a class, which are distributed like the jumps of all classes."""
 JUMPS_SHAPE = CLASSES + 1, 2 * NEAR + 3
-"""The shape of the stored jump probabilities: classes × widths, of which the outermost stand for all longer jumps."""
+"""The shape of the stored jump probabilities, classes × widths; the outermost widths stand for all longer jumps."""
 
 
 class Corpus:
@@ -63,33 +64,34 @@ class Corpus:
     ) -> None:
         """Read the words of each pair, and write files into `folder`, by default a temporary one.
 
-        For an aligner that goes on learning, `known` are the words that it knows.
+        `known` are the words of an aligner whose training continues on this text.
         """
         if folder is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="rnnsearch-")  # removed when this object is
             folder = Path(self._temporary.name)
         self.folder = folder
         # The first pass numbers the words in the order of their occurrence and counts them.
+        # The numbering continues that of the known words, and their frequencies are added to those of the text.
         self.known = known
         read = (Words(), Words()) if known is None else (known[0].copy(), known[1].copy())
         counts = [side.frequencies for side in read]
         self.paths: list[Path] = []
         """The files of the blocks, in order."""
         for block in blocks_of(map(as_words, lines), *read):
-            # A block is written twice: here with provisional numbers, and below with those in the order of the stems.
+            # A block is written twice: here with provisional numbers, and below with numbers in the order of the stems.
             self.paths.append(folder / f"block-{len(self.paths):05}.npz")
             block.save(self.paths[-1])
             for side, ids in enumerate((block.text.source_ids, block.text.target_ids)):
                 here = np.bincount(ids, minlength=len(read[side]))
                 here[: len(counts[side])] += counts[side]
                 counts[side] = here
-        # The second pass renumbers the words by stem, and finds the word-type pairs of each block.
+        # The second pass renumbers the words by stem, and indexes the word-type pairs of each block.
         (source, source_numbers), (target, target_numbers) = (
             side.by_stem(count) for side, count in zip(read, counts, strict=True)
         )
         self.words = source, target
         self.numbers = source_numbers[: read[0].known], target_numbers[: read[1].known]
-        """The number that each of the known words has among all words."""
+        """The number of each known word among all words of the text."""
         self.lines = self.pairs = self.cells = self.longest = 0
         for path in self.paths:
             block = Block.load(path).numbered(source_numbers, target_numbers).indexed(source, target)
@@ -111,10 +113,11 @@ class Models:
 
     lexicon: Lexicon
     nulls: tuple[Doubles, Doubles]
-    """How often each target word, and each source word, is expected to be NULL-aligned."""
+    """The expected number of NULL-aligned occurrences of each target word, and of each source word."""
     jumps: tuple[Floats, Floats]
     """The jump probabilities c of each class, as `_jumps` returns them."""
     p_0: float
+    """The probability that a word is NULL-aligned."""
 
     def parameters(self, block: Block, words: tuple[Words, Words], alike: Floats) -> Parameters:
         """Return the parameters for a block of known and new words; `alike` is the similarity of its word-type pairs."""
@@ -133,6 +136,7 @@ class _State:
     """The log-likelihoods of both directions before each step: steps × 2."""
 
     def save(self, path: Path) -> None:
+        """Write the state into a file, whole or not at all."""
         pairs = {f"{name}_{side}": getattr(self, name)[side] for name in ("nulls", "jumps") for side in (0, 1)}
         with atomic_write(path) as temporary, temporary.open("wb") as file:
             np.savez(file, step=np.array(self.step), log_likelihoods=self.log_likelihoods, **pairs)
@@ -160,7 +164,7 @@ def train(
 
     `advance` is called with the number of further pairs that a step has processed. Likelihoods may fall, because agreement
     constrains the expectations. `known` are pseudo-counts of both kinds of models, `agreeing` and `independent`. A training
-    that was killed continues after its last complete step, if it has the same corpus in the same folder and knows the same.
+    that was killed continues after its last complete step, if corpus, folder and pseudo-counts are the same.
     """
     # Initial jumps: most probable to the next word, and exponentially less so to words further away.
     widths = np.arange(-reach(corpus.longest), reach(corpus.longest) + 1)
@@ -169,7 +173,7 @@ def train(
     if known:
         state = replace(state, jumps=_jumps_of_both(known["agreeing"].jumps))
     models = []
-    # The independent models start from the jumps of the agreeing ones.
+    # The independent models start from the jumps of the agreeing ones, and learn t and the NULL-aligned words anew.
     for name in KINDS:
         before = known.get(name)
         nulls = (np.zeros(len(corpus.words[1])), np.zeros(len(corpus.words[0]))) if before is None else before.nulls
@@ -197,7 +201,7 @@ def _phase(corpus: Corpus, name: str, state: _State, advance: Callable[[int], No
     for step in range(state.step + 1, MODEL_1_STEPS + _STEPS[name] + 1):
         links = _links(corpus, name, step, new=True)  # the counts of the step before remain until these are complete
         state = _step(corpus, state, links, step <= MODEL_1_STEPS, name, advance, known)
-        # The checkpoint is written only after its counts are on the disk; then the M-step of t.
+        # The checkpoint is written only after the expected counts are on the disk. The M-step of t follows.
         links.flush()
         state.save(checkpoint)
         corpus.types.learn(links, known)
@@ -218,10 +222,14 @@ def _step(
     advance: Callable[[int], None],
     known: Pseudocounts | None,
 ) -> _State:
-    """Run an EM step over the text: fill `links`, zero on entry, with the expected counts of all word-type pairs."""
+    """Run an EM step over the text, and return the next state.
+
+    `links`, zero on entry, receives the expected counts of all word-type pairs. With `uniform`, the model is IBM Model 1.
+    """
     shape = len(state.jumps[0]), 2 * reach(corpus.longest) + 1
 
     def nothing(types: int) -> Counts:
+        """Return counts of zero for this number of word-type pairs."""
         source, target = (np.zeros(len(side)) for side in corpus.words)
         return Counts(np.zeros((types, 2), np.float32), target, source, np.zeros(shape), np.zeros(shape), np.zeros(2))
 
@@ -234,6 +242,7 @@ def _step(
         compiled.expectations(block.text, parameters._replace(uniform=uniform), counts, name == "agreeing")
         return len(block.line), types, counts
 
+    # Pseudo-counts of NULL-aligned words and of jumps come first; those of links are added when t is computed.
     sums = nothing(0)
     if known is not None:
         for counts_before, before in zip(sums[1:5], (*known.nulls, *known.jumps), strict=True):
@@ -263,7 +272,7 @@ def _parameters(
     p_0: float,
     longest: int,
 ) -> Parameters:
-    """Return the parameters of both directions: t as it is, and n(f), c and the classes for all words of `words`."""
+    """Return the parameters of both directions: t unchanged, and n(f), c and the classes for all words of `words`."""
     # n(f): the expected counts of NULL-aligned words, smoothed by the frequencies of all words.
     shares = [np.maximum(side.frequencies, 1) / max(1, side.frequencies.sum()) for side in words[::-1]]
     smoothed = [

@@ -27,24 +27,25 @@ from rnnsearch.jobs import digest_of
 from rnnsearch.untrusted import MEGABYTE, Array, check_arrays, check_header, check_regular, read_bytes, read_json
 
 _LIKELY = 0.5
-"""Words are linked if the probability of the link is above this, and others if there are too few such links."""
+"""Words are linked if the probability of the link exceeds this; if there are too few such links, less probable ones are
+added."""
 _SHARE = 0.85
-"""The number of links of a line is at least this share of its expected number."""
+"""The smallest number of links of a line, as a share of their expected number."""
 _LEAST = 0.01
-"""Position pairs to which no model gives a greater posterior probability are left out."""
+"""Position pairs are omitted if their posterior probability does not exceed this in any model."""
 _PAIRS = 1000
 """The number of sentence pairs that are aligned at a time."""
 _FORMAT = 2
 _DESCRIPTION, _ARRAYS, _WORDS = "aligner.json", "aligner.safetensors", ("source.words", "target.words")
 _MOST_WORDS = 4096 * MEGABYTE
-"""The greatest size of a list of words, in bytes. Arrays with numbers for each word are in memory, too."""
+"""The largest size of a list of words, in bytes. Arrays with several numbers per word must fit into memory as well."""
 _MANY = 1e15
-"""An upper bound of all counts: no text has so many words."""
+"""An upper bound of all counts in a file; no text has this many words."""
 
 
 @dataclass(frozen=True)
 class LineLinks:
-    """The alignment of a line: all position pairs to which at least one model gives a posterior probability above 0.01."""
+    """The alignment of a line: all N position pairs whose posterior probability exceeds 0.01 in at least one model."""
 
     source: NDArray[np.int64]
     """The source position of each position pair, from 0."""
@@ -63,10 +64,10 @@ class LineLinks:
     """log p(target | source) and log p(source | target) of the agreeing models, the last jump included; 0 without words."""
 
     def links(self, how: Symmetry | Literal["probability"] = "probability") -> Links:
-        """Return the most probable links (`linked`), or those of both agreeing models combined (`symmetrize`).
+        """Return the most probable links (`linked`), or a combination of the links of both agreeing models (`symmetrize`).
 
-        For `symmetrize`, a model links each word that it generates with the most probable word of the other side, unless
-        NULL is more probable.
+        For `symmetrize`, a model links each word that it generates to the most probable word of the other side, unless NULL
+        is more probable.
         """
         if how == "probability":
             linked = self.linked()
@@ -78,9 +79,9 @@ class LineLinks:
     def linked(self) -> NDArray[np.intp]:
         """Return the indices of the position pairs that are linked, in ascending order.
 
-        These are the links with a probability above a half. Between languages that are far from each other, most
-        probabilities are smaller, although as many words have a translation: the most probable of all links are therefore
-        returned until there are 0.85 times as many as the sum of all probabilities, which is the expected number of links.
+        These are the links with a probability above 0.5. Between distant languages, most probabilities are lower, although
+        as many words have a translation. Therefore the most probable links are returned, at least 0.85 times as many as the
+        sum of all probabilities, which is the expected number of links.
         """
         count = max(int((self.probability > _LIKELY).sum()), int(_SHARE * self.probability.sum()))
         return np.sort(np.argsort(-self.probability, kind="stable")[:count])
@@ -88,8 +89,8 @@ class LineLinks:
     def one_to_many(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
         """Return forward links, at most one for each target word, and reverse links, at most one for each source word.
 
-        Of the links of a word, the most probable one is taken; forward links are in the order of the target words, and
-        reverse links in that of the source words. Both are (source, target).
+        The most probable link of each word is returned; forward links are in the order of the target words, and reverse
+        links in that of the source words. Both are pairs (source, target).
         """
         likely = self.linked()
         source, target = self.source[likely], self.target[likely]
@@ -100,7 +101,7 @@ class LineLinks:
         return links[0], links[1]
 
     def probabilities(self) -> dict[tuple[int, int], float]:
-        """Return the link probability of every pair of positions that may be linked."""
+        """Return the link probability of every position pair (source, target) of this alignment."""
         cells = zip(self.source.tolist(), self.target.tolist(), strict=True)
         return dict(zip(cells, self.probability.tolist(), strict=True))
 
@@ -122,7 +123,7 @@ def _best_of(words: NDArray[np.int64], probability: NDArray[np.floating]) -> NDA
 
 
 class Aligner:
-    """A word aligner that has learned from a text: it draws links between the words of sentence pairs.
+    """A trained word aligner, which predicts the links between the words of sentence pairs.
 
         aligner = rnnsearch.Aligner.learn(pairs)
         for line in aligner.align(pairs):
@@ -133,7 +134,7 @@ class Aligner:
     """
 
     def __init__(self, words: tuple[Words, Words], agreeing: Models, independent: Models) -> None:
-        """Take the words and the models; `learn` and `load` create an aligner."""
+        """Take the words and the models. Use `learn` or `load` to create an aligner."""
         self.words, self._models = words, (agreeing, independent)
 
     @classmethod
@@ -146,12 +147,13 @@ class Aligner:
     ) -> Aligner:
         """Train an aligner on a text. Each of the `steps` steps calls `advance` with the numbers of pairs it has processed.
 
-        What is `known` before counts as much as if its text preceded this one: an aligner goes on learning, and keeps what
-        it knows of words that do not occur in this text; of `Priors`, what they say of words of this text is kept.
+        `known` is prior knowledge, which counts as much as if its text preceded this one. With an `Aligner`, the training of
+        this aligner continues, and the result also has its words that do not occur in this text. Of `Priors`, only the
+        counts of words of this text are used.
 
-        A `Corpus` keeps the text in a folder: a training that was killed continues after its last complete step, if it has
-        the same corpus in the same folder; where an aligner goes on, it is made with the words of this aligner. A corpus may
-        be empty; raises RnnsearchError if there are no pairs otherwise.
+        A `Corpus` keeps the text in a folder. A training that was killed continues after its last complete step, if corpus
+        and folder are the same. To continue the training of an aligner, create the corpus with the words of this aligner.
+        Raises RnnsearchError if there are no pairs; only a `Corpus` may be empty.
         """
         words = known.words if isinstance(known, Aligner) else None
         corpus = pairs if isinstance(pairs, Corpus) else Corpus(pairs, known=words)
@@ -161,7 +163,7 @@ class Aligner:
         return cls(corpus.words, agreeing, independent)
 
     def align(self, pairs: Iterable[GivenPair] | Corpus) -> Iterator[LineLinks]:
-        """Align every pair of any text, in order; a side may be empty. The links of a pair depend on no other pair.
+        """Align every pair of any text, in order; a side may be empty. The links of a pair do not depend on other pairs.
 
         A `Corpus` must be the training text.
         """
@@ -176,10 +178,11 @@ class Aligner:
     def lexicon(self) -> dict[str, list[tuple[str, float]]]:
         """Return for each source word the target words that it was linked to, each with p(target word | source word).
 
-        The most probable word comes first. The probabilities are expected links under the agreeing models. The words are in
-        the normalised form in which they were counted.
+        The most probable word comes first. The probabilities are relative frequencies of the expected links of the agreeing
+        models. The words are in the normalised form in which they were counted.
         """
         lexicon, (source_words, target_words) = self._models[0].lexicon, self.words
+        # p(f | e) = C(e, f) / C(e), from the expected links of the direction that generates the target.
         sources, targets = np.divmod(lexicon.keys, max(1, target_words.known))
         linked: dict[str, list[tuple[str, float]]] = {}
         for source, target, links in zip(sources.tolist(), targets.tolist(), lexicon.links[:, 0].tolist(), strict=True):
@@ -193,12 +196,15 @@ class Aligner:
         The words are in the normalised form in which they were counted. `Priors.of_links` counts the links of a text.
         """
         models, (source_words, target_words) = self._models[0], self.words
+        # A key of the lexicon is source word · (number of target words) + target word.
         priors = Priors.empty()
+        # The expected links of each word-type pair, in the direction that generates the target.
         sources, targets = np.divmod(models.lexicon.keys, max(1, target_words.known))
         for source, target, links in zip(
             sources.tolist(), targets.tolist(), models.lexicon.links[:, 0].tolist(), strict=True
         ):
             priors.lexicon[source_words.words[source], target_words.words[target]] = links
+        # The expected jumps, summed over the classes of words.
         unchanged = tuple(np.arange(side.known, dtype=np.int32) for side in self.words)
         middle = JUMPS_SHAPE[1] // 2
         counts = from_models(models, self.words, self.words, (unchanged[0], unchanged[1]), middle)
@@ -213,7 +219,7 @@ class Aligner:
         # The share of each word in the text, and t of both directions (D) of all models (M) for each word-type pair (N).
         shares = [np.maximum(side.frequencies, 1) / max(1, side.frequencies.sum()) for side in words]
         t_NMD = np.stack([of.t for of in parameters], axis=1)
-        # What belongs to the present line, which consists of several pairs if it is very long.
+        # The results of the present line, which consists of several pairs if it is very long.
         parts: list[tuple[NDArray[Any], ...]] = []
         log_likelihood = np.zeros(2)
         line, pairs = 0, len(block.line)
@@ -222,6 +228,7 @@ class Aligner:
             # p of both directions by all models, for all position pairs of up to _PAIRS sentence pairs.
             posteriors = [compiled.posteriors(block.text, of, first, last) for of in parameters]
             p_DMN = np.stack([p for p, _ in posteriors], axis=1)
+            # A line is complete when the next sentence pair belongs to another line.
             for p in range(first, last):
                 if block.line[p] != line:
                     yield _line(parts, log_likelihood)
@@ -279,8 +286,8 @@ class Aligner:
             raise RnnsearchError(f"{folder}: no aligner is there; `rnnsearch align --save` keeps one") from None
         if not isinstance(description, dict) or description.get("format") != _FORMAT:
             raise RnnsearchError(f"{folder}: an aligner of another version of rnnsearch; make it again")
-        # The digest tells that the files belong together; the checks below, that even signed files cannot do harm.
-        # Sizes are checked first, because the digest is computed from all bytes.
+        # The digest ensures that the files belong together. The checks below ensure that files cannot do harm even if their
+        # digest is right. Sizes are checked first, because the digest is computed from all bytes.
         files = [folder / name for name in (*_WORDS, _ARRAYS)]
         check_regular(*files[:2], most=_MOST_WORDS)
         if files[2].exists():
@@ -288,6 +295,7 @@ class Aligner:
         if digest_of(*files) != description.get("digest"):
             raise RnnsearchError(f"{folder}: damaged: its files do not belong together; make it again")
         try:
+            # The arrays must have the expected types, shapes and ranges, and the words must be as many as the arrays say.
             arrays = load_file(folder / _ARRAYS)
             texts = [read_bytes(folder / name, _MOST_WORDS) for name in _WORDS]
             check_arrays(arrays, _expected(arrays, *(text.count(b"\n") for text in texts)))
@@ -311,7 +319,7 @@ class Aligner:
 
 
 def _pseudocounts(known: Aligner | Priors | None, corpus: Corpus) -> dict[str, Pseudocounts]:
-    """Return what is known before a training, for both kinds of models."""
+    """Return the pseudo-counts of prior knowledge, for both kinds of models; an empty dictionary if there is none."""
     longest = reach(corpus.longest)
     if isinstance(known, Priors):
         counts = from_priors(known, corpus.words, JUMPS_SHAPE[0], longest)
@@ -327,7 +335,7 @@ def _pseudocounts(known: Aligner | Priors | None, corpus: Corpus) -> dict[str, P
 
 
 def _expected(arrays: Mapping[str, NDArray[Any]], source_words: int, target_words: int) -> dict[str, Array]:
-    """Return what the arrays of an aligner must be, from the numbers of words and its own numbers of word-type pairs."""
+    """Return the required types, shapes and ranges of the arrays of an aligner with these numbers of words."""
     sizes = source_words, target_words
     expected = {f"frequencies.{n}": Array("int64", (size,), 0, _MANY) for n, size in enumerate(sizes)}
     for kind in KINDS:
@@ -343,7 +351,7 @@ def _expected(arrays: Mapping[str, NDArray[Any]], source_words: int, target_word
 
 
 def _check_numbers(arrays: Mapping[str, NDArray[Any]], words: tuple[Words, Words]) -> None:
-    """Raise ValueError unless words differ, keys ascend, and no word-type pair has more links than either of its words."""
+    """Raise ValueError unless words are distinct, keys ascend, and word-type pairs have no more links than their words."""
     for n, side in enumerate(words):
         if len(side) != len(arrays[f"frequencies.{n}"]):
             raise ValueError(f"{_WORDS[n]} has a word twice")
@@ -364,7 +372,7 @@ def is_aligner(folder: Path) -> bool:
 def _likeness(block: Block, words: tuple[Words, Words]) -> NDArray[np.float32]:
     """Return the similarity of the spellings in each word-type pair of a block."""
     letters, numbers = [], []
-    # The letter pairs of each word of the block are computed once.
+    # The letter pairs of each distinct word of the block are computed once.
     for side, types in zip(words, (block.type_source, block.type_target), strict=True):
         here, number = np.unique(types, return_inverse=True)
         letters.append(letter_pairs([side.words[n] for n in here.tolist()]))
@@ -373,13 +381,16 @@ def _likeness(block: Block, words: tuple[Words, Words]) -> NDArray[np.float32]:
 
 
 def _of_pair(block: Block, p: int, first: int = 0) -> slice:
-    """Return where the position pairs of sentence pair `p` are, counted from those of sentence pair `first`."""
+    """Return the range of the position pairs of sentence pair `p`, counted from the first one of sentence pair `first`."""
     offsets = block.text.offsets
     return slice(offsets[p] - offsets[first], offsets[p + 1] - offsets[first])
 
 
 def _cells(block: Block, p: int, p_DMN: Any, t_NMD: Any, shares: Sequence[NDArray[np.float64]]) -> tuple[NDArray[Any], ...]:
-    """Return the columns of `LineLinks` for a sentence pair."""
+    """Return the columns of `LineLinks` for a sentence pair.
+
+    The axes are directions D, models M and position pairs N of `p` (posterior probabilities), and word-type pairs N of `t`.
+    """
     text = block.text
     ids = (
         text.source_ids[text.source_starts[p] : text.source_starts[p + 1]],
@@ -390,10 +401,11 @@ def _cells(block: Block, p: int, p_DMN: Any, t_NMD: Any, shares: Sequence[NDArra
         none = np.empty(0)
         kinds = np.int64, np.int64, np.float32, np.float32
         return *(none.astype(kind) for kind in kinds), np.empty((0, len(EVIDENCE))), none
-    # Only the position pairs to which some model gives a probability are returned.
+    # Only the position pairs that are probable in at least one model are returned.
     likely = np.flatnonzero(p_DMN.max((0, 1)) > _LEAST)
     i, j = np.divmod(likely, shape[1])
     source_share, target_share = (share[side] for share, side in zip(shares, ids, strict=True))
+    # Predict the probability of each link from its features; positions are counted from the beginning of the line.
     types = text.cells[_of_pair(block, p)]
     features = evidence(p_DMN.reshape(2, 2, *shape), t_NMD, types, source_share, target_share, likely)
     return (
@@ -407,5 +419,6 @@ def _cells(block: Block, p: int, p_DMN: Any, t_NMD: Any, shares: Sequence[NDArra
 
 
 def _line(parts: list[tuple[NDArray[Any], ...]], log_likelihood: NDArray[np.float64]) -> LineLinks:
+    """Return the alignment of a line from the columns of its pairs, and the sums of their log-likelihoods."""
     source, target, forward, backward, features, p = (np.concatenate(column) for column in zip(*parts, strict=True))
     return LineLinks(source, target, forward, backward, features, p, (float(log_likelihood[0]), float(log_likelihood[1])))

@@ -25,10 +25,10 @@ from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.text.tokenize import split_at_spaces
 
 LONGEST = 1024
-"""The most words of a side that are aligned together. Longer sentence pairs are cut into pieces, equally many per side."""
+"""The largest number of words per side in an alignment. Longer pairs are cut into pieces, equally many on both sides."""
 _SEPARATOR = re.compile(r"(?:^|[ \t])\|\|\|(?=[ \t]|$)")
 SIZE = 1 << 22
-"""The number of position pairs and words that ends a block."""
+"""The number of position pairs and words after which a block is complete."""
 
 Pair: TypeAlias = tuple[Sequence[str], Sequence[str]]
 """The words of both sides of a line."""
@@ -43,7 +43,7 @@ class Block:
     line: NDArray[np.int64]
     """The line of each sentence pair, counted from 0 in the block. Every line has at least one pair."""
     first: NDArray[np.int64]
-    """The positions, in their line, of the first source word and the first target word of each pair: pairs × 2."""
+    """The positions in the line of the first source word and the first target word of each pair: pairs × 2."""
     text: Text
     """The arrays that compiled loops read."""
     type_source: NDArray[np.int32]
@@ -62,7 +62,7 @@ class Block:
         return max(int(np.diff(starts).max(initial=0)) for starts in (self.text.source_starts, self.text.target_starts))
 
     def numbered(self, source: NDArray[np.int32], target: NDArray[np.int32]) -> Block:
-        """Return the same block with words renumbered: `source` and `target` map old numbers to new numbers."""
+        """Return the same block with renumbered words: `source` and `target` map old numbers to new numbers."""
         text = self.text._replace(source_ids=source[self.text.source_ids], target_ids=target[self.text.target_ids])
         return Block(self.line, self.first, text, self.type_source, self.type_target)
 
@@ -87,7 +87,7 @@ class Block:
 
 
 def as_words(pair: GivenPair) -> Pair:
-    """The words of both sides of a pair. Raises RnnsearchError for what is no pair of lines or of lists of words."""
+    """Return the words of both sides of a pair. Raises RnnsearchError unless it is a pair of lines or of lists of words."""
     try:
         source, target = pair
     except (TypeError, ValueError):
@@ -99,7 +99,10 @@ def as_words(pair: GivenPair) -> Pair:
 
 
 def blocks_of(lines: Iterable[Pair], source: Words, target: Words) -> Iterator[Block]:
-    """Divide a text into blocks without position pairs, and add its words to `source` and `target`. Sides may be empty."""
+    """Divide a text into blocks, and add its words to `source` and `target`. Sides may be empty.
+
+    The position pairs of the blocks are not numbered yet; see `Block.indexed`.
+    """
     block = _Collected()
     for words in lines:
         block.add(words, source, target)
@@ -113,10 +116,12 @@ def blocks_of(lines: Iterable[Pair], source: Words, target: Words) -> Iterator[B
 def read_joined(path: Path) -> Iterator[tuple[str, str]]:
     """Read the pairs of a file with both sides on each line: `source ||| target` as for fast_align, or with a tab between.
 
-    The first line decides which of the two separates the sides of lines that contain both: if it is `|||`, tabs are spaces.
+    The first line determines the separator of lines that contain both; if it is `|||`, tabs count as spaces. Raises
+    RnnsearchError for a line without two sides.
     """
     by_tabs = None
     for number, line in enumerate(read_lines(path), start=1):
+        # The separator of the first line is kept for all lines.
         sides = _SEPARATOR.split(line)
         if by_tabs is None:
             by_tabs = len(sides) == 1
@@ -130,7 +135,7 @@ def read_joined(path: Path) -> Iterator[tuple[str, str]]:
 
 
 class _Collected:
-    """The pairs of a block that is not complete yet."""
+    """A block that is not complete yet, to which pairs are added."""
 
     def __init__(self) -> None:
         self.lines = self.size = 0
@@ -140,6 +145,8 @@ class _Collected:
         self._offsets = array("q", [0])
 
     def add(self, words: Pair, source: Words, target: Words) -> None:
+        """Add the pair of a line, and its words to `source` and `target`."""
+        # A sentence pair for each piece of the line, with the numbers of its words.
         for piece in _pieces(*words):
             self._line.append(self.lines)
             for ids, starts, known, side, part in zip(self._ids, self._starts, (source, target), words, piece, strict=True):
@@ -153,6 +160,7 @@ class _Collected:
         self.lines += 1
 
     def block(self) -> Block:
+        """Return the pairs as a block without word-type pairs."""
         source, target = (np.array(ids, np.int32) for ids in self._ids)
         source_starts, target_starts, offsets = (np.array(part, np.int64) for part in (*self._starts, self._offsets))
         none = np.empty(0, np.int32)
@@ -161,7 +169,8 @@ class _Collected:
 
 
 def _pieces(source: Sequence[str], target: Sequence[str]) -> Iterator[tuple[slice, slice]]:
-    """Yield the parts of a line that are aligned together: the whole line, or, if it is too long, equally many per side."""
+    """Yield the ranges of words that are aligned together: the whole line, or several parts of a line that is too long."""
+    # As many pieces as the longer side needs; piece k has the k-th of equal parts of both sides.
     pieces = max(1, -(-max(len(source), len(target)) // LONGEST))
     for k in range(pieces):
         source_part, target_part = (

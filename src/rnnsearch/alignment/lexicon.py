@@ -6,8 +6,9 @@ links of word-type pairs, of pairs of stems, and of single words; s is the simil
     t(f | e) = (C(e, f) + α q(f | e)) / (C(e) + α)
     q(f | e) = C(stem e, stem f) / C(stem e) · frequency(f) / frequency(stem f) + β s(e, f) / (1 + Σ_f s(e, f))
 
-`Types` holds all word-type pairs (*types* for short) of the training text, in files; `Lexicon` holds those of them that are
-linked now and then, and is saved with the aligner.
+The first term is the relative frequency of the links of two words; the prior q backs off to the links of their stems, and to
+the similarity of their spellings. `Types` holds all word-type pairs (*types* for short) of the training text, in files;
+`Lexicon` holds those with more than a thousandth of an expected link, and is saved with the aligner.
 """
 
 from __future__ import annotations
@@ -31,10 +32,11 @@ Doubles = NDArray[np.float64]
 Ids = NDArray[np.int32]
 
 _ALPHA, _BETA = 3.0, 0.3
+"""α and β of the equations above."""
 _CHUNK = 1 << 22
 """The number of word-type pairs that are in memory at a time."""
 _FEWEST_LINKS = 1e-3
-"""Word-type pairs with at most this many expected links, in both directions, are left out of a lexicon."""
+"""Word-type pairs with at most this many expected links in both directions are omitted from a lexicon."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +53,14 @@ class Totals:
     ) -> Floats:
         """Return t(target | source) and t(source | target) of N word-type pairs: N × 2.
 
-        The arguments are, for each word-type pair, its words, its expected links, those of the stems of its words, and the
-        similarity of its words. Words that did not occur in the training text have no links.
+        The arguments are, for each word-type pair, its words, its expected links, those of its pair of stems, and the
+        similarity of its spellings. Words that did not occur in the training text have no links.
         """
         t = np.empty(links_N2.shape, np.float32)
         similar = np.flatnonzero(alike_N)
         # Both directions: t(word | condition) with the totals of the condition.
         for side, (condition, word) in enumerate(((source, target), (target, source))):
+            # C(e) and Σ_f s(e, f) of each word, zero for new words; C(stem e) is the sum over the words of its stem.
             known = words[side]
             total, alike = (
                 np.append(part[side], np.zeros(len(known) - known.known)) for part in (self.links, self.likeness)
@@ -67,6 +70,7 @@ class Totals:
             of_links = 1 / (total + _ALPHA)
             of_stems = (_ALPHA * of_links / np.maximum(of_stem, 1e-9)).astype(np.float32)
             of_likeness = _ALPHA * _BETA * of_links / (1 + alike)
+            # t as the sum of the three terms; most word-type pairs have no similarity.
             t[:, side] = of_stems_N2[:, side] * of_stems[condition] * words[1 - side].shares.astype(np.float32)[word]
             t[:, side] += links_N2[:, side] * of_links.astype(np.float32)[condition]
             t[similar, side] += alike_N[similar] * of_likeness[condition[similar]]
@@ -75,9 +79,10 @@ class Totals:
 
 @dataclass(frozen=True)
 class Pseudocounts:
-    """What is known before a training, in the numbering of its words: it is added to the expected counts of every step.
+    """Prior knowledge of a training, as counts that are added to the expected counts of every step.
 
-    Pairs of arrays are for the direction that generates the target, and for the direction that generates the source.
+    Words have their numbers in the text of the training. Pairs of arrays are for the direction that generates the target,
+    and for the direction that generates the source.
     """
 
     keys: NDArray[np.int64]
@@ -85,9 +90,9 @@ class Pseudocounts:
     links: Floats
     """The links of each of them, in both directions: word-type pairs × 2."""
     totals: Totals
-    """The links of each word, with those to words that the text does not contain."""
+    """The links of each word, including those to words that the text does not contain."""
     nulls: tuple[Doubles, Doubles]
-    """How often each target word, and each source word, is NULL-aligned."""
+    """The number of NULL-aligned occurrences of each target word, and of each source word."""
     jumps: tuple[Doubles, Doubles]
     """The jumps of each class and width: classes × (2 · reach + 1)."""
 
@@ -100,7 +105,10 @@ class Types:
     """The word-type pairs of a text, in files, in the order of their source words and therefore of the source stems."""
 
     def __init__(self, folder: Path, blocks: Sequence[Path], words: tuple[Words, Words]) -> None:
-        """Number the word-type pairs of the blocks in these files, and write files into `folder` and beside the blocks."""
+        """Number the word-type pairs of the blocks in these files.
+
+        The numbers of a block are written into a file beside it, and the word-type pairs into files in `folder`.
+        """
         self._folder, self._words = folder, words
         letters = [letter_pairs(side.words) for side in words]
         alike = [np.zeros(len(side)) for side in words]
@@ -119,6 +127,7 @@ class Types:
                 types = _types(path)
                 here = slice(*np.searchsorted(types[0], np.array([first, last], np.int32)).tolist())
                 parts.append((path, here, types[0, here].astype(np.int64) * len(words[1]) + types[1, here]))
+            # The number of a word-type pair is its place among the sorted keys of all chunks.
             keys, numbers = np.unique(np.concatenate([part for _, _, part in parts]), return_inverse=True)
             done = 0
             for path, here, part in parts:
@@ -131,6 +140,7 @@ class Types:
             like = likeness(letters[0], letters[1], source, target)
             chunk = {"source": source, "target": target, "stems": np.unique(stems, return_inverse=True)[1].astype(np.int32)}
             np.savez(self._chunk(len(self._starts) - 1), **chunk, alike=like)
+            # Σ_f s(e, f) of each source word, and Σ_e s(e, f) of each target word.
             for side, ids in enumerate((source, target)):
                 alike[side] += np.bincount(ids, like, minlength=len(alike[side]))
             self._starts.append(self._starts[-1] + len(keys))
@@ -146,9 +156,10 @@ class Types:
         return np.asarray(np.load(_numbers(path)))
 
     def counts(self, name: str, new: bool) -> Any:
-        """Return an array with two numbers for each word-type pair, in a file of this name: new and zero, or as it was left.
+        """Return an array with two numbers for each word-type pair, in a file of this name.
 
-        Raises ValueError if the file contains any other array.
+        The array is zero if it is `new`; otherwise it is read from the file. Raises ValueError if the file contains any
+        other array.
         """
         path = self._folder / f"{name}.npy"
         if new:
@@ -160,8 +171,9 @@ class Types:
     def begin(self, known: Pseudocounts | None = None) -> None:
         """Initialise t before training, from the frequencies of the words and the similarity of their spellings.
 
-        Where pseudo-counts are `known`, this is only what smooths them.
+        If there are pseudo-counts (`known`), t is their relative frequency, and these values only smooth it.
         """
+        # The initial t(f | e) = frequency(f) / Σ frequency + β s(e, f) / (1 + Σ_f s(e, f)), not normalised.
         shares = [side.frequencies / max(1, side.frequencies.sum()) for side in self._words]
         for here, chunk in self._chunks():
             for side, (condition, word) in enumerate((("source", "target"), ("target", "source"))):
@@ -172,7 +184,7 @@ class Types:
                     self.t[here, side] = (links + _ALPHA * self.t[here, side]) / (total + _ALPHA)
 
     def learn(self, counts_N2: Any, known: Pseudocounts | None = None) -> None:
-        """Compute t from these expected links, and from pseudo-counts (the M-step)."""
+        """Compute t from the expected links (N, 2) of all word-type pairs, and from pseudo-counts: the M-step."""
         totals = self._totals(counts_N2, known)
         for here, chunk in self._chunks():
             # The counts of pairs of stems; a chunk contains all word-type pairs of its source stems.
@@ -183,7 +195,7 @@ class Types:
             )
 
     def lexicon(self, counts_N2: Any, known: Pseudocounts | None = None) -> Lexicon:
-        """Return the lexicon of these expected links and pseudo-counts, without pairs that are hardly ever linked."""
+        """Return the lexicon of these expected links and pseudo-counts, without word-type pairs with very few links."""
         keys, links = [np.empty(0, np.int64)], [np.empty((0, 2), np.float32)]
         for here, chunk in self._chunks():
             count = self._links(counts_N2, here, chunk, known)
@@ -191,7 +203,7 @@ class Types:
             keys.append(self._keys(chunk)[linked])
             links.append(count[linked])
         if known is not None:
-            # What is known of words that do not occur together in this text.
+            # The pseudo-counts of words that do not occur together in this text.
             apart = ~np.isin(known.keys, np.concatenate(keys))
             keys.append(known.keys[apart])
             links.append(known.links[apart])
@@ -205,10 +217,13 @@ class Types:
         return keys
 
     def _links(self, counts_N2: Any, here: slice, chunk: dict[str, NDArray[Any]], known: Pseudocounts | None) -> Floats:
+        """Return the links of a chunk: expected counts plus pseudo-counts."""
         counts = np.asarray(counts_N2[here])
         return counts if known is None else counts + known.of_types(self._keys(chunk))
 
     def _totals(self, counts_N2: Any, known: Pseudocounts | None) -> Totals:
+        """Return the sums of links and similarities of each word, with those of pseudo-counts."""
+        # C(e) of each source word in the first direction, and C(f) of each target word in the second.
         source, target = (np.zeros(len(side)) for side in self._words)
         for here, chunk in self._chunks():
             source += np.bincount(chunk["source"], counts_N2[here, 0], minlength=len(source))
@@ -216,11 +231,12 @@ class Types:
         if known is None:
             return Totals((source, target), self._likeness)
         links, likeness = known.totals.links, known.totals.likeness
-        # Most words that are alike are so in both texts, so that their similarities are not to be added.
+        # Most similar words are similar in both texts, so the similarities of both must not be added.
         larger = np.maximum(likeness[0], self._likeness[0]), np.maximum(likeness[1], self._likeness[1])
         return Totals((source + links[0], target + links[1]), larger)
 
     def _chunks(self) -> Iterator[tuple[slice, dict[str, NDArray[Any]]]]:
+        """Yield the chunks: the range of their word-type pairs, and their arrays by name."""
         for number, (start, stop) in enumerate(zip(self._starts, self._starts[1:], strict=False)):
             with np.load(self._chunk(number)) as file:
                 yield slice(start, stop), dict(file)
@@ -230,7 +246,7 @@ class Types:
 
 
 class Lexicon:
-    """The expected links, in both directions, of the word-type pairs that are linked now and then."""
+    """The expected links, in both directions, of the word-type pairs with more than `_FEWEST_LINKS` in one of them."""
 
     def __init__(self, keys: NDArray[np.int64], links_N2: Floats, totals: Totals, words: tuple[Words, Words]) -> None:
         """Take ascending keys: e · (number of target words) + f for the source word e and the target word f."""
@@ -246,7 +262,7 @@ class Lexicon:
         """Return t(target | source) and t(source | target) of the word-type pairs of a block, some with new words: N × 2."""
         source, target = block.type_source, block.type_target
         known = (source < words[0].known) & (target < words[1].known)
-        # The links of the words, and those of their stems; words and stems that are new have none.
+        # The links of the words, and those of their stems; new words and new stems have none.
         links = values_of(self.keys, self.links, source.astype(np.int64) * self._target_words + target, known)
         stems = words[0].stems[source], words[1].stems[target]
         known = stems[1] < self._target_stems
@@ -272,12 +288,17 @@ def values_of(keys: NDArray[np.int64], values: Any, queries: NDArray[np.int64], 
     """Look up `queries` among the ascending `keys`: return their values, and zero for missing keys or where not `known`."""
     if not len(keys):
         return np.zeros((len(queries), 2), values.dtype)
+    # Binary search; a query that is not among the keys has the place of another key.
     places = np.minimum(np.searchsorted(keys, queries), len(keys) - 1)
     return np.where(((keys[places] == queries) & known)[:, None], values[places], 0).astype(values.dtype)
 
 
 def _ranges(per_word: NDArray[np.int64], stems: Ids) -> Iterator[tuple[int, int]]:
-    """Yield the first word of each chunk, and the word after its last: whole stems, with about _CHUNK word-type pairs."""
+    """Yield the range of source words of each chunk, which has whole stems and at most about _CHUNK word-type pairs.
+
+    `per_word` is the number of word-type pairs of each source word.
+    """
+    # The words of a stem have adjacent numbers; a chunk ends where a stem ends.
     ends = np.append(np.flatnonzero(np.diff(stems)) + 1, len(stems)) if len(stems) else np.empty(0, np.int64)
     first = size = before = 0
     for end in ends.tolist():

@@ -1,7 +1,8 @@
-"""The compiled loops of `compiled` and `probability`, over the position pairs of sentence pairs; they need Numba.
+"""The compiled loops of `compiled` and `probability`, over the position pairs of sentence pairs; they require Numba.
 
-States whose forward probability is below `_NEGLIGIBLE` are left out of the sums, for only few positions of a sentence are
-likely. Sums keep their order: if the compiler may change it, code from its cache rounds otherwise than code just compiled.
+States whose forward probability is below `_NEGLIGIBLE` are omitted from sums, because only few positions of a sentence are
+probable. The compiler must not reorder sums, because code from its cache would then round differently from newly compiled
+code. t is (Ty, Tx) in the direction that generates the target, and (Tx, Ty) in the other.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ def _compiled(function: Any) -> Any:
 
 @_compiled
 def index_cells(text: Any, source_words: int, target_words: int) -> Any:
-    # Counting sort of all occurrences of source words, by word: their sentence pairs and positions.
+    """Fill `text.cells`; return the target words of the word-type pairs, and the first pair of each source word."""
+    # A counting sort of all occurrences of source words: `start` is the first occurrence of each word.
     pairs = len(text.offsets) - 1
     occurrences = len(text.source_ids)
     start = np.zeros(source_words + 1, np.int64)
@@ -42,8 +44,8 @@ def index_cells(text: Any, source_words: int, target_words: int) -> Any:
             e = text.source_ids[k]
             pair[filled[e]], position[filled[e]] = p, k - text.source_starts[p]
             filled[e] += 1
-    # For each source word e, all target words of the same sentence pairs: a target word that was not seen with e before
-    # makes a new word-type pair.
+    # For each source word e, all target words of its sentence pairs: a target word that has not occurred with e before makes
+    # a new word-type pair.
     seen_with, number = np.full(target_words, -1, np.int32), np.empty(target_words, np.int32)
     types, rows, count = np.empty(1024, np.int32), np.zeros(source_words + 1, np.int64), 0
     for e in range(source_words):
@@ -68,7 +70,7 @@ def index_cells(text: Any, source_words: int, target_words: int) -> Any:
 
 @_compiled
 def _sum(numbers: Any, count: int) -> Any:
-    """Return the sum of the first numbers of an array, in eight partial sums, which are independent of each other."""
+    """Return the sum of the first `count` numbers of an array, by eight partial sums, which a CPU computes in parallel."""
     s0, s1, s2, s3, s4, s5, s6, s7 = f32(0), f32(0), f32(0), f32(0), f32(0), f32(0), f32(0), f32(0)
     rest = count - count % 8
     for k in range(0, rest, 8):
@@ -87,9 +89,10 @@ def _sum(numbers: Any, count: int) -> Any:
 
 @_compiled
 def _near_jumps(jump: Any) -> Any:
-    """Return, for each class, c of all short jumps, how much greater it is than that of a long one, that, and partial sums.
+    """Return for each class c of the short jumps, its difference from c of a long jump, c of a long jump, and partial sums.
 
-    The first two are classes × _LANES, of which the last is 0; the sums are those of the first 0, 1, … short jumps.
+    The first two are classes × _LANES, where the last column is 0. The partial sums, of the same shape, are those of the
+    first 0, 1, … short jumps.
     """
     classes, L = len(jump), jump.shape[1] // 2
     near, rise = np.zeros((classes, _LANES), f32), np.zeros((classes, _LANES), f32)
@@ -109,8 +112,10 @@ def _forward_backward(
 ) -> Any:
     """Compute `hmm.forward_backward` into `links`, `null` and `jumps`; return the log-likelihood.
 
-    All long jumps from a position have the same probability, so that their sums are computed once for all positions,
-    and only short jumps one by one. `jumps` are classes × (_LANES + 1): the short jumps, and then all.
+    All long jumps from a position have the same probability. Their sum is therefore computed once for all positions, and
+    short jumps contribute the difference from a long one. `t` is (Ty, Tx), `n` (Ty), `jump` classes × widths, `jumps_near`
+    the result of `_near_jumps` for it, and `c` the classes of the words (Tx). `jumps` is classes × (_LANES + 1): the
+    expected short jumps, and in the last column all jumps; they are added to its values.
     """
     near, rise, far, sums = jumps_near
     Ty, Tx = t.shape
@@ -122,13 +127,13 @@ def _forward_backward(
     wide = rest[3 * Tx + Ty : 4 * Tx + Ty + _LANES]
     lanes = rest[4 * Tx + Ty + _LANES : 4 * Tx + Ty + 2 * _LANES]
     log_likelihood = 0.0
-    # The normalisers of the jumps from each position, and of the first jump, which starts at −1.
+    # (1 − p_0) / Σ_i c(i − i') for the jumps from each position i'; the normaliser of the first jump, which starts at −1.
     first_total = f32(0)
     for i in range(Tx):
         low, high = max(NEAR - i, 0), min(NEAR + Tx - i, 2 * NEAR + 1)
         to[i] = (f32(1) - p_0) / f32(sums[c[i], high] - sums[c[i], low] + (Tx - (high - low)) * far[c[i]])
         first_total += jump[0, L + i + 1]
-    # The forward recurrence, normalised at every step; `word` are states that generate from e_i, `none` from NULL.
+    # The forward recurrence, scaled at every step; `word` and `none` are the states in which e_i or NULL generates f_j.
     for j in range(Ty):
         stay = p_0 * n[j]
         if j == 0:
@@ -136,7 +141,8 @@ def _forward_backward(
                 first = jump[0, L + i + 1] / first_total
                 word[j, i], none[j, i] = (f32(1) - p_0) * first * t[j, i], stay * first
         else:
-            # Σ over the state before, where NULL keeps the position from which the next jump starts.
+            # Σ over the previous states k: `long` as if all jumps were long, and `wide` the differences of the short jumps.
+            # NULL keeps the position from which the next jump starts.
             long = f32(0)
             for k in range(Tx + _LANES):
                 wide[k] = f32(0)
@@ -151,7 +157,7 @@ def _forward_backward(
                         wide[k + w] += before * rise[kind, w]
             for i in range(Tx):
                 word[j, i] = max(long + wide[i + NEAR], f32(0)) * t[j, i]
-        # The probability of f_j, and normalised forward probabilities; the log-likelihood is the sum of log p(f_j).
+        # The scale p(f_j | f_1 … f_{j−1}), and the scaled forward probabilities; the log-likelihood is the sum of its logs.
         for i in range(Tx):
             part[i] = word[j, i] + none[j, i]
         total = max(_sum(part, Tx), _SMALLEST)
@@ -173,12 +179,12 @@ def _forward_backward(
     # The backward recurrence; forward times backward probabilities are the posteriors and the expected jumps.
     for j in range(Ty - 1, -1, -1):
         if j < Ty - 1:
-            # The probability of everything after a jump to i, and the sum of it over all i.
+            # The probability of everything after a jump to i, and its sum over all i.
             for i in range(Tx):
                 part[i] = t[j + 1, i] * beta[i] / scale[j + 1]
                 wide[i + NEAR] = part[i]
             anywhere = _sum(part, Tx)
-            # p(f_{j+1} is NULL-aligned), which keeps the position; short jumps, and all, are counted by class.
+            # If f_{j+1} is NULL-aligned, the position stays. The expected short jumps, and all jumps, are counted by class.
             stay = p_0 * n[j + 1] / scale[j + 1]
             for k in range(Tx):
                 here = word[j, k] + none[j, k]
@@ -188,6 +194,7 @@ def _forward_backward(
                     for w in range(_LANES):
                         jumps[kind, w] += here * near[kind, w] * wide[k + w]
                         lanes[w] = rise[kind, w] * wide[k + w]
+                    # The sum of the lanes, by halves.
                     for w in range(8):
                         lanes[w] += lanes[w + 8]
                     for w in range(4):
@@ -208,7 +215,7 @@ def _forward_backward(
 
 @_compiled
 def _add_jumps(counts: Any, jumps: Any, c: Any) -> None:
-    """Add the expected jumps of a sentence pair to the sums, and set them to zero."""
+    """Add the expected jumps of a sentence pair to `counts`, and set them to zero; c are the classes of its words."""
     for k in c:
         for w in range(_LANES + 1):
             counts[k, w] += jumps[k, w]
@@ -217,7 +224,7 @@ def _add_jumps(counts: Any, jumps: Any, c: Any) -> None:
 
 @_compiled
 def _add_widths(counts: Any, jumps: Any) -> None:
-    """Add the sums of expected jumps to the counts of classes and widths; all long jumps to those of one width."""
+    """Add sums of expected jumps to the counts of classes and widths; all long jumps are added to a single width."""
     middle = counts.shape[1] // 2
     for k in range(len(jumps)):
         long = jumps[k, _LANES]
@@ -229,7 +236,11 @@ def _add_widths(counts: Any, jumps: Any) -> None:
 
 @_compiled
 def _expect_model_1(text: Any, parameters: Any, counts: Any, agree: bool) -> None:
-    """Add the expected counts under IBM Model 1: all positions are equally probable, so p(a_j = i | e, f) ∝ t(f_j | e_i)."""
+    """Add the expected counts under IBM Model 1 (Brown et al. 1993).
+
+    All positions are equally probable, so that p(a_j = i | e, f) ∝ t(f_j | e_i).
+    """
+    # Scratch memory for the longest sentence pair.
     p_0, t = parameters.p_0, parameters.t
     cells, words = 0, 0
     for p in range(len(text.offsets) - 1):
@@ -244,7 +255,7 @@ def _expect_model_1(text: Any, parameters: Any, counts: Any, agree: bool) -> Non
         if Tx * Ty == 0:
             continue
         share, back_share = (f32(1) - p_0) / f32(Tx), (f32(1) - p_0) / f32(Ty)
-        # The probabilities of all words of both sides.
+        # p(f_j | e) = p_0 n(f_j) + Σ_i (1 − p_0) / Tx · t(f_j | e_i) of all target words, and the same of all source words.
         for j in range(Ty):
             of_target[j] = p_0 * parameters.target_null[f[j]]
         for i in range(Tx):
@@ -256,6 +267,7 @@ def _expect_model_1(text: Any, parameters: Any, counts: Any, agree: bool) -> Non
                 of_target[j] += to_target[i * Ty + j]
             of_source[i] = _sum(row, Ty)
         for j in range(Ty):
+            # The posterior probability of NULL, and 1 / p(f_j | e), by which the terms of the sum are multiplied below.
             none = p_0 * parameters.target_null[f[j]]
             total = max(of_target[j], _SMALLEST)
             counts.log_likelihood[0] += np.log(total)
@@ -267,7 +279,7 @@ def _expect_model_1(text: Any, parameters: Any, counts: Any, agree: bool) -> Non
             counts.log_likelihood[1] += np.log(total)
             counts.source_null[e[i]] += none / total
             of_source[i] = f32(1) / total
-        # The expected links; with agreement, a link counts by the product.
+        # The posterior probabilities of both directions, which become the expected links.
         for i in range(Tx):
             for j in range(Ty):
                 to_target[i * Ty + j] *= of_target[j]
@@ -302,6 +314,10 @@ def expectations(
     log_likelihoods: Any,
     agree: bool,
 ) -> None:
+    """Add the expected counts of pairs `first` to `last` − 1 to `counts`, or store their posteriors and log-likelihoods.
+
+    See `compiled.expectations` and `compiled.posteriors`; `only_posteriors` selects the second.
+    """
     if parameters.uniform and not only_posteriors:
         _expect_model_1(text, parameters, counts, agree)
         return
@@ -354,7 +370,7 @@ def expectations(
             t_e, n, parameters.source_jump, source_near, cf, parameters.p_0, backward, null, jumps, scratch
         )
         _add_jumps(source_jumps, jumps, cf)
-        # Both by source position.
+        # The posteriors of both directions in the order of `cells`, Tx × Ty.
         for i in range(Tx):
             for j in range(Ty):
                 turned[i * Ty + j] = forward[j, i]
@@ -375,7 +391,10 @@ def expectations(
 
 @_compiled
 def evidence(p_DMST: Any, t_NMD: Any, types: Any, source_share_S: Any, target_share_T: Any, likely: Any, reach: int) -> Any:
-    """Compute `probability.evidence` of the position pairs `likely`, whose word-type pairs are `types[likely]`."""
+    """Return `probability.evidence` of the position pairs `likely`, whose word-type pairs are `types[likely]`.
+
+    The axes are directions D, models M, source positions S, target positions T, and word-type pairs N.
+    """
     _, M, S, T = p_DMST.shape
     features = np.empty((len(likely), 11 * M + 3))
     around = np.zeros((S + 2 * reach, T + 2 * reach))
@@ -383,6 +402,7 @@ def evidence(p_DMST: Any, t_NMD: Any, types: Any, source_share_S: Any, target_sh
     of_source, of_target, none_S, none_T = np.empty((S, 2)), np.empty((T, 2)), np.empty(S), np.empty(T)
     for m in range(M):
         of_source[:], of_target[:], none_S[:], none_T[:] = 0, 0, 1, 1
+        # The geometric mean of both directions, with a margin; outside the sentences, only their corners are linked.
         around[reach - 1, reach - 1] = around[reach + S, reach + T] = 1
         for i in range(S):
             for j in range(T):
@@ -399,10 +419,13 @@ def evidence(p_DMST: Any, t_NMD: Any, types: Any, source_share_S: Any, target_sh
         for n in range(len(likely)):
             i, j = likely[n] // T, likely[n] % T
             x, y = reach + i, reach + j
+            # The logits of the posterior probabilities, and log t, of both directions.
             for d in range(2):
                 p = min(max(float(p_DMST[d, m, i, j]), 1e-6), 1 - 1e-6)
                 features[n, d * M + m] = np.log(p / (1 - p))
                 features[n, (2 + d) * M + m] = np.log(t_NMD[types[likely[n]], m, d] + 1e-7)
+            # The probability that each word is NULL-aligned; the mean, and the greatest mean among the other links of each
+            # word; the next position pairs on the diagonal, and those near it.
             features[n, 4 * M + m], features[n, 5 * M + m] = none_T[j], none_S[i]
             mean = around[x, y]
             features[n, 6 * M + m] = mean
@@ -415,6 +438,7 @@ def evidence(p_DMST: Any, t_NMD: Any, types: Any, source_share_S: Any, target_sh
                 near += around[x + d, y + d - 1] + around[x - d, y - d + 1]
                 near += around[x + d - 1, y + d] + around[x - d + 1, y - d]
             features[n, 10 * M + m] = near
+    # The frequencies of both words, and the distance of their relative positions.
     for n in range(len(likely)):
         i, j = likely[n] // T, likely[n] % T
         features[n, -3], features[n, -2] = np.log(source_share_S[i]), np.log(target_share_T[j])

@@ -1,14 +1,14 @@
 """Priors of an aligner: counts of links, jumps and fertilities, in the format of eflomal.
 
-A file of priors has a count on each line, after its kind and with tabs between:
+A line of a file of priors consists of a kind, an event and its count, separated by tabs:
 
     LEX   source word, target word, count     links of the two words
     HMMF  jump, count                         jumps i − i′ between the source words of successive target words
     HMMR  jump, count                         jumps j − j′ between the target words of successive source words
-    FERF  source word, fertility, count       source words that generate so many target words
-    FERR  target word, fertility, count       target words that generate so many source words
+    FERF  source word, fertility, count       occurrences of the source word that generate this number of target words
+    FERR  target word, fertility, count       occurrences of the target word that generate this number of source words
 
-A word may be `<NULL>` in a line of the kind LEX.
+In a line of the kind LEX, one of the words may be `<NULL>`.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Priors(NamedTuple):
     reverse_jumps: Counter[int]
     """The same in the direction that generates the source."""
     forward_fertility: Counter[tuple[str, int]]
-    """How often a source word generates so many target words."""
+    """The number of occurrences of a source word that generate this number of target words."""
     reverse_fertility: Counter[tuple[str, int]]
-    """How often a target word generates so many source words."""
+    """The number of occurrences of a target word that generate this number of source words."""
 
     @classmethod
     def empty(cls) -> Priors:
@@ -51,10 +51,10 @@ class Priors(NamedTuple):
     def of_links(
         cls, source: Iterable[str], target: Iterable[str], forward: Iterable[str], reverse: Iterable[str]
     ) -> Priors:
-        """Count the links of a text, given as lines: of words, and of forward and of reverse links (`0-0 1-2`).
+        """Count the links of a text from lines of source words, target words, forward links and reverse links (`0-0 1-2`).
 
-        Words are separated by white space. Raises RnnsearchError for a link to a word that does not exist, and for different
-        numbers of lines.
+        Words are separated by white space. Raises RnnsearchError for a link to a word that does not exist, and if the
+        numbers of lines differ.
         """
         priors = cls.empty()
         for number, lines in enumerate(zip_longest(source, target, forward, reverse), start=1):
@@ -69,12 +69,14 @@ class Priors(NamedTuple):
     def _add(
         self, source: list[str], target: list[str], forward: list[tuple[int, int]], reverse: list[tuple[int, int]]
     ) -> None:
+        """Add the links, jumps and fertilities of a sentence pair."""
         for i, j in (*forward, *reverse):
             if i >= len(source) or j >= len(target):
                 raise RnnsearchError(f"the link {i}-{j} is outside of {len(source)} source and {len(target)} target words")
         self.lexicon.update((source[i], target[j]) for i, j in forward)
         _count_jumps(self.forward_jumps, [(j, i) for i, j in forward], len(source))
         _count_jumps(self.reverse_jumps, reverse, len(target))
+        # The fertility of a word is the number of its links in the direction in which it generates; only linked words count.
         for fertility, words, ends in (
             (self.forward_fertility, source, [i for i, _ in forward]),
             (self.reverse_fertility, target, [j for _, j in reverse]),
@@ -83,7 +85,7 @@ class Priors(NamedTuple):
 
     @classmethod
     def read(cls, lines: Iterable[str]) -> Priors:
-        """Read the lines of a file of priors. Counts of the same event are added."""
+        """Read the lines of a file of priors; counts of the same event are added. Raises RnnsearchError for other lines."""
         priors = cls.empty()
         for number, line in enumerate(lines, start=1):
             try:
@@ -93,6 +95,7 @@ class Priors(NamedTuple):
         return priors
 
     def _read(self, fields: list[str]) -> None:
+        """Add the count in the fields of a line. Raises ValueError if they are not those of a line of priors."""
         kind, *event, last = fields
         count = float(last)
         if not 0 <= count < math.inf:
@@ -121,10 +124,11 @@ class Priors(NamedTuple):
 
 
 def _count_jumps(jumps: Counter[int], links: list[tuple[int, int]], length: int) -> None:
-    """Count the jumps of links (generated word, generating word), from before the first word to behind the last.
+    """Count the jumps of links (generated word, generating word), from position −1 to the position after the last word.
 
-    Of a generated word with several links, the first counts as the end of a jump, and the last as the beginning of the next.
+    If a generated word has several links, a jump ends at the first of them, and the next one begins at the last.
     """
+    # `before` is the position from which the next jump starts.
     last, before = -1, -1
     for generated, generating in sorted(links, key=itemgetter(0)):
         if generated != last:

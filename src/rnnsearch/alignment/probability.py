@@ -1,4 +1,4 @@
-"""The probability of a link, which a small network predicts from all models and from the neighbouring links.
+"""The probability of a link, which a small neural network predicts from all models and from the neighbouring links.
 
 The posterior probabilities of the models that were trained to agree are overconfident, and those of the independent models
 are wrong more often. The network therefore receives them together with other features: whether one of the two words has
@@ -26,6 +26,7 @@ Ids = NDArray[np.integer]
 
 _REACH = 3
 """The greatest distance, in words, of the neighbouring position pairs."""
+# The features of each model, and the names of all features.
 _OF_MODELS = (
     *("logit forward", "logit backward", "t forward", "t backward", "forward null", "backward null"),
     *("mean", "rival of the source word", "rival of the target word", "next on the diagonal", "near the diagonal"),
@@ -40,11 +41,12 @@ WEIGHTS = Path(__file__).with_name("link_weights.json")
 def evidence(
     p_DMST: Floats, t_NMD: Floats, types: Ids, source_share_S: Floats, target_share_T: Floats, likely: Ids
 ) -> Floats:
-    """Return the features of the position pairs of a sentence pair that are `likely`, by number: position pairs × features.
+    """Return the features of some position pairs of a sentence pair: position pairs × features.
 
-    The other arguments are the posterior probabilities of both directions (forward and backward) of the agreeing and of the
-    independent models, the translation probabilities of word-type pairs, the type of each position pair, and the share of
-    each word in all words of the text.
+    `likely` are the numbers of these position pairs, i · T + j. The other arguments are the posterior probabilities of both
+    directions D (forward and backward) of the agreeing and the independent models M, for source positions S and target
+    positions T; the translation probabilities of N word-type pairs; the word-type pair of each position pair; and the share
+    of each word in all words of the text.
     """
     if compiled.loops:
         found: Floats = compiled.loops.evidence(
@@ -58,6 +60,7 @@ def evidence(
 
 def _evidence(p_DMST: Floats, t_STMD: Floats, source_share_S: Floats, target_share_T: Floats) -> Floats:
     """Return the features of every position pair: features × source words × target words."""
+    # The same as `loops.evidence`, for all position pairs at once.
     _, M, S, T = p_DMST.shape
     mean = np.sqrt(p_DMST[0] * p_DMST[1])
     # The geometric mean of both directions, with a margin of _REACH on all sides.
@@ -92,9 +95,9 @@ def _evidence(p_DMST: Floats, t_STMD: Floats, source_share_S: Floats, target_sha
 
 
 def probability(evidence_NK: Floats) -> Floats:
-    """Return the probability of N links, from their features.
+    """Return the probabilities of N links (N) from their features (N, K).
 
-    The network has a linear part and one hidden layer of tanh units on standardised features, and a sigmoid output.
+    The network has a linear part and one hidden layer of tanh units, both on standardised features, and a sigmoid output.
     """
     w = _weights()
     x_NK = (evidence_NK - w["mean"]) / w["deviation"]
@@ -104,6 +107,7 @@ def probability(evidence_NK: Floats) -> Floats:
 
 @cache
 def _weights() -> dict[str, Floats]:
+    """Read the weights of the network by name. Raises RnnsearchError if their file is damaged."""
     try:
         arrays: dict[str, Floats] = {name: np.array(values, np.float64) for name, values in read_json(WEIGHTS).items()}
         kinds, hidden = len(EVIDENCE), len(arrays.get("bias", ()))

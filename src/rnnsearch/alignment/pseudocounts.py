@@ -1,4 +1,4 @@
-"""What is known before a training, as pseudo-counts: `Priors`, or the models of an aligner that goes on learning."""
+"""Pseudo-counts from the prior knowledge of a training: from `Priors`, or from an aligner whose training continues."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ Doubles = NDArray[np.float64]
 def from_priors(priors: Priors, words: tuple[Words, Words], classes: int, reach: int) -> Pseudocounts:
     """Return the counts of `priors` for the words of a text.
 
-    Jumps count for class 0, and so, as the jumps of all classes together, also for words with few jumps of their own.
-    Fertilities are no parameters of these models.
+    Priors do not distinguish classes of words. Their jumps count for class 0 and, because each class is smoothed by the
+    jumps of all classes, also influence the other classes. The models have no fertilities.
     """
+    # The counts of word-type pairs, of words and of NULL-aligned words. Normalised forms of several words may be the same.
     numbers = [{word: n for n, word in enumerate(side.words)} for side in words]
     links: dict[int, float] = {}
     totals, nulls = [np.zeros(len(side)) for side in words], [np.zeros(len(side)) for side in words[::-1]]
@@ -31,6 +32,7 @@ def from_priors(priors: Priors, words: tuple[Words, Words], classes: int, reach:
             if word is not None:
                 nulls[side][word] += count
             continue
+        # A word's total also contains its links to words that do not occur in the text.
         for side, word in enumerate((e, f)):
             if word is not None:
                 totals[side][word] += count
@@ -50,6 +52,7 @@ def from_priors(priors: Priors, words: tuple[Words, Words], classes: int, reach:
 
 
 def _jumps(counts: Mapping[int, float], classes: int, reach: int) -> Doubles:
+    """Return counts of jumps as an array, classes × (2 · reach + 1), where only class 0 has jumps."""
     jumps = np.zeros((classes, 2 * reach + 1))
     for width, count in counts.items():
         jumps[0, min(max(width, -reach), reach) + reach] += count
@@ -65,16 +68,18 @@ def from_models(
 ) -> Pseudocounts:
     """Return the expected counts from which `models` were learned.
 
-    `numbers` are those that the words which the models know, `known`, have among the `words` of the text. The models keep
-    the probabilities of jumps and not their counts: from each word there are as many jumps as it has links.
+    `known` are the words of the models, `words` those of the text, and `numbers` the numbers of the former among the latter.
+    The models do not keep the counts of jumps but their probabilities, so the counts are estimated: as many jumps start from
+    a word as it has links.
     """
+    # The links of word-type pairs, whose keys are renumbered.
     lexicon = models.lexicon
     source, target = np.divmod(lexicon.keys, max(1, known[1].known))
     keys = numbers[0][source].astype(np.int64) * len(words[1]) + numbers[1][target]
     order = np.argsort(keys)
 
     def spread(values: Doubles, side: int) -> Doubles:
-        """Return the values of the words of a side, by their numbers in the text."""
+        """Return the values of the words of a side, indexed by their numbers in the text."""
         spread = np.zeros(len(words[side]))
         spread[numbers[side]] = values
         return spread
@@ -82,9 +87,11 @@ def from_models(
     jumps = []
     for side, jump in enumerate(models.jumps):
         middle = jump.shape[1] // 2
+        # The distribution of jumps of each old class, for all widths.
         of_class = jump[:, np.clip(np.arange(-reach, reach + 1), -middle, middle) + middle].astype(np.float64)
         of_class /= of_class.sum(1, keepdims=True)
-        # Words may be of another class now: the jumps of each are counted for its new class.
+        # The class of a word may have changed; its jumps are counted for its new class. `counts` are the jumps of words by
+        # their new and their old class.
         old, new = known[side].classes[: known[side].known], words[side].classes[numbers[side]]
         counts = np.zeros((len(jump), len(jump)))
         np.add.at(counts, (new, old), lexicon.totals.links[side])

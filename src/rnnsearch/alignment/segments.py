@@ -1,8 +1,8 @@
-"""Links in the positions of subwords, for the guided alignment of models with subwords.
+"""The conversion of links between words to links between subwords, for guided alignment in models with subwords.
 
-The subwords are given as a text, with a line of subwords for each line of words, by any of the usual segmenters: `▁` marks
-the beginning of a word (sentencepiece), `@@` that a word goes on (subword-nmt), `##` that a subword continues a word
-(WordPiece), and `￭` that a subword is joined to its neighbour (OpenNMT).
+The subwords are lines of text that correspond to the lines of words. They may come from any common segmenter: `▁` marks the
+beginning of a word (sentencepiece), `@@` a word that continues (subword-nmt), `##` a subword that continues a word
+(WordPiece), and `￭` a subword that is joined to its neighbour (OpenNMT).
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ _MARKS = re.compile(r"▁|￭|@@$|^##(?=.)")
 
 
 def segments(words: Sequence[str], subwords: Sequence[str]) -> list[list[int]]:
-    """Return for each word the positions of the subwords that have letters of it.
+    """Return for each word the positions of the subwords that contain letters of it.
 
-    Raises RnnsearchError unless the letters of the subwords are those of the words, up to compatibility (NFKC) and case. A
-    subword may have letters of several words, which are tokens then.
+    A subword may contain letters of several words, if these are tokens. Raises RnnsearchError unless words and subwords have
+    the same letters, apart from case and compatibility forms (NFKC).
     """
     parts = [_letters(_MARKS.sub("", subword)) for subword in subwords]
     letters = list(map(_letters, words))
     if "".join(parts) != "".join(letters):
         raise RnnsearchError(f"the subwords {shown(' '.join(subwords))} are not those of {shown(' '.join(words))}")
+    # The word of each letter; the letters of a subword are the next ones of the sentence.
     owners = [number for number, word in enumerate(letters) for _ in word]
     of_words: list[list[int]] = [[] for _ in words]
     place = 0
@@ -44,4 +45,5 @@ def spread(links: Iterable[tuple[int, int]], source: Sequence[Sequence[int]], ta
 
 
 def _letters(text: str) -> str:
+    """Return the text in the form in which words and subwords are compared."""
     return unicodedata.normalize("NFKC", text).casefold().replace(" ", "")

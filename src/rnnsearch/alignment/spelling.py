@@ -1,4 +1,4 @@
-"""The similarity of the spellings of two words, by which names, numbers and cognates are likely translations."""
+"""The similarity of the spellings of two words, which makes names, numbers and cognates probable translations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 _BITS = 256
 """The number of hash values of letter pairs."""
 _ALIKE = 0.55
-"""Dice coefficients up to this count as no similarity."""
+"""Dice coefficients up to this value count as zero."""
 _BLOCK = 1 << 18
 """The number of word-type pairs that are compared at a time."""
 _ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(1, dtype=np.uint8)
@@ -40,12 +40,13 @@ def likeness(
 
 
 def letter_pairs(words: Sequence[str]) -> NDArray[np.uint8]:
-    """Return the letter pairs of each word, without accents and with marks of its ends, hashed to a set of bits."""
+    """Return the set of letter pairs of each word as a bit vector of hash values: words × bytes."""
     bits = np.zeros((len(words), _BITS // 8), np.uint8)
     for number, word in enumerate(words):
-        # Without accents, between marks of its beginning and end.
+        # The letters without accents, between marks of the beginning and the end of the word.
         letters = "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
         letters = f"^{letters}$"
+        # Each pair sets the bit of its hash value; pairs with the same hash value count as the same.
         for start in range(len(letters) - 1):
             place = zlib.crc32(letters[start : start + 2].encode("utf-8", "surrogatepass")) % _BITS
             bits[number, place // 8] |= np.uint8(1 << place % 8)

@@ -1,7 +1,7 @@
 """Lexical translation tables, counted from the links of a text, in the formats of other programs.
 
 A line of a table is `translation word probability`, with p(translation | word), the relative frequency of the links. A word
-without a link counts as linked to `NULL`. The ending of a file's name says what it holds, and `.gz` that it is compressed:
+without a link counts as linked to `NULL`. The ending of a file's name determines the kind of table, and `.gz` compression:
 
     .s2t, .f2e   p(target | source), as extract_lex (for Marian's `--shortlist`), and as Moses and bicleaner
     .t2s, .e2f   p(source | target)
@@ -25,13 +25,13 @@ from rnnsearch.errors import RnnsearchError
 NULL = "NULL"
 ENDINGS = (".s2t", ".t2s", ".f2e", ".e2f", ".vmap")
 _TRANSLATIONS = 50
-"""The number of translations of a word in a vocabulary map, and of frequent words that are always in it."""
+"""The number of translations of each word in a vocabulary map, and of the frequent words that are always in it."""
 
 _Counts: TypeAlias = dict[str, Counter[str]]
 
 
 def kind_of_table(path: Path) -> str:
-    """Return the ending of a table's name that says what it holds. Raises RnnsearchError for any other ending."""
+    """Return the ending of a file's name that determines the kind of table. Raises RnnsearchError for any other ending."""
     ending = (path.with_suffix("") if path.suffix == ".gz" else path).suffix
     if ending not in ENDINGS:
         raise RnnsearchError(
@@ -49,7 +49,8 @@ class Tables:
         self._of_target: _Counts = {}
 
     def add(self, source: Sequence[str], target: Sequence[str], links: Iterable[tuple[int, int]]) -> None:
-        """Count the links of a sentence pair, and its words that have none."""
+        """Count the links of a sentence pair, and its words without links as linked to NULL."""
+        # The linked words, and the words of either side without a link, which are linked to NULL.
         links = list(links)
         pairs = [(source[i], target[j]) for i, j in links]
         for words, side in ((source, 0), (target, 1)):
@@ -61,7 +62,7 @@ class Tables:
             self._of_target.setdefault(other, Counter())[one] += 1
 
     def write(self, path: Path) -> None:
-        """Write the table that the name of this file asks for; it is written whole or not at all."""
+        """Write a table of the kind that the name of the file determines; it is written whole or not at all."""
         kind = kind_of_table(path)
         if kind == ".vmap":
             lines = self._vocabulary_map()
@@ -70,13 +71,13 @@ class Tables:
             counts = self._of_source if kind in (".s2t", ".f2e") else self._of_target
             lines = _lines(counts, np.float32 if kind in (".s2t", ".t2s") else np.float64)
         with atomic_write(path) as temporary, temporary.open("wb") as file:
-            # Without a time and a name, the same table is the same bytes.
+            # Without a time and a file name, equal tables have equal bytes.
             out = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if path.suffix == ".gz" else file
             with io.TextIOWrapper(out, "utf-8", newline="\n", write_through=True) as text:
                 text.writelines(lines)
 
     def _vocabulary_map(self) -> Iterator[str]:
-        """Yield `word TAB translations` for each source word; those of no word are the most frequent target words."""
+        """Yield `word TAB translations` for each source word; the empty word has the most frequent target words."""
         words = Counter({word: counts.total() for word, counts in self._of_target.items() if word != NULL})
         yield f"\t{' '.join(_most_frequent(words))}\n"
         for word, counts in sorted(self._of_source.items()):
@@ -86,6 +87,7 @@ class Tables:
 
 
 def _lines(of_word: Mapping[str, Counter[str]], precision: type[np.floating]) -> Iterator[str]:
+    """Yield the lines of a table, sorted by word and translation."""
     for word, counts in sorted(of_word.items()):
         total = precision(counts.total())
         for other, count in sorted(counts.items()):
@@ -93,4 +95,5 @@ def _lines(of_word: Mapping[str, Counter[str]], precision: type[np.floating]) ->
 
 
 def _most_frequent(counts: Counter[str]) -> list[str]:
+    """Return the most frequent words; words of equal frequency are in alphabetical order."""
     return sorted(sorted(counts), key=lambda word: -counts[word])[:_TRANSLATIONS]

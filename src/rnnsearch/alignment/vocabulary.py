@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 STEM = 4
 """The number of letters of a stem."""
 CLASSES = 50
-"""The number of most frequent words that are classes of their own; all other words are of class 0."""
+"""The number of most frequent words with a class of their own; all other words are of class 0."""
 _MARKS = frozenset((".", "!", "?", "…", "...", ":", ";", ","))
 """Punctuation marks with a common stem, because one mark is often translated by another."""
 _SAME = str.maketrans({"’": "'", "‘": "'", "`": "'", "«": '"', "»": '"', "“": '"', "”": '"', "„": '"', "–": "-", "—": "-"})
 
 
 def normalize(word: str) -> str:
-    """Return the form under which a word is counted: in lower case, with unified apostrophes, quotation marks and dashes."""
+    """Return the form in which a word is counted: in lower case, with unified apostrophes, quotation marks and dashes."""
     return unicodedata.normalize("NFKC", word).translate(_SAME).lower().replace("œ", "oe")
 
 
@@ -37,7 +37,7 @@ class Words:
     def __init__(self, words: Iterable[str] = (), frequencies: NDArray[np.int64] | None = None) -> None:
         self.words: list[str] = []
         self._numbers: dict[str, int] = {}
-        self._written: dict[str, int] = {}  # by the word as it is written, so that each is normalised once
+        self._written: dict[str, int] = {}  # by the form before normalisation, so that each is normalised once
         self._stems: dict[str, int] = {}
         self._stem_of = array("i")
         for word in words:
@@ -56,7 +56,7 @@ class Words:
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """The share of each word in the occurrences of its stem; a new word counts as if it had occurred once."""
+        """The relative frequency of each word among the words of its stem; a new word counts as if it had occurred once."""
         counts = np.maximum(self.frequencies, 1)
         of_stem = np.bincount(self.stems[: self.known], self._frequencies, minlength=len(self._stems))
         return np.asarray(counts / np.maximum(of_stem[self.stems], counts))
@@ -89,17 +89,18 @@ class Words:
             yield number
 
     def by_stem(self, frequencies: NDArray[np.int64]) -> tuple[Words, NDArray[np.int32]]:
-        """Return the words with these frequencies, renumbered so that a stem's are adjacent, and the new number of each."""
+        """Return the words with these frequencies, renumbered so that words of a stem are adjacent, and the new numbers."""
         order = np.argsort(self.stems, kind="stable")
         numbers = np.empty(len(order), np.int32)
         numbers[order] = np.arange(len(order), dtype=np.int32)
         return Words((self.words[n] for n in order), frequencies[order]), numbers
 
     def copy(self) -> Words:
-        """Return the words of the training text alone, as a copy to which those of another text may be added."""
+        """Return a copy of the words of the training text, to which the words of another text may be added."""
         return Words(self.words[: self.known], self._frequencies)
 
     def _add(self, word: str) -> int:
+        """Return the number of a normalised word, which is added if it is new."""
         number = self._numbers.setdefault(word, len(self.words))
         if number == len(self.words):
             self.words.append(word)

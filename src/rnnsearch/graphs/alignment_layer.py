@@ -1,4 +1,4 @@
-"""The alignment layer as a graph: which words of two given sentences are translations of each other.
+"""The alignment layer as a graph, which predicts the word links between two given sentences.
 
 The equations are those of `rnnsearch.model.alignment_layer.AlignmentLayer`.
 """
@@ -18,14 +18,16 @@ _FAR = -1e4
 def alignment_layer(
     config: ModelConfig, weights: Weights, layer: Weights, precision: Precision = "fp32", signed: bool = False
 ) -> Graph:
-    """The graph of an alignment layer, for sentences whose translations have been read step by step.
+    """Return the graph of an alignment layer, for sentence pairs whose translations were forced through the decoder.
 
-    Inputs: `words` (sentences, positions) and `lengths`, those of the encoder; `target_words` (sentences, steps) with the
-    end symbol and any ids after it, and `target_lengths`; `annotations` of the encoder; `states` s_0 … s_Ty (sentences,
-    steps + 1, N), and `alpha` (sentences, steps, positions).
+    Inputs: `words` (sentences, positions) and `lengths` as for the encoder; `target_words` (sentences, steps) with the end
+    symbol and any ids after it, and `target_lengths`; `annotations` of the encoder; `states` s_0 … s_Ty (sentences, steps +
+    1, N), and `alpha` (sentences, steps, positions).
 
-    Output: `probabilities` p_ij of a link (sentences, steps, positions); those of end symbols and padding mean nothing.
+    Output: the `probabilities` p_ij of links (sentences, steps, positions); those of end symbols and padding are
+    meaningless.
     """
+    # The inputs.
     net = Network("alignment_layer", config, weights | layer, precision, signed)
     graph, N = net.graph, config.hidden_size
     words_BS = graph.input("words", "int64", "sentences", "positions")
@@ -37,6 +39,7 @@ def alignment_layer(
     states_BXN = graph.input("states", "float32", "sentences", "states", N)
     alpha_BTS = graph.input("alpha", "float32", "sentences", "steps", "positions")
 
+    # Masks of the words and position pairs that are no padding, and the relative positions of words.
     inside_BS, places_BS = _positions(net, words_BS, lengths_B)
     inside_BT, target_places_BT = _positions(net, target_words_BT, target_lengths_B)
     inside_BS1, inside_BT1 = graph.insert_axis(inside_BS, 2), graph.insert_axis(inside_BT, 2)
@@ -77,7 +80,7 @@ def alignment_layer(
 
 
 def _positions(net: Network, words_BX: Tensor, lengths_B: Tensor) -> tuple[Tensor, Tensor]:
-    """Whether each position belongs to its sentence, (B, X), and its place in the sentence, from 0 to 1."""
+    """Return a mask (B, X) of the positions that belong to a sentence, and their relative positions (B, X), from 0 to 1."""
     graph = net.graph
     positions_X, lengths_B1 = graph.positions(words_BX, 1), graph.insert_axis(lengths_B, 1)
     places_BX = (graph.cast(positions_X, "float32") + 0.5) / graph.cast(lengths_B1, "float32")
@@ -85,13 +88,13 @@ def _positions(net: Network, words_BX: Tensor, lengths_B: Tensor) -> tuple[Tenso
 
 
 def _slice(net: Network, steps_BTX: Tensor, start: int, end: int | None) -> Tensor:
-    """The steps from `start` to before `end`."""
+    """Return the steps from `start` to before `end`; None stands for the end."""
     last = np.iinfo(np.int64).max if end is None else end
     bounds = [net.graph.constant(np.array([number], np.int64)) for number in (start, last, 1)]
     return net.graph.apply("Slice", steps_BTX, *bounds)
 
 
 def _next(net: Network, steps_BTX: Tensor) -> Tensor:
-    """What the next step has; the last one has nothing after it."""
+    """Return the values of the next step in place of each step's own; zero at the last step."""
     pads = net.graph.constant(np.array([0, 0, 0, 0, 1, 0], np.int64))
     return net.graph.apply("Pad", _slice(net, steps_BTX, 1, None), pads)

@@ -1,4 +1,4 @@
-"""The encoder as a graph: from words to everything that the decoder reads (section 3.2, appendix A.2.1)."""
+"""The encoder as a graph, from words to all inputs of the decoder (section 3.2, appendix A.2.1)."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def encoder(
     *,
     for_search: bool = False,
 ) -> Graph:
-    """The graph of the encoder.
+    """Return the graph of the encoder.
 
-    Inputs: `words` (sentences, positions), the ids of each sentence with the end symbol, and any ids after it; and
+    Inputs: `words` (sentences, positions), the word ids of each sentence with its end symbol, and any ids after it; and
     `lengths` (sentences), which count the end symbol.
 
     Outputs: `annotations` h_j (sentences, positions, C); `keys` (sentences, positions, A), if the alignment model has them;
-    `values` (sentences, positions, Y), what the decoder makes a context of; and `state` (sentences, X), with which
-    a translation begins.
+    `values` (sentences, positions, Y), whose weighted means replace the contexts; and `state` (sentences, X), the initial
+    state of the decoder.
 
-    `for_search`, the embeddings `x` (sentences, positions, E) of the words take the place of `words`: their matrix is not in
-    the graph, where it would be a second time in memory.
+    With `for_search`, the graph reads the embeddings `x` (sentences, positions, E) instead of `words`, because a matrix of
+    embeddings in the graph would be a second copy in memory.
     """
     net = Network("encoder", config, weights, precision, signed, for_file=not for_search)
     graph = net.graph
@@ -41,6 +41,7 @@ def encoder(
         x_BSE = net.embedding(graph.input("words", "int64", *axes), "encoder.E")
     lengths_B = graph.input("lengths", "int64", "sentences")
 
+    # The bidirectional recurrence, and the extra layers with their residual connections; then the annotations.
     lengths32_B = graph.cast(lengths_B, "int32")
     x_SBE = graph.apply("Transpose", x_BSE, perm=[1, 0, 2])
     h_SBC = cells.unroll(net, "encoder", x_SBE, lengths32_B)
@@ -49,6 +50,7 @@ def encoder(
     annotations_BSC = graph.apply("Transpose", net.norm(h_SBC, "encoder.norm"), perm=[1, 0, 2])
     summary_BN = _summary(net, annotations_BSC, lengths_B)
 
+    # What the decoder reads: keys U_a h_j, values [C; C_o; …] h_j, and its initial state.
     layout = Layout.of(net)
     graph.output("annotations", annotations_BSC, "float32", "sentences", "positions", layout.context_size)
     if attention.has_keys(net):
@@ -66,11 +68,12 @@ def encoder(
 
 
 def _summary(net: Network, annotations_BSC: Tensor, lengths_B: Tensor) -> Tensor:
-    """h←_1 of a bidirectional encoder, h→_Tx of a forward-only one, (B, N)."""
+    """Return h←_1 of a bidirectional encoder, or h→_Tx of a forward-only one, (B, N)."""
     graph, N = net.graph, net.config.hidden_size
     if net.config.bidirectional:
         first_B1C = graph.apply("Slice", annotations_BSC, *_slice(net, 0, 1, axis=1))
         return graph.split(graph.remove_axis(first_B1C, 1), [N, N])[1]
+    # The last state of the forward recurrence is that of the end symbol.
     last_B = graph.apply("Sub", lengths_B, graph.constant(np.int64(1)))
     return graph.apply("GatherND", annotations_BSC, graph.insert_axis(last_B, 1), batch_dims=1)
 
@@ -80,9 +83,13 @@ def _slice(net: Network, start: int, end: int, axis: int) -> list[Tensor]:
 
 
 def _first_state(net: Network, summary_BN: Tensor, layout: Layout) -> Tensor:
-    """s_0 = tanh(W_s h←_1 + b_s); everything else in a state is zero, but κ_0 = −1 of a `monotonic` model."""
+    """Return the initial state (B, X), with s_0 = tanh(W_s h←_1 + b_s) (appendix A.2.2).
+
+    The other parts of a state are zero, except for κ_0 = −1 of a `monotonic` model.
+    """
     graph = net.graph
     s_BN = graph.apply("Tanh", net.affine(summary_BN, Affine("decoder.W_s", "decoder.b_s")))
+    # The constant part of the state, repeated for each sentence; the memory is at its end.
     rest = np.zeros((1, layout.size - net.config.hidden_size), np.float32)
     rest[:, rest.shape[1] - layout.memory :] = -1.0
     if not rest.size:

@@ -1,4 +1,4 @@
-"""The graphs of a model in ONNX Runtime, as functions of NumPy arrays."""
+"""The execution of graphs by ONNX Runtime, as functions of NumPy arrays."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 Arrays = dict[str, NDArray[Any]]
 
 POSITIONS = 8
-"""Sources are padded to a multiple of this number of positions: some products add so many terms at a time."""
+"""Sources are padded to a multiple of this number of positions, because some products sum this many terms at a time."""
 
 
 class Runnable:
     """A graph that ONNX Runtime has loaded."""
 
     def __init__(self, graph: Graph, threads: int = 1) -> None:
-        """The graph loses its constants to the runtime, and cannot be used again."""
+        """Load a graph. Its constants are handed over to the runtime, so that the graph cannot be used again."""
+        # Memory is returned to the system before and after the constants exist twice, so that the peak is low.
         file, constants = graph.hand_over()
         _give_back()
         self._session = session(file, threads, constants)
@@ -42,17 +43,16 @@ class Runnable:
         self.outputs = [one.name for one in self._session.get_outputs()]
 
     def __call__(self, arrays: Mapping[str, NDArray[Any]], outputs: Sequence[str] = ()) -> Arrays:
-        """The outputs of these names, or all, for the inputs among `arrays`."""
+        """Return the outputs with these names (default: all), computed from the inputs among `arrays`."""
         names = list(outputs) or self.outputs
         found = self._session.run(names, {name: arrays[name] for name in self.inputs})
         return dict(zip(names, found, strict=True))
 
 
 def session(file: bytes, threads: int = 1, constants: Mapping[str, NDArray[Any]] | None = None) -> InferenceSession:
-    """A session of ONNX Runtime on the CPU; `constants` are those that the file does not contain.
+    """Return a session of ONNX Runtime on the CPU; `constants` are those that the file does not contain.
 
-    The runtime copies them, packs matrices for its products, and keeps nothing else of these. It is told to report nothing
-    to its makers, and to keep no identity.
+    The runtime copies the constants, and keeps matrices only in the layout of its products. Its telemetry is disabled.
     """
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime  # 0.1 s, which commands that do not translate need not wait for
@@ -60,8 +60,8 @@ def session(file: bytes, threads: int = 1, constants: Mapping[str, NDArray[Any]]
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.log_severity_level = 3
-    options.enable_mem_pattern = False  # it is for inputs of few different shapes
-    # The int8 matrices of an encoder become float32 once, and not in every call.
+    options.enable_mem_pattern = False  # memory patterns only help with inputs of few different shapes
+    # With this entry, the int8 matrices of an encoder are converted to float32 once, instead of in every call.
     options.add_session_config_entry("session.disable_quant_qdq", "1")
     if constants:
         values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in constants.values()]
@@ -70,7 +70,7 @@ def session(file: bytes, threads: int = 1, constants: Mapping[str, NDArray[Any]]
 
 
 def _give_back() -> None:
-    """Give memory that was needed for a moment back to the system, where the C library would keep it (glibc)."""
+    """Return free memory, which the C library would keep, to the system. It has an effect with glibc only."""
     if sys.platform == "linux":
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
         if trim is not None:
@@ -78,9 +78,9 @@ def _give_back() -> None:
 
 
 class Engine:
-    """A trained model that runs in ONNX Runtime: `encode` sentences, then `step` after step.
+    """A trained model that runs in ONNX Runtime: call `encode` for sentences, and then `step` for each word.
 
-    The arrays are those of `graphs.encoder` and `graphs.step`, by their names.
+    The arrays have the names and the shapes of the inputs and outputs of `graphs.encoder` and `graphs.step`.
     """
 
     def __init__(self, config: ModelConfig, weights: Weights, precision: Precision = "fp32", threads: int = 1) -> None:
@@ -90,7 +90,11 @@ class Engine:
         self._step = Runnable(step(config, weights, precision, signed), threads)
 
     def encode(self, words_BS: NDArray[np.int64], lengths_B: NDArray[np.int64]) -> Arrays:
-        """`annotations`, `keys`, `values`, `lengths` and the first `state` of sentences, and the first `alpha_before`."""
+        """Encode word ids (B, S) with lengths (B), which count the end symbol.
+
+        Returns `annotations`, `keys`, `values` and `lengths` of the sentences, and their first `state` and `alpha_before`.
+        """
+        # Products of a single row would sum in another order, so there are at least two sentences.
         B, S = len(words_BS), -(-words_BS.shape[1] // POSITIONS) * POSITIONS
         words_BS = np.pad(words_BS, ((0, B == 1), (0, S - words_BS.shape[1])))
         arrays = {"words": words_BS, "lengths": np.resize(lengths_B, len(words_BS))}
@@ -106,15 +110,18 @@ class Engine:
         count: int,
         outputs: Sequence[str] = ("best", "best_log_p"),
     ) -> Arrays:
-        """Extend hypotheses by words and predict the next ones: these outputs, and the next `state` and `alpha_before`.
+        """Extend hypotheses by words, and return these outputs and the next `state` and `alpha_before`.
 
-        `source` and the first `state` are what `encode` has returned; any later `state` is what this method has.
+        `parents` (Q, K) are the rows of the state that the hypotheses continue, and `words` (Q, K) the words by which they
+        do so; `count` is the number of best words. `source` and the first `state` are the result of `encode`; later states
+        are results of this method.
         """
         (Q, K), aligns = parents_QK.shape, "alpha" in self._step.outputs
         arrays = {**source, "state": state["state"], "parents": parents_QK, "words": words_QK}
         if "alpha_before" in self._step.inputs:
             arrays["alpha_before"] = state["alpha_before"]
-        if Q * K == 1:  # a matrix of one row is multiplied in another order
+        # Products of a single row would sum in another order, so a single hypothesis is computed twice.
+        if Q * K == 1:
             per_sentence = ("keys", "values", "lengths", "parents", "words")
             arrays |= {name: np.repeat(arrays[name], 2, axis=0) for name in per_sentence if name in arrays}
         arrays["count"] = np.array([count], np.int64)
@@ -128,7 +135,10 @@ class Engine:
 
 @cache
 def signed_products_are_exact() -> bool:
-    """Whether products of unsigned activations and signed weights are exact here: on AVX2 without VNNI, they saturate."""
+    """Whether int8 products of unsigned activations and signed weights are exact on this CPU; with AVX2 but without VNNI,
+    their sums saturate.
+    """
+    # The largest possible sum of 64 products shows whether any saturates.
     graph = Graph("probe")
     q = graph.input("q", "uint8", "rows", 64)
     w = graph.constant(np.full((64, 64), 127, np.int8))

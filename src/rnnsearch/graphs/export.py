@@ -1,4 +1,4 @@
-"""A folder with the graphs of a model, which other programs can use without rnnsearch: `rnnsearch export --onnx`."""
+"""The export of a model as ONNX graphs, which other programs can use without rnnsearch: `rnnsearch export --onnx`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ _SUBWORDS = "They are subwords, into which the sentencepiece models `source.subw
 def export_graphs(folder: Path, output: Path, precision: Precision) -> None:
     """Write the graphs of the model in `folder` into the folder `output`, with vocabularies, a README and a script.
 
-    Each graph is loaded by ONNX Runtime before it is written. Raises RnnsearchError if `output` has graphs already.
+    ONNX Runtime loads each graph before it is written, so that no unusable graph is exported. Raises RnnsearchError if
+    `output` already contains graphs, or if the model needs a plugin.
     """
     if (output / STEP).exists():
         raise RnnsearchError(f"{output}: there are graphs in it already; give another folder to --onnx")
@@ -86,7 +87,7 @@ def export_graphs(folder: Path, output: Path, precision: Precision) -> None:
 
 
 def _table(file: str, graph: Graph) -> str:
-    """The inputs and outputs of a graph."""
+    """Return the section of the README that lists the inputs and outputs of a graph."""
     rows = [
         f"| {kind} | `{name}` | {element_type} | {', '.join(map(str, axes))} |\n"
         for kind, group in (("input", graph.inputs), ("output", graph.outputs))

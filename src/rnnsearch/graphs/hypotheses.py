@@ -1,4 +1,7 @@
-"""Which hypothesis is whose: as rows (R, X), one after the other, and as a grid (Q, K, X), sentence by sentence."""
+"""The arrangement of the hypotheses of sentences: as rows (R, X), or as a grid (Q, K, X) with K hypotheses per sentence.
+
+A step computes cells and readout on rows, and the attention on a grid, since the hypotheses of a sentence share its keys.
+"""
 
 from __future__ import annotations
 
@@ -8,34 +11,38 @@ from rnnsearch.graphs.graph import Graph, Tensor
 
 
 class Rectangle:
-    """K hypotheses of each sentence: inputs and outputs are grids, and row q K + k is hypothesis k of sentence q."""
+    """The same number K of hypotheses for each sentence: row q K + k is hypothesis k of sentence q.
+
+    The inputs and outputs of the graph are grids.
+    """
 
     def __init__(self, graph: Graph) -> None:
-        """Inputs: `parents`, `words` (sentences, hypotheses)."""
+        """Declare the inputs `parents` and `words` (sentences, hypotheses)."""
         self.graph = graph
         self._axes = ("sentences", "hypotheses")
         parents_QK = graph.input("parents", "int64", *self._axes)
         words_QK = graph.input("words", "int64", *self._axes)
         self.shape_QK = graph.apply("Shape", parents_QK)
+        # Inside the graph, hypotheses are rows.
         self.parents_R, self.words_R = graph.reshape(parents_QK, -1), graph.reshape(words_QK, -1)
 
     def grid(self, rows_RX: Tensor) -> Tensor:
-        """Rows (R, X) as a grid (Q, K, X)."""
+        """Convert rows (R, X) to a grid (Q, K, X)."""
         return self._reshaped(rows_RX)
 
     def rows(self, grid_QKX: Tensor, width: int = -1) -> Tensor:
-        """A grid (Q, K, X) as rows (R, X)."""
+        """Convert a grid (Q, K, X) to rows (R, X)."""
         return self._flat(grid_QKX) if width < 0 else self.graph.reshape(grid_QKX, -1, width)
 
     def shared(self, of_sentence_QX: Tensor) -> Tensor:
-        """What all hypotheses of a sentence share (Q, X), for each of them (R, X)."""
+        """Repeat the values of each sentence (Q, X) for each of its hypotheses (R, X)."""
         graph = self.graph
         width = graph.apply("Shape", of_sentence_QX, start=1, end=2)
         of_sentence_Q1X = graph.insert_axis(of_sentence_QX, 1)
         return self.rows(graph.apply("Expand", of_sentence_Q1X, graph.join([self.shape_QK, width])))
 
     def output(self, name: str, rows_RX: Tensor, element_type: str, size: int | str) -> None:
-        """Let the graph return these rows."""
+        """Declare these rows as an output of the graph, with `size` columns."""
         self.graph.output(name, self.grid(rows_RX), element_type, *self._axes, size)
 
     def _reshaped(self, rows_RX: Tensor) -> Tensor:
@@ -49,14 +56,14 @@ class Rectangle:
 
 
 class Ragged(Rectangle):
-    """Any number of hypotheses of each sentence: inputs and outputs are rows.
+    """Different numbers of hypotheses per sentence. The inputs and outputs of the graph are rows.
 
-    `grid` (sentences, hypotheses) has the rows of each sentence, some of them twice where it has fewer than others, and
-    `places` (rows) the place of each row in the flattened grid.
+    `grid` (sentences, hypotheses) holds the row numbers of each sentence; a sentence with fewer hypotheses than others
+    repeats one of them. `places` (rows) holds the place of each row in the flattened grid.
     """
 
     def __init__(self, graph: Graph) -> None:
-        """Inputs: `parents`, `words`, `places` (rows) and `grid` (sentences, hypotheses)."""
+        """Declare the inputs `parents`, `words` and `places` (rows), and `grid` (sentences, hypotheses)."""
         self.graph = graph
         self.parents_R, self.words_R = graph.input("parents", "int64", "rows"), graph.input("words", "int64", "rows")
         self._grid_QK = graph.input("grid", "int64", "sentences", "hypotheses")

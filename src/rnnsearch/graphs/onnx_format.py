@@ -1,7 +1,7 @@
-"""The ONNX file format, as far as these graphs need it: Protocol Buffers, under the field numbers of `onnx.proto`.
+"""A writer of the ONNX file format, as far as these graphs need it: Protocol Buffers with the field numbers of `onnx.proto`.
 
-ONNX Runtime reads this format by itself. The package `onnx`, which could write it too, would add 33 MB to every installation
-that translates; only the tests use it, to check what is written here.
+The package `onnx` could write this format too, but would add 33 MB to every installation that translates; only the tests use
+it, to check the files that this module writes.
 """
 
 from __future__ import annotations
@@ -14,22 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 IR_VERSION, OPSET = 10, 21
-"""The versions of the format and of the operators: what ONNX Runtime reads from 1.20 on."""
+"""The versions of the format and of the operators, which ONNX Runtime supports since 1.20."""
 
 ELEMENT_TYPES = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9}
 """The types of elements by their names in NumPy (`TensorProto.DataType`)."""
 
 _VARINT, _BYTES, _FIXED32 = 0, 2, 5
+"""The wire types of Protocol Buffers."""
 
 Field = int | float | str | bytes
 
 
 def message(*fields: tuple[int, Field]) -> bytes:
-    """A message of these fields: numbers of fields, and their values. A message within a message is a value of bytes."""
+    """Encode a message with these fields, pairs of a field number and a value. A nested message is a value of bytes."""
     return b"".join(part for number, value in fields for part in _field(number, value))
 
 
 def _field(number: int, value: Field) -> tuple[bytes, ...]:
+    """Encode a field: its number and wire type, and its value, which the length precedes if it is not of a fixed size."""
     if isinstance(value, int):
         return _varint(number << 3 | _VARINT), _varint(value)
     if isinstance(value, float):
@@ -40,9 +42,10 @@ def _field(number: int, value: Field) -> tuple[bytes, ...]:
 
 
 def _varint(number: int) -> bytes:
-    """Seven bits in a byte, the lowest first; a negative number is that of 64 bits."""
+    """Encode an integer as a varint, seven bits per byte, the lowest first; negative numbers have 64 bits."""
     number &= (1 << 64) - 1
     written = bytearray()
+    # The highest bit of a byte tells that another byte follows.
     while number > 127:
         written.append(number & 127 | 128)
         number >>= 7
@@ -51,29 +54,31 @@ def _varint(number: int) -> bytes:
 
 
 def tensor(name: str, array: NDArray[Any]) -> bytes:
-    """A `TensorProto` with the values of an array."""
+    """Encode an array as a `TensorProto`."""
+    # The fields are dims, data_type, name and raw_data, which is little-endian.
     little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
     sizes = [(1, size) for size in array.shape]
     return message(*sizes, (2, ELEMENT_TYPES[array.dtype.name]), (8, name), (9, little.tobytes()))
 
 
 def external_tensor(name: str, array: NDArray[Any]) -> bytes:
-    """A `TensorProto` of an array whose values are handed to the runtime beside the file."""
+    """Encode a `TensorProto` without the values of an array, which the runtime receives separately."""
+    # The fields are dims, data_type, name, external_data and data_location (EXTERNAL).
     sizes = [(1, size) for size in array.shape]
     place = message((1, "location"), (2, "memory"))
     return message(*sizes, (2, ELEMENT_TYPES[array.dtype.name]), (8, name), (13, place), (14, 1))
 
 
 def value_info(name: str, element_type: str, axes: Sequence[int | str]) -> bytes:
-    """A `ValueInfoProto`: the type and the shape of an input or output. An axis has a size, or a name for any size."""
+    """Encode a `ValueInfoProto`: the type and the shape of an input or output. A string names an axis of any size."""
     shape = message(*((1, message((1, axis) if isinstance(axis, int) else (2, axis))) for axis in axes))
     return message((1, name), (2, message((1, message((1, ELEMENT_TYPES[element_type]), (2, shape))))))
 
 
 def node(operator: str, inputs: Iterable[str], outputs: Iterable[str], attributes: Mapping[str, Any]) -> bytes:
-    """A `NodeProto`: one operator, the names of the tensors that it reads (empty for one left out) and writes.
+    """Encode a `NodeProto`: an operator, and the names of its inputs (empty for an omitted one) and outputs.
 
-    An operator that is not of the standard has its domain before its name: `com.microsoft.MatMulIntegerToFloat`.
+    The name of an operator outside the standard begins with its domain: `com.microsoft.MatMulIntegerToFloat`.
     """
     domain, _, name = operator.rpartition(".")
     fields: list[tuple[int, Field]] = [(1, tensor) for tensor in inputs]
@@ -83,7 +88,7 @@ def node(operator: str, inputs: Iterable[str], outputs: Iterable[str], attribute
 
 
 def _attribute(name: str, value: int | float | str | Sequence[int]) -> bytes:
-    """An `AttributeProto`."""
+    """Encode an `AttributeProto`: a number, a string, or a list of integers."""
     if isinstance(value, float):
         return message((1, name), (2, value), (20, 1))
     if isinstance(value, int):
@@ -101,7 +106,7 @@ def model(
     outputs: Iterable[bytes],
     metadata: Mapping[str, str],
 ) -> bytes:
-    """A `ModelProto`: a whole file."""
+    """Encode a `ModelProto`, a whole file, from its encoded parts."""
     fields: list[tuple[int, Field]] = [(1, one) for one in nodes]
     fields += [(2, name), *((5, one) for one in constants)]
     fields += [*((11, one) for one in inputs), *((12, one) for one in outputs)]

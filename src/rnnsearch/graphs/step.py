@@ -1,4 +1,4 @@
-"""A step of the decoder as a graph: extend hypotheses by words, attend, predict the next word (appendix A.2.2)."""
+"""A step of the decoder as a graph, which extends hypotheses by words and predicts the next word (appendix A.2.2)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rnnsearch.graphs.state import Layout, generates_first, layer_names
 from rnnsearch.graphs.weights import Weights
 
 GROUP = 32
-"""The number of words in a group: those with the highest probabilities are sought in the groups with the highest maxima."""
+"""The number of words in a group. The most probable words are searched for in the groups with the highest maxima only."""
 
 
 def step(
@@ -28,27 +28,27 @@ def step(
     whole: bool = True,
     given: bool = False,
 ) -> Graph:
-    """The graph of a step, for the same number of hypotheses of each sentence.
+    """Return the graph of a step, for the same number of hypotheses of each sentence.
 
-    Inputs: `state` (rows, X), from the encoder or from the step before; `parents` (sentences, hypotheses), the row of that
+    Inputs: `state` (rows, X), from the encoder or the previous step; `parents` (sentences, hypotheses), the row of this
     state that each hypothesis continues; `words` (sentences, hypotheses), the word by which it does so, or −1 before the
-    first one; `keys`, `values` and `lengths` of the encoder, for these sentences; `count` (1), how many of the most
-    probable words are wanted. A `location` model also reads `alpha_before` (rows, positions), the `alpha` of the step
-    before, which is zero at first.
+    first word; `keys`, `values` and `lengths` of the encoder, for these sentences; `count` (1), the number of best words to
+    return. A `location` model also reads `alpha_before` (rows, positions), the `alpha` of the previous step, initially zero.
 
     Outputs: `next_state` (sentences × hypotheses, X); `alpha` (sentences, hypotheses, positions), if the model has an
     alignment; `best` (sentences, hypotheses, count), the most probable words, and `best_log_p`, log p of each; and `log_p`
-    of all words (sentences, hypotheses, V), followed by −∞.
+    of all words (sentences, hypotheses, V), followed by padding of −∞.
 
-    `for_search`, sentences may have different numbers of hypotheses: instead of (sentences, hypotheses), all these tensors
-    have (rows), a row for each hypothesis, and two further inputs say which is whose: see `Ragged`. Instead of `best_log_p`,
-    there are `best_logits` (rows, count), which differ from log p by the same number, and `highest_p` (rows, 1), the
-    probability of the best word; `log_p` is there only with `whole`. What is read of `words` is a further input, `read`
-    (rows, Y), made by the graph of `word_rows`. With `given`, words that may come next are a further input, `given` (rows),
-    and their logits another output, `given_logits` (rows, 1).
+    With `for_search`, sentences may have different numbers of hypotheses. The axes (sentences, hypotheses) of all tensors
+    are replaced by (rows), with a row for each hypothesis, and two further inputs assign the rows to sentences: see
+    `Ragged`. `best_log_p` is replaced by `best_logits` (rows, count), which differ from log p by a constant of the row, and
+    `highest_p` (rows, 1), the probability of the best word. `log_p` is an output only with `whole`. The projections of
+    `words` are a further input, `read` (rows, Y), which the graph of `word_rows` computes. With `given`, the input `given`
+    (rows) contains a possible next word of each row, and the output `given_logits` (rows, 1) its logit.
 
-    With `selects`, only some words are predicted: `columns` (C) are the ids of those of all sentences, and `own` (sentences,
-    X) the places among them of those of each sentence, with −1 after them. `best` and `log_p` then refer to the X places.
+    With `selects` (vocabulary selection), `columns` (C) are the ids of the selected words of all sentences, and `own`
+    (sentences, X) holds the places of each sentence's own words among them, followed by −1. `best` and `log_p` then refer to
+    these X places.
     """
     net = Network("step", config, weights, precision, signed)
     graph, layout = net.graph, Layout.of(net)
@@ -57,7 +57,7 @@ def step(
     parents_R, words_R = hypotheses.parents_R, hypotheses.words_R
     source = _source(net, layout)
 
-    # What the hypotheses carry, and the word by which each is extended.
+    # The parts of the state of each hypothesis, and the projections of the word by which it is extended.
     widths = [layout.recurrent, *[layout.recurrent] * (config.decoder_layers - 1), layout.context, layout.memory]
     parts = iter(graph.split(graph.apply("Gather", state_XX, parents_R), [width for width in widths if width]))
     state_RD = next(parts)
@@ -70,18 +70,23 @@ def step(
         read_RY = _read_words(net, net.embedding(words_R, "decoder.E"))
     inputs_RG, read_RL = graph.split(read_RY, [layout.gates, 2 * config.maxout_size])
 
-    if context_RG is not None:  # s_{i−1} = f(s_{i−2}, y_{i−1}, c_{i−1}); before the first word there is s_0
+    # In the order look-generate-update, the update of the previous step comes first: s_{i−1} = f(s_{i−2}, y_{i−1}, c_{i−1}).
+    # Before the first word, the state is s_0.
+    if context_RG is not None:
         is_first_R1 = graph.insert_axis(graph.apply("Less", words_R, graph.constant(np.int64(0))), 1)
         updated_RD = cells.step(net, "decoder.cell", state_RD, inputs_RG + context_RG)
         state_RD = graph.apply("Where", is_first_R1, state_RD, updated_RD)
     s_RN = cells.hidden(net, state_RD)
 
-    # The query and the readout read the same state in one of the two orders, and are then one matrix product.
+    # The query W_a s_{i−1}. In the order look-generate-update, the readout reads the same state, so that one matrix product
+    # computes both.
     query_maps, U_o, from_state_RL = attention.query_maps(net), Affine("readout.U_o"), None
     if query_maps and context_RG is not None and not layers_RD:
         query_RX, from_state_RL = net.affine_parts(s_RN, query_maps, [U_o])
     else:
         query_RX = net.affine(s_RN, *query_maps) if query_maps else s_RN
+    # The weights α_i, and the context c_i in the form of its projections: C c_i for the cell, C_o c_i for the readout, and
+    # those for the extra layers.
     if "alpha_before" in source:
         memory_RX = graph.apply("Gather", source["alpha_before"], parents_R)
     alpha_RS, context_RY, memory_RX = _attend(net, query_RX, memory_RX, source, hypotheses)
@@ -89,10 +94,12 @@ def step(
         context_RY, [layout.gates, 2 * config.maxout_size, *[layout.gates] * len(layers_RD)]
     )
 
-    if not generates_first(net):  # s_i = f(s_{i−1}, y_{i−1}, c_i)
+    # In the order look-update-generate, the state is updated now: s_i = f(s_{i−1}, y_{i−1}, c_i).
+    if not generates_first(net):
         state_RD = cells.step(net, "decoder.cell", state_RD, inputs_RG + context_RG)
         s_RN = cells.hidden(net, state_RD)
-    for number, layer in enumerate(layer_names(net)):  # u_i = f(u_{i−1}, s_i, c_i), and s_i + u_i is read above
+    # The extra layers: u_i = f(u_{i−1}, s_i, c_i); the next layer reads s_i + u_i.
+    for number, layer in enumerate(layer_names(net)):
         below_RN = net.norm(s_RN, f"{layer}.norm")
         layer_RG = net.affine(below_RN, *CELLS[config.cell].inputs(f"{layer}.cell")) + contexts_RG[number]
         layers_RD[number] = cells.step(net, f"{layer}.cell", layers_RD[number], layer_RG)
@@ -100,6 +107,7 @@ def step(
     if from_state_RL is None:
         from_state_RL = net.affine(s_RN, U_o)
 
+    # The outputs: the next state, the weights, and the prediction from t~_i = U_o s + V_o E y_{i−1} + C_o c_i + b_o.
     carried = [state_RD, *layers_RD, *([context_RG] if layout.context else [])]
     if memory_RX is not None and layout.memory:
         carried.append(memory_RX)
@@ -115,7 +123,7 @@ def step(
 
 
 def word_rows(config: ModelConfig, weights: Weights, precision: Precision = "fp32", signed: bool = False) -> Graph:
-    """The graph of what a step reads of the word before.
+    """Return the graph that computes the projections of the previous word for a step.
 
     Input: `y` (rows, E), embeddings of words. Output: `read`, [W; V_o] y + [b; b_o] (rows, Y).
     """
@@ -126,12 +134,12 @@ def word_rows(config: ModelConfig, weights: Weights, precision: Precision = "fp3
 
 
 def _read_words(net: Network, y_RE: Tensor) -> Tensor:
-    """What the cell and the readout read of words, (R, Y)."""
+    """Return the projections of words that the cell and the readout read, [W; V_o] y + [b; b_o] (R, Y)."""
     return net.affine(y_RE, *CELLS[net.config.cell].inputs("decoder.cell"), Affine("readout.V_o", "readout.b_o"))
 
 
 def _source(net: Network, layout: Layout) -> dict[str, Tensor]:
-    """The inputs of a step that are of the source."""
+    """Declare the inputs of a step that depend on the source, and return them by name."""
     graph, aligns = net.graph, net.config.alignment != "none"
     source = {}
     if attention.has_keys(net):
@@ -147,9 +155,12 @@ def _source(net: Network, layout: Layout) -> dict[str, Tensor]:
 def _attend(
     net: Network, query_RX: Tensor, memory_RX: Tensor | None, source: dict[str, Tensor], hypotheses: Rectangle
 ) -> tuple[Tensor | None, Tensor, Tensor | None]:
-    """α_i (R, S), the context as a value (R, Y), and the memory of a `monotonic` model (R, 5), after this step."""
+    """Return α_i (R, S), the context as a value (R, Y), and the next memory of a `monotonic` model (R, X).
+
+    α is None without an alignment model.
+    """
     graph, values_QSY, width = net.graph, source["values"], Layout.of(net).value_size
-    if net.config.alignment == "none":  # one context for every step
+    if net.config.alignment == "none":  # every step has the same context
         return None, hypotheses.shared(graph.remove_axis(values_QSY, 1)), None
     inside_QS = attention.inside(net, values_QSY, source["lengths"])
     if net.config.alignment == "monotonic":
@@ -163,13 +174,17 @@ def _attend(
             location_QKSA = None if memory_RX is None else hypotheses.grid(attention.location_terms(net, memory_RX))
             energy_QKS = attention.additive_energy(net, query_QKX, source["keys"], location_QKSA)
         alpha_QKS = attention.weights(net, energy_QKS, inside_QS)
-    # c_i = Σ_j α_ij h_j, to which C, C_o, … have been applied already
+    # c_i = Σ_j α_ij h_j (Eq. 5), where the values are annotations to which C, C_o, … have already been applied.
     alpha_QKS = graph.apply("Where", graph.insert_axis(inside_QS, 1), alpha_QKS, 0.0)
     return hypotheses.rows(alpha_QKS), hypotheses.rows(alpha_QKS @ values_QSY, width), memory_RX
 
 
 def _logits(net: Network, total_RL: Tensor, hypotheses: Rectangle | None) -> Tensor:
-    """W_o t + b_w (R, V), with t_j = max(t~_{2j−1}, t~_{2j}); with `hypotheses`, of the selected words."""
+    """Return W_o t + b_w (R, V) from t~ (R, 2L), with t_j = max(t~_{2j−1}, t~_{2j}).
+
+    With `hypotheses`, return those of the selected words only.
+    """
+    # The maxout layer t.
     graph = net.graph
     t_RL = graph.reduce("ReduceMax", graph.reshape(total_RL, -1, net.config.maxout_size, 2), 2)
     t_RL = net.norm(t_RL, "readout.norm")
@@ -177,19 +192,20 @@ def _logits(net: Network, total_RL: Tensor, hypotheses: Rectangle | None) -> Ten
     if hypotheses is None:
         return net.affine(t_RL, readout, multiple=GROUP if _grouped(net) else 1)
     logits_RC = net.affine_rows(t_RL, readout, graph.input("columns", "int64", "columns"))
-    # Each sentence has its own words at the same places in any company, so that they are added in the same order.
+    # The words of a sentence have the same places whatever the other sentences are, so that the softmax sums in one order.
     own_RX = hypotheses.shared(graph.input("own", "int64", "sentences", "own"))
     logits_RX = graph.apply("GatherElements", logits_RC, own_RX, axis=1)
     return graph.apply("Where", graph.apply("Less", own_RX, graph.constant(np.int64(0))), -np.inf, logits_RX)
 
 
 def _predict(net: Network, logits_RV: Tensor, hypotheses: Rectangle, for_search: bool, whole: bool) -> None:
-    """Return the best words by p(y_i) = softmax(W_o t + b_w), and log p of these and of all."""
+    """Declare the outputs of the prediction: the best words by p(y_i) = softmax(W_o t + b_w), and log p (see `step`)."""
     graph = net.graph
     count = graph.input("count", "int64", 1)
     logits_RW, best_RW = _best_of_groups(graph, logits_RV, count) if _grouped(net) else _best(graph, logits_RV, count)
     hypotheses.output("best", best_RW, "int64", "count")
-    if for_search:  # which takes logarithms itself: the last bit of the operator's depends on the place in a tensor
+    # Search takes logarithms itself, because the last bit of the operator's results depends on the place in a tensor.
+    if for_search:
         first_R1 = graph.apply("Slice", best_RW, *(graph.constant(np.array([number])) for number in (0, 1, 1)))
         p_RV = graph.apply("Softmax", logits_RV, axis=1)
         hypotheses.output("best_logits", logits_RW, "float32", "count")
@@ -202,21 +218,25 @@ def _predict(net: Network, logits_RV: Tensor, hypotheses: Rectangle, for_search:
 
 
 def _grouped(net: Network) -> bool:
-    """Whether there are so many words that the best ones are sought in groups."""
+    """Whether the vocabulary is so large that the search for the best words in groups is faster."""
     return net.weights.shape("readout.b_w")[0] >= 64 * GROUP
 
 
 def _best(graph: Graph, logits_RV: Tensor, count: Tensor) -> list[Tensor]:
-    """The highest logits of each row, and their columns."""
+    """Return the `count` highest logits of each row, and their columns, both (R, W)."""
     return graph.apply_many("TopK", 2, logits_RV, count, axis=1)
 
 
 def _best_of_groups(graph: Graph, logits_RV: Tensor, count: Tensor) -> list[Tensor]:
-    """As `_best`, in a fraction of its time: only the groups of words with the highest maxima have any of the best words."""
+    """Do the same as `_best` in a fraction of its time.
+
+    The `count` best words are all in the `count` groups with the highest maxima.
+    """
+    # The maximum of each of the G groups, and the H groups with the highest maxima.
     highest_RG = graph.reduce("ReduceMax", graph.reshape(logits_RV, 0, GROUP, -1), 1)
     groups = graph.apply("Shape", highest_RG, start=1, end=2)
     _, group_RH = _best(graph, highest_RG, graph.apply("Min", count, groups))
-    # The words of group g are those of the columns g, g + G, g + 2 G, …
+    # The best words among those of these groups; group g consists of the columns g, g + G, g + 2 G, …
     offsets_X1 = graph.insert_axis(graph.constant(np.arange(GROUP)), 1)
     columns_RXH = graph.insert_axis(group_RH, 1) + offsets_X1 * groups
     columns_RX = graph.reshape(columns_RXH, 0, -1)

@@ -1,6 +1,7 @@
-"""Translate lines of standard input greedily, by the graphs in this script's folder: `python translate.py < tokenized.txt`.
+"""Translate lines of standard input greedily by the graphs in this script's folder: `python translate.py < tokenized.txt`.
 
-Spaces separate the words of a line. It needs the packages onnxruntime and NumPy, and sentencepiece for a model of subwords.
+Spaces separate the words of a line. The script needs the packages onnxruntime and NumPy, and sentencepiece for models with
+subwords.
 """
 
 from __future__ import annotations
@@ -34,20 +35,21 @@ class Model:
         self.encoder, self.step = (onnxruntime.InferenceSession(FOLDER / f"{name}.onnx") for name in ("encoder", "step"))
 
     def tokens(self, line: str) -> Sequence[str]:
-        """What the model reads of a line."""
+        """Return the units of a line that the model reads: words, subwords or characters."""
         if self.subwords:
             pieces: list[str] = self.subwords.encode(line, out_type=str)
             return pieces
         return list(line) if self.data["source_units"] in ("characters", "codepoints") else line.split()
 
     def text(self, tokens: Sequence[str]) -> str:
-        """The line that the model has written."""
+        """Return the line that consists of these units."""
         if self.data["subwords"] != "none":
             return "".join(tokens).replace("▁", " ").strip()
         return ("" if self.data["target_units"] in ("characters", "codepoints") else " ").join(tokens)
 
     def translate(self, line: str) -> str:
-        """The greedy translation of a line."""
+        """Return the greedy translation of a line."""
+        # Encode the sentence; its outputs are inputs of every step. The first step continues no word.
         ids = [self.ids.get(token, UNKNOWN) for token in self.tokens(line)]
         words, lengths = np.array([[*ids, END]]), np.array([len(ids) + 1])
         names = [output.name for output in self.encoder.get_outputs()]
@@ -57,6 +59,7 @@ class Model:
         inputs = [one.name for one in self.step.get_inputs()]
         aligns = "alpha" in [one.name for one in self.step.get_outputs()]
         tokens = []
+        # Extend the translation by the most probable word other than `[UNK]`, until that is the end symbol.
         for _ in range(3 * len(ids) + 10):
             wanted = ["next_state", "best", *(["alpha"] if aligns else [])]
             state, best, *alpha = self.step.run(wanted, {name: given[name] for name in inputs})

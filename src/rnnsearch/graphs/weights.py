@@ -1,4 +1,4 @@
-"""The weights of a trained model as NumPy arrays, float32 or int8."""
+"""The weights of a trained model as NumPy arrays, in float32 or int8."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Weights:
     """The weights of a model, or of a part of one, by the names of `docs/reference/symbols.md`."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """`arrays` as a weight file has them: floating-point numbers, or int8 with the scales of the rows beside them."""
+        """Take the arrays of a weight file: floating-point numbers, or int8 with the scales of the rows."""
         self.arrays = arrays
 
     @classmethod
     def load(cls, path: Path) -> Weights:
-        """Read a weight file. Raises RnnsearchError where it is none."""
+        """Read a weight file. Raises RnnsearchError if it is not a complete safetensors file."""
         try:
             check_header(path)
             arrays = load_file(path)
@@ -37,14 +37,14 @@ class Weights:
         return cls({present_name(name): array for name, array in arrays.items()})
 
     def __or__(self, others: Weights) -> Weights:
-        """These weights and others, whose names differ."""
+        """Return the union of these weights and others with different names."""
         return Weights({**self.arrays, **others.arrays})
 
     def __contains__(self, name: str) -> bool:
         return name in self.arrays
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """The sizes of a tensor."""
+        """Return the shape of a tensor."""
         return self.arrays[name].shape
 
     def are_integers(self, name: str) -> bool:
@@ -52,14 +52,14 @@ class Weights:
         return name + SCALE in self.arrays
 
     def __getitem__(self, name: str) -> Floats:
-        """The weights as float32."""
+        """Return the weights as float32."""
         array = self.arrays[name].astype(np.float32)
         if self.are_integers(name):
             array *= self.arrays[name + SCALE].astype(np.float32)[:, None]
         return array
 
     def embeddings(self, name: str, ids: NDArray[np.int64]) -> Floats:
-        """Rows (…, E) of a matrix; those of −1, which stands for no word, are zero."""
+        """Return the rows (…, E) of a matrix with these ids (…); the row of −1, which stands for no word, is zero."""
         rows = self.arrays[name][ids].astype(np.float32)
         if self.are_integers(name):
             rows *= self.arrays[name + SCALE].astype(np.float32)[ids][..., None]
@@ -67,11 +67,12 @@ class Weights:
         return rows
 
     def exactly(self, name: str) -> NDArray[Any]:
-        """The weights in the precision that they have; those that are integers as float32."""
+        """Return the weights in their stored precision, except that integers become float32."""
         return self[name] if self.are_integers(name) else self.arrays[name]
 
     def are_finite(self, name: str) -> bool:
         """Whether the weights are finite as float32."""
+        # Of integers, the scales decide; the largest magnitude of an integer is 128.
         with np.errstate(over="ignore"):
             if self.are_integers(name):
                 array = self.arrays[name + SCALE].astype(np.float32) * np.float32(128)
@@ -80,10 +81,10 @@ class Weights:
         return bool(np.isfinite(array).all())
 
     def quantized(self, name: str) -> tuple[NDArray[np.int8], Floats]:
-        """A matrix as integers from −127 to 127 and a scale for each row, by which they are to be multiplied.
+        """Return a matrix as integers from −127 to 127, and the scale of each row, by which they must be multiplied.
 
-        A matrix that is stored as such is returned unchanged. The scale of any other is the largest magnitude of the row,
-        divided by 127.
+        A matrix that is stored in this form is returned unchanged. For any other matrix, the scale is the largest magnitude
+        of the row divided by 127.
         """
         if self.are_integers(name):
             return self.arrays[name], self.arrays[name + SCALE].astype(np.float32)

@@ -1,4 +1,4 @@
-"""The paper's model, with one concept per file; read `rnnsearch.py` alongside Appendix A.
+"""The paper's model, with one concept per file; read `rnnsearch.py` alongside appendix A.
 
 Each recurrence is written as a step-by-step loop next to its equation. Where `rnnsearch.ops` implements a recurrence as a
 function of tensors, the model dispatches to it; with `training.engine = reference`, the model always runs its own loop.

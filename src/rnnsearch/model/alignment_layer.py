@@ -12,15 +12,15 @@ _FEATURES = 6
 _REACH = 2
 """The filter K covers this many words on each side."""
 _FAR = -1e4
-"""The energy of padding, whose softmax is zero."""
+"""The energy of padding, at which the softmax is zero."""
 
 
 class AlignmentLayer(nn.Module):
     """The probability of each link, learned on top of a model whose weights stay fixed (Zenkel, Wuebker and DeNero 2020).
 
-    The attention weights α_i are computed before the target word y_i is known, and attend to whatever helps to predict it.
-    This layer reads both complete sentences. The energy of a link depends on the states before and after y_i, on y_i and on
-    the word that follows it:
+    The attention weights α_i are computed before the target word y_i is known, and attend to any word that helps to predict
+    it. This layer reads both complete sentences. The energy of a link depends on the states before and after y_i, on y_i and
+    on the next word:
 
         e_ij = q_i · k_j,  q_i = tanh(W_l [s_{i−1}; s_i; E y_i; E y_{i+1}] + b_l),  k_j = U_l [h_j; E x_j]
 
@@ -71,15 +71,16 @@ class AlignmentLayer(nn.Module):
         mask_BT1, mask_B1S = _mask(y_lengths_B, T).unsqueeze(2), output.source.mask_BS.unsqueeze(1)
         mask_BTS = mask_BT1 & mask_B1S
         states_BTN = decoded.states_TBN.transpose(0, 1)
-        # The queries q_i of the target words and the keys k_j of the source words.
-        y_BTE = _where(mask_BT1, nn.functional.embedding(y_BT, model.decoder.E))  # zero past the end symbol
+        # The queries q_i of the target words and the keys k_j of the source words; embeddings past the end symbol are zero.
+        y_BTE = _where(mask_BT1, nn.functional.embedding(y_BT, model.decoder.E))
         query_input_BTX = torch.cat([states_BTN[:, :-1], states_BTN[:, 1:], y_BTE, _next(y_BTE)], 2).float()
         query_BTA = torch.tanh(nn.functional.linear(_where(mask_BT1, query_input_BTX), self.W_l, self.b_l))
         x_BSE = nn.functional.embedding(x_BS, model.encoder.E)
         key_input_BSX = torch.cat([output.source.annotations_BSC, x_BSE], 2).float()
         key_BSA = nn.functional.linear(_where(mask_B1S.transpose(1, 2), key_input_BSX), self.U_l)
 
-        # The energies e_ij, both softmaxes, and the filter K over m_ij.
+        # The energies e_ij; p→_ij and p←_ij, the softmaxes over source and over target positions; and the filter K over
+        # m_ij = (p→_ij p←_ij)^½.
         energy_BTS = torch.where(mask_BTS, query_BTA @ key_BSA.transpose(1, 2), _FAR)
         log_forward_BTS, log_backward_BTS = energy_BTS.log_softmax(2), energy_BTS.log_softmax(1)
         linked_BTS = _where(mask_BTS, (0.5 * (log_forward_BTS + log_backward_BTS)).exp())
@@ -91,6 +92,7 @@ class AlignmentLayer(nn.Module):
         ).abs()
         features = energy_BTS, log_forward_BTS, log_backward_BTS, alpha_BTS, _next(alpha_BTS), distance_BTS
         features_BTSX = torch.stack([_where(mask_BTS, feature) for feature in features], 3)
+        # The logit w_l · f_ij + (K ∗ m)_ij + c_l.
         return features_BTSX @ self.w_l + neighbours_BTS + self.c_l
 
 

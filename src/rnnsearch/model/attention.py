@@ -31,7 +31,7 @@ ATTENTIONS: dict[str, type[Attention]] = {}
 
 
 class Attention(nn.Module):
-    """An alignment model maps the state s_{i−1} and the annotations h_j to the weights α_i and the context c_i."""
+    """An alignment model, which maps the state s_{i−1} and the annotations h_j to the weights α_i and the context c_i."""
 
     def __init_subclass__(cls, name: str, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -57,10 +57,10 @@ class Attention(nn.Module):
         return None
 
     def step(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None) -> Attended:
-        """Compute the weights and contexts from the states s_{i−1} and the memory that the step before returned.
+        """Compute the weights and contexts from the states s_{i−1} (B, K, N) and the memory that the previous step returned.
 
-        Selecting or adding sentences since then may have changed the number of padded positions; a memory of positions is
-        padded with zeros, or truncated, to the present one.
+        If sentences have been selected or added since that step, the number of padded positions may have changed. A memory
+        of positions is therefore padded with zeros, or truncated, to the present number.
         """
         if memory_BKX is not None and self.remembers_positions:
             memory_BKX = nn.functional.pad(memory_BKX, (0, source.mask_BS.shape[1] - memory_BKX.shape[2]))
@@ -68,7 +68,7 @@ class Attention(nn.Module):
         return attended
 
     def forward(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None = None) -> Attended:
-        """Compute the weights and contexts from the states s_{i−1}."""
+        """Compute the weights (B, K, S) and contexts (B, K, C) from the states s_{i−1} (B, K, N) and the memory."""
         raise NotImplementedError
 
     def initial_weight(self, name: str, weight: Tensor, generator: torch.Generator) -> Tensor | None:
@@ -77,7 +77,10 @@ class Attention(nn.Module):
 
 
 class AdditiveAttention(Attention, name="mlp"):
-    """The paper's alignment model: e_ij = v_aᵀ tanh(W_a s_{i−1} + U_a h_j), α_i = softmax_j(e_ij), c_i = Σ_j α_ij h_j."""
+    """The paper's alignment model (appendix A.1.2; Eq. 6 and 5).
+
+    e_ij = v_aᵀ tanh(W_a s_{i−1} + U_a h_j), α_i = softmax_j(e_ij), c_i = Σ_j α_ij h_j.
+    """
 
     def __init__(self, hidden_size: int, context_size: int, alignment_size: int) -> None:
         super().__init__(hidden_size, context_size, alignment_size)
@@ -91,12 +94,13 @@ class AdditiveAttention(Attention, name="mlp"):
 
     def forward(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None = None) -> Attended:
         assert source.keys_BSA is not None
+        # The query W_a s_{i−1}; the keys U_a h_j were computed once for the sentence.
         query_BKA = nn.functional.linear(s_BKN, self.W_a)
         return attend(additive_energy(query_BKA, source.keys_BSA, self.v_a), source)
 
 
 class LocationAttention(AdditiveAttention, name="location"):
-    """Additive attention that also depends on the weights of the previous step (Chorowski et al. 2015).
+    """Additive attention that also depends on the weights of the previous step (Chorowski et al. 2015, section 2.2).
 
     e_ij = v_aᵀ tanh(W_a s_{i−1} + U_a h_j + U_f f_ij),  f_i = F ∗ α_{i−1}, with α_0 = 0.
     """
@@ -117,6 +121,7 @@ class LocationAttention(AdditiveAttention, name="location"):
     def forward(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None = None) -> Attended:
         assert source.keys_BSA is not None
         assert memory_BKX is not None
+        # The memory is α_{i−1}; the weights of this step become the memory of the next one.
         query_BKA = nn.functional.linear(s_BKN, self.W_a)
         location_BKSA = location_terms(memory_BKX, self.F, self.U_f)
         attended = attend(additive_energy(query_BKA, source.keys_BSA, self.v_a, location_BKSA), source)
@@ -139,7 +144,8 @@ class DotAttention(Attention, name="dot"):
     """
 
     def keys(self, annotations_BSC: Tensor) -> Tensor:
-        """Return h→_j + h←_j, (B, S, N)."""
+        """Return h→_j + h←_j, or h→_j of a forward-only encoder, (B, S, N)."""
+        # X is 2, or 1 for a forward-only encoder.
         halves_BSXN: Tensor = annotations_BSC.unflatten(-1, (-1, self.hidden_size))
         return halves_BSXN.sum(-2)
 
@@ -161,7 +167,7 @@ class BilinearAttention(DotAttention, name="bilinear"):
 
 
 class GaussianMixtureAttention(Attention, name="monotonic"):
-    """The mixture of Gaussians of Graves (2013), whose means only move forward; the paper discusses it in section 6.1.
+    """The mixture of Gaussians of Graves (2013), whose means only move forward. The paper discusses it in section 6.1.
 
     (a^, b^, κ^) = W_g s_{i−1} + b_g, for each of X components;  κ_i = κ_{i−1} + exp κ^;
     φ_ij = Σ_x exp(a^_x − exp(b^_x) (κ_ix − j)²);  α_ij = φ_ij / Σ_k φ_ik, so the weights of a step sum to 1.
@@ -181,6 +187,7 @@ class GaussianMixtureAttention(Attention, name="monotonic"):
 
     def forward(self, s_BKN: Tensor, source: Source, memory_BKX: Tensor | None = None) -> Attended:
         assert memory_BKX is not None
+        # α is the softmax of log φ, which divides φ by its sum over the positions; the memory is κ.
         hats = nn.functional.linear(s_BKN, self.W_g, self.b_g)
         energy_BKS, kappa_BKX = mixture_energy(hats, memory_BKX, source.mask_BS.shape[1])
         return attend(energy_BKS, source)._replace(memory_BKX=kappa_BKX)
@@ -188,6 +195,7 @@ class GaussianMixtureAttention(Attention, name="monotonic"):
 
 def additive_energy(query_BKA: Tensor, keys_BSA: Tensor, v_a: Tensor, location_BKSA: Tensor | None = None) -> Tensor:
     """Return e_ij = v_aᵀ tanh(query_i + keys_j + location_ij), (B, K, S), for queries W_a s_{i−1} and keys U_a h_j."""
+    # All pairs of a query and a source position.
     total_BKSA = query_BKA.unsqueeze(2) + keys_BSA.unsqueeze(1)
     if location_BKSA is not None:
         total_BKSA = total_BKSA + location_BKSA
@@ -210,10 +218,12 @@ def mixture_energy(hats: Tensor, kappa_BKX: Tensor, S: int) -> tuple[Tensor, Ten
 
     They follow from `hats` = [a^ ; b^ ; κ^] (B, K, 3X) and `kappa` = κ_{i−1}.
     """
+    # The parameters of the Gaussians; κ_i = κ_{i−1} + exp κ^.
     hats = hats.clamp(max=LARGEST_EXPONENT)
     hats = hats.to(torch.promote_types(hats.dtype, torch.float32))  # bfloat16 cannot distinguish position 300 from 301
     a_BKX, b_BKX, step_BKX = hats.chunk(3, -1)
     kappa_BKX = kappa_BKX + step_BKX.exp()
+    # log φ_ij = log Σ_x exp(a^_x − exp(b^_x) (κ_ix − j)²).
     positions_S = torch.arange(S, device=hats.device, dtype=hats.dtype)
     distance_BKSX = kappa_BKX.unsqueeze(2) - positions_S.unsqueeze(1)
     return (a_BKX.unsqueeze(2) - b_BKX.exp().unsqueeze(2) * distance_BKSX**2).logsumexp(-1), kappa_BKX
@@ -232,6 +242,6 @@ def masked_softmax(energy_BKS: Tensor, mask_BXS: Tensor) -> Tensor:
 
 
 def attend(energy_BKS: Tensor, source: Source) -> Attended:
-    """Compute α_i = softmax_j(e_ij) over the sentence's own positions, and c_i = Σ_j α_ij h_j."""
+    """Compute α_i = softmax_j(e_ij) over the sentence's own positions (Eq. 6), and c_i = Σ_j α_ij h_j (Eq. 5)."""
     alpha_BKS = masked_softmax(energy_BKS, source.mask_BS.unsqueeze(1))
     return Attended(torch.bmm(alpha_BKS, source.annotations_BSC), alpha_BKS)

@@ -51,6 +51,7 @@ class Cell(nn.Module):
                 self._declare("b", gate, hidden_size)
 
     def _declare(self, matrix: str, gate: str, *shape: int) -> None:
+        """Create the parameter of a gate, initially zero."""
         self.register_parameter(_name(matrix, gate), nn.Parameter(torch.zeros(*shape)))
 
     def stacked(self, matrix: str, *gates: str) -> Tensor:
@@ -59,6 +60,7 @@ class Cell(nn.Module):
 
     def project_input(self, x: Tensor) -> Tensor:
         """Return W x + b for all gates, from (…, E) to (…, G)."""
+        # b of all gates, zero for those without one.
         bias = torch.cat(
             [
                 getattr(self, _name("b", gate)) if gate in self.biased else x.new_zeros(self.hidden_size)
@@ -76,6 +78,7 @@ class Cell(nn.Module):
         return (self._dropped(self.stacked("U")),)
 
     def _dropped(self, U: Tensor) -> Tensor:
+        """Return U after recurrent dropout, which applies in training only."""
         return ops.dropout(U, self.recurrent_dropout) if self.training else U
 
     def unroll(
@@ -91,6 +94,7 @@ class Cell(nn.Module):
         state_BD = inputs_SBG.new_zeros(B, self.state_width * self.hidden_size)
         # The derivative of indexing allocates a tensor of the whole sequence at every step; that of unbind does not.
         steps = list(zip(inputs_SBG.unbind(), mask_SB.to(inputs_SBG.dtype).unsqueeze(-1).unbind(), strict=True))
+        # s_j = f(s_{j−1}, inputs_j), reset to zero outside a sentence.
         states = []
         for inputs_BG, mask_B1 in reversed(steps) if reverse else steps:
             state_BD = self.step(weights, state_BD, inputs_BG) * mask_B1
@@ -135,12 +139,13 @@ class GatedCell(Cell, name="gated"):
     ) -> Tensor:
         if recurrences is None or type(self) is not GatedCell:  # a subclass may compute another function
             return super().unroll(inputs_SBG, mask_SB, recurrences, reverse)
+        # The fused recurrence computes the same as the loop of `Cell.unroll`.
         U, U_zr = self.recurrent_weights()
         zero_BN = U.new_zeros(inputs_SBG.shape[1], self.hidden_size)
         return recurrences.gated(inputs_SBG, zero_BN, mask_SB, U, U_zr, reverse)
 
     def step(self, weights: tuple[Tensor, ...], state: Tensor, inputs: Tensor) -> Tensor:
-        # z and r, then the candidate s~ from the reset state, then (1 − z) ∘ s + z ∘ s~.
+        # The gates z and r, then the candidate s~ from the reset state, then s + z ∘ (s~ − s) = (1 − z) ∘ s + z ∘ s~.
         U, U_zr = weights
         N = self.hidden_size
         z, r = torch.sigmoid(inputs[..., N:] + nn.functional.linear(state, U_zr)).chunk(2, -1)
@@ -160,6 +165,7 @@ class LSTMCell(Cell, name="lstm"):
     state_width = 2
 
     def activate(self, state: Tensor, total: Tensor) -> Tensor:
+        # The state is [s ; memory], and `total` is [candidate ; i ; f ; o].
         N = self.hidden_size
         memory = state[..., N:]
         candidate = torch.tanh(total[..., :N])
@@ -178,4 +184,5 @@ class TanhCell(Cell, name="tanh"):
 
 
 def _name(matrix: str, gate: str) -> str:
+    """Return the name of a gate's parameter, such as `U_z`, or `U` for the candidate."""
     return f"{matrix}_{gate}" if gate else matrix

@@ -30,7 +30,7 @@ class DecoderOutput:
 
 
 class Decoder(nn.Module):
-    """The target embedding, the alignment model, and the cell whose state is updated with each word and context."""
+    """The target embedding, the alignment model, and the cell that updates the state with each word and context."""
 
     def __init__(self, config: ModelConfig, vocabulary_size: int, context_size: int) -> None:
         super().__init__()
@@ -58,16 +58,19 @@ class Decoder(nn.Module):
         `inputs` are projected words, (T, B, G). The results of steps where the mask is False, past a sentence's end, are
         undefined, and nothing may depend on them. `recurrences` compute the cells and alignment models that they implement.
         """
+        # The fused recurrences implement the paper's cell with additive attention or with a fixed context.
         if recurrences is not None and type(self.cell) is GatedCell:
             if type(self.alignment) is AdditiveAttention:
                 return self._attentive(inputs_TBG, source, mask_TB, recurrences)
             if type(self.alignment) is FixedContext:
                 return self._fixed(inputs_TBG, source, mask_TB, recurrences)
+        # All other combinations run step by step; a sentence has a single hypothesis (K = 1).
         weights, C = self.cell.recurrent_weights(), self.cell.stacked("C")
         state_BD, memory_B1X = self.first_state(source), self.alignment.first_memory(source)
         states, contexts, alphas = [self.cell.hidden(state_BD)], [], []
         for inputs_BG in inputs_TBG.unbind():
             context_B1C, alpha_B1S, memory_B1X = self.alignment.step(states[-1].unsqueeze(1), source, memory_B1X)
+            # s_i = f(s_{i−1}, inputs_i + C c_i).
             context_BC = context_B1C.squeeze(1)
             state_BD = self.cell.step(weights, state_BD, torch.addmm(inputs_BG, context_BC, C.T))
             states.append(self.cell.hidden(state_BD))
@@ -83,6 +86,7 @@ class Decoder(nn.Module):
         """Do the same as `unroll` for the gated cell with additive attention, by `Recurrences.attentive`."""
         assert isinstance(self.alignment, AdditiveAttention)
         assert source.keys_BSA is not None
+        # Weights and s_0 are not rounded under autocast; the recurrence itself rounds the factors of its products.
         with ops.full_precision(inputs_TBG):
             U, U_zr = self.cell.recurrent_weights()
             s0_BN, C = self.first_state(source), self.cell.stacked("C")

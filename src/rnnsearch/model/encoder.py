@@ -17,7 +17,10 @@ from rnnsearch.ops import Recurrences
 
 
 class Encoder(nn.Module):
-    """Computes the annotations h_j = [h→_j ; h←_j]; a forward-only encoder, such as that of RNNencdec, has h_j = h→_j."""
+    """The encoder, which computes the annotations h_j = [h→_j ; h←_j].
+
+    A forward-only encoder, such as that of RNNencdec, has h_j = h→_j.
+    """
 
     def __init__(self, config: ModelConfig, vocabulary_size: int) -> None:
         super().__init__()
@@ -47,17 +50,20 @@ class Encoder(nn.Module):
     ) -> Source:
         """Encode word ids (B, S); each sentence is padded after its end symbol, which its length (B) includes."""
         B, S = x_BS.shape
-        # Longest sentences first: recurrences compute fewer sentences as they end. The original order is restored below.
+        # The longest sentences come first, so that recurrences compute fewer sentences per step as sentences end. The
+        # original order is restored below.
         order_B = torch.argsort(lengths_B, descending=True, stable=True)
         place_B = torch.argsort(order_B)
         x_BS, lengths_B = x_BS[order_B], lengths_B[order_B]
         mask_SB = torch.arange(S, device=x_BS.device).unsqueeze(1) < lengths_B
         x_SBE = read_words(x_BS.T, self.E, self.sparse_gradient, dropout, word_dropout)
 
+        # The annotations of the first layer, and the residual connections of further layers.
         h_SBC = bidirectional(self.forward_cell, self.backward_cell, x_SBE, mask_SB, recurrences)
         for layer in self.extra_layers:
             h_SBC = layer(h_SBC, mask_SB, recurrences, dropout)
         h_SBC = self.norm(h_SBC)
+        # Batch-major annotations in the original order, and the input of the decoder's initial state: h←_1 or h→_Tx.
         annotations_BSC = ops.dropout(h_SBC.transpose(0, 1).index_select(0, place_B), dropout)
         if self.backward_cell is None:
             summary_BN = annotations_BSC[torch.arange(B, device=x_BS.device), lengths_B[place_B] - 1]

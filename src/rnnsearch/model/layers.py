@@ -1,4 +1,4 @@
-"""Recurrent layers: the paper's bidirectional layer, and the further layers and layer normalisation of deeper models."""
+"""Recurrent layers: the paper's bidirectional layer, and the extra layers and layer normalisation of deeper models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rnnsearch.ops import Recurrences
 def bidirectional(
     forward: Cell, backward: Cell | None, x_SBE: Tensor, mask_SB: Tensor, recurrences: Recurrences | None
 ) -> Tensor:
-    """Return h_j = [h→_j ; h←_j], (S, B, C), or h→_j if `backward` is None.
+    """Return h_j = [h→_j ; h←_j], (S, B, C), or h→_j if `backward` is None (section 3.2, appendix A.2.1).
 
     h→_j = f(h→_{j−1}, x_j), and h←_j = f(h←_{j+1}, x_j).
     """
@@ -59,6 +59,7 @@ class DecoderLayer(nn.Module):
         self, s_TBN: Tensor, contexts_TBC: Tensor, mask_TB: Tensor, recurrences: Recurrences | None, dropout: float
     ) -> Tensor:
         """Return s_i + u_i for all steps, (T, B, N)."""
+        # Words and contexts of all steps are projected at once; only the recurrence runs step by step.
         x_TBN = ops.dropout(self.norm(s_TBN), dropout)
         inputs_TBG = self.cell.project_input(x_TBN) + self.cell.project_context(contexts_TBC)
         return s_TBN + self.cell.unroll(inputs_TBG, mask_TB, recurrences)
@@ -69,6 +70,7 @@ class DecoderLayer(nn.Module):
 
     def step(self, state: Tensor, s: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
         """Compute a step: return the next state (…, D) and s + u (…, N)."""
+        # u_i = f(u_{i−1}, s_i, c_i), where layer normalisation comes before the cell.
         inputs = self.cell.project_input(self.norm(s)) + self.cell.project_context(context)
         state = self.cell.step(self.cell.recurrent_weights(), state, inputs)
         return state, s + self.cell.hidden(state)

@@ -29,6 +29,7 @@ class Readout(nn.Module):
 
     def hidden(self, s: Tensor, y: Tensor, c: Tensor, dropout: float = 0.0) -> Tensor:
         """Return t (…, L) from a state (…, N), the embedding of the previous word (…, E) and a context (…, C)."""
+        # t~ = U_o s + V_o E y_{i−1} + C_o c_i + b_o (…, 2L), and the maximum of each pair of neighbours.
         linear = nn.functional.linear
         t = linear(s, self.U_o, self.b_o) + linear(y, self.V_o) + linear(c, self.C_o)
         return ops.dropout(self.norm(t.unflatten(-1, (-1, 2)).amax(-1)), dropout)

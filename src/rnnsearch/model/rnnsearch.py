@@ -1,6 +1,6 @@
 """The complete models RNNsearch and RNNencdec: encoder, decoder, readout, and the order of a decoder step.
 
-The same equations serve two purposes: `forward` processes existing translations (training, scoring, aligning); `predict` and
+The same equations have two uses: `forward` processes existing translations (training, scoring, aligning); `predict` and
 `advance` generate new translations, one word at a time (search).
 """
 
@@ -31,8 +31,8 @@ class TeacherForcedOutput:
 
     readout: Readout
     readout_RL: Tensor
-    """The maxout layer at the P target positions that belong to a sentence: the first words of all sentences, the second
-    words, and so on. Rows P … R are padding, so that the largest matrix products have few different shapes."""
+    """The maxout layer at the P target positions that belong to a sentence: at the first words of all sentences, then at the
+    second words, and so on. Rows P … R are padding, so that the largest matrix products have few different shapes."""
     words_P: Tensor
     """The target words at these positions."""
     sentences_P: Tensor
@@ -44,7 +44,7 @@ class TeacherForcedOutput:
 
     @property
     def logits_PV(self) -> Tensor:
-        """The logits at these positions. As by far the largest tensor, they are computed on demand only."""
+        """The logits at these positions, by far the largest tensor, which is therefore computed on demand only."""
         return self.readout.logits(self.readout_RL[: len(self.words_P)])
 
 
@@ -86,9 +86,13 @@ class StepOutput:
     """The result of a decoder step: the distribution over the next word, and the input of `advance`."""
 
     log_p_BKV: Tensor
+    """log p of every next word, in nats."""
     alpha_BKS: Tensor | None
+    """α_i; None if there is no alignment model."""
     hypotheses: Hypotheses
+    """The hypotheses with the states of this step."""
     context_BKC: Tensor
+    """c_i."""
 
 
 class RNNsearch(nn.Module):
@@ -103,7 +107,7 @@ class RNNsearch(nn.Module):
         if config.tied_embedding:
             self.readout.W_o = self.decoder.E
         self.recurrences: Recurrences | None = CpuRecurrences()
-        """The implementation of the recurrences; for those that it lacks, or with None, the model runs its own loops."""
+        """The implementation of the recurrences. If it is None or lacks a recurrence, the model runs its own loop."""
 
     @property
     def generates_first(self) -> bool:
@@ -117,6 +121,7 @@ class RNNsearch(nn.Module):
 
     def sparse_gradients(self, enabled: bool) -> None:
         """Set whether the gradients of the word embeddings hold only the rows of words that occur."""
+        # Tied embeddings are also the output layer, whose gradient has all rows.
         self.encoder.sparse_gradient = enabled
         self.decoder.sparse_gradient = enabled and not self.config.tied_embedding
 
@@ -154,7 +159,7 @@ class RNNsearch(nn.Module):
         written_TBE = read_words(y_TB, self.decoder.E, self.decoder.sparse_gradient, dropout, word_dropout)
         previous_TBE = nn.functional.pad(written_TBE[:-1], (0, 0, 0, 0, 1, 0))  # zero before the first word
 
-        # The word that the update to s_i reads: y_i if it was predicted from s_{i−1}, y_{i−1} if it will be from s_i.
+        # The word that the update to s_i reads: y_i if y_i was predicted from s_{i−1}, and y_{i−1} if s_i predicts y_i.
         read_TBE = written_TBE if self.generates_first else previous_TBE
         mask_TB = torch.arange(T, device=y_BT.device).unsqueeze(1) < y_lengths_B
         inputs_TBG = self.decoder.cell.project_input(read_TBE)
@@ -163,7 +168,7 @@ class RNNsearch(nn.Module):
         for layer in self.decoder.extra_layers:
             states_TBN = layer(states_TBN, decoded.contexts_TBC, mask_TB, self.recurrences, dropout)
 
-        # The readout at the P positions that are no padding, which `gather_distinct` selects from all T × B.
+        # The readout is computed only at the P positions that are no padding, which `gather_distinct` selects from T × B.
         positions_P = mask_TB.flatten().nonzero().squeeze(1)
         positions_R = nn.functional.pad(positions_P, (0, -len(positions_P) % ROWS_MULTIPLE))
         s_RN, y_RE, c_RC = (
@@ -186,17 +191,20 @@ class RNNsearch(nn.Module):
 
     def predict(self, hypotheses: Hypotheses, source: Source) -> StepOutput:
         """Attend to the source and predict the next word of every hypothesis."""
+        # (α_i, c_i) = a(s_{i−1}, h).
         cell = self.decoder.cell
         state_BKD, previous_BKE = hypotheses.state_BKD, hypotheses.previous_BKE
         context_BKC, alpha_BKS, memory_BKX = self.decoder.alignment.step(
             cell.hidden(state_BKD), source, hypotheses.memory_BKX
         )
+        # In the order look-update-generate, s_i = f(s_{i−1}, y_{i−1}, c_i) comes before the prediction of y_i.
         if not self.generates_first:
             state_BKD = self._update(state_BKD, previous_BKE, context_BKC)
         s_BKN, extra_layers_BKD = cell.hidden(state_BKD), []
         for layer, extra_BKD in zip(self.decoder.extra_layers, hypotheses.extra_layers_BKD, strict=True):
             extra_BKD, s_BKN = layer.step(extra_BKD, s_BKN, context_BKC)
             extra_layers_BKD.append(extra_BKD)
+        # p(y_i) from the state, y_{i−1} and c_i.
         logits_BKV = self.readout(s_BKN, previous_BKE, context_BKC)
         hypotheses = Hypotheses(state_BKD, previous_BKE, memory_BKX, extra_layers_BKD)
         return StepOutput(torch.log_softmax(logits_BKV, -1), alpha_BKS, hypotheses, context_BKC)
@@ -206,12 +214,14 @@ class RNNsearch(nn.Module):
         hypotheses = step.hypotheses.select(sentences_b, parents_bk)
         state_bkD = hypotheses.state_BKD
         written_bkE = nn.functional.embedding(words_bk, self.decoder.E)
+        # In the order look-generate-update, s_i = f(s_{i−1}, y_i, c_i) follows the choice of y_i.
         if self.generates_first:
             context_bkC = step.context_BKC[sentences_b.unsqueeze(1), parents_bk]
             state_bkD = self._update(state_bkD, written_bkE, context_bkC)
         return replace(hypotheses, state_BKD=state_bkD, previous_BKE=written_bkE)
 
     def _update(self, state: Tensor, y: Tensor, context: Tensor) -> Tensor:
+        """Return the next states (…, D) from states (…, D), the embeddings of words (…, E) and contexts (…, C)."""
         cell = self.decoder.cell
         return cell.step(cell.recurrent_weights(), state, cell.project_input(y) + cell.project_context(context))
 
@@ -219,10 +229,10 @@ class RNNsearch(nn.Module):
     def initialize(self, scheme: str, seed: int) -> None:
         """Set random initial weights, which depend on the scheme and the seed only.
 
-        `paper` is appendix B.1: recurrent matrices orthogonal, W_a and U_a ~ N(0, 0.001²), v_a and biases zero, all
-        others ~ N(0, 0.01²). `glorot` draws matrices uniformly by fan-in and fan-out (Glorot & Bengio 2010),
-        v_a and other vectors uniformly with a variance of one over their length, and embeddings ~ N(0, 0.1²). An alignment
-        model can draw its own weights (`Attention.initial_weight`).
+        `paper` is appendix B.1: recurrent matrices are orthogonal, W_a and U_a ~ N(0, 0.001²), v_a and biases are zero, all
+        others ~ N(0, 0.01²). `glorot` draws matrices uniformly by fan-in and fan-out (Glorot & Bengio 2010), v_a and other
+        vectors uniformly with the variance 1 / length, and embeddings ~ N(0, 0.1²). An alignment model can draw its own
+        weights (`Attention.initial_weight`).
         """
         generator = torch.Generator().manual_seed(seed)
         for name, parameter in self.named_parameters():
@@ -234,7 +244,7 @@ class RNNsearch(nn.Module):
             elif leaf == "weight":  # of a layer normalisation
                 tensor.fill_(1.0)
             elif leaf.startswith("b"):
-                # An LSTM that forgets at the start of training learns slowly (Gers et al. 2000).
+                # An LSTM learns slowly if it forgets at the start of training (Gers et al. 2000).
                 tensor.fill_(1.0 if leaf == "b_f" else 0.0)
             elif leaf.startswith("U") and "cell." in name:
                 nn.init.orthogonal_(tensor, generator=generator)
@@ -253,5 +263,5 @@ class RNNsearch(nn.Module):
             parameter.copy_(tensor)
 
     def count_parameters(self) -> int:
-        """The number of trainable parameters."""
+        """Return the number of trainable parameters."""
         return sum(parameter.numel() for parameter in self.parameters())

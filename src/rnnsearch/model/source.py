@@ -1,4 +1,4 @@
-"""Encoded source sentences, the input of the decoder."""
+"""The encoded source sentences, which are the input of the decoder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 @dataclass
 class Source:
-    """A batch of encoded source sentences, with everything that the decoder reads."""
+    """A batch of encoded source sentences: all that the decoder reads of the source."""
 
     annotations_BSC: Tensor
     """h_j for every source position; values past a sentence's end are undefined."""
@@ -23,6 +23,7 @@ class Source:
 
     def select(self, sentences_b: Tensor) -> Source:
         """Return the sentences with these indices, in this order, truncated to the longest of them."""
+        # Positions past the longest of the selected sentences are padding.
         mask_bS = self.mask_BS[sentences_b]
         S = int(mask_bS.sum(1).max())
         return Source(

@@ -22,7 +22,7 @@ class Attended(NamedTuple):
     weights: Tensor
     """The weights α, (B, S)."""
     state: Tensor | None
-    """The state that the next step receives, (B, X); None if the steps of this attention do not depend on each other."""
+    """The state that the next step receives, (B, X); None if the steps do not depend on each other."""
 
 
 class Attention(nn.Module):
@@ -72,6 +72,7 @@ class Attention(nn.Module):
         """Prepare a memory (B, S, memory_size), or a packed one, for `step`; the parameters are those of `forward`."""
         memory, lengths = padded(memory, "memory", lengths)
         B, S, _ = expect(memory, "memory", (None, None, self.memory_size))
+        # By default, the values are the memory itself, and the keys are computed from it.
         if values is None:
             values = memory
         else:
@@ -88,6 +89,7 @@ class Attention(nn.Module):
 
         `state` is that of the last step; without it, this is the first step. Raises RnnsearchError if shapes do not match.
         """
+        # A single query of each sequence (K = 1).
         B = memory.values.shape[0]
         expect(query, "query", (B, self.query_size))
         memory.expect_queries(1)
@@ -128,6 +130,7 @@ class Attention(nn.Module):
         _, K, _ = expect(query, "query", (prepared.values.shape[0], None, self.query_size))
         prepared.expect_queries(K)
         state = self.first_state(prepared)
+        # All queries at once, unless each step depends on the previous one.
         if state is None:
             weights_BKS, _ = self.align(query, prepared, None)
         else:
@@ -186,6 +189,7 @@ class BahdanauAttention(Attention):
             self._reset(name, parameter)
 
     def _reset(self, name: str, parameter: nn.Parameter) -> None:
+        """Initialise the parameter with this name."""
         if name == "v_a":
             bound = (3 / self.units) ** 0.5
             nn.init.uniform_(parameter, -bound, bound)
@@ -204,6 +208,7 @@ class BahdanauAttention(Attention):
         return memory.softmax(self._energy(query_BKQ, memory)), None
 
     def _energy(self, query_BKQ: Tensor, memory: Memory, location_BKSA: Tensor | None = None) -> Tensor:
+        """Return the energies e_ij (B, K, S), with the location terms U_f f_ij if there are any."""
         if memory.keys is None:
             raise RnnsearchError("the memory has no keys; prepare it with the `prepare` of this layer")
         if not self.normalize:
@@ -260,6 +265,7 @@ class LocationAttention(BahdanauAttention):
         expect(state_BX, "state", (B, S))
         if S == 0:  # a convolution needs at least one position
             return query_BKQ.new_zeros(B, 1, 0), state_BX
+        # f_i = F ∗ state, where the state is α_{i−1} or, with `cumulative`, Σ_{k<i} α_k.
         location_B1SA = location_terms(state_BX.unsqueeze(1).to(self.F.dtype), self.F, self.U_f)
         weights_B1S = memory.softmax(self._energy(query_BKQ, memory, location_B1SA))
         weights_BS = weights_B1S.squeeze(1)
@@ -323,6 +329,7 @@ class MonotonicAttention(BahdanauAttention):
         B, S, _ = memory.values.shape
         assert state_BX is not None
         expect(state_BX, "state", (B, S))
+        # The energies of all positions, with the bias r, the bias of a floating-point mask, and the noise of training.
         energy_BS = self._energy(query_BKQ, memory).squeeze(1).to(state_BX.dtype) + self.r
         if memory.bias is not None:
             energy_BS = energy_BS + memory.bias.squeeze(1).to(energy_BS.dtype)
@@ -330,6 +337,7 @@ class MonotonicAttention(BahdanauAttention):
             energy_BS = energy_BS.masked_fill(~memory.mask.squeeze(1), torch.finfo(energy_BS.dtype).min)
         if self.training and self.noise:
             energy_BS = energy_BS + self.noise * torch.randn_like(energy_BS)
+        # The probabilities of stopping at each position, given where the previous step stopped.
         weights_BS = first_stop(energy_BS, state_BX) if self.hard else expected_stops(energy_BS, state_BX)
         return weights_BS.unsqueeze(1), weights_BS
 
@@ -376,6 +384,7 @@ class GaussianMixtureAttention(Attention):
         B, S, _ = memory.values.shape
         assert state_BX is not None
         expect(state_BX, "state", (B, self.components))
+        # The softmax of log φ divides φ by its sum over the positions.
         hats = nn.functional.linear(query_BKQ, self.W_g, self.b_g)
         energy_B1S, kappa_B1X = mixture_energy(hats, state_BX.unsqueeze(1), S)
         return memory.softmax(energy_B1S), kappa_B1X.squeeze(1)
@@ -385,18 +394,20 @@ class GaussianMixtureAttention(Attention):
 
 
 def expected_stops(energy_BS: Tensor, alpha_BS: Tensor) -> Tensor:
-    """Return α_i (B, S) of `MonotonicAttention` from e_i and α_{i−1}, computed for all positions at once, in logarithms.
+    """Return α_i (B, S) of `MonotonicAttention` from e_i and α_{i−1}, for all positions at once, in logarithms.
 
     With C_j = Σ_{l<j} log(1 − p_il), the sum over k is exp(C_j) Σ_{k≤j} exp(log α_{i−1,k} − C_k).
     """
-    log_passed_BS = -nn.functional.softplus(energy_BS)  # log(1 − p)
+    # log(1 − p_ij) = −softplus(e_ij), and C_j, its exclusive cumulative sum. Logarithms prevent an underflow of products.
+    log_passed_BS = -nn.functional.softplus(energy_BS)
     C_BS = nn.functional.pad(log_passed_BS, (1, 0))[:, : energy_BS.shape[1]].cumsum(-1)
     log_alpha_BS = alpha_BS.clamp(min=torch.finfo(alpha_BS.dtype).tiny).log()
     return torch.sigmoid(energy_BS) * (C_BS + torch.logcumsumexp(log_alpha_BS - C_BS, -1)).exp()
 
 
 def first_stop(energy_BS: Tensor, alpha_BS: Tensor) -> Tensor:
-    """Return α_i (B, S) of hard attention: 1 at the first position from the last stop on with e_ij > 0, 0 elsewhere."""
+    """Return α_i (B, S) of hard attention: 1 at the first position with e_ij > 0, from the previous stop on; 0 elsewhere."""
+    # The cumulative sum of α_{i−1} is 1 from the previous stop on.
     stops_BS = (energy_BS > 0) & (alpha_BS.cumsum(-1) > 0.5)
     return (stops_BS & (stops_BS.cumsum(-1) == 1)).to(alpha_BS.dtype)
 

@@ -88,6 +88,7 @@ class AttentiveRNN(nn.Module):
         The state of the cell is `cell_state`, by default zero; its hidden part (B, hidden_size) is enough, as `InitialState`
         computes it.
         """
+        # A hidden part is completed with a memory cell of zero, for an LSTM.
         if cell_state is None:
             cell_state = memory.values.new_zeros(memory.values.shape[0], self.hidden_size)
         if isinstance(cell_state, Tensor):
@@ -118,6 +119,7 @@ class AttentiveRNN(nn.Module):
 
     def generate(self, state: AttentiveState) -> tuple[Tensor, AttentiveState]:
         """Return the output (B, O) from a state with a context, and the state."""
+        # [s ; c], or layer([s ; c]), which replaces c in the next update, except in the order look-update-generate.
         output = torch.cat([self.hidden(state), state.read], -1)
         if self.attention_layer is None:
             return output, state
@@ -126,6 +128,7 @@ class AttentiveRNN(nn.Module):
 
     def step(self, x: Tensor, memory: Memory, state: AttentiveState) -> tuple[Tensor, Tensor, AttentiveState]:
         """Run a step: return the output (B, O), the weights (B, S) and the next state, from an input (B, input_size)."""
+        # The update comes at the place in the order of actions that `order` says.
         if self.order == "update-look-generate":
             state = self.update(x, state)
         weights, state = self.look(memory, state)
@@ -152,6 +155,7 @@ class AttentiveRNN(nn.Module):
             raise RnnsearchError("x has no steps; expected one at least")
         memory.expect_queries(T)
         state = self.first_state(memory) if state is None else state
+        # One step per input; step t attends with the mask of query t.
         outputs, alphas = [], []
         for t, x_BE in enumerate(x.unbind(1)):
             output, weights, state = self.step(x_BE, memory.of_query(t), state)
@@ -164,7 +168,7 @@ class AttentiveRNN(nn.Module):
 
 
 class InitialState(nn.Module):
-    """Computes the first state of a decoder from the memory: s_0 = tanh(W_s m + b_s).
+    """The layer that computes the first state of a decoder from the memory: s_0 = tanh(W_s m + b_s).
 
     m is the first vector of the memory (*first*) or the mean of all (*mean*). In the paper (appendix A.2.2), it is h←_1, the
     backward half of the first annotation: `initial(annotations[..., hidden_size:])`.
@@ -201,12 +205,13 @@ class InitialState(nn.Module):
     ) -> Tensor:
         """Return s_0 (B, hidden_size) for a memory (B, S, memory_size).
 
-        A boolean or integer mask or `lengths` tell the padding of the memory. m is zero for a sequence that is all padding.
+        A boolean or integer mask or `lengths` mark the padding of the memory. m is zero for a sequence that is all padding.
         Raises RnnsearchError if shapes do not match.
         """
         memory, lengths = padded(memory, "memory", lengths)
         expect(memory, "memory", (None, None, self.memory_size))
         mask_BS = sequence_mask(mask, lengths, memory)
+        # The mean over the positions of the mask, of which only the first one remains with `summary` = first.
         if self.summary == "first":
             mask_BS = mask_BS & (mask_BS.cumsum(1) == 1)
         sum_BM = memory.masked_fill(~mask_BS.unsqueeze(2), 0.0).sum(1)
@@ -218,6 +223,7 @@ class InitialState(nn.Module):
 
 
 def _size(cell: nn.Module, name: str) -> int:
+    """Return an attribute of a cell that must be an integer. Raises RnnsearchError if it is not."""
     size = getattr(cell, name, None)
     if not isinstance(size, int):
         raise RnnsearchError(f"{type(cell).__name__} has no {name}; a cell needs an input_size and a hidden_size")

@@ -1,4 +1,4 @@
-"""A memory that is prepared for the steps of an attention."""
+"""The memory of an attention layer, prepared once for all steps."""
 
 from __future__ import annotations
 
@@ -41,4 +41,5 @@ class Memory(NamedTuple):
 
 
 def _of_query(tensor_BXS: Tensor | None, k: int) -> Tensor | None:
+    """Return the part (B, 1, S) of query k; a part that all queries share is returned unchanged."""
     return tensor_BXS if tensor_BXS is None or tensor_BXS.shape[1] == 1 else tensor_BXS[:, k : k + 1]

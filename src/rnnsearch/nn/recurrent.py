@@ -116,7 +116,7 @@ class BidirectionalRNN(nn.Module):
         if B == 0 or S == 0:
             return x.new_zeros(B, S, 2 * self.hidden_size)
         x_BSE = x.masked_fill(~mask.unsqueeze(2), 0.0)
-        # Compilers can only trace the step-by-step loop, and the derivatives derived by hand need float32 or float64.
+        # Compilers can trace the step-by-step loop only, and the derivatives derived by hand need float32 or float64.
         followed = torch.compiler.is_compiling() or torch.jit.is_tracing()  # type: ignore[attr-defined]
         full = next(self.forward_cell.parameters()).dtype in (torch.float32, torch.float64)
         recurrences = self.recurrences if full and not followed else None
@@ -124,12 +124,14 @@ class BidirectionalRNN(nn.Module):
         return h_SBC.transpose(0, 1)
 
     def _packed(self, x: PackedSequence, mask: Tensor | None, lengths: Lengths | None) -> PackedSequence:
+        """Return the packed annotations of packed inputs."""
         if mask is not None:
             raise RnnsearchError("x is a PackedSequence, which knows its lengths; leave `mask` out")
         x_BSE, lengths = padded(x, "x", lengths)
         assert isinstance(lengths, Tensor)
         annotations_BSC = self.forward(x_BSE, lengths=lengths)
-        if x.sorted_indices is not None:  # the order in which the sequences were packed
+        # Pack the annotations in the order in which the inputs were packed.
+        if x.sorted_indices is not None:
             annotations_BSC, lengths = annotations_BSC[x.sorted_indices], lengths[x.sorted_indices.cpu()]
         packed = pack_padded_sequence(annotations_BSC, lengths, batch_first=True)
         return PackedSequence(packed.data, x.batch_sizes, x.sorted_indices, x.unsorted_indices)
@@ -139,6 +141,7 @@ class BidirectionalRNN(nn.Module):
 
 
 def _cell(name: str, input_size: int, hidden_size: int) -> Cell:
+    """Return the cell with this name. Raises RnnsearchError if there is none."""
     if name not in CELLS:
         raise RnnsearchError(f"there is no cell {name!r}; use one of {', '.join(CELLS)}")
     return CELLS[name](input_size, hidden_size)
@@ -146,11 +149,12 @@ def _cell(name: str, input_size: int, hidden_size: int) -> Cell:
 
 @torch.no_grad()
 def _initialise(cell: Cell) -> None:
+    """Draw the weights of a cell; see `RecurrentCell.reset_parameters`."""
     for name, parameter in cell.named_parameters():
         if name.startswith("W"):
             nn.init.xavier_uniform_(parameter)
         elif name.startswith("U"):
-            # Its decomposition is not available in half precision.
+            # The QR decomposition behind `orthogonal_` is not available in half precision.
             parameter.copy_(nn.init.orthogonal_(torch.empty_like(parameter, dtype=torch.float32)))
         else:
             nn.init.constant_(parameter, 1.0 if name == "b_f" else 0.0)

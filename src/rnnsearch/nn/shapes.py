@@ -1,4 +1,4 @@
-"""Checks of the inputs of the layers: shapes, the kinds of masks, lengths, and packed sequences."""
+"""The checks of the inputs of the layers: shapes, types of masks, lengths, and packed sequences."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def expect(tensor: Tensor, name: str, shape: tuple[int | None, ...]) -> torch.Si
 
 
 def padded(sequences: Tensor | PackedSequence, name: str, lengths: Lengths | None) -> tuple[Tensor, Lengths | None]:
-    """Return sequences as a tensor (B, S, …), and their lengths, if they are known."""
+    """Return sequences as a tensor (B, S, …), and their lengths, or None if these are unknown."""
     if not isinstance(sequences, PackedSequence):
         return sequences, lengths
     if lengths is not None:
@@ -42,6 +42,7 @@ def read_mask(mask: Tensor | None, lengths: Lengths | None, like_BSX: Tensor) ->
     """
     B, S = like_BSX.shape[:2]
     readable = bias = None
+    # A mask (B, S) is the same for all queries.
     if mask is not None:
         if mask.dim() == 3:
             expect(mask, "mask", (B, None, S))
@@ -54,6 +55,7 @@ def read_mask(mask: Tensor | None, lengths: Lengths | None, like_BSX: Tensor) ->
             readable, bias = mask > torch.finfo(mask.dtype).min, mask
         else:
             readable = mask.bool()
+    # Positions from the length of a sequence on are not readable either.
     if lengths is not None:
         lengths_B = torch.as_tensor(lengths, device=like_BSX.device)
         expect(lengths_B, "lengths", (B,))
@@ -65,7 +67,10 @@ def read_mask(mask: Tensor | None, lengths: Lengths | None, like_BSX: Tensor) ->
 
 
 def sequence_mask(mask: Tensor | None, lengths: Lengths | None, like_BSX: Tensor) -> Tensor:
-    """Return a boolean mask (B, S) of the positions of sequences (B, S, …) that are no padding."""
+    """Return a boolean mask (B, S) of the positions of sequences (B, S, …) that are not padding.
+
+    Raises RnnsearchError for a mask of another shape, or with floating-point numbers.
+    """
     if mask is not None:
         expect(mask, "mask", tuple(like_BSX.shape[:2]))
         if mask.is_floating_point():

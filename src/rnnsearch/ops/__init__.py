@@ -1,17 +1,17 @@
 """Optimised tensor functions for the operations that take most of the time in training and search.
 
-This package does not depend on modules, settings or files. Each function takes and returns tensors, and has a derivative
-that was derived by hand. The model uses these functions where they apply; its own step-by-step code is their reference. The
-letters in the names of tensors are those of `rnnsearch.model`.
+This package does not depend on the modules of the model, on settings or on files. Each function takes and returns tensors,
+and has a derivative that was derived by hand. The model uses these functions where they apply; its own step-by-step code is
+their reference. The letters in the names of tensors are those of `rnnsearch.model`.
 
 | module | content |
 |---|---|
-| `recurrences` | the interface of the recurrences, which two modules implement: |
+| `recurrences` | the interface of the recurrences, and the choice of their implementation |
 | `recurrence_cpu`, `recurrence_cuda` | the fused recurrences, for any device, and those for NVIDIA GPUs |
 | `pointwise`, `pointwise_compiled`, `triton_kernels` | the pointwise operations and the attention of a recurrence step |
 | `cross_entropy`, `cross_entropy_compiled` | a linear layer, softmax and cross-entropy as one function |
 | `optimizer`, `hash_dropout`, `gather` | optimizer steps, dropout, selection of rows |
-| `matmul`, `memory`, `loops`, `cuda_graphs` | what these build on: matrix products, malloc, compiled loops, CUDA graphs |
+| `matmul`, `memory`, `loops`, `cuda_graphs` | the basis of these: matrix products, malloc, compiled loops, CUDA graphs |
 """
 
 from rnnsearch.extras import imports_of_extras

@@ -1,4 +1,4 @@
-"""A linear layer, softmax and cross-entropy as one function, which never holds all logits in memory."""
+"""A linear layer, softmax and cross-entropy fused into one function, which never holds all logits in memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rnnsearch.ops import loops
 from rnnsearch.ops.matmul import Precision
 
 ROWS: dict[Precision, int] = {"fp32": 256, "bf16": 1024}
-"""Rows per block of logits. Every block adds a whole matrix to the gradient of W_o, which in bf16 is rounded first."""
+"""Rows per block of logits. Each block adds a whole matrix to the gradient of W_o, and in bf16 rounds this matrix first."""
 
 
 def linear_cross_entropy(
@@ -31,15 +31,15 @@ def linear_cross_entropy(
 
     With ε = `label_smoothing`, the cost is `scale` · Σ [(1 − ε) NLL + ε · mean over the vocabulary of −log p] (Szegedy et
     al. 2016). With λ = `consistency`, rows 2i and 2i + 1 are two predictions p and q of the same word, and each pair adds
-    λ · ½ [KL(p | q) + KL(q | p)] to the sum (Liang et al. 2021). Only the first P rows of `readout` are used; further rows
-    are padding.
+    λ · ½ [KL(p | q) + KL(q | p)] to the sum (Liang et al. 2021). Only the first P rows of `readout` (R, L) are used; the
+    other rows are padding. W_o is (V, L), and b_w (V).
     """
     cost, nll = _LinearCrossEntropy.apply(readout_RL, W_o, b_w, words_P, label_smoothing, scale, precision, consistency)
     return cost, nll
 
 
 class _LinearCrossEntropy(torch.autograd.Function):
-    """The function behind `linear_cross_entropy`, whose forward pass also computes the gradients.
+    """The implementation of `linear_cross_entropy`, whose forward pass also computes the gradients.
 
     The logits of a minibatch and their gradient would be by far the largest tensors of training. This function computes them
     for one block of rows at a time. Within a block, the gradient overwrites the logits, and the gradients of the readout and
@@ -91,6 +91,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
             else:
                 d_W_o.addmm_(logits_RV.T, t_RL)
         ctx.save_for_backward(d_readout_RL, d_W_o, d_bias_XV.sum(0))
+        # The cost: label-smoothed NLL plus λ / 2 times the divergences of the pairs, times `scale`.
         nll = nll_P.sum()
         ctx.mark_non_differentiable(nll)
         cost = (1 - epsilon) * nll + epsilon * smoothed_P.sum() if epsilon else nll
@@ -125,6 +126,7 @@ def _softmax_backward(
     Logits in bfloat16 do not include the bias yet; the computation is in float32. `divergence` is filled only if
     `consistency` is not zero.
     """
+    # The compiled loops compute the same as the tensor operations below, in one pass over the logits.
     rounded = logits_RV.dtype == torch.bfloat16
     if loops.run_on(logits_RV, torch.float32, torch.bfloat16):
         scalars = (*logits_RV.shape, epsilon, scale, rounded)

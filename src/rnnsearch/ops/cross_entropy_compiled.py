@@ -33,6 +33,7 @@ def softmax_backward(p: Any) -> None:
     bias, scratch = carray(p[6], (V,), f32), carray(p[7], (this_thread() + 1, V), f32)[this_thread()]
     first, last = share(R)
     for i in range(first, last):
+        # In bfloat16, the logits of a row are converted to float32 in the thread's scratch row, with the bias added.
         row, row_16, word = scratch if rounded else logits[i], logits_16[i], words[i]
         if rounded:
             for k in range(V):
@@ -63,7 +64,7 @@ def softmax_backward(p: Any) -> None:
 
 @kernel
 def paired_softmax_backward(p: Any) -> None:
-    """Do the same as `softmax_backward` for rows 2i and 2i + 1 that predict the same word; add their divergence to the cost.
+    """Do the same as `softmax_backward` for pairs of rows 2i and 2i + 1 that predict the same word, with their divergence.
 
     Scalars: R, V, epsilon, scale, rounded, weight. The cost includes weight times the mean of KL(p | q) and KL(q | p). The
     last tensor, divergence (R / 2), receives the sum of both. scratch is (threads, 2, V).
@@ -80,7 +81,8 @@ def paired_softmax_backward(p: Any) -> None:
     for pair in range(first, last):
         i, word = 2 * pair, words[2 * pair]
         rows = scratch if rounded else logits[i : i + 2]
-        for j in range(2):  # logits become log p
+        # The logits of both rows become log p and log q; the NLL of the word, and the mean of −log p, as above.
+        for j in range(2):
             row, row_16 = rows[j], logits_16[i + j]
             if rounded:
                 for k in range(V):
@@ -113,6 +115,7 @@ def paired_softmax_backward(p: Any) -> None:
             log_p[k] = d_p
             log_q[k] = d_q
             d_bias[k] += d_p + d_q
+        # The target distribution's 1 − ε at the word, in both rows.
         for j in range(2):
             rows[j, word] -= scale * (f32(1) - epsilon)
             d_bias[word] -= scale * (f32(1) - epsilon)

@@ -26,7 +26,7 @@ def at_once(loop: Loop, settings: Hashable, *arguments: Tensor) -> Tensors:
 
 
 class Graphs:
-    """Runs loops as CUDA graphs: one graph per loop and shapes of its arguments, of which the last `most` used remain.
+    """Runs loops as CUDA graphs: one graph per loop and shapes of its arguments. The `most` last used graphs are kept.
 
     All graphs share one buffer: arguments are copied into it before a replay, and results are copied out of it afterwards.
     The buffer holds nothing between calls, so forward and backward passes may follow each other in any order.
@@ -42,6 +42,7 @@ class Graphs:
         key = (loop, settings, tuple((tensor.shape, tensor.dtype) for tensor in arguments))
         if key not in self._captured:
             return self._capture(key, loop, settings, arguments)
+        # Copy the arguments into the buffer of the graph, launch it, and copy the results out of the buffer.
         self._captured.move_to_end(key)
         graph, inputs, outputs = self._captured[key]
         for buffer, argument in zip(inputs, arguments, strict=True):
@@ -58,6 +59,7 @@ class Graphs:
         # Buffers for arguments and results together, which may move the arguments; the captured loop reads and writes them.
         placed = self._place([*arguments, *results])
         inputs, outputs = placed[: len(arguments)], placed[len(arguments) :]
+        # Capturing records the kernels without running them.
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
             for output, result in zip(outputs, loop(settings, *inputs), strict=True):
@@ -86,6 +88,7 @@ class Graphs:
         ]
 
     def _forget(self) -> None:
+        """Drop all graphs and their memory."""
         self._captured: OrderedDict[Hashable, tuple[torch.cuda.CUDAGraph, list[Tensor], list[Tensor]]] = OrderedDict()
         # The memory for intermediate results. Graphs run one at a time, so they can share it.
         self._pool = torch.cuda.graph_pool_handle()

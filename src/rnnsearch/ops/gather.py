@@ -20,6 +20,8 @@ def gather_distinct(matrix: Tensor, index_R: Tensor, distinct: int) -> Tensor:
 
 
 class _GatherDistinct(torch.autograd.Function):
+    """The implementation of `gather_distinct`."""
+
     @staticmethod
     def forward(ctx: Any, matrix: Tensor, index_R: Tensor, distinct: int) -> Tensor:
         ctx.save_for_backward(index_R[:distinct])
@@ -30,5 +32,6 @@ class _GatherDistinct(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         (index_P,), d_rows_RN = ctx.saved_tensors, gradients[0]
+        # Distinct indices: each row of the gradient is copied to its place, without any sum; rows of padding are ignored.
         d_matrix = d_rows_RN.new_zeros(ctx.size, d_rows_RN.shape[1])
         return d_matrix.index_copy_(0, index_P, d_rows_RN[: len(index_P)]), None, None

@@ -37,6 +37,8 @@ def dropout(x: Tensor, probability: float) -> Tensor:
 
 
 class _Dropout(torch.autograd.Function):
+    """Dropout with the mask of a seed; the derivative applies the same mask to the gradient."""
+
     @staticmethod
     def forward(ctx: Any, x: Tensor, probability: float, seed: int) -> Tensor:
         ctx.probability, ctx.seed = probability, seed
@@ -48,6 +50,7 @@ class _Dropout(torch.autograd.Function):
 
 
 def _masked(x: Tensor, probability: float, seed: int) -> Tensor:
+    """Return x after multiplication with the mask of a seed."""
     x = x.contiguous()
     y = torch.empty_like(x)
     _mask((x.numel(), probability, seed), x, y)
@@ -63,6 +66,7 @@ def _mask(p: Any) -> None:
     limit, scale = u32(int(scalars[1] * 4294967295.0)), f32(1 / (1 - scalars[1]))
     x, y = carray(p[1], (n,), f32), carray(p[2], (n,), f32)
     # An element is zeroed if its hash, a uniform 32-bit integer, is below probability · (2³² − 1).
+    # Each thread computes the hashes of its own elements, from their places in the tensor.
     first, last = share(n)
     part, out, start = x[first:last], y[first:last], u32(first)
     for i in range(len(part)):

@@ -1,4 +1,4 @@
-"""Small compiled loops that run on PyTorch's own threads.
+"""The infrastructure of compiled loops (kernels), which run on PyTorch's own threads, and the functions that they share.
 
 PyTorch needs one pass over memory for every pointwise operation; a kernel of this package combines several operations in one
 pass. Numba compiles a kernel for the present CPU when it is first called, and caches it on disk. Kernels run on PyTorch's
@@ -38,6 +38,7 @@ def _openmp() -> ctypes.CDLL | None:
     if numba is None or not torch.backends.openmp.is_available():
         return None
     try:
+        # The path of the library is in the list of mapped files. Compiled code resolves omp_get_thread_num by name.
         loaded = Path("/proc/self/maps").read_text().splitlines()
         path = next(line.split()[-1] for line in loaded if "libgomp" in line)
         binding.load_library_permanently(path)
@@ -79,15 +80,16 @@ class Kernel:
             self._compiled = _compile(self._function)
             self._code = ctypes.c_void_p(self._compiled.address)
         assert _OPENMP is not None
-        # The argument of the compiled function: the address of the scalars, then those of the tensors.
+        # The argument of the compiled function: the address of the scalars, then the addresses of the tensors.
         values = (ctypes.c_double * SCALARS)(*scalars)
         addresses = (ctypes.c_void_p * TENSORS)(ctypes.addressof(values), *(t.data_ptr() for t in tensors))
+        # OpenMP calls the function on all threads, and returns when the last one has finished.
         count = threads or torch.get_num_threads()
         _OPENMP.GOMP_parallel(self._code, addresses, ctypes.c_uint(count), ctypes.c_uint(0))
 
 
 def kernel(function: Callable[[Any], None]) -> Kernel:
-    """Make a function a kernel, as the docstring of this module describes."""
+    """Turn a function into a kernel; its argument is described in the docstring of this module."""
     return Kernel(function)
 
 
@@ -99,13 +101,14 @@ if numba is not None:
     FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
 
     def _compile(function: Callable[[Any], None]) -> Any:
+        """Compile a function for the present CPU, or load its machine code from the cache."""
         options = {"nopython": True, "error_model": "numpy", "fastmath": FASTMATH}
         compiled = keep(CFunc(function, ((_ADDRESSES,), types.void), {}, options), function)
         compiled.compile()
         return compiled
 
     def device(function: Any) -> Any:
-        """Compile a function that kernels call."""
+        """Compile a function that kernels call, without inlining it."""
         return keep(numba.njit(inline="never", error_model="numpy", fastmath=FASTMATH)(function), function)
 
     @intrinsic
@@ -113,6 +116,7 @@ if numba is not None:
         """Return 2ᵏ for an integral float32 k from −126 to 127, by setting the exponent bits to k + 127."""
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            # The exponent of a float32 is in the bits 23 to 30, with a bias of 127.
             integer = ir.IntType(32)
             exponent = builder.add(builder.fptosi(arguments[0], integer), ir.Constant(integer, 127))
             return builder.bitcast(builder.shl(exponent, ir.Constant(integer, 23)), ir.FloatType())
@@ -163,6 +167,7 @@ if numba is not None:
         Compilers do not vectorise the maximum of a row, since the order matters for NaN; they do vectorise this loop.
         NaN is ignored; the maximum is −inf where all elements are NaN.
         """
+        # Compare the row with the running maxima, block by block; a comparison with NaN is false.
         for k in range(len(tops)):
             tops[k] = np.float32(-np.inf)
         for begin in range(0, len(row), len(tops)):
@@ -173,6 +178,7 @@ if numba is not None:
     @numba.njit(inline="always", error_model="numpy")
     def highest_of(row: Any) -> Any:
         """Return the maximum of a row, without NaN, by `highest_apart`."""
+        # The maxima of 256 interleaved parts of the row, and then the maximum of these.
         tops = np.empty(256, np.float32)
         highest_apart(row, tops)
         highest = np.float32(-np.inf)

@@ -34,6 +34,7 @@ def fast_products() -> Iterator[None]:
     if not _stays_float32():
         yield
         return
+    # This value selects oneDNN, which nevertheless computes in float32 here, as `_stays_float32` has checked.
     settings = _settings()
     before = settings.fp32_precision
     settings.fp32_precision = "bf16"
@@ -46,6 +47,7 @@ def fast_products() -> Iterator[None]:
 @functools.cache
 def _stays_float32() -> bool:
     """Whether this version of PyTorch has the switch, and products of several shapes keep float32 precision with it."""
+    # Some shapes may be rounded and others not, so several are compared with products in float64.
     settings = _settings()
     if not hasattr(settings, "fp32_precision") or not torch.backends.mkldnn.is_available():
         return False
@@ -68,7 +70,10 @@ def _stays_float32() -> bool:
 
 
 def product(W: Tensor, precision: Precision = "fp32", add: bool = False) -> Callable[[Tensor, Tensor], None]:
-    """Return a function of x and y that stores x W in y, or adds it to y. It is meant for loops in which W is constant."""
+    """Return a function of x and y that stores x W in y, or with `add` adds it to y, for loops in which W is constant.
+
+    W is converted once. With `bf16`, both factors are rounded to bfloat16; y keeps its type.
+    """
     if precision == "bf16":
         W_16 = W.bfloat16()  # a transposed view is not copied: the copy would take longer than it saves
         if add:
@@ -101,9 +106,9 @@ def _has_bf16_instructions() -> bool | None:
 
 
 def _bf16_is_slower_by_the_clock() -> bool:
-    """Whether the fastest bfloat16 product of several is slower than the fastest float32 product.
+    """Whether the fastest of several bfloat16 products is slower than the fastest float32 product.
 
-    The products alternate, and only the fastest counts, so that other busy programs matter little.
+    The products alternate, and only the fastest of each counts, so that other busy programs hardly affect the result.
     """
     dtypes = (torch.float32, torch.bfloat16)
     factors = {dtype: (torch.ones(256, 512, dtype=dtype), torch.ones(512, 512, dtype=dtype)) for dtype in dtypes}
@@ -127,5 +132,5 @@ def full_precision(like: Tensor) -> torch.autocast:
 
 
 def _settings() -> Any:
-    """PyTorch's settings of oneDNN products; None in versions that lack them."""
+    """Return PyTorch's settings of oneDNN products; None in versions that lack them."""
     return getattr(torch.backends.mkldnn, "matmul", None)

@@ -32,9 +32,10 @@ def kept_memory() -> Iterator[None]:
     if libc is None:
         yield
         return
-    # Blocks up to the threshold come from the heap, which is never trimmed; setting thresholds stops glibc's own adaptation.
+    # Blocks up to the threshold come from the heap, which is never trimmed. Setting a threshold also disables glibc's own
+    # adaptation. Some versions of glibc reject the larger value, so a value that all versions accept is set first.
     libc.mallopt(_MMAP_THRESHOLD, _DEFAULT_MMAP_THRESHOLD)
-    libc.mallopt(_MMAP_THRESHOLD, _LARGEST_HEAP_BLOCK)  # some versions reject this value
+    libc.mallopt(_MMAP_THRESHOLD, _LARGEST_HEAP_BLOCK)
     libc.mallopt(_TRIM_THRESHOLD, 2**31 - 1)
     try:
         yield
@@ -46,6 +47,7 @@ def kept_memory() -> Iterator[None]:
 
 @functools.cache
 def _glibc() -> ctypes.CDLL | None:
+    """Return the C library if it is glibc, otherwise None."""
     if sys.platform != "linux":
         return None
     libc = ctypes.CDLL(None)

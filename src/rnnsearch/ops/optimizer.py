@@ -19,7 +19,7 @@ f32, f64 = np.float32, np.float64
 
 @kernel
 def adadelta(p: Any) -> None:
-    """Update some rows of a matrix, or all, by Adadelta (Zeiler 2012, Algorithm 1).
+    """Update all or some rows of a matrix by Adadelta (Zeiler 2012, Algorithm 1).
 
     Scalars: V, E, R, ρ, ε, learning rate, scale of the gradient, step. Tensors: w (V, E), g (R, E), rows (R) int64, mean
     square gradients (V, E), mean square updates (V, E), row_step (V), the step of a row's last update. A step in which the
@@ -32,11 +32,12 @@ def adadelta(p: Any) -> None:
     step = scalars[7]
     weights, gradients, rows = carray(p[1], (V, E), f32), carray(p[2], (R, E), f32), carray(p[3], (R,), np.int64)
     squares, updates, row_step = carray(p[4], (V, E), f32), carray(p[5], (V, E), f32), carray(p[6], (V,), f32)
+    # The threads divide the rows of the gradient.
     first, last = share(R)
     rest = f32(1) - rho
     for i in range(first, last):
         row = rows[i]
-        # The skipped steps, as one factor ρⁿ.
+        # The decay of both means in the n steps since the last update, as one factor ρⁿ.
         decay = f32(scalars[3] ** (step - 1 - row_step[row]))
         row_step[row] = f32(step)
         w, g, square, update = weights[row], gradients[i], squares[row], updates[row]
@@ -53,7 +54,9 @@ def adadelta(p: Any) -> None:
 
 @kernel
 def adam(p: Any) -> None:
-    """Update all rows of a matrix by Adam (Kingma & Ba 2015); momentum changes a weight even if its gradient is zero.
+    """Update all rows of a matrix by Adam (Kingma & Ba 2015, Algorithm 1).
+
+    Momentum changes a weight even if its gradient is zero, so all rows are updated.
 
     Scalars: V, E, β1, β2, ε, the step size times the first bias correction, √ of the second, scale of the gradient. Tensors:
     w (V, E), g (R, E), gradient_rows (V) int64, the row of g for each row of w, or a negative number for none, momentum
@@ -70,7 +73,8 @@ def adam(p: Any) -> None:
     first, last = share(V)
     rest1, rest2 = f32(1) - beta1, f32(1) - beta2
     for row in range(first, last):
-        # m = β1 m + (1 − β1) g and v = β2 v + (1 − β2) g², bias-corrected in the last line; g is zero in the second branch.
+        # m = β1 m + (1 − β1) g and v = β2 v + (1 − β2) g²; the last line of each loop includes the bias corrections. In the
+        # second branch, g is zero.
         gradient_row = gradient_rows[row]
         w, momentum, square = weights[row], momenta[row], squares[row]
         if gradient_row >= 0:

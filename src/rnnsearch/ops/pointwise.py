@@ -1,6 +1,7 @@
-"""The pointwise operations of a recurrence step: gates and additive attention, forward and backward passes.
+"""The pointwise operations of a recurrence step: gates (appendix A.1.1) and additive attention (appendix A.1.2).
 
-float32 on a CPU runs in compiled loops (`pointwise_compiled`), everything else in PyTorch's operations.
+There is a function for the forward pass and one for the backward pass of each. float32 tensors on a CPU are computed in
+compiled loops (`pointwise_compiled`), all others by PyTorch's operations.
 
 The letters of tensor names are those of `rnnsearch.model`. `zr` (B, 2N) is [z ; r], and `reset` (B, N) is r ∘ s. `projected`
 holds the projections of the state, `[U_z; U_r] s` and, if there is an alignment model, `W_a s`. `d_x` is ∂cost/∂x; `d_row`
@@ -25,7 +26,7 @@ def gates_forward(
     zr: Tensor,
     reset: Tensor,
 ) -> None:
-    """Compute z, r = σ(inputs + context + [U_z; U_r] s) in `zr`, and r ∘ s in `reset`."""
+    """Compute z, r = σ(inputs + context + [U_z; U_r] s) in `zr` (B, 2N), and r ∘ s in `reset` (B, N)."""
     if loops.run_on(s_BN):
         context = inputs_BG if context_BG is None else context_BG
         scalars = (*s_BN.shape, projected_BM.shape[1], context_BG is not None)
@@ -48,7 +49,7 @@ def candidate_forward(
     candidate_BN: Tensor,
     next_s_BN: Tensor,
 ) -> None:
-    """Compute s' = (1 − z) ∘ s + z ∘ s~, zero where `mask` is zero.
+    """Compute s' = (1 − z) ∘ s + z ∘ s~ in `next_s`, which is zero where `mask` is zero.
 
     `candidate` holds U [r ∘ s] on entry and s~ on return.
     """
@@ -86,6 +87,7 @@ def candidate_backward(
         compiled.candidate_backward(scalars, d_s_BN, added, mask, zr, candidate_BN, s_BN, d_row)
         return
     N = s_BN.shape[1]
+    # ∂cost/∂s', from the next step and from outside; it is zero outside a sentence.
     if added_BN is not None:
         d_s_BN.add_(added_BN)
     if mask_B is not None:
@@ -126,7 +128,10 @@ def attention_forward(
     alpha_BS: Tensor,
     contexts_BC: Tensor,
 ) -> None:
-    """Compute α and c of every sentence, and copy the query, the last A columns of `projected`, to `queries`."""
+    """Compute α (Eq. 6) and c (Eq. 5) of every sentence, from the keys U_a h_j and the query W_a s.
+
+    The query, which is the last A columns of `projected`, is copied to `queries`.
+    """
     if loops.run_on(keys_BSA):
         scalars = (*keys_BSA.shape, h_BSC.shape[2], projected_BM.shape[1])
         compiled.attention_forward(scalars, keys_BSA, projected_BM, v_a, h_BSC, lengths_B, queries_BA, alpha_BS, contexts_BC)
@@ -171,10 +176,11 @@ def attention_backward(
     d_weights_BS = torch.bmm(h_BSC, d_contexts_BC.unsqueeze(2)).squeeze(2)
     if d_alpha_BS is not None:
         d_weights_BS += d_alpha_BS
-    # The derivative of the softmax, and that of the tanh, which is recomputed to save memory.
+    # The derivative of the softmax, ∂cost/∂e_j = α_j (∂cost/∂α_j − Σ_k α_k ∂cost/∂α_k). The tanh is recomputed to save
+    # memory.
     d_energy_BS = alpha_BS * (d_weights_BS - (alpha_BS * d_weights_BS).sum(1, keepdim=True))
     hidden_BSA = (keys_BSA + queries_BA.unsqueeze(1)).tanh_()
-    # ∂cost/∂v_a = Σ_bj ∂cost/∂e_bj tanh; for key and query, the slope is ∂cost/∂e (1 − tanh²).
+    # ∂cost/∂v_a = Σ_bj ∂cost/∂e_bj tanh(…); for key and query, the factor ∂cost/∂e (1 − tanh²) is the same.
     d_v_XA[0].addmv_(hidden_BSA.flatten(0, 1).T, d_energy_BS.flatten())
     slope_BSA = hidden_BSA.square_().neg_().add_(1).mul_(d_energy_BS.unsqueeze(2))
     d_keys_BSA += slope_BSA

@@ -1,8 +1,8 @@
 """The functions of `pointwise` as compiled loops (float32).
 
-The docstring of every kernel lists its scalars, then its tensors with their shapes, in the order of its arguments. `X` is
-the width of `d_row`, which holds the gradients of a step's projections: candidate, z, r (3N) and, if there is an alignment
-model, the query (A).
+The docstring of every kernel lists its scalars, then its tensors with their shapes, in the order of its arguments. The
+threads divide the B sentences. `X` is the width of `d_row`, which holds the gradients of a step's projections: candidate, z,
+r (3N) and, if there is an alignment model, the query (A).
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def candidate_forward(p: Any) -> None:
         if contextual:
             for k in range(N):
                 new[k] += from_context[k]
-        # s + z ∘ (s~ − s) equals (1 − z) ∘ s + z ∘ s~.
+        # s' = s + z ∘ (s~ − s), which equals (1 − z) ∘ s + z ∘ s~.
         for k in range(N):
             new[k] = tanh(new[k] + from_input[k])
             out[k] = factor * (state[k] + z[k] * (new[k] - state[k]))

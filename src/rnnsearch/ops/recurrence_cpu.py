@@ -64,7 +64,7 @@ class CpuRecurrences:
 
 
 class _GatedStep:
-    """A step of the gated unit and its derivative, for the first `rows` sentences.
+    """A step of the gated unit (appendix A.1.1) and its derivative, for the first `rows` sentences.
 
     The object stores [z ; r] (T, B, 2N) and s~ (T, B, N) of every step for the backward pass.
     """
@@ -90,7 +90,7 @@ class _GatedStep:
         next_s_BN: Tensor,
     ) -> None:
         """Compute s' in `next_s_BN` from s and the projections of input, context and state; it is zero past `rows`."""
-        # Gates z and r, and r ∘ s; then U [r ∘ s]; then the candidate s~ and s' = (1 − z) ∘ s + z ∘ s~.
+        # The gates z and r, and r ∘ s; then U [r ∘ s]; then the candidate s~ and s' = (1 − z) ∘ s + z ∘ s~.
         zr_RX, candidate_RN, reset_RN = self.zr_TBX[t, :rows], self.candidate_TBN[t, :rows], self.reset_BN[:rows]
         pointwise.gates_forward(inputs_RG, context_RG, projected_RM, s_BN[:rows], zr_RX, reset_RN)
         self.from_reset(reset_RN, candidate_RN)
@@ -114,7 +114,7 @@ class _GatedStep:
         On return, `d_s` lacks the part of the gradient that passes through U_z and U_r.
         """
         zr_RX, s_RN, d_row_R, d_s_RN = self.zr_TBX[t, :rows], s_BN[:rows], d_row[:rows], d_s_BN[:rows]
-        # Through s' to s~ and z; through U to r ∘ s; and from there to r and s.
+        # From s' to s~ and z; through U to r ∘ s; and from there to r and s.
         d_reset_RN = self.reset_BN[:rows]
         pointwise.candidate_backward(d_s_RN, added_RN, mask_R, zr_RX, self.candidate_TBN[t, :rows], s_RN, d_row_R)
         self.to_reset(d_row_R[:, : s_BN.shape[1]], d_reset_RN)
@@ -149,7 +149,8 @@ class _GatedRecurrence(torch.autograd.Function):
         projected_BM = s0_BN.new_empty(len(s0_BN), len(U_zr))
         states_TBN = s0_BN.new_empty(T, *s0_BN.shape)
         s_BN = s0_BN
-        # Each step computes the first `rows` sentences only, which include all unfinished ones.
+        # Each step computes [U_z s ; U_r s] and then the gated unit, of the first `rows` sentences only, which include all
+        # unfinished ones.
         for t in reversed(range(T)) if reverse else range(T):
             rows = rows_T[t]
             from_state(s_BN[:rows], projected_BM[:rows])
@@ -168,6 +169,7 @@ class _GatedRecurrence(torch.autograd.Function):
         step: _GatedStep = ctx.step
         T, N = len(states_TBN), s0_BN.shape[1]
         to_state = product(U_zr, ctx.precision, add=True)
+        # The states before each step.
         if ctx.reverse:
             before_TBN = torch.cat([states_TBN[1:], s0_BN.unsqueeze(0)])
         else:
@@ -183,6 +185,7 @@ class _GatedRecurrence(torch.autograd.Function):
             to_state(d_rows_TBX[t, :rows, N:], d_s_BN[:rows])
             if ctx.reverse:  # past the end of a sentence, the state is constantly zero, so that no gradient passes
                 d_s_BN[rows:] = 0
+        # ∂cost/∂U = Σ_t ∂cost/∂(U [r_t ∘ s_{t−1}]) (r_t ∘ s_{t−1})ᵀ, and the same for U_z and U_r with s_{t−1}.
         weight_gradient = _weight_gradient(ctx.precision)
         d_U = weight_gradient(d_rows_TBX[..., :N], step.resets(before_TBN))
         d_U_zr = weight_gradient(d_rows_TBX[..., N:], before_TBN)
@@ -190,7 +193,7 @@ class _GatedRecurrence(torch.autograd.Function):
 
 
 class _AttentiveRecurrence(torch.autograd.Function):
-    """The decoder's loop: α_t and c_t from s_{t−1}, then s_t = f(s_{t−1}, inputs_t + C c_t)."""
+    """The decoder's loop: α_t and c_t from s_{t−1}, then s_t = f(s_{t−1}, inputs_t + C c_t) (appendix A.2.2)."""
 
     @staticmethod
     def forward(
@@ -210,6 +213,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor, Tensor]:
         inputs_TBG, h_BSC, keys_BSA = inputs_TBG.contiguous(), h_BSC.contiguous(), keys_BSA.contiguous()
         T, (B, S, A), N = len(inputs_TBG), keys_BSA.shape, s0_BN.shape[1]
+        # The results of all steps; the backward pass also reads the queries W_a s_{t−1}.
         step = _GatedStep(T, s0_BN, U, precision)
         states_TBN = s0_BN.new_empty(T + 1, B, N)
         contexts_TBC = h_BSC.new_empty(T, B, h_BSC.shape[2])
@@ -232,6 +236,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
             step.forward(
                 t, rows, s_BN, inputs_TBG[t, :rows], context_BG[:rows], projected_BM[:rows], None, states_TBN[t + 1]
             )
+            # The weight gradients sum over all rows, so finished sentences must be zero.
             contexts_TBC[t, rows:] = 0
             alpha_TBS[t, rows:] = 0
         ctx.save_for_backward(
@@ -253,17 +258,19 @@ class _AttentiveRecurrence(torch.autograd.Function):
         # The gradients of the projections are concatenated as [s~ ; z ; r ; query], so that those from inputs and contexts
         # (the first three) and those from the state (the last three) need one matrix product each.
         d_rows_TBX = h_BSC.new_empty(T, B, 3 * N + A)
+        # As many rows of d_v as threads, so that threads do not write to the same memory.
         d_c_TBC = torch.empty_like(contexts_TBC)
         d_v_XA = v_a.new_zeros(torch.get_num_threads(), A)
         d_keys_BSA = torch.zeros_like(keys_BSA)
         d_s_BN = torch.zeros_like(states_TBN[0])
-        # As many rows of d_v as threads, so that threads do not write to the same memory.
+        # Backpropagation through time: `d_s` is the part of ∂cost/∂s that comes from later steps, and each step replaces it
+        # by that of the previous state.
         for t in reversed(range(T)):
             rows = ctx.rows_T[t]
             added_RN = None if d_states_TBN is None else d_states_TBN[t + 1, :rows]
             d_row, d_c_RC = d_rows_TBX[t], d_c_TBC[t, :rows]
-            # Through the gated unit to its projections; through C to c, whose gradient the readout adds to; through the
-            # attention to the query and the keys; and through U_z, U_r and W_a to the state before.
+            # The gradient passes through the gated unit to its projections; through C to c, which also has a gradient from
+            # the readout; through the attention to the query and the keys; and through U_z, U_r and W_a to s_{t−1}.
             step.backward(t, rows, d_s_BN, added_RN, None, states_TBN[t], d_row)
             to_context(d_row[:rows, : 3 * N], d_c_RC)
             if d_contexts_TBC is not None:
@@ -281,9 +288,9 @@ class _AttentiveRecurrence(torch.autograd.Function):
         d_keys_BSA *= v_a
         weight_gradient = _weight_gradient(ctx.precision)
         d_U = weight_gradient(d_rows_TBX[..., :N], step.resets(states_TBN[:-1]))
-        # c_i = Σ_j α_ij h_j, so ∂cost/∂h_j = Σ_i α_ij ∂cost/∂c_i.
+        # c_i = Σ_j α_ij h_j (Eq. 5), so that ∂cost/∂h_j = Σ_i α_ij ∂cost/∂c_i.
         d_h_BSC = torch.bmm(alpha_TBS.permute(1, 2, 0), d_c_TBC.transpose(0, 1))
-        del d_c_TBC, d_c_RC  # the peak of memory use
+        del d_c_TBC, d_c_RC  # memory use is highest here
         d_from_state = weight_gradient(d_rows_TBX[..., N:], states_TBN[:-1])
         d_C = weight_gradient(d_rows_TBX[..., : 3 * N], contexts_TBC)
         d_inputs_TBG = d_rows_TBX[..., : 3 * N]
@@ -294,7 +301,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
 
 
 ROWS_MULTIPLE = 16
-"""A step is computed for a multiple of this number of sentences, for few different shapes with little padding."""
+"""Each step computes a multiple of this number of sentences, so that there are few different shapes with little padding."""
 
 
 def _rows(mask_TB: Tensor | None, inputs_TBG: Tensor) -> list[int]:
@@ -305,6 +312,7 @@ def _rows(mask_TB: Tensor | None, inputs_TBG: Tensor) -> list[int]:
     T, B, _ = inputs_TBG.shape
     if mask_TB is None:
         return [B] * T
+    # The largest number b of a sentence (from 1) whose mask is True at each step.
     last_T = (mask_TB * torch.arange(1, B + 1, device=mask_TB.device)).amax(1).tolist()
     return [min(B, -(-last // ROWS_MULTIPLE) * ROWS_MULTIPLE) for last in last_T]
 

@@ -94,11 +94,12 @@ class CudaRecurrences:
 
 
 def _runs_here(tensor: Tensor) -> bool:
+    """Whether the kernels accept this tensor: one on a GPU, or any if Triton interprets the kernels."""
     return tensor.is_cuda or kernels.INTERPRETED
 
 
 def _like(weight: Tensor, tensor: Tensor) -> Tensor:
-    """Return the tensor as a contiguous one of the weights' type, from which its own may differ under autocast."""
+    """Return the tensor as a contiguous one with the type of the weights; under autocast, its type may differ."""
     return tensor.to(weight.dtype).contiguous()
 
 
@@ -135,6 +136,7 @@ def _forward_loop(
     """
     reverse, factor = settings
     (T, B, _), N = inputs_TBG.shape, s0_BN.shape[1]
+    # The results of all steps; in reverse, the initial state is the last one.
     states_TBN = s0_BN.new_empty(T + 1, B, N)
     states_TBN[T if reverse else 0] = s0_BN
     projected_TBM = s0_BN.new_empty(T, B, len(from_state))
@@ -152,11 +154,12 @@ def _forward_loop(
         # [U_z s ; U_r s ; W_a s].
         projected_BM = product(s_BN.to(factor), from_state.T, out=projected_TBM[t])
         if attention:
-            # e_ij = v_aᵀ tanh(W_a s + U_a h_j); then α_i, and inputs + C c_i = inputs + Σ_j α_ij (C h_j).
+            # e_ij = v_aᵀ tanh(W_a s + U_a h_j) (appendix A.1.2); then α_i (Eq. 6), and inputs + C c_i, which is
+            # inputs + Σ_j α_ij (C h_j).
             kernels.energies(projected_BM[:, 2 * N :], keys_BSA, v_A, mask_BS, energy_BS)
             kernels.attend(energy_BS, values_BSG, inputs_BG, alpha[0][t], attended_BG)
             inputs_BG = attended_BG
-        # z and r overwrite their projections; then r ∘ s, U [r ∘ s], s~ and s'.
+        # The gated unit (appendix A.1.1): z and r overwrite their projections; then r ∘ s, U [r ∘ s], s~ and s'.
         kernels.gates(projected_BM, inputs_BG, s_BN, reset_TBN[t])
         candidate_BN = product(reset_TBN[t], U.T, out=candidate_TBN[t])
         kernels.update(projected_BM, inputs_BG, s_BN, mask_TB[t], candidate_BN, states_TBN[after])
@@ -178,6 +181,7 @@ def _backward_loop(
 
     With `attention` (keys, values, v_a, α and the gradient of α from outside the loop), it also computes ∂cost/∂e (T, B, S).
     """
+    # Backpropagation through time, from the last step to the first.
     reverse, factor = settings
     T, B, N = candidate_TBN.shape
     d_step_TBX = candidate_TBN.new_empty(T, B, N + len(from_state))
@@ -190,7 +194,7 @@ def _backward_loop(
         d_energy = (torch.empty_like(alpha_TBS),)
         d_alpha_BS = torch.empty_like(alpha_TBS[0])
     for t, before, after in reversed(_steps(T, reverse)):
-        # ∂cost/∂s' reaches the candidate and z; through U, it reaches r ∘ s, and from there r and s.
+        # From ∂cost/∂s' to the gradients of the candidate and of z; through U to r ∘ s, and from there to r and s.
         s_BN, projected_BM, d_step_BX = states_TBN[before], projected_TBM[t], d_step_TBX[t]
         kernels.update_backward(
             direct_BN, through_BN, d_states_TBN[after], mask_TB[t], projected_BM, candidate_TBN[t], s_BN, d_step_BX
@@ -198,17 +202,18 @@ def _backward_loop(
         d_reset_BN = product(d_step_BX[:, :N].to(factor), U)
         kernels.gates_backward(d_reset_BN, projected_BM, s_BN, d_step_BX, direct_BN)
         if attention:
-            # C c_i was added to the inputs, so its gradient is that of the projections, from which α, e and W_a s follow.
+            # C c_i was added to the inputs, so its gradient is that of the projections. It leads to α, to e and to W_a s.
             query_BA, d_query_BA = projected_BM[:, 2 * N :], d_step_BX[:, 3 * N :]
             kernels.alpha_backward(d_step_BX, values_BSG, d_alpha_TBS[t], d_alpha_BS)
             kernels.query_backward(alpha_TBS[t], d_alpha_BS, query_BA, keys_BSA, v_A, d_energy[0][t], d_query_BA)
-        # Through U_z, U_r and W_a to the state before.
+        # Through U_z, U_r and W_a to the previous state.
         product(d_step_BX[:, N:].to(factor), from_state, out=through_BN)
     return direct_BN + through_BN + d_states_TBN[T if reverse else 0], d_step_TBX, *d_energy
 
 
 def _weight_gradients(d_step_TBX: Tensor, reset_TBN: Tensor, before_TBN: Tensor) -> tuple[Tensor, Tensor]:
     """Return the gradients of U and of `from_state`, each computed as one matrix product over all steps."""
+    # ∂cost/∂U = Σ_t ∂cost/∂(U [r_t ∘ s_{t−1}]) (r_t ∘ s_{t−1})ᵀ, and the same for `from_state` with s_{t−1}.
     N = reset_TBN.shape[2]
     factor = reset_TBN.dtype
     d_step_XR = d_step_TBX.flatten(0, 1).to(factor).T
@@ -258,7 +263,7 @@ class _GatedRecurrence(torch.autograd.Function):
 
 
 class _AttentiveRecurrence(torch.autograd.Function):
-    """The decoder's loop: α_t and c_t from s_{t−1}, then s_t = f(s_{t−1}, inputs_t + C c_t)."""
+    """The decoder's loop: α_t and c_t from s_{t−1}, then s_t = f(s_{t−1}, inputs_t + C c_t) (appendix A.2.2)."""
 
     @staticmethod
     def forward(
@@ -278,7 +283,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor, Tensor]:
         (B, S, _), G = h_BSC.shape, len(C)
         h_BSC = h_BSC.to(factor)
-        # C c_i = Σ_j α_ij (C h_j): all values C h_j are one product before the loop, all contexts c_i one after it.
+        # C c_i = Σ_j α_ij (C h_j): one product before the loop computes all values C h_j, and one after it all contexts c_i.
         values_BSG = product(h_BSC.flatten(0, 1), C.to(factor).T).view(B, S, G).to(factor)
         mask_TB = s0_BN.new_ones(inputs_TBG.shape[:2])
         from_state = torch.cat([U_zr, W_a])
@@ -296,7 +301,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
             mask_BS,
             v_a,
         )
-        # c_i = Σ_j α_ij h_j for all steps at once.
+        # c_i = Σ_j α_ij h_j (Eq. 5) for all steps at once.
         contexts_TBC = product(alpha_TBS.transpose(0, 1).to(factor), h_BSC).transpose(0, 1)
         ctx.save_for_backward(
             h_BSC,
@@ -323,7 +328,7 @@ class _AttentiveRecurrence(torch.autograd.Function):
         projected_TBM, candidate_TBN, reset_TBN = intermediate
         _, factor = ctx.settings
         G, N = values_BSG.shape[2], states_TBN.shape[2]
-        # The contexts that the readout uses: ∂cost/∂α_ij += ∂cost/∂c_i · h_j, for all steps at once.
+        # The gradient from the readout, which reads c_i: ∂cost/∂α_ij += ∂cost/∂c_i · h_j, for all steps at once.
         d_contexts_BTC = d_contexts_TBC.transpose(0, 1).to(factor)
         d_alpha_TBS = d_alpha_TBS + product(d_contexts_BTC, h_BSC.transpose(1, 2)).transpose(0, 1)
         d_s0_BN, d_step_TBX, d_energy_TBS = ctx.run(
@@ -342,9 +347,10 @@ class _AttentiveRecurrence(torch.autograd.Function):
             alpha_TBS,
             d_alpha_TBS.contiguous(),
         )
-        # Σ over the steps of the gradients of the keys U_a h_j and of v_a, with a recomputed tanh.
+        # The gradients of the keys U_a h_j and of v_a, summed over the steps, with a recomputed tanh.
         d_keys_BSA, d_v_A = kernels.keys_backward(d_energy_TBS, projected_TBM[:, :, 2 * N :], keys_BSA, v_a)
-        # The gradients of the annotations (through the values and through c_i) and of the weights, summed over all steps.
+        # ∂cost/∂(C h_j) = Σ_i α_ij ∂cost/∂inputs_i. The annotations have gradients through the values C h_j and through c_i;
+        # the weights have gradients that are summed over all steps.
         d_inputs_TBG = d_step_TBX[:, :, :G]
         alpha_BST = alpha_TBS.permute(1, 2, 0).to(factor)
         d_values_BSG = product(alpha_BST, d_inputs_TBG.transpose(0, 1).to(factor)).to(factor)

@@ -1,4 +1,4 @@
-"""The interface of the recurrences whose derivatives were derived by hand, and the choice of their implementation.
+"""The interface of the recurrences with derivatives derived by hand, and the choice of their implementation.
 
 The recurrences take and return tensors only. Their reference is the step-by-step PyTorch code of `Cell.unroll` and
 `Decoder.unroll` in `rnnsearch.model`, which also defines the letters of tensor names.

@@ -38,12 +38,13 @@ def _gates(projected_BM, M, inputs_BG, s_BN, reset_BN, N, BLOCK: tl.constexpr):
     b = tl.program_id(0).to(tl.int64)
     n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside = n < N
-    # z and r overwrite their projections U_z s and U_r s.
+    # z = σ(inputs_z + U_z s) and r = σ(inputs_r + U_r s) overwrite their projections.
     z_at, r_at = projected_BM + b * M + n, projected_BM + b * M + N + n
     z_input = tl.load(inputs_BG + b * 3 * N + N + n, inside, 0)
     r_input = tl.load(inputs_BG + b * 3 * N + 2 * N + n, inside, 0)
     z = tl.sigmoid(z_input + tl.load(z_at, inside, 0))
     r = tl.sigmoid(r_input + tl.load(r_at, inside, 0))
+    # r ∘ s is the operand of the product with U.
     tl.store(z_at, z, inside)
     tl.store(r_at, r, inside)
     tl.store(reset_BN + b * N + n, r * tl.load(s_BN + b * N + n, inside, 0), inside)
@@ -63,11 +64,12 @@ def _update(projected_BM, M, inputs_BG, s_BN, mask_B, candidate_BN, after_BN, N,
     b = tl.program_id(0).to(tl.int64)
     n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside = n < N
-    # s~ overwrites U [r ∘ s]; s + z ∘ (s~ − s) equals (1 − z) ∘ s + z ∘ s~, and the mask zeroes padding.
+    # s~ = tanh(inputs + U [r ∘ s]) overwrites U [r ∘ s].
     candidate_at = candidate_BN + b * N + n
     candidate = _tanh(tl.load(inputs_BG + b * 3 * N + n, inside, 0) + tl.load(candidate_at, inside, 0))
     s = tl.load(s_BN + b * N + n, inside, 0)
     z = tl.load(projected_BM + b * M + n, inside, 0)
+    # s' = s + z ∘ (s~ − s) equals (1 − z) ∘ s + z ∘ s~; the mask sets it to zero outside a sentence.
     tl.store(candidate_at, candidate, inside)
     tl.store(after_BN + b * N + n, tl.load(mask_B + b) * (s + z * (candidate - s)), inside)
 
@@ -92,12 +94,13 @@ def _update_backward(
     b = tl.program_id(0).to(tl.int64)
     n = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     inside, at = n < N, b * N + n
-    # From s' = s + z ∘ (s~ − s), with tanh' = 1 − s~² and σ' = z (1 − z).
+    # ∂cost/∂s': the direct part from the next step, the part through its projections, and the part from outside.
     d_s = tl.load(direct_BN + at, inside, 0) + tl.load(through_BN + at, inside, 0) + tl.load(d_state_BN + at, inside, 0)
     d_s *= tl.load(mask_B + b)
     z = tl.load(projected_BM + b * M + n, inside, 0)
     candidate = tl.load(candidate_BN + at, inside, 0)
     s = tl.load(s_BN + at, inside, 0)
+    # The derivatives of s' = s + z ∘ (s~ − s), with tanh' = 1 − s~² and σ' = z (1 − z).
     tl.store(d_step_BX + b * X + n, d_s * z * (1 - candidate * candidate), inside)
     tl.store(d_step_BX + b * X + N + n, d_s * (candidate - s) * z * (1 - z), inside)
     tl.store(direct_BN + at, d_s * (1 - z), inside)
@@ -166,6 +169,7 @@ def gates_backward(d_reset_BN: Tensor, projected_BM: Tensor, s_BN: Tensor, d_ste
 
 @triton.jit
 def _energies(query_BA, M, keys_BSA, v_A, mask_BS, energy_BS, S, A, BLOCK_S: tl.constexpr, BLOCK_A: tl.constexpr):
+    # A program computes the energies of BLOCK_S source positions of one sentence b.
     b = tl.program_id(0).to(tl.int64)
     s = tl.program_id(1) * BLOCK_S + tl.arange(0, BLOCK_S)
     inside_S = s < S
@@ -204,10 +208,11 @@ def _attend(
     BLOCK_S: tl.constexpr,
     BLOCK_G: tl.constexpr,
 ):
+    # A program computes BLOCK_G gates of one sentence b.
     b = tl.program_id(0).to(tl.int64)
     row = tl.arange(0, ROW)
+    # Every program reads the whole row of energies, for the maximum and the total of the softmax.
     energy_S = tl.load(energy_BS + b * S + row, row < S, float("-inf"))
-    # Every program reads the whole row of energies for the maximum and the total of the softmax.
     highest = tl.max(energy_S, 0)
     total = tl.sum(tl.exp(energy_S - highest), 0)
     g = tl.program_id(1) * BLOCK_G + tl.arange(0, BLOCK_G)
@@ -249,7 +254,7 @@ def _alpha_backward(d_attended_BG, X, values_BSG, d_alpha_BS, out_BS, S, G, BLOC
     b = tl.program_id(0).to(tl.int64)
     s = tl.program_id(1) * BLOCK_S + tl.arange(0, BLOCK_S)
     inside_S = s < S
-    # value_j · ∂cost/∂inputs, summed over blocks of gates.
+    # ∂cost/∂α_j = value_j · ∂cost/∂inputs, summed over blocks of gates, plus the gradient of α from outside.
     sum_SG = tl.zeros([BLOCK_S, BLOCK_G], out_BS.dtype.element_ty)
     for start in range(0, G, BLOCK_G):
         g = start + tl.arange(0, BLOCK_G)
@@ -285,6 +290,7 @@ def _query_backward(
     BLOCK_S: tl.constexpr,
     BLOCK_A: tl.constexpr,
 ):
+    # A program computes BLOCK_A units of the query of one sentence b.
     b = tl.program_id(0).to(tl.int64)
     row = tl.arange(0, ROW)
     inside_row, row_at = row < S, b * S + row
@@ -293,7 +299,8 @@ def _query_backward(
     a = tl.program_id(1) * BLOCK_A + tl.arange(0, BLOCK_A)
     inside_A = a < A
     query_A = tl.load(query_BA + b * M + a, inside_A, 0)
-    # Σ_j ∂cost/∂e_j (1 − tanh²) for a block of a, with a recomputed tanh; the first program also stores ∂cost/∂e.
+    # Σ_j ∂cost/∂e_j (1 − tanh²) for a block of a, with a recomputed tanh; the first program of a sentence also stores
+    # ∂cost/∂e_j = α_j (∂cost/∂α_j − mean).
     sum_SA = tl.zeros([BLOCK_S, BLOCK_A], d_query_BA.dtype.element_ty)
     for start in range(0, S, BLOCK_S):
         s = start + tl.arange(0, BLOCK_S)
@@ -355,6 +362,7 @@ def _keys_backward(
     BLOCK_S: tl.constexpr,
     BLOCK_A: tl.constexpr,
 ):
+    # A program computes a block of keys, BLOCK_S positions × BLOCK_A units, of one sentence b.
     b = tl.program_id(0).to(tl.int64)
     s = tl.program_id(1) * BLOCK_S + tl.arange(0, BLOCK_S)
     a = tl.program_id(2) * BLOCK_A + tl.arange(0, BLOCK_A)
@@ -363,7 +371,7 @@ def _keys_backward(
     key_SA = tl.load(keys_BSA + at_SA, inside_SA, 0)
     d_key_SA = tl.zeros([BLOCK_S, BLOCK_A], d_keys_BSA.dtype.element_ty)
     d_v_SA = tl.zeros([BLOCK_S, BLOCK_A], d_keys_BSA.dtype.element_ty)
-    # A block of keys stays in registers while the loop over the steps adds to its gradient and to that of v_a.
+    # The keys stay in registers while the loop over the steps adds to their gradient and to that of v_a.
     for t in range(T):
         d_energy_S = tl.load(d_energy_TBS + (t * B + b) * S + s, inside_S, 0)
         query_A = tl.load(query_TBA + (t * B + b) * M + a, inside_A, 0)
@@ -414,4 +422,5 @@ INTERPRETED = not isinstance(_gates, triton.JITFunction)
 
 
 def _rows(B: int, N: int) -> tuple[int, int]:
+    """Return the grid of programs of a pointwise kernel: sentences × blocks of units."""
     return B, triton.cdiv(N, BLOCK_N)

@@ -1,4 +1,4 @@
-"""Search for the best translations, and reading of given ones: beam search, its backends, constraints, ranking."""
+"""Beam search for the best translations, its backends, constraints and ranking; the scoring of given translations."""
 
 from __future__ import annotations
 

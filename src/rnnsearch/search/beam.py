@@ -51,7 +51,7 @@ class Hypothesis:
     terms: Sequence[tuple[int, int]] = ()
     """The terms in the hypothesis: the number of each, and the position of its first word."""
     doubled: int = 0
-    """The number of terms whose source words are translated by other words."""
+    """The number of terms whose source words are translated by other words than the term."""
 
 
 class _Path(NamedTuple):
@@ -106,7 +106,10 @@ class _Beam:
         finished: bool = False,
         end_alpha_S: NDArray[np.float32] | None = None,
     ) -> None:
-        """Add the hypothesis that ends with `path`; `end_alpha` is α of the step that produced the end symbol."""
+        """Add the hypothesis that ends with `path`; `end_alpha` (S) is α of the step that produced the end symbol.
+
+        `score` is its log p in nats; `aligns` tells whether the model has an alignment.
+        """
         words: list[int] = []
         alphas: list[NDArray[np.float32]] = []
         source_length = len(self.query.words) + 1
@@ -116,6 +119,7 @@ class _Beam:
         if terms is not None:
             progress = self.progress(path)
             placed, doubled = terms.placed(progress), progress.doubled
+        # Follow the links from the last word to the first; positions of padding are cut off from α.
         while path is not None:
             words.append(path.word)
             if path.alpha_RS is not None:
@@ -138,11 +142,11 @@ def beam_search(
     max_steps: int | None = None,
     prefixes: Sequence[Sequence[int]] | None = None,
 ) -> list[list[Hypothesis]]:
-    """The translations of each sentence, best first; sentences are word ids without the end symbol.
+    """Return the translations of each sentence, best first; sentences are word ids without the end symbol.
 
     With `prefixes`, the translations of each sentence begin with these words; the backend must then have no vocabulary
-    selection. After the prefix, a translation takes at most `max_steps` steps, the end symbol included; the default is
-    `maximum_length_ratio` × the length of the sentence with its end symbol. If no hypothesis of a sentence finishes, its
+    selection. After the prefix, a translation takes at most `max_steps` steps, including that of the end symbol; the default
+    is `maximum_length_ratio` × the length of the sentence with its end symbol. If no hypothesis of a sentence finishes, its
     unfinished hypotheses are returned, with `finished` False.
     """
     queries = [
@@ -153,9 +157,9 @@ def beam_search(
 
 
 def search_all(backend: Backend, queries: Sequence[Query], config: SearchConfig, max_steps: int | None = None) -> None:
-    """Find the translations of all these sentences; see `beam_search`.
+    """Search for the translations of all these sentences, and store them in the queries; see `beam_search`.
 
-    Each thread has a search of its own, as long as its sentences fill the slots.
+    The sentences are divided among as many threads as have at least `FEW` sentences, and each runs its own search.
     """
     # Sentences of similar length are encoded together; the longest come first, so that none runs alone at the end.
     ordered = sorted(queries, key=lambda query: -len(query.words))
@@ -169,7 +173,7 @@ def search_all(backend: Backend, queries: Sequence[Query], config: SearchConfig,
 
 
 def _search_part(backend: Backend, config: SearchConfig, max_steps: int | None, queries: Sequence[Query]) -> None:
-    """Find the translations of these sentences in one search."""
+    """Search for the translations of these sentences in a single search."""
     if not queries:
         return
     search = Search(backend, replace(config, batch_sentences=min(len(queries), config.batch_sentences)), max_steps)
@@ -179,24 +183,30 @@ def _search_part(backend: Backend, config: SearchConfig, max_steps: int | None, 
 
 
 class _Extensions(NamedTuple):
-    """The extensions of hypotheses by words that a step of the search has chosen."""
+    """The X extensions of hypotheses by a word that a step of the search has chosen."""
 
     parents: Integers
-    """The rows of the extended hypotheses."""
+    """The row of the extended hypothesis, (X)."""
     words: Integers
+    """The word that extends it, (X)."""
     scores: NDArray[np.float64]
+    """log p of the hypothesis with this word, in nats, (X)."""
     alpha_RS: NDArray[np.float32] | None
-    """α of all rows."""
+    """α of all rows of this step; None without an alignment model."""
 
 
 class Search:
     """A search in Q slots, to which sentences can be added at any time.
 
-    Arrays are indexed by slot (Q) or by hypothesis (R); the hypotheses of a sentence are adjacent.
+    Arrays are indexed by slot (Q) or by hypothesis (R); the hypotheses of a sentence are adjacent. Further axes are the W
+    candidate words of a hypothesis, the S source positions, and X candidates or extensions of all hypotheses.
     """
 
     def __init__(self, backend: Backend, config: SearchConfig, max_steps: int | None = None) -> None:
-        """There are `batch_sentences` slots, used as far as the backend has room; `max_steps` is as for `beam_search`."""
+        """Create `batch_sentences` slots, of which as many are used as the backend has room for.
+
+        `max_steps` is that of `beam_search`.
+        """
         self._backend, self._config, self._max_steps = backend, config, max_steps
         slots = config.batch_sentences
         self._ranking = Ranking(config.length_normalization, config.coverage)
@@ -209,12 +219,14 @@ class Search:
         """The number of encoded sentences that have been assigned a slot."""
         self._free = list(range(slots))
         self._beams: list[_Beam] = [_Beam(Query([], 0), None)] * slots
+        # By slot: the present width of the beam, the number of written words, and the largest permitted number of words.
         self._width_Q = np.zeros(slots, np.int64)
         self._positions_Q = np.zeros(slots, np.int64)
         """The positions of the source in each slot; 0 in a free one."""
         self._written_Q = np.zeros(slots, np.int64)
         self._longest_Q = np.zeros(slots, np.int64)
         self._has_terms_Q = np.zeros(slots, np.bool_)
+        # By hypothesis: its slot, its summed log p, and its last word.
         self._slots_R = np.empty(0, np.int64)
         self._scores_R = np.empty(0)
         self._paths: list[_Path | None] = []
@@ -241,12 +253,14 @@ class Search:
     def _fill(self) -> None:
         """Assign free slots to waiting sentences while the backend has room."""
         while self._free and (self._added < len(self._encoded) or self._waiting):
+            # Encode as many waiting sentences as there are slots, in one minibatch.
             if self._added == len(self._encoded):
                 together = min(len(self._beams), len(self._waiting))
                 self._encoded = [self._waiting.popleft() for _ in range(together)]
                 self._added = 0
                 batch = make_batch([(query.words, []) for query in self._encoded])
                 self._session.encode(batch.source_BS, batch.source_lengths_B)
+            # Each sentence that begins gets a slot and a row in the backend.
             first = self._added
             while self._free and self._added < len(self._encoded) and self._has_room(self._encoded[self._added]):
                 self._begin(self._encoded[self._added])
@@ -257,6 +271,7 @@ class Search:
 
     def _has_room(self, query: Query) -> bool:
         """Return whether the backend has room for this sentence beside those in the slots."""
+        # The backend pads all sources to the longest one. The first sentence always has room.
         is_live_Q = self._positions_Q > 0
         rows = int(self._width_Q[is_live_Q].sum())
         return rows == 0 or self._backend.has_room(rows + query.beam, max(int(self._positions_Q.max()), query.positions))
@@ -271,8 +286,10 @@ class Search:
         if self._repetition is not None:
             self._repetition.add(query.words)
         self._width_Q[slot], self._written_Q[slot], self._positions_Q[slot] = query.beam, 0, query.positions
+        # The words of the prefix and of terms do not count towards the length limit.
         longest = self._max_steps or max(1, int(self._config.maximum_length_ratio * length))
         self._longest_Q[slot] = longest + len(query.prefix) + (0 if terms is None else terms.words)
+        # The first hypothesis is the empty translation, with log p = 0.
         self._slots_R = np.append(self._slots_R, slot)
         self._scores_R = np.append(self._scores_R, 0.0)
         self._paths.append(None)
@@ -282,6 +299,7 @@ class Search:
         self._fill()
         slots_R, Q = self._slots_R, len(self._beams)
         is_first_R = self._is_first()
+        # Predict the next words, and choose the extensions of all sentences by sampling or by their scores.
         progress: dict[tuple[int, int], Progress] = {}
         if self._config.temperature:
             parents, words, scores, alpha_RS = self._drawn()
@@ -316,6 +334,7 @@ class Search:
             query = beam.query
             if goes_on_Q[slot] and not query.cancelled:
                 continue
+            # The sentence is finished: its slot becomes free, and its translations are ranked.
             goes_on_Q[slot] = False
             self._free.append(slot)
             self._positions_Q[slot] = 0
@@ -330,6 +349,7 @@ class Search:
                     beam.end(self._paths[row], float(self._scores_R[row]), alpha_RS is not None)
             query.found = best_first(query.found, self._rank)
 
+        # The extensions of all other sentences are the hypotheses of the next step.
         kept = going[goes_on_Q[slots[going]]]
         self._paths = extended(kept)
         self._slots_R, self._scores_R = slots[kept], scores[kept]
@@ -339,7 +359,7 @@ class Search:
         return done
 
     def _best(self, is_first_R: NDArray[np.bool_]) -> _Extensions:
-        """Return the best extensions of each sentence."""
+        """Return the best extensions of each sentence, as many as its beam is wide, the best ones first."""
         slots_R, config = self._slots_R, self._config
         prediction, log_p_RW, words_RW, _ = self._predict()
         W = log_p_RW.shape[1]
@@ -359,12 +379,13 @@ class Search:
         return _Extensions(best // W, words_RW.ravel()[best], totals_X[best], prediction.alpha_RS)
 
     def _predict(self, whole: bool = False) -> tuple[Prediction, NDArray[np.float64], Integers, Integers]:
-        """Return the prediction, the W best allowed words of each row with their log p, and the rows with a forced word.
+        """Return the prediction, log p (R, W) and ids (R, W) of the best allowed words, and the rows with a forced word.
 
         W is the width of the widest beam. A forced word may be a banned one.
         """
         written_R = self._written_Q[self._slots_R]
         W = int(self._width_Q[self._slots_R].max())
+        # Words that the constraints ban, words that would repeat a sequence too often, and words that a prefix forces.
         banned_RX = self._constraints.banned(self._slots_R, written_R)
         rows, words = _NOTHING if self._repetition is None else self._repetition.too_often()
         forced, forced_words_R = self._constraints.forced(self._slots_R, written_R)
@@ -380,13 +401,18 @@ class Search:
         return prediction, log_p_RW, words_RW, forced
 
     def _rank(self, one: Hypothesis) -> float:
+        """Return the score by which the hypotheses of a sentence are ranked; higher is better."""
         return self._ranking.score(one.score - DOUBLED * one.doubled, len(one.words) + 1, one.alignment)
 
     def _best_with_terms(self, is_first_R: NDArray[np.bool_]) -> tuple[Any, ...]:
-        """Return the best extensions as `_best` does, if sentences have terms, and the progress after each extension."""
+        """Return the fields of the best extensions as `_best` does, if sentences have terms, and the progress after each.
+
+        The progress is a mapping from (row, word).
+        """
         slots_R, diversity = self._slots_R, self._config.diversity
         prediction, log_p_RW, words_RW, forced = self._predict(whole=True)
         alpha_RS = prediction.alpha_RS
+        # The rows whose candidates depend on terms, with their progress; a forced word of a prefix comes first.
         has_terms_R = self._has_terms_Q[slots_R]
         has_terms_R[forced] = False
         steered: list[tuple[int, Terms, Progress]] = []
@@ -399,6 +425,7 @@ class Search:
         rows_G, words_G = np.array(of_terms, np.int64).reshape(-1, 2).T.copy()
         log_p_G = prediction.given(rows_G, words_G)
 
+        # The candidates of these rows: row, word, log p, rank in the row, and the doubled terms and missing words after it.
         log_p_of = dict(zip(of_terms, log_p_G.tolist(), strict=True))
         after: dict[tuple[int, int], Progress] = {}
         candidates: list[tuple[int, int, float, int, int, int]] = []
@@ -409,12 +436,13 @@ class Search:
             best_W = slice(int(self._width_Q[slot]))
             pairs = zip(words_RW[row, best_W].tolist(), log_p_RW[row, best_W].tolist(), strict=True)
             best = {word: log_p for word, log_p in pairs if log_p > -np.inf}
+            # The number of words that may follow this one.
             left = int(self._longest_Q[slot] - self._written_Q[slot]) - 1
             for rank, (word, then) in enumerate(terms.extensions(progress, list(best), alpha_S, left)):
                 log_p = best[word] if word in best else log_p_of[row, word]
                 candidates.append((row, word, log_p, rank, then.doubled, then.missing))
                 after[row, word] = then
-        # The candidates of all rows as columns: of sentences without terms the best words, of the others those from above.
+        # The candidates of all rows as columns: the best words of rows without terms, then the candidates from above.
         log_p_RW[has_terms_R] = -np.inf
         rows, ranks = np.nonzero(log_p_RW > -np.inf)
         zeros = np.zeros(len(rows))
@@ -427,13 +455,17 @@ class Search:
         totals_X = self._scores_R[parents_X] + log_p_X
         sentence_X = (np.cumsum(is_first_R) - 1)[parents_X]
         order = np.lexsort((diversity * ranks_X + DOUBLED * doubled_X - totals_X, missing_X, sentence_X))
+        # An extension takes its turn in the order of its rank in its bank, so that each bank has one candidate per turn.
         turn = _ranks(sentence_X[order], missing_X[order])
         order = order[np.lexsort((missing_X[order], turn, sentence_X[order]))]
         best_X = order[_ranks(sentence_X[order]) < self._width_Q[slots_R[parents_X[order]]]]
         return *_Extensions(parents_X[best_X], words_X[best_X], totals_X[best_X], alpha_RS), after
 
     def _drawn(self) -> _Extensions:
-        """Return extensions by one sampled word per hypothesis; the first word of a sentence is sampled `beam` times."""
+        """Return extensions by one sampled word per hypothesis.
+
+        The first word of a sentence is sampled `beam` times, so that the sentence has `beam` independent samples.
+        """
         slots_R = self._slots_R
         # Each sentence draws its random numbers from its own generator, so that its samples do not depend on others.
         draws_R = np.where(self._written_Q[slots_R] == 0, self._width_Q[slots_R], 1)
@@ -444,6 +476,7 @@ class Search:
             chances_RW[row, :draws] = random.random(draws)
         prediction, best_log_p_RW, best_RW, forced = self._predict(whole=True)
         banned_RX = self._constraints.banned(slots_R, self._written_Q[slots_R])
+        # Sample from p^(1 / temperature); a forced word of a prefix replaces the samples.
         log_p_RW, words_RW = prediction.draw(chances_RW, self._config.temperature, banned_RX)
         log_p_RW[forced], words_RW[forced] = best_log_p_RW[forced, :1], best_RW[forced, :1]
         # Every drawn column of a row is an extension, unless the row has no allowed word left.

@@ -10,7 +10,10 @@ from rnnsearch.search.backend import Backend, Integers, Prediction, SearchSessio
 
 
 class EnsembleBackend:
-    """An ensemble of models with the same vocabularies: the mean of their probabilities, and of their attention weights."""
+    """An ensemble of models with the same vocabularies, which averages their probabilities and their attention weights.
+
+    p(y_i) = 1/M Σ_m p_m(y_i), over the M models; log p is the logarithm of this mean.
+    """
 
     def __init__(self, backends: Sequence[Backend]) -> None:
         self._backends = backends
@@ -23,7 +26,7 @@ class EnsembleBackend:
 
 
 class EnsembleSession:
-    """See `SearchSession`."""
+    """A search in all members at once, which extend the same hypotheses. See `SearchSession`."""
 
     def __init__(self, members: Sequence[SearchSession]) -> None:
         self._members = members
@@ -37,15 +40,17 @@ class EnsembleSession:
             member.add(sentences_b)
 
     def predict(self, count: int, whole: bool = False) -> Prediction:
+        # The mean needs the whole distribution of every member.
         predictions = [member.predict(1, whole=True) for member in self._members]
         alphas = [one.alpha_RS for one in predictions if one.alpha_RS is not None]
         wholes = [one.log_p_RV for one in predictions if one.log_p_RV is not None]
         p_RV = sum((np.exp(log_p_RV) for log_p_RV in wholes[1:]), np.exp(wholes[0])) / np.float32(len(wholes))
         with np.errstate(divide="ignore"):
             log_p_RV = np.log(p_RV)
+        # All members select the same words, so that the columns of their distributions agree.
         log_p_RW, words_RW = best_words(log_p_RV, count)
         ids_RV = predictions[0].ids_RV
-        # A member may keep positions past the ends of all sentences, where its weights are zero.
+        # The mean of the attention weights. Members may pad sources to different lengths, with weights of zero.
         S = max((alpha_RS.shape[1] for alpha_RS in alphas), default=0)
         alphas = [np.pad(alpha_RS, ((0, 0), (0, S - alpha_RS.shape[1]))) for alpha_RS in alphas]
         return Prediction(

@@ -1,4 +1,4 @@
-"""The words that may follow the beginning of a translation, with their probabilities."""
+"""The prediction of the words that may follow the beginning of a translation, with their probabilities."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ def next_words(
     begins with one of the `count` most probable ids, and is extended greedily while the most probable id continues it.
     The backend must have no vocabulary selection.
     """
+    # Force the words of the prefix, one per step.
     session = backend.session()
     batch = make_batch([(words, [])])
     session.encode(batch.source_BS, batch.source_lengths_B)
@@ -35,10 +36,13 @@ def next_words(
     for word in prefix:
         session.predict(1)
         session.advance(np.zeros(1, np.int64), np.array([word]))
+    # The most probable first ids; one more is predicted because `[UNK]` may be among them.
     prediction = session.predict(count + forbid_unk)
     pairs = zip(prediction.words_RW[0].tolist(), prediction.log_p_RW[0].tolist(), strict=True)
     possible = [pair for pair in pairs if pair[1] > -np.inf and not (forbid_unk and pair[0] == UNK)]
     found = [([word], log_p) for word, log_p in possible[:count]]
+    # Extend all words at once, each by its most probable next id while this id continues the word. The rows of the session
+    # are the words that still grow; p of a word is the product over its ids.
     growing = [i for i, (ids, _) in enumerate(found) if ids != [END]]
     parents, last = np.zeros(len(growing), np.int64), np.array([found[i][0][0] for i in growing], np.int64)
     for _ in range(MOST_PIECES - 1):

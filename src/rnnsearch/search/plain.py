@@ -1,4 +1,4 @@
-"""Search and given pairs with the model's own code, on any device: the reference of what the graphs compute."""
+"""The reference backend: search and the scoring of given pairs with the model's own code, on any device."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ POSITIONS = 20_000
 
 
 class PlainBackend:
-    """Search with the model's own code for a step. See `Backend`."""
+    """A backend that runs the model's own code for a step. See `Backend`."""
 
     def __init__(self, model: RNNsearch, selection: VocabularySelection | None = None) -> None:
         self._model = model
@@ -33,7 +33,10 @@ class PlainBackend:
 
 
 class PlainSession:
-    """See `SearchSession`."""
+    """The state of a search that runs the model's own code. See `SearchSession`.
+
+    Each row is passed to the model as a sentence with a single hypothesis (B = R, K = 1).
+    """
 
     def __init__(self, model: RNNsearch, selection: VocabularySelection | None) -> None:
         self._model, self._selection = model, selection
@@ -55,6 +58,7 @@ class PlainSession:
     def add(self, sentences_b: Integers) -> None:
         sentences = torch.from_numpy(sentences_b).to(self._waiting.mask_BS.device)
         source = self._waiting.select(sentences)
+        # The new sentences, each with its empty translation, follow those that are being translated.
         hypotheses = self._model.start(source)
         allowed_BV = None if self._waiting_allowed_BV is None else self._waiting_allowed_BV[sentences]
         if self._source is not None and self._hypotheses is not None:
@@ -69,9 +73,11 @@ class PlainSession:
     def predict(self, count: int, whole: bool = False) -> Prediction:
         assert self._source is not None
         assert self._hypotheses is not None
+        # One step of the decoder; each row reads a copy of its source.
         places_R = torch.from_numpy(self._place_R).to(self._source.mask_BS.device)
         self._step: StepOutput = self._model.predict(self._hypotheses, self._source.select(places_R))
         log_p_RV = self._step.log_p_BKV.squeeze(1)
+        # With vocabulary selection, the softmax is over the allowed words of the sentence only.
         if self._allowed_BV is not None:
             log_p_RV = torch.log_softmax(log_p_RV.masked_fill(~self._allowed_BV[places_R], -torch.inf), 1)
         log_p_RW, words_RW = log_p_RV.topk(min(count, log_p_RV.shape[1]), 1)
@@ -90,6 +96,7 @@ class PlainSession:
         parents, words = torch.from_numpy(parents_r).to(device), torch.from_numpy(words_r).to(device)
         first = torch.zeros_like(parents).unsqueeze(1)  # each row acts as a sentence with one hypothesis
         self._hypotheses = self._model.advance(self._step, parents, first, words.unsqueeze(1))
+        # Sentences without a row are finished, and their annotations are dropped.
         live, self._place_R = np.unique(self._place_R[parents_r], return_inverse=True)
         if len(live) == 0:
             self._source = None
@@ -99,7 +106,7 @@ class PlainSession:
             self._allowed_BV = None if self._allowed_BV is None else self._allowed_BV[live_b]
 
     def _allowed(self, selection: VocabularySelection, x_BS: Integers, lengths_B: Integers) -> Tensor:
-        """True for the words that are allowed for each sentence."""
+        """Return a mask (B, V) that is True for the words that are allowed for each sentence."""
         allowed_BV = torch.zeros(len(x_BS), len(self._model.readout.b_w), dtype=torch.bool)
         allowed_BV[:, : selection.frequent] = True
         for allowed_V, x_S, length in zip(allowed_BV, x_BS.tolist(), lengths_B.tolist(), strict=True):
@@ -108,7 +115,7 @@ class PlainSession:
 
 
 class PlainReader:
-    """Given pairs with the model's own code for whole sentences. See `Reader`."""
+    """The scoring of given pairs by the model's own code for whole sentences. See `Reader`."""
 
     def __init__(self, model: RNNsearch, layer: AlignmentLayer | None = None) -> None:
         self._model, self._layer = model, layer
@@ -116,10 +123,12 @@ class PlainReader:
     @torch.inference_mode()
     def __call__(self, batch: Batch, links: bool = False) -> Given:
         """See `Reader`."""
+        # The NLL of each target word, from the logits at the P positions that are no padding.
         tensors = batch_tensors(batch, device_of(self._model))
         with fast_products():
             output = self._model(*tensors)
             log_p_P = -torch.nn.functional.cross_entropy(output.logits_PV, output.words_P, reduction="none")
+        # The P values are ordered by target position first; they are put back into (T, B), where padding stays zero.
         y_BT, lengths_B = batch.target_BT, batch.target_lengths_B
         log_p_TB = np.zeros(y_BT.T.shape)
         log_p_TB[np.arange(y_BT.shape[1])[:, np.newaxis] < lengths_B] = log_p_P.double().cpu().numpy()

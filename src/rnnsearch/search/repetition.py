@@ -18,7 +18,7 @@ Integers = NDArray[np.int64]
 LIMITS = {3: 3, 5: 2}
 """For each length, the largest number of occurrences of a sequence of words, unless the source repeats as many as often."""
 WINDOW = 200
-"""The number of last words of a hypothesis that are searched for repetitions."""
+"""The number of last words of a hypothesis in which repetitions are counted."""
 _NO_WORD = -1
 
 
@@ -40,7 +40,10 @@ def _most_repeated(words: Sequence[int], length: int) -> int:
 
 
 class Repetition:
-    """The words of each hypothesis of a search, and the next words that would repeat a sequence too often."""
+    """The words of each hypothesis of a search, and the next words that would repeat a sequence too often.
+
+    Arrays are indexed by hypothesis (R), by word from the newest to the oldest (T), and by the N lengths in `LIMITS`.
+    """
 
     def __init__(self) -> None:
         self._words_RT: Integers = np.empty((0, 0), np.int64)
@@ -54,6 +57,7 @@ class Repetition:
 
     def advance(self, parents: Integers, words: Integers) -> None:
         """Extend these hypotheses by one word each, and drop the others."""
+        # The new word comes first; columns in which no hypothesis has a word are dropped.
         words_RT = np.concatenate([words[:, np.newaxis], self._words_RT[parents, : WINDOW - 1]], 1)
         while (words_RT[:, -1] == _NO_WORD).all() and words_RT.shape[1] > 1:
             words_RT = words_RT[:, :-1]
@@ -64,15 +68,19 @@ class Repetition:
         found: set[tuple[int, int]] = set()
         words_RT, rows = self._words_RT, np.arange(len(self._words_RT))
         same_RT = np.ones((len(rows), max(0, words_RT.shape[1] - 1)), np.bool_)
+        # The last `back` + 1 words are compared with those that end at every earlier place. Where they are the same, the
+        # word that followed there would complete a repetition of `back` + 2 words if it came next.
         for back in range(max(LIMITS) - 1):
-            # Whether the last words, `back` + 1 of them, are those that end at an earlier place.
+            # same[r, t] is True if the last `back` + 1 words of r are also those that end at the word t + 1.
             same_RT = same_RT[:, : words_RT.shape[1] - 1 - back]
             same_RT = same_RT & (words_RT[:, 1 + back :] == words_RT[:, back : back + 1])
+            # A hypothesis whose last words occur too rarely cannot exceed a limit with longer sequences either.
             is_frequent_R = same_RT.sum(1) >= min(LIMITS.values())
             if not is_frequent_R.any():
                 break
             words_RT, same_RT, rows = words_RT[is_frequent_R], same_RT[is_frequent_R], rows[is_frequent_R]
             if back + 2 in LIMITS:
+                # Count the words that followed the earlier occurrences; those that have reached the limit are banned.
                 limit_R = self._limits_RN[rows, [*LIMITS].index(back + 2)]
                 for i in np.flatnonzero((same_RT.sum(1) >= limit_R) & (words_RT[:, back] != _NO_WORD)).tolist():
                     counts = Counter(words_RT[i, : same_RT.shape[1]][same_RT[i]].tolist())

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from rnnsearch.text.vocabulary import END, UNK
 
 ASTRAY = 0.9
-"""A threshold of attention, nearly that of one word. If the source words of a term get more attention than this while other
-words are written, they count as translated by those words."""
+"""The threshold for attention on a term's source words while other words are written. It is nearly the total attention of
+one word; beyond it, the source words count as translated by those other words."""
 DOUBLED = 6.0
-"""The penalty of a hypothesis, in nats, for each term whose source words are translated by other words."""
+"""The penalty, in nats, for each term whose source words are also translated by other words."""
 _NO_WORD = -1
 
 
@@ -31,7 +31,9 @@ class Term(NamedTuple):
     words: Sequence[int]
     """Word ids, at least one."""
     start: int
+    """The first source position that the words translate."""
     stop: int
+    """The position after the last one."""
 
 
 class Progress(NamedTuple):
@@ -42,18 +44,19 @@ class Progress(NamedTuple):
     missing: int
     """The number of words that are missing until all terms are complete."""
     begun: tuple[int, ...]
-    """The open terms of which the last `length` words are the beginning, or all words."""
+    """The open terms that the last `length` words of the hypothesis begin or complete."""
     length: int
+    """The number of words of these terms that the hypothesis contains."""
     written: int
     """The number of words of the hypothesis."""
     placed: tuple[tuple[int, int], ...]
-    """The terms that it contains, each with the position of its first word."""
+    """The terms that the hypothesis contains, each with the position of its first word."""
     astray: tuple[float, ...]
     """For each term, the attention on its source words while other words were written."""
 
     @property
     def doubled(self) -> int:
-        """The number of terms whose source words are translated by other words."""
+        """The number of terms whose source words are translated by other words than the term."""
         return sum(attention > ASTRAY for attention in self.astray)
 
 
@@ -61,9 +64,9 @@ class Terms:
     """The terms of one sentence."""
 
     def __init__(self, terms: Sequence[Term], continues: Callable[[int], bool] = lambda word: False) -> None:
-        """`continues` says whether an id continues the word before it, as a subword may: a term ends where a word ends.
+        """Take the terms, and a function that tells whether an id continues the preceding word, as a subword can.
 
-        The first id of a term is not one that continues.
+        A term must end where a word ends, and its first id must not continue a word.
         """
         self.terms = terms
         self._continues = continues
@@ -84,6 +87,7 @@ class Terms:
         By default, any open term may begin.
         """
         partial = self._partial(progress)
+        # A term must be completed once it has begun, unless the words so far are also another, complete term.
         if partial and len(partial) == len(progress.begun):
             words = [self.terms[number].words[progress.length] for number in partial]
         else:
@@ -103,8 +107,11 @@ class Terms:
         only if no word is missing, and a word only if the missing words and the end symbol fit into the `left` words after
         it. If no word is possible, any open term may begin.
         """
+        # Without an alignment model, any term may begin at any time.
         if alpha_S is None:
             return self._extensions(progress, best, progress.open, self.start.astray, left)
+        # The attention of this step on the source words of each term. A term may begin if it has at least the attention of
+        # the most attended position.
         attention = tuple(float(alpha_S[term.start : term.stop].sum()) for term in self.terms)
         found: list[tuple[int, Progress]] = []
         if progress.missing < left and list(best[:1]) != [END]:
@@ -116,7 +123,8 @@ class Terms:
     def _extensions(
         self, progress: Progress, best: Sequence[int], begins: Collection[int], attention: Sequence[float], left: int
     ) -> list[tuple[int, Progress]]:
-        """See `extensions`; the terms that may begin are `begins`."""
+        """Return the possible next words as `extensions` does; only the terms in `begins` may begin."""
+        # All words that are not words of terms have the same effect on the progress, which is computed once.
         of_terms = {*self.wanted(progress), *(self.terms[number].words[0] for number in progress.open)}
         others: dict[bool, Progress] = {}
         found = []
@@ -132,6 +140,7 @@ class Terms:
                 if continues not in others:
                     others[continues] = self.after(progress, word, begins, attention)
                 then = others[continues]
+            # The missing words and the end symbol must fit into the remaining length.
             if then.missing == 0 or then.missing < left:
                 found.append((word, then))
         return found
@@ -141,6 +150,7 @@ class Terms:
 
         Any open term may begin with this word, but with `[UNK]`, which can stand for any word, only one of `begins`.
         """
+        # The word continues begun terms; otherwise it ends the terms that are complete, and may begin an open term.
         begun = tuple(n for n in self._partial(progress) if self.terms[n].words[progress.length] == word)
         if begun:
             length = progress.length + 1
@@ -148,6 +158,7 @@ class Terms:
             progress = progress if self._continues(word) else self._ended(progress)
             begun = tuple(n for n in progress.open if self.terms[n].words[0] == word and (word != UNK or n in begins))
             length = 1 if begun else 0
+        # The attention on the source words of a term counts as astray unless the word is part of the term.
         astray = tuple(
             before if number in begun else before + more
             for number, (before, more) in enumerate(zip(progress.astray, attention, strict=True))
@@ -165,6 +176,7 @@ class Terms:
 
     def _ended(self, progress: Progress) -> Progress:
         """Return the progress after the end of the last word, which makes a complete term final."""
+        # A complete term is placed where its words begin, and is no longer open.
         for number in progress.begun:
             if len(self.terms[number].words) == progress.length:
                 rest = tuple(other for other in progress.open if other != number)

@@ -1,4 +1,4 @@
-"""A beam search that is observed: the hypotheses that are in the beam after each step."""
+"""The recording of a beam search: the hypotheses in the beam after each step."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Partial(NamedTuple):
 
 
 class TracedBackend:
-    """A backend for the search for one sentence, which remembers the beam after each step. See `Backend`."""
+    """A backend that records the beam after each step of the search for a single sentence. See `Backend`."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self.beams: list[list[Partial]] = []
-        """The hypotheses that go on after each step; those that have ended are no longer among them."""
+        """The unfinished hypotheses after each step."""
 
     def session(self) -> SearchSession:
         return _TracedSession(self._backend.session(), self.beams)
@@ -32,7 +32,7 @@ class TracedBackend:
 
 
 class _TracedSession:
-    """See `SearchSession`."""
+    """A session that records the rows after each `advance`. See `SearchSession`."""
 
     def __init__(self, session: SearchSession, beams: list[list[Partial]]) -> None:
         self._session, self._beams = session, beams
@@ -54,6 +54,7 @@ class _TracedSession:
         self._beams.append(self._rows)
 
     def _extended(self, parent: int, word: int) -> Partial:
+        """Return the row `parent` with a further word, whose log p is in the last prediction."""
         place = int(np.flatnonzero(self._prediction.words_RW[parent] == word)[0])
         before = self._rows[parent]
         return Partial((*before.words, word), before.score + float(self._prediction.log_p_RW[parent, place]))

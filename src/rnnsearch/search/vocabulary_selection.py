@@ -1,7 +1,7 @@
-"""Vocabulary selection: a translation uses the most frequent words, and the likely translations of its source words.
+"""Vocabulary selection by a lexicon: the softmax is over a small part of the target vocabulary.
 
-The softmax is then over some thousands of words instead of the whole vocabulary (Jean et al. 2015, section 3.3; Mi et al.
-2016).
+A translation may use the most frequent target words and the likely translations of its source words: some thousands of words
+instead of the whole vocabulary (Jean et al. 2015, section 3.3; Mi et al. 2016).
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class LexicalSelection:
         """
         self.frequent = min(len(vocabularies.target), frequent + 2)  # the vocabulary begins with its two symbols
         self._candidates: dict[int, set[int]] = {}
+        # The candidates of each source word, without the frequent words, which are allowed anyway.
         for word, targets in translations.items():
             source_id = vocabularies.source.id(word)
             if source_id != UNK or word == UNK_SYMBOL:
@@ -36,5 +37,5 @@ class LexicalSelection:
                 self._candidates.setdefault(source_id, set()).update(i for i in ids if i >= self.frequent)
 
     def candidates(self, source: Sequence[int]) -> list[int]:
-        """The ids of the candidates of these source words, without the frequent words, in ascending order."""
+        """Return the ids of the candidates of these source words, without the frequent words, in ascending order."""
         return sorted(set().union(*(self._candidates.get(word, ()) for word in source)))
