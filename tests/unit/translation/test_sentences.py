@@ -151,7 +151,7 @@ def _pairs(line: str) -> list[tuple[str, str]]:
 
 
 def test_a_long_list_is_cut_after_every_fourth_item() -> None:
-    words = "one two three four five six seven eight nine ten".split()
+    words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     passage = as_passage(f"{', '.join(words)}.", "en")
     assert passage.sentences == ["one, two, three, four", ",", "five, six, seven, eight", ",", "nine, ten."]
     assert as_passage(", ".join(words[:8]), "en").sentences == [", ".join(words[:8])]
