@@ -36,6 +36,7 @@ package. A stopped training goes on with the same command.
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import shutil
 import subprocess
@@ -46,8 +47,9 @@ from pathlib import Path
 from box import text as box_text
 from box.extend import extend
 from box.text import EUROPARL_PAIRS, HELD_OUT, LINK_PAIRS, pairs, split, write
+from rnnsearch.atomic import write_json
 from rnnsearch.model_catalog import BOX, DEFAULT
-from rnnsearch.model_files import ALIGNMENT_LAYER, WEIGHTS
+from rnnsearch.model_files import ALIGNMENT_LAYER, CONFIG, WEIGHTS
 from rnnsearch.model_folder import export_model
 from rnnsearch.training.ensemble import RECORD
 
@@ -149,11 +151,17 @@ def teach_spans(data: Path, cldr: Path, pair: str, output: Path) -> Path:
 
 
 def install(model: Path, pair: str, links: list[object]) -> None:
-    """Train the alignment layer of a model, unless it has one, and let the int8 copy of the model be the installed one."""
+    """Train the alignment layer of a model, unless it has one, and let the int8 copy of the model be the installed one.
+
+    The copy is searched with int8 products.
+    """
     if not (model / ALIGNMENT_LAYER).exists():
         run("learn-links", "--model", model, *links)
     shutil.rmtree(BOX / pair, ignore_errors=True)
     export_model(model, BOX / pair, "int8")
+    settings = json.loads((BOX / pair / CONFIG).read_text(encoding="utf-8"))
+    settings["search"]["precision"] = "int8"
+    write_json(BOX / pair / CONFIG, settings)
 
 
 def main() -> None:

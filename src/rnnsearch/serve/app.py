@@ -44,12 +44,10 @@ def make_app(
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         server.search.attach()
-        loading = asyncio.get_running_loop().run_in_executor(None, getattr, server.detector, "able")
         running = asyncio.create_task(beside()) if beside else None
         yield
         if running:
             running.cancel()
-        await loading
         server.search.detach()
 
     # The outermost middleware adds the CORS headers, so that every response has them, also a refusal.

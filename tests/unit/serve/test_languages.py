@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from py3langid.langid import MODEL_FILE, LanguageIdentifier
 from starlette.testclient import TestClient
 
 from rnnsearch.serve.languages import Detector, without_markup
@@ -81,12 +82,20 @@ def test_languages_by_their_codes() -> None:
 
 
 def test_without_a_folder_for_temporary_files(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    def fails() -> None:
+    def fails(languages: tuple[str, ...]) -> None:
         raise FileNotFoundError("No usable temporary directory found")
 
     monkeypatch.setattr("rnnsearch.serve.languages._identifier", fails)
     assert not Detector(["en", "fr"]).able
     assert "cannot be detected" in caplog.text
+
+
+def test_the_ranking_is_that_of_the_whole_model() -> None:
+    whole = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    whole.set_languages(["fr", "en"])
+    for text in (*ENGLISH, *FRENCH):
+        expected = [(language, round(100 * share, 1)) for language, share in whole.rank(f" {text.lower()} ")]
+        assert [(one.language, one.confidence) for one in DETECTOR.ranked(text)] == expected
 
 
 # On the server
@@ -110,6 +119,16 @@ def test_a_text_in_the_target_language_is_given_back(client: TestClient) -> None
     assert translate(client, page, "fr", format="html")[0] == page
     same = client.post("/translate", json={"q": "the dog", "source": "fr", "target": "fr"})
     assert same.json() == {"translatedText": "the dog"}
+
+
+def test_detection_is_loaded_when_a_request_needs_it(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[tuple[str, ...]] = []
+    monkeypatch.setattr("rnnsearch.serve.languages._identifier", loaded.append)
+    client = serve(languages=BOTH)
+    assert client.post("/translate", json={"q": "the dog", "source": "en", "target": "fr"}).status_code == 200
+    assert not loaded
+    client.post("/translate", json={"q": "the dog", "source": "auto", "target": "fr"})
+    assert loaded == [("en", "fr")]
 
 
 def test_each_text_of_a_list_has_its_language(serve: Serve) -> None:
