@@ -16,6 +16,7 @@ from typing import Literal
 
 import regex
 
+from rnnsearch.text.marks import around_emphasis
 from rnnsearch.text.normalization import plain
 from rnnsearch.text.quantities import Quantity, find_quantities
 
@@ -44,7 +45,9 @@ _END_OF_ADDRESS = r"(?<![.,;:!?…'’\"”»])"
 _PATTERNS = (
     r"(?<!\w)(?:``[^`\n]+``|`[^`\n]+`)(?!\w)",  # code; within a word, the mark is an apostrophe
     r"</?[A-Za-z][\w:.-]*(?:\s[^<>\n]*)?/?>",  # tags
-    r"\{\{[^{}\n]*\}\}|[$%]\{[^{}\n]*\}|#?\{[^{}\s]*\}",  # placeholders
+    r"<%[^<>\n]*%>|&(?:[A-Za-z]\w*|#\d+|#x[\da-fA-F]+);",  # templates, character references
+    r"\{\{[^{}\n]*\}\}|[$%@]\{[^{}\n]*\}|#?\{[^{}\s]*\}",  # placeholders
+    r"\{\w+, ?(?:plural|select|selectordinal|number|date|time)(?:,(?:[^{}\n]|\{[^{}\n]*\})*)?\}",
     r"%\([^()\s]*\)[-#+ 0]*\d*(?:\.\d+)?[a-zA-Z]|%\d+(?:\$[a-zA-Z@])?",
     r"(?<![\w%])%[-#+0]*\d*(?:\.\d+)?l{0,2}[sdifuxXeEgGcrp@](?!\w)",
     r"(?:https?|ftps?|file|ssh|git|s3|wss?)://[^\s<>\"«»“”]+" + _END_OF_ADDRESS,  # addresses
@@ -60,15 +63,19 @@ _PATTERNS = (
     r"(?<!\w)\+\d[\d \u00a0().-]{5,}\d(?!\w)|(?<![\w.])0\d(?:[ .\u00a0-]\d{2}){4}(?!\w)",  # telephone numbers
     r"(?<!\w)(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}(?!\w)|(?<![\w-])\d{3}-\d{4}(?![\w-])",
     r"(?<![\w.,])v?\d+(?:\.\d+){2,}(?:[-+][\w.]+)?(?!\w)|(?<!\w)v\d+(?:\.\d+)*(?!\w)",  # versions
-    r"(?<![\w.,])\d+(?:[-–/:]\d+)+(?!\w)",  # dates, ranges, fractions, results
+    r"(?<!\w)[\da-fA-F]{2}(?:[:-][\da-fA-F]{2}){5}(?!\w)|(?<!\w)[A-Z]{2}\d{2}(?: \d{4}){2,}(?: \d{1,4})?(?!\w)",  # MAC, IBAN
+    r"(?<![\w.,])\d+(?:[-–/:]\d+)+(?:[ \u00a0]?%)?(?!\w)",  # dates, ranges, fractions, results
+    r"(?<=^\s*)\d{1,2}(?:\.\d{1,2})+(?=\s+\p{Lu}\p{Ll})",  # numbers of sections
+    r"(?<!\w)\p{L}+(?:[&=^][\p{L}\p{N}²³]+)+(?!\w)|(?<!\w)[A-Z]\w*(?:\+\w+)+(?!\w)",  # R&D, E=mc², Ctrl+C
     r"(?<!\w)[A-Z](?:\+\+|#)(?!\w)|(?<!\w)[A-Za-z_]\w*\(\)|(?<!\w)\w*[A-Za-z0-9]_\w+",  # names in programs
     r"(?<!\w)(?:[a-z][A-Z]\w*|[a-z]+(?:[A-Z][a-z\d]+){2,})(?!\w)|(?<![^\s(\[\"'«“])(?:--[a-z][\w-]*(?:=\S+)?|-[a-zA-Z])(?!\w)",
     r"(?:\p{RI}{2}|[0-9#*]\ufe0f?\u20e3|\p{Emoji}(?<![\d#*©®™])\p{M}*[\U0001f3fb-\U0001f3ff]?(?:\u200d\p{Emoji}\p{M}*)*)+",
     r"(?<![^\s(\[\"'«“])(?:[:;=][-']?[)(DPp/\\|*]|<3|\^\^)(?!\w)",
+    r"[*&<>=|~^\\©®™§¶†‡¼½¾⅓⅔₀-₉]+",
 )
 _PATTERN = regex.compile("|".join(_PATTERNS))
 _TRIGGER = regex.compile(
-    r"[\d@#{}<>`%~\\/_^$€£¥]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
+    r"[\d@#{}<>`%~\\/_^$€£¥*&=|©®™§¶†‡¼½¾⅓⅔₀-₉]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
 )
 """A line without a match of this contains no span."""
 _CODE = regex.compile(r"(?<![\w/.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![\w/])")
@@ -116,7 +123,8 @@ def find_protected(line: str, language: str, also: Sequence[tuple[int, int]] = (
     protected = [Protected(start, stop, line[start:stop]) for start, stop in spans]
     for start, stop, quantity in find_quantities(line, language):
         overlapping = [one for one in protected if one.start < stop and start < one.stop]
-        if quantity.unit == "time" and all(start <= one.start and one.stop <= stop for one in overlapping):
+        within = all(start <= one.start and one.stop <= stop for one in overlapping)
+        if within and (quantity.unit == "time" or not any(any(map(str.isalnum, one.text)) for one in overlapping)):
             protected = [one for one in protected if one not in overlapping]
         elif overlapping:
             continue
@@ -200,7 +208,8 @@ def join_around(
     marker = next((letter for letter in _MARKERS if not any(letter in word for word in words)), " ")
     line = detokenize([marker if span else word for word, span in zip(words, is_span, strict=True)])
     left = iter([word for word, span in zip(words, is_span, strict=True) if span])
-    return "".join(_as_written(next(left), kept) if letter == marker else letter for letter in line)
+    line = "".join(_as_written(next(left), kept) if letter == marker else letter for letter in line)
+    return around_emphasis(line)
 
 
 def _as_written(word: str, kept: Collection[str]) -> str:
@@ -223,7 +232,7 @@ def further_words(spans: Sequence[Protected], language: str) -> dict[str, str]:
     """
     words = {_SPACES.sub("\N{NO-BREAK SPACE}", span.text): span.text for span in spans if span.quantity is None}
     known = {word: protected_word(word, language) for word in words}
-    return {word: text for word, text in words.items() if (span := known[word]) is None or span.text != text}
+    return {word: text for word, text in words.items() if (span := known[word]) is None or span.text != text or span.quantity}
 
 
 def span_of(word: str, language: str, further: Mapping[str, str]) -> Protected | None:

@@ -38,7 +38,7 @@ _NOTATIONS = {
 
 _CURRENCIES = "$€£¥"
 _UNITS = (
-    r"kg|g|mg|µg|km/h|km²|km|cm|mm|m²|m³|m|mph|ml|mL|cl|dl|mg/l|l|L|ha|°C|°F|°|kWh|kW|MW|W|V|Hz|kHz|MHz|GHz|kB|KB|MB|GB|TB"
+    r"kg|g|mg|µg|km/h|km²|km|cm|mm|m²|m³|m|mph|ml|mL|cl|dl|mg/l|l|L|ha|°C|°F|°|kWh|kW|MW|W|V|Hz|kHz|MHz|GHz|kB|KB|MB|GB|TB|ft|lbs?|oz|kcal|kJ|dB"
 )
 _GAP = r"[ \u00a0\u202f\u2009]"
 _POWERS = {"million": 6, "billion": 9, "trillion": 12}
@@ -131,7 +131,7 @@ def _pattern(notation: Notation, words_of: str) -> regex.Pattern[str]:
     powers = {"en": _english_power(), "fr": _french_power()}.get(words_of, "(?!)")
     return regex.compile(
         rf"(?<![\w.,:/+{_CURRENCIES}-])(?:{time}|(?<sign>[-−－](?=\S))?(?<before>{currency}{_GAP}?)?{number}"
-        rf"(?:{powers}|{_GAP}?(?<after>{currency})|{_GAP}?(?<unit>%|(?:{_UNITS})(?![\w/²³'’])))?)(?![\w:/]|[.,-]\d|{_GAP}?%)"
+        rf"(?:{powers}|{_GAP}?(?<after>{currency})|{_GAP}?(?<unit>%|(?:{_UNITS})(?![\w/²³'’])))?)(?![\w:]|/(?!\p{{L}})|[.,-]\d|{_GAP}?%)"
     )
 
 

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.text.marks import closed_up
 from rnnsearch.text.normalization import as_written, plain
 from rnnsearch.text.protected import Protected, cut_around, find_protected, join_around
 
@@ -102,7 +103,7 @@ class Tokenizer:
         if self.kind == "whitespace":
             return " ".join(tokens)
         if self.protect:
-            return join_around(tokens, self.language, self._detokenize, kept)
+            return join_around(tokens, self.language, lambda words: closed_up(self._detokenize(words)), kept)
         return self._detokenize(tokens)
 
     def _detokenize(self, tokens: Sequence[str]) -> str:

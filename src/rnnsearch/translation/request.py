@@ -337,7 +337,8 @@ class Requests:
                 end_alignment = end_by_words(end_alignment, source_word_ids)
             if seen:
                 read_from = _read_from(alignment, len(tokens), len(source))
-                written = seen.restored(tokens, read_from, self._languages[1], len(prefix))
+                of_terms = {row for term in placed for row in range(term.target_start, term.target_stop)}
+                written = seen.restored(tokens, read_from, self._languages[1], len(prefix), of_terms)
                 tokens = [one.word for one in written]
                 alignment = None if alignment is None else rows_of(written, alignment)
                 placed = moved_terms(placed, written)

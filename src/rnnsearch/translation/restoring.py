@@ -6,8 +6,9 @@ A model sees symbols instead of protected spans (`rnnsearch.text.protected`), an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -15,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.text.capitals import Cost, without_capitals
+from rnnsearch.text.marks import directed, final_marks, without_strays
 from rnnsearch.text.normalization import plain
 from rnnsearch.text.protected import ALL_SYMBOLS, as_symbols, span_of
+from rnnsearch.text.vocabulary import UNK_SYMBOL
 from rnnsearch.translation.translation import PlacedTerm
 
 _FINAL = frozenset(".!?…")
@@ -66,25 +69,51 @@ class Seen:
         """Return the number of symbols that are missing in a translation, repeated, or not in the source."""
         counts = [tokens.count(symbol) for symbol in self.places]
         made_up = sum(token in ALL_SYMBOLS and token not in self.places for token in tokens)
-        return sum(abs(count - 1) for count in counts) + made_up
+        strays = sum(token not in ALL_SYMBOLS and self._without_strays(token) != token for token in tokens)
+        return sum(abs(count - 1) for count in counts) + made_up + strays
 
-    def restored(self, tokens: Sequence[str], read_from: Sequence[int], language: str, prefix: int = 0) -> list[Written]:
-        """Return the words of the translation in `language`, with each span exactly once.
+    def restored(
+        self,
+        tokens: Sequence[str],
+        read_from: Sequence[int],
+        language: str,
+        prefix: int = 0,
+        given: Collection[int] = (),
+    ) -> list[Written]:
+        """Return the words of the translation in `language`, with each span exactly once and no symbol without a source.
 
-        A span that the model omitted is inserted after the first `prefix` words, which the caller has given. `tokens` are
-        the words of the model's output, and `read_from` holds for each the number of the source word that it is aligned to;
-        the number of source words stands for the end symbol.
+        A span that the model omitted is inserted after the first `prefix` words, which the caller has given, as the words
+        in the rows `given`. `tokens` are the words of the model's output, and `read_from` holds for each the number of the
+        source word that it is aligned to; the number of source words stands for the end symbol.
         """
         written = [
             Written(token, row, self.places.get(token, source))
             for row, (token, source) in enumerate(zip(tokens, read_from, strict=True))
             if token not in ALL_SYMBOLS or (token in self.places and token not in tokens[:row])
         ]
+        written = [
+            one
+            if one.word in ALL_SYMBOLS or (one.row is not None and one.row < prefix) or one.row in given
+            else one._replace(word=self._without_strays(one.word))
+            for one in written
+        ]
+        written = [one for one in written if one.word]
+        quotes = directed([one.word for one in written])
+        written = [one._replace(word=word) for one, word in zip(written, quotes, strict=True)]
         for symbol, place in self.places.items():
             if symbol not in tokens:
                 written.insert(max(prefix, self._position(written, place)), Written(symbol, None, place))
         written = self._with_ending(written)
         return [one._replace(word=self._word(one, language)) for one in written]
+
+    @cached_property
+    def _letters(self) -> frozenset[str]:
+        """The characters of the source, as they are written and in their plain form."""
+        text = "".join(self.words)
+        return frozenset(text) | frozenset(plain(text))
+
+    def _without_strays(self, word: str) -> str:
+        return word if word == UNK_SYMBOL else without_strays(word, self._letters)
 
     def _position(self, written: Sequence[Written], place: int) -> int:
         """Return the position of a span that the model omitted: after the translation of the preceding word, or first."""
@@ -100,6 +129,11 @@ class Seen:
         """Return the translation with the source's final full stop, question mark or exclamation mark, or without any."""
         if len(written) < 2 or not self.words:
             return written
+        marks = final_marks(self.words)
+        if len(marks) > 1:
+            while len(written) > 1 and not plain(written[-1].word).strip("?!.") and written[-1].word not in self.places:
+                written = written[:-1]
+            return [*written, *(Written(mark, None, len(self.words) - 1) for mark in marks)]
         end, last = plain(self.words[-1]), written[-1]
         if last.word == "." and end not in _FINAL:
             return written[:-1] if end not in (":", ";", ",") else [*written[:-1], last._replace(word=end)]
