@@ -11,6 +11,7 @@ import functools
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Literal
 
@@ -71,7 +72,7 @@ _PATTERNS = (
     r"(?<!\w)(?:[a-z][A-Z]\w*|[a-z]+(?:[A-Z][a-z\d]+){2,})(?!\w)|(?<![^\s(\[\"'«“])(?:--[a-z][\w-]*(?:=\S+)?|-[a-zA-Z])(?!\w)",
     r"(?:\p{RI}{2}|[0-9#*]\ufe0f?\u20e3|\p{Emoji}(?<![\d#*©®™])\p{M}*[\U0001f3fb-\U0001f3ff]?(?:\u200d\p{Emoji}\p{M}*)*)+",
     r"(?<![^\s(\[\"'«“])(?:[:;=][-']?[)(DPp/\\|*]|<3|\^\^)(?!\w)",
-    r"[*&<>=|~^\\©®™§¶†‡¼½¾⅓⅔₀-₉]+",
+    r"[*<>=~^\\©®™§¶†‡¼½¾⅓⅔₀-₉]+",
 )
 _PATTERN = regex.compile("|".join(_PATTERNS))
 _TRIGGER = regex.compile(
@@ -232,7 +233,9 @@ def further_words(spans: Sequence[Protected], language: str) -> dict[str, str]:
     """
     words = {_SPACES.sub("\N{NO-BREAK SPACE}", span.text): span.text for span in spans if span.quantity is None}
     known = {word: protected_word(word, language) for word in words}
-    return {word: text for word, text in words.items() if (span := known[word]) is None or span.text != text or span.quantity}
+    return {
+        word: text for word, text in words.items() if (span := known[word]) is None or span.text != text or span.quantity
+    }
 
 
 def span_of(word: str, language: str, further: Mapping[str, str]) -> Protected | None:
@@ -256,6 +259,28 @@ def unknown_spans(line: str, knows: Callable[[str], bool]) -> list[tuple[int, in
             else:
                 spans.append((place, place + 1))
     return spans
+
+
+_ABBREVIATION = regex.compile(r"(?<![\w'’.&-])\p{Lu}{2,6}(?![\w'’.&-])")
+
+
+def unknown_abbreviations(line: str, is_word: Callable[[str], bool]) -> list[tuple[int, int]]:
+    """Return the spans of abbreviations such as `IBAN` which a vocabulary knows in no spelling, in a line with other words.
+
+    Two words in capitals side by side are emphasised and not abbreviated.
+    """
+    matches = [match for match in _ABBREVIATION.finditer(line)] if any(map(str.islower, line)) else []
+    beside = {
+        one.span()
+        for left, right in pairwise(matches)
+        if line[left.end() : right.start()].isspace()
+        for one in (left, right)
+    }
+    return [
+        match.span()
+        for match in matches
+        if match.span() not in beside and not any(map(is_word, (match[0], match[0].lower(), match[0].capitalize())))
+    ]
 
 
 def with_enough_symbols(words: list[str], language: str, further: Mapping[str, str]) -> Iterator[list[str]]:
