@@ -76,7 +76,7 @@ _PATTERNS = (
 )
 _PATTERN = regex.compile("|".join(_PATTERNS))
 _TRIGGER = regex.compile(
-    r"[\d@#{}<>`%~\\/_^$€£¥*&=|©®™§¶†‡¼½¾⅓⅔₀-₉]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
+    r"[\d@#{}<>`%~\\/_^$€£¥*&=|©®™§¶†‡¼½¾⅓⅔₀-₉]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|[:;=][-')(DPp|*]|\(\)|\w\+\w|\+\+|\p{RI}|\p{Emoji}"
 )
 """A line without a match of this contains no span."""
 _CODE = regex.compile(r"(?<![\w/.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![\w/])")
@@ -269,13 +269,9 @@ def unknown_abbreviations(line: str, is_word: Callable[[str], bool]) -> list[tup
 
     Two words in capitals side by side are emphasised and not abbreviated.
     """
-    matches = [match for match in _ABBREVIATION.finditer(line)] if any(map(str.islower, line)) else []
-    beside = {
-        one.span()
-        for left, right in pairwise(matches)
-        if line[left.end() : right.start()].isspace()
-        for one in (left, right)
-    }
+    matches = list(_ABBREVIATION.finditer(line)) if any(map(str.islower, line)) else []
+    pairs = [pair for pair in pairwise(matches) if line[pair[0].end() : pair[1].start()].isspace()]
+    beside = {match.span() for pair in pairs for match in pair}
     return [
         match.span()
         for match in matches
