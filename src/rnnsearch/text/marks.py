@@ -1,4 +1,4 @@
-"""Marks of a translation that follow from those of its source: symbols, the direction of quotation marks, the final marks."""
+"""Marks of a translation that follow from those of its source: symbols, quotation marks, and the final marks."""
 
 from __future__ import annotations
 
