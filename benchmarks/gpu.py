@@ -111,12 +111,10 @@ def main() -> None:
     """Part after part; what each found, or how it failed, goes to the record at once."""
     parser = Parser(__doc__)
     parser.add_argument("--smoke", action="store_true", help="a trial on a CPU, all tiny")
-    parser.add_argument("--name", default="speed/gpu", help="of the file in results/")
     parser.add_argument("--text", type=Path, help="lines to translate, say newstest2014.en")
     parser.add_argument("--model", type=Path, help="who translates them; if not given, random weights")
     parser.add_argument("--train", type=Path, metavar="DATA", help="at the end, train on what `rnnsearch prepare` made")
     parser.add_argument("--minutes", type=float, default=20.0, help="how long to train")
-    parser.add_argument("--preset", default="paper", help="the settings to train with")
     parser.add_argument("--valid-source", type=Path)
     parser.add_argument("--valid-target", type=Path)
     parser.add_argument("--output", type=Path, help="where the trained model goes")
@@ -129,7 +127,7 @@ def main() -> None:
         parser.error("PyTorch sees no GPU here; --smoke tries the script out on a CPU")
 
     with tempfile.TemporaryDirectory() as folder:
-        name = str(Path(folder) / "gpu") if arguments.smoke else arguments.name
+        name = str(Path(folder) / "gpu") if arguments.smoke else "speed/gpu"
         if arguments.smoke:
             arguments.text = Path(folder) / "text.en"
             arguments.text.write_text("a few words\n\nand some more words .\n" * 2)
@@ -387,7 +385,7 @@ def training(arguments: argparse.Namespace) -> dict[str, Any]:
     """`rnnsearch train` for the given minutes, and its record."""
     command = [sys.executable, "-m", "rnnsearch", "train", "--data", arguments.train, "--output", arguments.output]
     command += ["--valid-source", arguments.valid_source, "--valid-target", arguments.valid_target]
-    command += ["--preset", arguments.preset, "--set", f"training.max_minutes={arguments.minutes}"]
+    command += ["--preset", "paper", "--set", f"training.max_minutes={arguments.minutes}"]
     subprocess.run([str(part) for part in command], check=True)
     record: dict[str, Any] = json.loads((arguments.output / "training.json").read_text())
     return record

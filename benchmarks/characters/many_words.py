@@ -2,18 +2,18 @@
 
     python benchmarks/characters/many_words.py --words WORDS [--count 20000] [--rounds 3] [--model MODEL]
 
-WORDS is a file of spellings, one a line, or the first column of a table; so many are drawn from it. Every round translates
-them by the whole command, its start included: in one process of one thread and in two, by beam search and greedily, exactly
-and, where the processor has such instructions, with int8; and then pronounces one word. The order is turned around from
-round to round. With whatever number of processes, the pronunciations must be the same to the byte.
+WORDS is a file of spellings, one a line, or the first column of a table; so many are drawn from it. They are translated by
+the whole command, its start included: in one process of one thread and in two, which take turns, by beam search and
+greedily, exactly and, where the processor has such instructions, with int8. Then one word is pronounced, several times. With
+whatever number of processes, the pronunciations must be the same to the byte.
 """
 
 from __future__ import annotations
 
+import itertools
 import random
 import statistics
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser, cost_of, rnnsearch
 from benchmarks.lib.record import machine, sized, undisturbed, write_speed
-from benchmarks.scale.jobs import in_turns
+from benchmarks.lib.turns import same_outputs
 from rnnsearch.atomic import write_text
 from rnnsearch.data.read import read_lines
 
@@ -40,43 +40,26 @@ def main() -> None:
 
     words = sorted({line.partition("\t")[0] for line in read_lines(asked.words)})
     chosen = random.Random(1).sample(words, asked.count)
-    keys = [(precision, beam, jobs) for precision in ("fp32", "int8") for beam in BEAMS for jobs in (1, 2)]
+    found, loads = [], []
     with TemporaryDirectory() as place:
         text = Path(place) / "words"
         write_text(text, "".join(f"{word}\n" for word in chosen))
-        translate = ["translate", "--model", asked.model, text]
-        ways: dict[str, tuple[Sequence[object], int | None]] = {
-            f"{precision} {beam}, {jobs}": (
-                [*translate, "--jobs", jobs, *BEAMS[beam], "--set", f"search.precision={precision}"],
-                1,
-            )
-            for precision, beam, jobs in keys
-        }
-        seconds, loads = in_turns(ways, asked.rounds, asked.background)
+        for precision, (beam, options) in itertools.product(("fp32", "int8"), BEAMS.items()):
+            more = ["--set", f"search.precision={precision}", *options]
+            translate = rnnsearch("translate", "--model", asked.model, text, *more, "--jobs")
+            ways = {f"{precision} {beam}, {jobs}": ([*translate, jobs], 1) for jobs in (1, 2)}
+            runs = same_outputs(ways, asked.rounds, asked.background)
+            for jobs, of_way in enumerate(runs.values(), 1):
+                seconds = [run.found for run in of_way]
+                speed = round(asked.count / statistics.median(seconds))
+                named = {"precision": precision, "beam": beam, "jobs": jobs}
+                found.append({**named, "seconds": seconds, "words_per_second": speed})
+                loads += [{**named, **run.load()} for run in of_way]
     one_word = rnnsearch("pronounce", "--model", asked.model, WORD)
     starts = [undisturbed(lambda: cost_of(one_word)["passed"], asked.background).found for _ in range(asked.rounds)]
-    found = [
-        {
-            "precision": precision,
-            "beam": beam,
-            "jobs": jobs,
-            "seconds": times,
-            "words_per_second": round(asked.count / statistics.median(times)),
-        }
-        for (precision, beam, jobs), times in zip(keys, seconds.values(), strict=True)
-    ]
-    for one in found:
-        print(f"{one['precision']} {one['beam']:6} --jobs {one['jobs']} {one['words_per_second']:8,} words/s")
     print(f"one word, from the start of the program: {statistics.median(starts):.2f} s")
-    write_speed(
-        "characters/many_words",
-        machine(),
-        words=asked.count,
-        model=asked.model,
-        found=found,
-        one_word_seconds=starts,
-        loads=loads,
-    )
+    kept = {"words": asked.count, "model": asked.model, "found": found}
+    write_speed("characters/many_words", machine(), **kept, one_word_seconds=starts, loads=loads)
 
 
 if __name__ == "__main__":

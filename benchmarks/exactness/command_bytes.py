@@ -200,14 +200,14 @@ def digests(folder: Path, before: dict[Path, int]) -> dict[str, str]:
 
 
 def main() -> None:
+    """Run the commands, and keep or compare their digests."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keep", type=Path, metavar="FILE.json", help="write the digests to this file")
     parser.add_argument("--against", type=Path, metavar="FILE.json", help="compare the digests with those of this file")
     parser.add_argument("--only", metavar="WORD", help="run only what has this in its name, and what makes models and data")
-    parser.add_argument("--outputs", type=Path, metavar="FOLDER", help="leave all outputs here, to look at what differs")
     asked = parser.parse_args()
     earlier = json.loads(asked.against.read_text()) if asked.against else {}
-    keep, outputs = (path and path.resolve() for path in (asked.keep, asked.outputs))
+    keep = asked.keep and asked.keep.resolve()
     os.environ |= {"COLUMNS": "120", "OMP_NUM_THREADS": "1"}
     for name in (*LIBRARIES, "rnnsearch.cli.commands", "rnnsearch.translation", "rnnsearch.training.session"):
         importlib.import_module(name)
@@ -235,10 +235,7 @@ def main() -> None:
                 expected = earlier.get(step, {})
                 names = [key for key in {**expected, **found[step]} if found[step].get(key) != expected.get(key)]
                 print(f"{step} differs: {', '.join(names)}\n    rnnsearch {command}", flush=True)
-            for path in [folder / one for one in written]:
-                if outputs:
-                    (outputs / step).mkdir(parents=True, exist_ok=True)
-                    (outputs / step / path.name).write_bytes(path.read_bytes())
+            for path in (folder / one for one in written):
                 if not path.relative_to(folder).parts[0].startswith(KEPT):
                     path.unlink()
     if keep:

@@ -10,7 +10,6 @@ are kept in RUNS, and not repeated.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import os
 import random
@@ -19,11 +18,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser, rnnsearch
+from benchmarks.lib.command import Parser, rnnsearch, settings
 from benchmarks.lib.record import machine, sized, write_result
 from rnnsearch.datasets.builtin import write_corpus
 
@@ -31,25 +32,24 @@ SHARDS = sized(12, 2)
 PROCESSES = sized((1, 2, 3, 4), (1, 2))
 
 
-def command(text: Path, output: Path, processes: int, updates: int) -> list[str]:
-    """The command line of a training."""
-    sides = {"--source": "train.en", "--target": "train.fr", "--valid-source": "valid.en", "--valid-target": "valid.fr"}
-    settings = {
+def command(text: Sequence[Path], output: Path, processes: int, updates: int) -> list[str]:
+    """The command line of a training, on the files of a training and of a development set."""
+    options = ("--source", "--target", "--valid-source", "--valid-target")
+    limits = {
         "max_updates": updates,
         "shards": SHARDS,
         "validate_every": updates // 2,
         "validate_sentences": 50,
         "checkpoint_every": updates // 6,
     }
-    return [
-        *rnnsearch("train", "--preset", "demo", "--output", output),
-        *(word for option, name in sides.items() for word in (option, str(text / name))),
-        *(word for key, value in settings.items() for word in ("--set", f"training.{key}={value}")),
-        *("--processes", str(processes)),
-    ]
+    return rnnsearch(
+        *("train", "--preset", "demo", "--output", output, "--processes", processes),
+        *chain.from_iterable(zip(options, text, strict=True)),
+        *settings({f"training.{key}": value for key, value in limits.items()}),
+    )
 
 
-def train(text: Path, output: Path, processes: int, updates: int, kills: int, chance: random.Random) -> str:
+def train(text: Sequence[Path], output: Path, processes: int, updates: int, kills: int, chance: random.Random) -> str:
     """Train, and kill a process so many times; the hash of the weights after the last update."""
     arguments = command(text, output, processes, updates)
     checkpoint = output / "checkpoints" / "last.safetensors"
@@ -101,14 +101,10 @@ def main() -> None:
 
     on, folder = machine(), arguments.output.resolve() / "same-weights"
     write_corpus(folder / "builtin", **sized({}, {"train": 200, "valid": 10, "test": 1}))
-    texts = {"builtin": folder / "builtin"}
+    texts = {"builtin": [folder / "builtin" / f"{name}.{side}" for name in ("train", "valid") for side in ("en", "fr")]}
     if arguments.data:
-        texts["multi30k"] = folder / "multi30k"
-        texts["multi30k"].mkdir(exist_ok=True)
-        for ours, theirs in (("train", "train"), ("valid", "val")):
-            for language in ("en", "fr"):
-                with gzip.open(arguments.data / "multi30k" / f"{theirs}.{language}.gz") as packed:
-                    (texts["multi30k"] / f"{ours}.{language}").write_bytes(packed.read())
+        multi30k = arguments.data / "multi30k"
+        texts["multi30k"] = [multi30k / f"{name}.{side}.gz" for name in ("train", "val") for side in ("en", "fr")]
     chance = random.Random(1)
     hashes: dict[str, dict[str, str]] = {}
     for name, text in texts.items():

@@ -14,9 +14,10 @@ import resource
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -35,6 +36,7 @@ BACKGROUND = float("inf") if TINY else 0.15
 ATTEMPTS = 4
 """So often is it tried to measure a run undisturbed; then the least disturbed one stands."""
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 
@@ -130,6 +132,21 @@ def undisturbed(measure: Callable[[], T], limit: float = BACKGROUND) -> Run[T]:
             return runs[-1]
         print(f"  disturbed: {before} cores before, {during} during; measured again", file=sys.stderr)
     return min(runs, key=lambda run: run.background_during or 0.0)
+
+
+def in_rounds(
+    names: Iterable[K], measure: Callable[[K, int], T], rounds: int, limit: float, shown: Callable[[K, T], str]
+) -> dict[K, list[Run[T]]]:
+    """Measure each of these undisturbed, once in every round; the order is turned around from round to round.
+
+    `measure` is called with the name and the number of the round, from 0, and `shown` says what it found.
+    """
+    runs: dict[K, list[Run[T]]] = {name: [] for name in names}
+    for number in range(rounds):
+        for name in list(runs)[:: -1 if number % 2 else 1]:
+            runs[name].append(undisturbed(partial(measure, name, number), limit))
+            print(f"round {number + 1}: {name}: {shown(name, runs[name][-1].found)}", flush=True)
+    return runs
 
 
 def seconds_alone(call: Callable[[], object]) -> float:

@@ -1,6 +1,6 @@
-"""Programs that are measured in turns: each runs only while it is its turn, and is stopped while it waits.
+"""Programs that are measured in turns: whole ones, or such that are stopped while they wait for their turn.
 
-Their speeds are then taken within seconds of each other, so that a machine whose speed changes is the same for all of them.
+The speeds of the latter are taken within seconds of each other, so that a machine whose speed changes is the same for all.
 """
 
 from __future__ import annotations
@@ -14,7 +14,38 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+
+from benchmarks.lib.command import cost_of
+from benchmarks.lib.record import Run, in_rounds
+
+
+def same_outputs(
+    ways: Mapping[str, tuple[Sequence[object], int | None]], rounds: int, background: float
+) -> dict[str, list[Run[float]]]:
+    """The seconds of whole programs, each a command and its threads, in every round.
+
+    The commands get the option `--output`, and all of them have to write the same bytes there, to a file or a folder.
+    """
+    digests = set()
+
+    def seconds(way: str, _: int) -> float:
+        command, threads = ways[way]
+        with TemporaryDirectory() as folder:
+            output = Path(folder) / "output"
+            cost = cost_of([*map(str, command), "--output", str(output)], threads)
+            files = [output] if output.is_file() else sorted(output.iterdir())
+            digests.add(blake2b(b"".join(file.read_bytes() for file in files)).digest())
+        return cost["passed"]
+
+    runs = in_rounds(ways, seconds, rounds, background, lambda _, took: f"{took:.1f} s")
+    if len(digests) > 1:
+        raise SystemExit(f"{', '.join(ways)}: the outputs differ")
+    return runs
+
 
 FEWEST_LINES = 3
 """The fewest lines that a measurement counts."""

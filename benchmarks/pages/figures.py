@@ -193,7 +193,7 @@ def noise(processes: Record) -> float:
     )
 
 
-SPEED_TABLES = ("training_speed", "engine_roofline", "data_loading", "translation_speed", "decoding")
+SPEED_TABLES = ("training_speed", "engine_roofline", "data_loading", "translation_speed")
 
 
 def speeds() -> Iterator[tuple[Record, list[Record]]]:

@@ -49,7 +49,7 @@ class SearchProgram:
             stderr=self._log,
             text=True,
         )
-        self.about = self._answer()
+        self._answer()  # that the model is loaded
 
     def translate(self, job: Job, beam: int) -> float:
         """The seconds it takes."""

@@ -85,7 +85,7 @@ class Toolkit:
 
     def search(self, output: Path, peers: Path) -> list[object]:
         """The command that serves translations by a model that it has trained."""
-        return [self.python(peers), FOLDER / self.name.replace("-", "_") / "search.py", output / self.trained]
+        return [self.python(peers), FOLDER / "search_server.py", self.name.replace("-", "_"), output / self.trained]
 
 
 def words_by_count(line: str, seconds: float) -> float | None:

@@ -10,8 +10,9 @@
 Without them, the folder `--trained` may have the text alone, which that program writes first. Then what is installed is
 measured on one more processor.
 
-The installed folder stores int8 weights. It is searched with float32 products and with int8 products. BLEU is sacreBLEU's, cased. The figures of each kind of processor are kept in
-`results/quality/box-PAIR.json`, from which the page and the cards in the folders of the models are rendered.
+The installed folder stores int8 weights. It is searched with float32 products and with int8 products. BLEU is sacreBLEU's,
+cased. The figures of each kind of processor are kept in `results/quality/box-PAIR.json`, from which the page and the cards
+in the folders of the models are rendered.
 """
 
 from __future__ import annotations

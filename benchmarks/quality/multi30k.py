@@ -22,7 +22,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -60,34 +60,33 @@ def main() -> None:
     text = training_text(data, language)
     if arguments.diversify:
         text += translations_of_the_text(data, output, arguments.preset, settings, language, arguments.resume, jobs)
-    seeds = range(1, arguments.models + 1)
-    models = [output / (name if seed == 1 else f"{name}-{seed}") for seed in seeds]
-    of_seeds = [settings if seed == 1 else [*settings, f"training.seed={seed}"] for seed in seeds]
-    commands = [
-        train_command(data, model, arguments.preset, of_seed, language, text)
-        for model, of_seed in zip(models, of_seeds, strict=True)
-    ]
-    train_all(commands, models, arguments.resume, jobs)
-    if arguments.member:
-        members = [output / f"{name}-{re.sub('[^a-z0-9]+', '-', member.lower())}" for member in arguments.member]
-        prepared = in_the_vocabulary_of(models[0], data, output / f"{name}-text", language)
-        more_commands = [
-            train_command(data, model, arguments.preset, of_member, language, prepared if fits else None)
-            for model, of_member, fits in (
-                (model, [*settings, *member.split()], "data." not in member)
-                for model, member in zip(members, arguments.member, strict=True)
+    trainings = {}
+    for seed in range(1, arguments.models + 1):
+        model = output / (name if seed == 1 else f"{name}-{seed}")
+        of_seed = settings if seed == 1 else [*settings, f"training.seed={seed}"]
+        trainings[model] = train_command(data, model, arguments.preset, of_seed, language, text)
+    train_all(trainings, arguments.resume, jobs)
+    members = {output / f"{name}-{re.sub('[^a-z0-9]+', '-', member.lower())}": member for member in arguments.member}
+    if members:
+        prepared = in_the_vocabulary_of(output / name, data, output / f"{name}-text", language)
+        more_trainings = {
+            model: train_command(
+                *(data, model, arguments.preset, [*settings, *member.split()], language),
+                None if "data." in member else prepared,
             )
-        ]
-        train_all(more_commands, members, arguments.resume, jobs)
-        models, commands, name = [*models, *members], [*commands, *more_commands], f"{name}-and-{len(members)}-more"
+            for model, member in members.items()
+        }
+        train_all(more_trainings, arguments.resume, jobs)
+        trainings, name = {**trainings, **more_trainings}, f"{name}-and-{len(members)}-more"
+    models = list(trainings)
     first, *others = (
         {
             "command": " ".join(["rnnsearch", *command]).replace(str(data), "DATA").replace(str(output), "RUNS"),
             "training": json.loads((model / "training.json").read_text()),
             "evaluation": evaluate_both(data, [model], language),
-            **({"member": member} if member else {}),
+            **({"member": members[model]} if model in members else {}),
         }
-        for command, model, member in zip(commands, models, [""] * arguments.models + arguments.member, strict=True)
+        for model, command in trainings.items()
     )
     more = {"others": others, "ensemble": evaluate_both(data, models, language)} if others else {}
     if arguments.blind:
@@ -116,15 +115,16 @@ def translations_of_the_text(
     directions = [("en", language), (language, "en")]
     models = [output / f"multi30k-{preset}-teacher-{source}-{target}" for source, target in directions]
     settings, files = [*settings, f"training.max_epochs={TEACHER_EPOCHS}"], data / "multi30k"
-    commands = [
-        train_command(data, model, preset, settings, target, source=source)
+    trainings = {
+        model: train_command(data, model, preset, settings, target, source=source)
         for model, (source, target) in zip(models, directions, strict=True)
-    ]
-    train_all(commands, models, resume, jobs)
-    written = [model.with_name(f"{model.name}.{target}") for model, (_, target) in zip(models, directions, strict=True)]
-    for model, path, (source, _) in zip(models, written, directions, strict=True):
-        if not path.exists():
-            run("translate", "--no-split-sentences", "--model", model, files / f"train.{source}.gz", "--output", path)
+    }
+    train_all(trainings, resume, jobs)
+    written = []
+    for model, (source, target) in zip(models, directions, strict=True):
+        written.append(model.with_name(f"{model.name}.{target}"))
+        if not written[-1].exists():
+            run("translate", "--no-split-sentences", "--model", model, files / f"train.{source}.gz", "--output", written[-1])
     return [(files / "train.en.gz", written[0]), (written[1], files / f"train.{language}.gz")]
 
 
@@ -157,10 +157,10 @@ def train_command(
     return [*map(str, command), *settings_of(settings)]
 
 
-def train_all(commands: Sequence[list[str]], models: Sequence[Path], resume: bool, jobs: int) -> None:
-    """Train them, so many side by side."""
+def train_all(trainings: Mapping[Path, list[str]], resume: bool, jobs: int) -> None:
+    """Train models by their commands, so many side by side."""
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        list(pool.map(train, commands, models, [resume] * len(models), [jobs] * len(models)))
+        list(pool.map(lambda model: train(trainings[model], model, resume, jobs), trainings))
 
 
 def train(command: Sequence[object], model: Path, resume: bool = False, jobs: int = 1) -> None:

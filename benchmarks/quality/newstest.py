@@ -26,14 +26,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser, cost_of, rnnsearch
-from benchmarks.lib.command import run as run_command
+from benchmarks.lib.command import Parser, cost_of, rnnsearch, run
 from benchmarks.lib.command import settings as settings_of
 from benchmarks.lib.record import RESULTS, machine, sized, write_result
 from rnnsearch.atomic import write_json
@@ -43,24 +42,28 @@ from rnnsearch.model_folder import load_system, save_settings, save_weights
 from rnnsearch.text.vocabularies import Vocabularies
 
 TRANSLATIONS = RESULTS / "newstest2014"
+EUROPARL, NEWS = ("europarl-part0", "europarl-part1"), "news2008-2011"
 DEVELOPMENT = ("newstest2012", "newstest2013")
-SUBWORDS = {"data.subwords": "bpe", "data.max_length": 60}
 UNKNOWN = {"": (), "forbid-unk": ("--set", "search.forbid_unk=true"), "replace-unk": ("--set", "search.replace_unk=true")}
 """What becomes of `[UNK]`, by the ending of the name."""
+INSTALLED = "installed"
 
 
 @dataclass(frozen=True)
 class Row:
     """How a row is trained."""
 
-    preset: str
-    data: dict[str, Any]
-    """Settings of `prepare`."""
     settings: dict[str, Any]
     """Settings of `train`."""
-    updates: int
-    words: str = ""
-    """How many words are selected from Europarl; nothing where all of it is read."""
+    text: tuple[str, ...] = ("europarl",)
+    """`europarl` is all of it and the text beside it, `8M` so many words that are selected from it, and `news` the news."""
+    start: str = ""
+    """The row, or the folder in RUNS, that it goes on from; `INSTALLED` for the installed translator."""
+    turned: bool = False
+    """It writes right to left, and starts with the weights of a model that writes left to right."""
+    preset: str = "best"
+    data: dict[str, Any] = field(default_factory=dict)
+    """The preset, and the settings of `prepare`, of a row that is trained from nothing."""
 
 
 _FAST = {
@@ -83,33 +86,8 @@ _PAPER = {
     "training.shuffle": "epoch",
     "training.decay": "linear",
     "training.weight_average": 0.999,
+    "training.max_updates": 3000,
 }
-ROWS = {
-    "rnnencdec-50": Row("paper", {}, {**_PAPER, "model.alignment": "none"}, 3000, "16M"),
-    "rnnsearch-50": Row("paper", {}, _PAPER, 3000, "16M"),
-    "best": Row("best", SUBWORDS, _FAST, 8000),
-}
-
-
-INSTALLED = "installed"
-
-
-@dataclass(frozen=True)
-class FurtherRow:
-    """How a row is trained further."""
-
-    start: str
-    """The row, or the folder in RUNS, that it goes on from; `INSTALLED` for the installed translator."""
-    settings: dict[str, Any]
-    news: bool = False
-    """Its text is the news of 2008 to 2011."""
-    words: str = ""
-    """Its text is the news, and so many words of Europarl. Without news and words, it is all of Europarl and the text beside
-    it."""
-    turned: bool = False
-    """It writes right to left, and starts with the weights of a model that writes left to right."""
-
-
 _LONGER = {
     **_FAST,
     "training.learning_rate": 1e-3,
@@ -126,18 +104,22 @@ _ADAPTED = {
     "training.dropout": 0.2,
     "training.validate_every": 100,
 }
-FURTHER = {
-    "adapted": FurtherRow("best", _ADAPTED, news=True),
-    "longer": FurtherRow("box/model", _LONGER),
-    "selected": FurtherRow("longer", _SELECTED, words="8M"),
-    "selected-adapted": FurtherRow("selected", _ADAPTED, news=True),
-    "selected-longer": FurtherRow("selected", {**_SELECTED, "training.seed": 4}, words="8M"),
-    "selected-longer-adapted": FurtherRow("selected-longer", _ADAPTED, news=True),
-    "right-to-left": FurtherRow("longer", {**_SELECTED, "training.learning_rate": 2e-3}, words="8M", turned=True),
-    "installed-1": FurtherRow(INSTALLED, {**_SELECTED, "training.seed": 5}, words="8M"),
-    "installed-1-adapted": FurtherRow("installed-1", _ADAPTED, news=True),
-    "installed-2": FurtherRow(INSTALLED, {**_SELECTED, "training.seed": 6}, words="8M"),
-    "installed-2-adapted": FurtherRow("installed-2", {**_ADAPTED, "training.seed": 6}, news=True),
+_NEWS = ("news", "8M")
+ROWS = {
+    "rnnencdec-50": Row({**_PAPER, "model.alignment": "none"}, ("16M",), preset="paper"),
+    "rnnsearch-50": Row(_PAPER, ("16M",), preset="paper"),
+    "best": Row({**_FAST, "training.max_updates": 8000}, data={"data.subwords": "bpe", "data.max_length": 60}),
+    "adapted": Row(_ADAPTED, ("news",), "best"),
+    "longer": Row(_LONGER, start="box/model"),
+    "selected": Row(_SELECTED, _NEWS, "longer"),
+    "selected-adapted": Row(_ADAPTED, ("news",), "selected"),
+    "selected-longer": Row({**_SELECTED, "training.seed": 4}, _NEWS, "selected"),
+    "selected-longer-adapted": Row(_ADAPTED, ("news",), "selected-longer"),
+    "right-to-left": Row({**_SELECTED, "training.learning_rate": 2e-3}, _NEWS, "longer", turned=True),
+    "installed-1": Row({**_SELECTED, "training.seed": 5}, _NEWS, INSTALLED),
+    "installed-1-adapted": Row(_ADAPTED, ("news",), "installed-1"),
+    "installed-2": Row({**_SELECTED, "training.seed": 6}, _NEWS, INSTALLED),
+    "installed-2-adapted": Row({**_ADAPTED, "training.seed": 6}, ("news",), "installed-2"),
 }
 MEANS = {
     "mean": ("selected-longer", "selected-longer-adapted"),
@@ -150,23 +132,22 @@ ENSEMBLES = {"together": ("installed-1-mean", "installed-2-mean")}
 """The rows that translate together."""
 
 
-def run(*command: object, cost: Path | None = None) -> None:
-    """A command of rnnsearch. Its seconds and its largest memory are written to `cost`."""
-    if cost is None:
-        run_command(*command)
-        return
+def files_of(data: Path, *names: str, prefix: str = "--") -> list[object]:
+    """The options that name these texts of DATA, as the training text or, with another prefix, as another."""
+    sides = [(f"{prefix}source", "en"), (f"{prefix}target", "fr")]
+    return [part for name in names for side, language in sides for part in (side, file_of(data, name, language))]
+
+
+def file_of(data: Path, name: str, language: str) -> Path:
+    """One side of a text of DATA."""
+    (path,) = data.glob(f"*/{name}.{language}.*z")
+    return path
+
+
+def costing(cost: Path, *command: object) -> None:
+    """Run a command of rnnsearch; its seconds and its largest memory are written to a file."""
     found = cost_of(rnnsearch(*command))
     write_json(cost, {"seconds": round(found["passed"], 1), "peak_megabytes": found["megabytes"]})
-
-
-def text(data: Path, *names: str, valid: bool = False) -> list[object]:
-    """The options that name these texts, which lie in `data`, as the training text or as the development set."""
-    prefix, options = "--valid-" if valid else "--", []
-    for name in names:
-        for side, language in (("source", "en"), ("target", "fr")):
-            (path,) = data.glob(f"*/{name}.{language}.*z")
-            options += [f"{prefix}{side}", path]
-    return options
 
 
 def named(models: Sequence[Path]) -> list[object]:
@@ -174,36 +155,45 @@ def named(models: Sequence[Path]) -> list[object]:
     return [part for model in models for part in ("--model", model)]
 
 
-def prepared(data: Path, output: Path, row: Row, beside: Path | None) -> Path:
-    """Europarl, or what is selected from it, and the text beside it, prepared for this row."""
-    kind = "-".join(str(value).lower() for value in (row.words, *row.data.values()) if value)
+def text_of(data: Path, output: Path, row: Row, beside: Path | None) -> list[object]:
+    """The options that name the training text of a row."""
+    options: list[object] = []
+    for part in row.text:
+        if part == "europarl":
+            options += files_of(data, *EUROPARL)
+            options += ["--source", f"{beside}.en", "--target", f"{beside}.fr"] if beside else []
+        else:
+            options += files_of(data, NEWS) if part == "news" else selected(data, output, part)
+    return options
+
+
+def selected(data: Path, output: Path, words: str) -> list[object]:
+    """So many words of Europarl, selected by the news of 2008 to 2011, as the training text."""
+    files = [output / f"selected-{words}.{language}" for language in ("en", "fr")]
+    if not files[1].exists():
+        count = int(words.removesuffix("M")) * sized(1_000_000, 100)
+        news = files_of(data, NEWS, prefix="--in-domain-")
+        outputs = ("--output-source", files[0], "--output-target", files[1])
+        run("select", *files_of(data, *EUROPARL), "--words", count, *news, *outputs)
+    return ["--source", files[0], "--target", files[1]]
+
+
+def prepared(output: Path, row: Row, text: Sequence[object]) -> Path:
+    """The text of a row that is trained from nothing, prepared."""
+    kind = "-".join(str(value).lower() for value in (*(set(row.text) - {"europarl"}), *row.data.values()))
     folder = output / f"prepared-{kind}"
     if not (folder / "prepare.json").exists():
-        files = selected(data, output, row.words) if row.words else all_pairs(data, beside)
-        cost = folder.with_suffix(".cost.json")
-        run("prepare", *files, "--output", folder, "--preset", row.preset, *settings_of(row.data), cost=cost)
+        cost, options = folder.with_suffix(".cost.json"), ("--preset", row.preset, *settings_of(row.data))
+        costing(cost, "prepare", *text, "--output", folder, *options)
     return folder
 
 
-def all_pairs(data: Path, beside: Path | None) -> list[object]:
-    """The options that name Europarl and the text beside it."""
-    more = ["--source", f"{beside}.en", "--target", f"{beside}.fr"] if beside else []
-    return [*text(data, "europarl-part0", "europarl-part1"), *more]
-
-
-def further_text(data: Path, output: Path, further: FurtherRow, beside: Path | None) -> list[object]:
-    """The options that name the training text of a row that goes on from another."""
-    if not (further.news or further.words):
-        return all_pairs(data, beside)
-    return text(data, "news2008-2011") + (selected(data, output, further.words) if further.words else [])
-
-
-def start_of(output: Path, further: FurtherRow) -> Path:
+def start_of(output: Path, row: Row) -> Path:
     """The model that a row goes on from."""
-    start = default_model() if further.start == INSTALLED else output / further.start
-    if not further.turned:
+    start = default_model() if row.start == INSTALLED else output / row.start
+    if not row.turned:
         return start
-    turned = output / f"{further.start}-turned"
+    turned = output / f"{row.start}-turned"
     if not (turned / WEIGHTS).exists():
         system = load_system(start)
         config = replace(system.config, data=replace(system.config.data, right_to_left=True))
@@ -213,45 +203,26 @@ def start_of(output: Path, further: FurtherRow) -> Path:
     return turned
 
 
-def selected(data: Path, output: Path, words: str) -> list[object]:
-    """So many words of Europarl, selected by the news of 2008 to 2011, as the training text."""
-    files = [output / f"selected-{words}.{language}" for language in ("en", "fr")]
-    if not files[1].exists():
-        count = int(words.removesuffix("M")) * sized(1_000_000, 100)
-        news = [next(data.glob(f"*/news2008-2011.{language}.*z")) for language in ("en", "fr")]
-        run(
-            *("select", *text(data, "europarl-part0", "europarl-part1"), "--words", count),
-            *("--in-domain-source", news[0], "--in-domain-target", news[1]),
-            *("--output-source", files[0], "--output-target", files[1]),
-        )
-    return ["--source", files[0], "--target", files[1]]
-
-
-def train(data: Path, output: Path, name: str, updates: int | None, beside: Path | None, given: Sequence[str]) -> Path:
-    """The model of a row, trained as far as the budget goes; resumed if it was begun."""
-    model = output / name
-    if (model / "training.json").exists():
-        return model
-    valid = text(data, *DEVELOPMENT, valid=True)
-    if name in FURTHER:
-        further = FURTHER[name]
-        training_text = further_text(data, output, further, beside)
-        settings = {**further.settings, **({"training.max_updates": updates} if updates else {})}
-        command = [*training_text, "--from", start_of(output, further), *settings_of(settings)]
-    else:
-        row = ROWS[name]
-        settings = {**row.settings, "training.max_updates": updates or row.updates}
-        command = ["--data", prepared(data, output, row, beside), "--preset", row.preset, *settings_of(settings)]
-    resume = ["--resume"] if (model / "checkpoints").exists() else []
-    command += [*valid, *settings_of([*given]), "--output", model, *resume]
-    run("train", *command, cost=model.with_suffix(".cost.json"))
+def train(data: Path, output: Path, name: str, beside: Path | None) -> Path:
+    """The model of a row; a training that was stopped is resumed."""
+    model, row = output / name, ROWS[name]
+    if not (model / "training.json").exists():
+        text = text_of(data, output, row, beside)
+        if row.start:
+            start = [*text, "--from", start_of(output, row)]
+        else:
+            start = ["--data", prepared(output, row, text), "--preset", row.preset]
+        valid = files_of(data, *DEVELOPMENT, prefix="--valid-")
+        resume = ["--resume"] if (model / "checkpoints").exists() else []
+        options = [*settings_of(row.settings), "--output", model, *resume]
+        costing(model.with_suffix(".cost.json"), "train", *start, *valid, *options)
     return model
 
 
 def lexicon(data: Path, model: Path) -> None:
     """Learn the lexicon of a model of whole words from the news of 2008 to 2011."""
     if not (model / "lexicon.tsv").exists():
-        run("lexicon", "--model", model, *text(data, "news2008-2011"))
+        run("lexicon", "--model", model, *files_of(data, NEWS))
 
 
 def start_scores(output: Path, name: str) -> dict[str, float]:
@@ -265,12 +236,11 @@ def scored(data: Path, models: Sequence[Path], name: str, options: Sequence[str]
     found = {}
     for test in DEVELOPMENT:
         written = models[0] / f"{name}-{test}.json"
-        source, target = (next(data.glob(f"*/{test}.{language}.*z")) for language in ("en", "fr"))
-        run("evaluate", *named(models), "--source", source, "--reference", target, "--json", written, *options)
+        texts = ("--source", file_of(data, test, "en"), "--reference", file_of(data, test, "fr"))
+        run("evaluate", *named(models), *texts, "--json", written, *options)
         result = json.loads(written.read_text())
         found[test] = {key: result[key] for key in ("all", "tokenized_bleu", "seconds", "unfinished")}
-    (unseen,) = data.glob("*/newstest2014.en.gz")
-    translate(models, unseen, TRANSLATIONS / f"{name}.fr", options)
+    translate(models, file_of(data, "newstest2014", "en"), TRANSLATIONS / f"{name}.fr", options)
     return found
 
 
@@ -283,11 +253,8 @@ def translate(models: Sequence[Path], source: Path, target: Path, options: Seque
 def main() -> None:
     """Train a row, score it, and record it."""
     parser = Parser(__doc__, "data", "output")
-    parser.add_argument("--row", choices=[*ROWS, *FURTHER, *MEANS, *ENSEMBLES], required=True)
-    parser.add_argument("--updates", type=int, help="updates of the row, if not its own number")
+    parser.add_argument("--row", choices=[*ROWS, *MEANS, *ENSEMBLES], required=True)
     parser.add_argument("--beside", type=Path, metavar="PREFIX", help="PREFIX.en and .fr are trained on beside Europarl")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of training")
-    parser.add_argument("--jobs", type=int, default=1, help="processes that translate; the translations do not depend on it")
     parser.add_argument("--blind", action="store_true", help="also translate newsdiscusstest2015")
     arguments = parser.parse_args()
 
@@ -299,25 +266,23 @@ def main() -> None:
             models = [output / name]
         record: dict[str, Any] = {"members": members}
     else:
-        models = [train(data, output, name, arguments.updates, arguments.beside, arguments.set)]
+        models = [train(data, output, name, arguments.beside)]
         record = {
             "training": json.loads((models[0] / "training.json").read_text()),
             "starts": len(list((models[0] / "tensorboard").iterdir())),  # each start writes a file of its own
-            "settings": arguments.set,
-            "from": start_scores(output, FURTHER[name].start) if name in FURTHER and FURTHER[name].news else None,
+            "from": start_scores(output, ROWS[name].start) if ROWS[name].text == ("news",) else None,
             "costs": {path.name.partition(".")[0]: json.loads(path.read_text()) for path in output.glob("*.cost.json")},
         }
     whole_words = name in ROWS and ROWS[name].preset == "paper"
     aligned = whole_words and "encdec" not in name
     if aligned:
         lexicon(data, models[0])
-    jobs = ("--jobs", str(arguments.jobs))
     if arguments.blind:
-        translate(models, data / "blind" / "newsdiscusstest2015.en", RESULTS / "blind" / "newsdiscusstest2015.fr", jobs)
+        translate(models, data / "blind" / "newsdiscusstest2015.en", RESULTS / "blind" / "newsdiscusstest2015.fr", ())
     scores = {}
     for ending, search in (UNKNOWN if whole_words else {"": ()}).items():
         if ending != "replace-unk" or aligned:
-            scores[ending or "as it is"] = scored(data, models, f"{name}-{ending}" if ending else name, [*search, *jobs])
+            scores[ending or "as it is"] = scored(data, models, f"{name}-{ending}" if ending else name, search)
     write_result(f"quality/newstest-{name}", machine=on, **record, scores=scores)
 
 

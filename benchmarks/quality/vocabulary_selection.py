@@ -1,9 +1,9 @@
 """Measures what vocabulary selection costs on Multi30k `val`: BLEU, and the share of translations that change.
 
-    python benchmarks/quality/vocabulary_selection.py --data DATA --output RUNS [--resume]
+    python benchmarks/quality/vocabulary_selection.py --data DATA --output RUNS [--training bf16] [--resume]
 
-The model is that of `rounding.py` in bfloat16, which takes less time to train. The first row is exact search over the whole
-vocabulary. `translation_speed.py` measures the gain in speed, with a vocabulary of 30,000 words.
+The model is that of `multi30k.py`, trained in bfloat16, which takes less time, or in float32. The first row is exact search
+over the whole vocabulary. `translation_speed.py` measures the gain in speed, with a vocabulary of 30,000 words.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from benchmarks.lib.record import machine, write_result
 from benchmarks.quality.multi30k import evaluate, train, train_command
 from rnnsearch.data.read import read_lines
 
+MODELS = {"bf16": "multi30k-rnnsearch-small-bf16", "fp32": "multi30k-rnnsearch-small"}
+"""By the precision of the training; the second is that of `multi30k.py`, if it has run there."""
 FREQUENT = (500, 1000, 2000, 4000)
 """The numbers of frequent words that are selected for every sentence, besides the lexicon's translations of its words."""
 
@@ -26,12 +28,13 @@ FREQUENT = (500, 1000, 2000, 4000)
 def main() -> None:
     """Train, translate `val` with every selection in float32 and with int8 weights, record."""
     parser = Parser(__doc__, "data", "output")
+    parser.add_argument("--training", choices=MODELS, default="bf16", help="the precision of the training")
     parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped")
     arguments = parser.parse_args()
 
-    on, data, model = machine(), arguments.data, arguments.output / "multi30k-rnnsearch-small-bf16"
-    text = data / "multi30k"
-    train(train_command(data, model, "small", ["training.precision=bf16"]), model, resume=arguments.resume)
+    on, data, name = machine(), arguments.data, MODELS[arguments.training]
+    model, text = arguments.output / name, data / "multi30k"
+    train(train_command(data, model, "small", [f"training.precision={arguments.training}"]), model, arguments.resume)
     if not (model / "lexicon.tsv").exists():
         run("lexicon", "--model", model, "--source", text / "train.en.gz", "--target", text / "train.fr.gz")
     rows: list[dict[str, object]] = []
@@ -48,7 +51,8 @@ def main() -> None:
     training = json.loads((model / "training.json").read_text())
     vocabulary = training["data"]["target"]["vocabulary"]
     found = {"training": training, "vocabulary": vocabulary, "sentences": len(exact), "rows": rows}
-    write_result("quality/vocabulary_selection", machine=on, **found)
+    record = "quality/vocabulary_selection" + ("-fp32" if arguments.training == "fp32" else "")
+    write_result(record, machine=on, **found)
 
 
 if __name__ == "__main__":

@@ -11,18 +11,17 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import subprocess
 import sys
 import time
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.lib.command import Parser, environment, rnnsearch
+from benchmarks.lib.command import Parser, rnnsearch
 from benchmarks.lib.record import machine, sized, write_speed
+from benchmarks.lib.turns import same_outputs
 from rnnsearch.atomic import write_text
 from rnnsearch.data.read import read_lines
 
@@ -31,8 +30,8 @@ BATCH = sized(250, 10)
 """Rows that a worker takes at a time: fewer than by default, so that there are enough for both."""
 
 
-def with_ray(model: Path, source: Path, output: Path) -> None:
-    """Translate in a Ray of one machine, and print the seconds of each step."""
+def with_ray(model: Path, source: Path, output: Path, steps: Path) -> None:
+    """Translate in a Ray of one machine, and add the seconds of each step to a file."""
     import ray
 
     from rnnsearch import cluster
@@ -56,49 +55,35 @@ def with_ray(model: Path, source: Path, output: Path) -> None:
     note("translate")
     cluster.to_text(folders[1], output, "translation")
     note("write text")
-    print(json.dumps(times))
-
-
-def run(command: list[str]) -> tuple[float, str]:
-    """The seconds of a program with one thread, and what it prints."""
-    began = time.perf_counter()
-    done = subprocess.run(
-        command, env=environment(1), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True
-    )
-    return time.perf_counter() - began, done.stdout
+    with steps.open("a") as file:
+        file.write(json.dumps(times) + "\n")
 
 
 def main() -> None:
     """Measure in rounds, and record the medians."""
     parser = Parser(__doc__, "model", "source")
     parser.add_argument("--lines", type=int, default=sized(4000, 40))
-    parser.add_argument("--rounds", type=int, default=sized(3, 1))
-    parser.add_argument("--ray-output", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--steps", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--output", type=Path, help=argparse.SUPPRESS)
+    parser.add_speed(rounds=sized(3, 1))
     asked = parser.parse_args()
-    if asked.ray_output:
-        with_ray(asked.model, asked.source, asked.ray_output)
+    if asked.steps:
+        with_ray(asked.model, asked.source, asked.output, asked.steps)
         return
     on = machine()
-    seconds: dict[str, list[float]] = {"--jobs 1, one thread": [], f"--jobs {WORKERS}": [], f"Ray, {WORKERS} workers": []}
-    steps: list[dict[str, Any]] = []
     with TemporaryDirectory() as place:
-        source = Path(place) / "text"
+        source, notes = Path(place) / "text", Path(place) / "steps"
         write_text(source, "".join(f"{line}\n" for line in islice(read_lines(asked.source), asked.lines)))
-        for number in range(asked.rounds):
-            outputs = [Path(place) / f"{number}-{name}" for name in ("one", "jobs", "ray")]
-            translate = rnnsearch("translate", "--model", asked.model, source, "--no-split-sentences", "--output")
-            again = [sys.executable, __file__, "--model", str(asked.model), "--source", str(source), "--ray-output"]
-            found = (
-                run([*translate, str(outputs[0])]),
-                run([*translate, str(outputs[1]), "--jobs", str(WORKERS)]),
-                run([*again, str(outputs[2])]),
-            )
-            for name, (took, _) in zip(seconds, found, strict=True):
-                seconds[name].append(round(took, 1))
-            steps.append(json.loads(found[2][1].splitlines()[-1]))
-            if len({output.read_bytes() for output in outputs}) != 1:
-                raise SystemExit("the outputs differ")
-            print({name: took[-1] for name, took in seconds.items()}, steps[-1], flush=True)
+        translate = rnnsearch("translate", "--model", asked.model, source, "--no-split-sentences", "--jobs")
+        ray = [sys.executable, __file__, "--model", asked.model, "--source", source, "--steps", notes]
+        ways = {
+            "--jobs 1, one thread": ([*translate, 1], 1),
+            f"--jobs {WORKERS}": ([*translate, WORKERS], 1),
+            f"Ray, {WORKERS} workers": (ray, 1),
+        }
+        runs = same_outputs(ways, asked.rounds, asked.background)
+        steps = [json.loads(line) for line in read_lines(notes)]
+    seconds = {way: [round(run.found, 1) for run in of_way] for way, of_way in runs.items()}
     write_speed(
         "scale/cluster",
         machine=on,

@@ -1,11 +1,13 @@
 """Training on two processes of one thread beside one process of two threads: target words a second, and memory.
 
     python benchmarks/scale/processes.py --data DATA --output RUNS [--size small] [--rounds 7]
+    python benchmarks/scale/processes.py --data DATA --output RUNS --waiting
     python benchmarks/scale/processes.py --data DATA --output RUNS --size full --memory
 
 The contestants read the same text, in minibatches of 80 pairs, and take turns within a round: alone, beside a program that
-only counts, and beside such a program at the lowest priority. The figures are medians over the rounds. `--memory` tells the
-peak memory of every process instead, and what of it are weights and the state of the optimizer.
+only counts, and beside such a program at the lowest priority. The figures are medians over the rounds. With `--waiting`, the
+contestants are one process each, whose threads wait for each other busily for a short or for a long time. `--memory` tells
+the peak memory of every process instead, and what of it are weights and the state of the optimizer.
 """
 
 from __future__ import annotations
@@ -36,8 +38,8 @@ CONTESTANTS: dict[str, tuple[int, dict[str, object]]] = {
     "2 processes, fast": (2, {"reduction": "fast"}),
 }
 """The number of processes, which have two threads in all, and the settings `training.*`."""
-WAITING = {"GOMP_SPINCOUNT": "1000"}
-"""As the command `rnnsearch` sets it: how long a thread is busy waiting for the others."""
+WAITING = ("1000", sized("300000", "2000"))
+"""How long a thread is busy waiting for the others, by `GOMP_SPINCOUNT`: as `rnnsearch` sets it, and by default."""
 
 
 def train(text: Path, size: str, settings: dict[str, object], updates: int) -> None:
@@ -75,6 +77,7 @@ def main() -> None:
     parser.add_argument("--size", choices=SIZES, default=sized("small", "tiny"))
     parser.add_argument("--rounds", type=int, default=sized(7, 1))
     parser.add_argument("--seconds", type=float, default=sized(6, 0.2), help="length of a window")
+    parser.add_argument("--waiting", action="store_true", help="compare how long threads are busy waiting")
     parser.add_argument("--memory", action="store_true", help="measure memory, not speed")
     parser.add_argument("--contestant", choices=CONTESTANTS, help=argparse.SUPPRESS)
     parser.add_argument("--updates", type=int, default=0, help=argparse.SUPPRESS)
@@ -92,17 +95,20 @@ def main() -> None:
         write_training_text(prepared_text(arguments.data, arguments.output.resolve()), SIZES[size], PAIRS, folder)
     shared = [sys.executable, __file__, "--data", arguments.data, "--output", arguments.output, "--size", size]
     commands: dict[str, tuple[list[object], dict[str, str]]] = {
-        name: ([*shared, "--contestant", name], environment(2 // count, **WAITING))
+        name: ([*shared, "--contestant", name], environment(2 // count, GOMP_SPINCOUNT=WAITING[0]))
         for name, (count, _) in CONTESTANTS.items()
     }
     if arguments.memory:
         found = {name: memory([*command, "--updates", 3], variables) for name, (command, variables) in commands.items()}
         write_speed(f"scale/processes-memory-{size}", machine=on, pairs=BATCH, memory=found)
         return
+    if arguments.waiting:
+        command, variables = commands["1 process, 2 threads"]
+        commands = {f"GOMP_SPINCOUNT={spin}": (command, {**variables, "GOMP_SPINCOUNT": spin}) for spin in WAITING}
     speeds = beside_programs(commands, arguments.rounds, arguments.seconds)
-    first = medians(speeds)["1 process, 2 threads"]
+    first = next(iter(medians(speeds).values()))
     write_speed(
-        f"scale/processes-{size}",
+        f"scale/processes-{'waiting-' if arguments.waiting else ''}{size}",
         machine=on,
         words_per_second=rounded(medians(speeds)),
         of_one_process={

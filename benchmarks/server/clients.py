@@ -34,14 +34,14 @@ class Served:
     def __init__(
         self,
         model: Path,
-        *options: str,
+        *options: object,
         program: Sequence[object] = ("-m", "rnnsearch", "serve"),
         environment: Mapping[str, str] | None = None,
         log: Path = Path(os.devnull),
     ) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = int(free.getsockname()[1])
-        command = [sys.executable, *map(str, program), "--model", str(model), "--port", str(self.port), *options]
+        command = [sys.executable, *map(str, program), "--model", str(model), "--port", str(self.port), *map(str, options)]
         with log.open("w") as output:
             self.process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=environment)
         while not self.answers():
@@ -232,11 +232,3 @@ def _run(work: Callable[..., Any], *arguments: Any) -> Any:
 def lines_of(source: Path, count: int) -> list[str]:
     """The first lines of a text that are not empty."""
     return [line for line in source.read_text(encoding="utf-8").splitlines() if line.strip()][:count]
-
-
-def table(rows: Sequence[Mapping[str, object]]) -> str:
-    """Rows of the same columns, as a table for the screen."""
-    columns = [[name, *(str(row[name]) for row in rows)] for name in rows[0]]
-    widths = [max(map(len, column)) for column in columns]
-    padded = [[cell.ljust(width) for cell in column] for column, width in zip(columns, widths, strict=True)]
-    return "\n".join("  ".join(line).rstrip() for line in zip(*padded, strict=True))

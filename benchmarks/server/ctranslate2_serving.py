@@ -7,7 +7,7 @@ All weights are random, so the speed is measured, and nothing else. Every senten
 one more: CTranslate2 can fix only one length for all sentences of a batch. So neither loses anything to padding, and neither
 gains by putting new sentences in the place of those that have ended. In every turn, each contestant starts twice: to
 translate the list, and to serve. The list goes to CTranslate2 in batches of 2048 tokens, and to ours in its own batches; the
-server around CTranslate2 is `ctranslate2_server.py`. Loading is not timed, and the first sentences are not.
+server around CTranslate2 is `peers/ctranslate2/server.py`. Loading is not timed, and the first sentences are not.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser, environment
+from benchmarks.lib.command import settings as settings_of
 from benchmarks.lib.record import machine, sized, undisturbed, write_speed
 from benchmarks.peers.ctranslate2.model import Size, write_transformer
 from benchmarks.peers.search_program import Job, SearchProgram
@@ -35,7 +36,7 @@ from rnnsearch.model_folder import new_system, save_settings, save_weights
 from rnnsearch.text.vocabularies import Vocabularies
 from rnnsearch.text.vocabulary import Vocabulary
 
-HERE = Path(__file__).parent
+PEERS = Path(__file__).parents[1] / "peers"
 WORDS = 25
 """In every sentence."""
 KNOWN = 8000
@@ -49,6 +50,7 @@ TRANSFORMERS = {
     "CTranslate2, 2+2 layers of 256": Size(2, 256, 4, KNOWN),
     "CTranslate2, 6+6 layers of 512": Size(6, 512, 8, 32_000),
 }
+CLIENTS = 32
 PRECISIONS = ("float32", "int8")
 
 
@@ -75,9 +77,9 @@ class Entrant:
     folder: Path
     parameters: int
     search: Sequence[object]
-    """What Python runs to translate lists."""
+    """What `search_server.py` is told, to translate lists."""
     program: Sequence[object]
-    options: Sequence[str]
+    options: Sequence[object]
     """What Python runs to serve, and its options."""
 
 
@@ -89,25 +91,23 @@ def entrants(folder: Path, threads: int, beam: int) -> dict[str, Entrant]:
         parameters = our_model(model, preset, words)
         for precision in PRECISIONS:
             settings = {**LENGTHS, "precision": "int8" if precision == "int8" else "fp32"}
-            options = [part for key, value in settings.items() for part in ("--set", f"search.{key}={value}")]
-            search = [HERE / "search_rnnsearch.py", model, *(f"{key}={value}" for key, value in settings.items())]
-            search.append("batch_sentences=32")
-            options += ["--beam", str(beam)]
+            search = ["rnnsearch", model, *(f"{key}={value}" for key, value in settings.items()), "batch_sentences=32"]
+            options = [*settings_of({f"search.{key}": value for key, value in settings.items()}), "--beam", beam]
             found[f"{name}, {precision}"] = Entrant(model, parameters, search, ("-m", "rnnsearch", "serve"), options)
     for name, size in TRANSFORMERS.items():
         for precision in PRECISIONS:
             model = folder / f"{size.width}-{precision}"
             parameters = write_transformer(model, size, _vocabulary(size.words).words[2:], precision)
-            search = [HERE / "search_ctranslate2.py", model, threads]
-            options = ["--threads", str(threads), "--beam", str(beam), "--steps", str(WORDS + 1)]
-            program = (HERE / "ctranslate2_server.py",)
+            options = ["--threads", threads, "--beam", beam, "--steps", WORDS + 1]
+            search, program = ["ctranslate2", model, threads], (PEERS / "ctranslate2" / "server.py",)
             found[f"{name}, {precision}"] = Entrant(model, parameters, search, program, options)
     return found
 
 
 def offline(entrant: Entrant, job: Job, beam: int, threads: int, background: float) -> dict[str, Any]:
     """Translate the list in a new process."""
-    contestant = SearchProgram([sys.executable, *entrant.search], entrant.folder.with_suffix(".log"), threads)
+    command = [sys.executable, PEERS / "search_server.py", *entrant.search]
+    contestant = SearchProgram(command, entrant.folder.with_suffix(".log"), threads)
     try:
         contestant.translate(Job([job.groups[0][:32]], job.steps), beam)
         run = undisturbed(lambda: contestant.translate(job, beam), background)
@@ -115,7 +115,6 @@ def offline(entrant: Entrant, job: Job, beam: int, threads: int, background: flo
             "sentences_per_second": round(job.sentences / run.found, 2),
             "words_per_second": round(job.words / run.found, 1),
             "peak_megabytes": contestant.peak_megabytes(),
-            "computes": contestant.about.get("computes"),
             **run.load(),
         }
     finally:
@@ -144,10 +143,8 @@ def main() -> None:
     """Measure in turns, and write the record."""
     parser = Parser(__doc__)
     parser.add_argument("--sentences", type=int, default=sized(256, 8))
-    parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--beam", type=int, default=5)
     parser.add_argument("--turns", type=int, default=sized(3, 1))
-    parser.add_argument("--only", action="append", help="contestants, if not all; may be repeated")
     parser.add_speed()
     arguments = parser.parse_args()
 
@@ -158,20 +155,18 @@ def main() -> None:
     threads, background = arguments.threads, arguments.background
     turns: dict[str, list[dict[str, dict[str, Any]]]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        everyone = entrants(Path(folder), threads, arguments.beam)
-        chosen = {name: everyone[name] for name in arguments.only or everyone}
+        chosen = entrants(Path(folder), threads, arguments.beam)
         for _ in range(arguments.turns):
             for name, entrant in chosen.items():
                 turn = {
                     "offline": offline(entrant, job, arguments.beam, threads, background),
-                    "served": served(entrant, lines, arguments.clients, threads, background),
+                    "served": served(entrant, lines, CLIENTS, threads, background),
                 }
                 turns.setdefault(name, []).append(turn)
                 print(name, turn, flush=True)
     rows = {
         name: {
             "parameters": chosen[name].parameters,
-            "computes": found[0]["offline"]["computes"],
             **{
                 f"{how}_{what}": statistics.median(turn[how][what] for turn in found)
                 for how in ("offline", "served")
@@ -193,7 +188,7 @@ def main() -> None:
         target_words=WORDS + 1,
         beam=arguments.beam,
         threads=threads,
-        clients=arguments.clients,
+        clients=CLIENTS,
         contestants=rows,
     )
 

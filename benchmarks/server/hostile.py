@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_speed
 from benchmarks.server.attacks import ATTACKS, PATIENCE, attacked
-from benchmarks.server.clients import TRIMMING, Client, Served, closed_loop, in_process, lines_of, percentiles, table
+from benchmarks.server.clients import TRIMMING, Client, Served, closed_loop, in_process, lines_of, percentiles
 
 HONEST = 4
 SECONDS_ALONE = sized(10, 0.5)
@@ -87,7 +87,6 @@ def main() -> None:
         rate = len(lines) / seconds
         _, alone = beside_honest(port, lines, time.sleep, SECONDS_ALONE)
         start = server.state()
-        rows = [_row("none", alone, alone, start)]
         for name in arguments.only or ATTACKS:
             began = time.perf_counter()
             ends, during = beside_honest(port, lines, in_process, attacked, name, port, arguments.scale, rate)
@@ -96,10 +95,8 @@ def main() -> None:
             state = server.state()
             what = {"what": (ATTACKS[name].__doc__ or "").strip(), "seconds": seconds, "connections_ended": ends}
             attacks[name] = {**what, "honest_during": during, "honest_after": after, "state": state}
-            rows.append(_row(name, during, after, state))
-            print(name, seconds, "s:", ends, during["failures"], flush=True)
+            print(name, attacks[name], flush=True)
         healthy = server.answers()
-    print(table(rows))
     write_speed(
         "server/hostile",
         machine=on,
@@ -112,17 +109,6 @@ def main() -> None:
         attacks=attacks,
         healthy_at_the_end=healthy,
     )
-
-
-def _row(attack: str, during: dict[str, Any], after: dict[str, Any], state: dict[str, Any]) -> dict[str, object]:
-    memory = "{megabytes} ({trimmed_megabytes}), {files}, {threads}"
-    return {
-        "attack": attack,
-        "honest p50, p99 ms": f"{during['p50_ms']:.0f}, {during['p99_ms']:.0f}",
-        "after it": f"{after['p50_ms']:.0f}, {after['p99_ms']:.0f}",
-        "refused, after it": f"{sum(during['failures'].values())}, {sum(after['failures'].values())}",
-        **{f"{name}: MB (trimmed), files, threads": memory.format(**figures) for name, figures in state.items()},
-    }
 
 
 if __name__ == "__main__":

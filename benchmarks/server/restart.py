@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, undisturbed, write_speed
-from benchmarks.server.clients import Client, Served, table
+from benchmarks.server.clients import Client, Served
 
 SENTENCE = "The old man gives the red book to the girl ."
 PATIENCE = 10
@@ -93,10 +93,9 @@ def main() -> None:
         one_round(arguments.model, Path(folder) / "log")
         run = undisturbed(lambda: [one_round(arguments.model, Path(folder) / "log") for _ in range(arguments.rounds)])
     rounds = run.found
-    print(table(rounds))
     seconds = {name: statistics.median(one[name] for one in rounds) for name in list(rounds[0])[:5]}
     share = round(seconds["first_answer"] / seconds["import_torch"], 2)
-    print(f"the first answer comes after {share} times what importing PyTorch takes")
+    print(f"{seconds}; the first answer comes after {share} times what importing PyTorch takes")
     write_speed("server/restart", on, load=run.load(), seconds=seconds, times_of_import=share, rounds=rounds)
 
 

@@ -24,6 +24,7 @@ from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_speed
 from benchmarks.server.clients import Served, closed_loop, in_process, lines_of, open_loop, percentiles
 
+TURNS = sized(3, 1)
 OFFLINE = """
 import json, sys, time
 from rnnsearch import load
@@ -50,14 +51,13 @@ def main() -> None:
     parser = Parser(__doc__, "model", "source")
     parser.add_argument("--sentences", type=int, default=sized(2000, 16))
     parser.add_argument("--clients", type=int, default=sized(32, 4))
-    parser.add_argument("--turns", type=int, default=sized(3, 1))
     arguments = parser.parse_args()
 
     on = machine()
     lines = lines_of(arguments.source, arguments.sentences)
     random.Random(7).shuffle(lines)
     turns, differences = [], 0
-    for _ in range(arguments.turns):
+    for _ in range(TURNS):
         seconds, expected = offline(arguments.model, lines)
         with Served(arguments.model) as server:
             in_process(closed_loop, server.port, lines[:64], arguments.clients)

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, sized, write_speed
-from benchmarks.server.clients import TRIMMING, Client, Served, in_process, lines_of, table
+from benchmarks.server.clients import TRIMMING, Client, Served, in_process, lines_of
 
 SETTLED = sized(2000, 30)
 """Requests after which all that is needed once is there."""
@@ -117,7 +117,6 @@ def main() -> None:
             rows.append({"requests": done, "requests_per_second": rate, **named})
             print(rows[-1], flush=True)
     growth = {name: round(rows[-1][name] / rows[0][name] - 1, 4) for name in named if name.endswith("megabytes")}
-    print(table(rows))
     print(f"growth since {rows[0]['requests']:,} requests: {growth}; {differences} translations changed")
     write_speed(
         "server/soak", on, clients=arguments.clients, asked=asked, differences=differences, growth=growth, states=rows

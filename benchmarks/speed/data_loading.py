@@ -13,7 +13,6 @@ import gc
 import os
 import statistics
 import sys
-from functools import partial
 from pathlib import Path
 
 import torch
@@ -21,14 +20,14 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import Run, machine, sized, undisturbed, write_speed
+from benchmarks.lib.record import in_rounds, machine, sized, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, prepared_text
 from benchmarks.lib.training import Update, train
 from rnnsearch.data.batches import Batch, BatchStream
 from rnnsearch.data.pack import PackedCorpus
 from rnnsearch.model_folder import System, new_system
 
-WARM_UP = 2
+WARM_UP, UPDATES = 2, sized(20, 4)
 
 
 class InMemory(BatchStream):
@@ -47,27 +46,27 @@ def main() -> None:
     """Both, round after round, and the ratio of their medians."""
     parser = Parser(__doc__, "data", "output")
     parser.add_argument("--size", choices=SIZES, default=sized("small", "tiny"))
-    parser.add_argument("--updates", type=int, default=sized(20, 4))
     parser.add_speed(rounds=sized(5, 1))
     arguments = parser.parse_args()
 
     on = machine()
     torch.set_num_threads(arguments.threads)
     prepared, size = prepared_text(arguments.data, arguments.output.resolve()), SIZES[arguments.size]
-    updates = WARM_UP + arguments.updates
+    updates = WARM_UP + UPDATES
     config = size.config({"shuffle": "epoch"})
     system = new_system(config, prepared.vocabularies)
     path, pairs = prepared.corpus.path, len(prepared.corpus)
     del prepared  # what is mapped cannot be forgotten
-    mapped: list[Run[list[Update]]] = []
-    in_memory: list[Run[list[Update]]] = []
-    for number in range(arguments.rounds):
-        mapped.append(undisturbed(partial(train_from_disk, system, path, updates), arguments.background))
-        in_memory.append(undisturbed(partial(train_from_memory, system, path, updates), arguments.background))
-        speeds = f"{_speed(mapped[-1]):.0f} words/s from the disk, {_speed(in_memory[-1]):.0f} from memory"
-        print(f"round {number + 1}: {speeds}", flush=True)
-
-    ratio = statistics.median(map(_speed, mapped)) / statistics.median(map(_speed, in_memory))
+    ways = {"mapped": train_from_disk, "in_memory": train_from_memory}
+    runs = in_rounds(
+        ways,
+        lambda name, _: ways[name](system, path, updates),
+        arguments.rounds,
+        arguments.background,
+        lambda _, found: f"{speed(found):.0f} words/s",
+    )
+    medians = {name: statistics.median(speed(run.found) for run in of_way) for name, of_way in runs.items()}
+    ratio = medians["mapped"] / medians["in_memory"]
     write_speed(
         f"speed/data_loading-{arguments.size}",
         machine=on,
@@ -80,12 +79,12 @@ def main() -> None:
             }
         ],
         threads=arguments.threads,
-        updates=arguments.updates,
+        updates=UPDATES,
         pairs=pairs,
         mapped_over_in_memory=round(ratio, 4),
         **{
-            name: [{"words_per_second": round(_speed(run), 1), **run.load()} for run in runs]
-            for name, runs in (("mapped", mapped), ("in_memory", in_memory))
+            name: [{"words_per_second": round(speed(run.found), 1), **run.load()} for run in of_way]
+            for name, of_way in runs.items()
         },
     )
 
@@ -105,9 +104,9 @@ def train_from_memory(system: System, path: Path, updates: int) -> list[Update]:
     return train(system, corpus, updates, batches=InMemory(corpus, updates, system.config.training.seed))
 
 
-def _speed(run: Run[list[Update]]) -> float:
+def speed(updates: list[Update]) -> float:
     """Target words a second."""
-    counted = run.found[WARM_UP:]
+    counted = updates[WARM_UP:]
     return sum(update.words for update in counted) / sum(update.seconds for update in counted)
 
 

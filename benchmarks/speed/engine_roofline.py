@@ -15,9 +15,8 @@ import statistics
 import sys
 from collections import Counter
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -26,12 +25,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import Run, machine, seconds_alone, sized, undisturbed, write_speed
+from benchmarks.lib.record import in_rounds, machine, seconds_alone, sized, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, prepared_text, text_system, write_training_text
 from benchmarks.lib.training import Update, train, train_apart
 from rnnsearch.ops import fast_products
 
-ENGINES = ("reference", "fused")
+ENGINES, ALONE = ("reference", "fused"), "products alone"
+UPDATES = sized(6, 2)
+"""Minibatches in the text."""
 LONG = 50
 """Words on both sides, where memory is measured."""
 FACTORS = {"mm": 0, "bmm": 0, "mv": 0, "addmm": 1, "addmm_": 1, "baddbmm": 1, "baddbmm_": 1, "addmv": 1, "addmv_": 1}
@@ -96,18 +97,35 @@ class Products(TorchDispatchMode):
             return sum(times * product.seconds() for product, times in self.counted.items())
 
 
+class Took(NamedTuple):
+    """What some updates of training took, or their products alone."""
+
+    seconds: float
+    words: int = 0
+    share_after_gradient: float = 0.0
+
+    @classmethod
+    def of(cls, updates: list[Update]) -> Took:
+        """That of these updates."""
+        seconds = sum(update.seconds for update in updates)
+        return cls(
+            seconds,
+            sum(update.words for update in updates),
+            sum(update.seconds_after_gradient for update in updates) / seconds,
+        )
+
+
 def main() -> None:
     """Engines and roofline, round after round; then the memory."""
     parser = Parser(__doc__, "data", "output")
     parser.add_argument("--size", choices=SIZES, default=sized("full", "tiny"))
-    parser.add_argument("--updates", type=int, default=sized(6, 2), help=f"minibatches of {BATCH} pairs in the text")
     parser.add_speed(rounds=sized(3, 1))
     arguments = parser.parse_args()
 
     on = machine()
     torch.set_num_threads(arguments.threads)
     folder = arguments.output.resolve() / "engine-roofline" / arguments.size
-    size, updates = SIZES[arguments.size], arguments.updates
+    size, updates = SIZES[arguments.size], UPDATES
     write_training_text(prepared_text(arguments.data, arguments.output.resolve()), size, BATCH * updates, folder)
 
     system, corpus = text_system(folder, size.config({"pool_batches": updates, "engine": "fused"}))
@@ -115,32 +133,32 @@ def main() -> None:
         train(system, corpus, updates)
     del system
 
-    def steps(engine: str) -> list[Update]:
+    def measure(way: str, _: int) -> Took:
+        if way == ALONE:
+            return Took(products.seconds())
         # The second time through the text counts.
         text = ["--text", folder, "--size", arguments.size, "--updates", 2 * updates]
-        settings = [f"--set=training.pool_batches={updates}", f"--set=training.engine={engine}"]
-        return train_apart([*text, *settings], arguments.threads)[0][updates:]
+        settings = [f"--set=training.pool_batches={updates}", f"--set=training.engine={way}"]
+        return Took.of(train_apart([*text, *settings], arguments.threads)[0][updates:])
 
-    runs: dict[str, list[Run[list[Update]]]] = {engine: [] for engine in ENGINES}
-    roofline: list[Run[float]] = []
-    for number in range(arguments.rounds):
-        roofline.append(undisturbed(products.seconds, arguments.background))
-        print(f"round {number + 1}: products alone: {roofline[-1].found:.2f} s", flush=True)
-        for engine, of_engine in runs.items():
-            of_engine.append(undisturbed(partial(steps, engine), arguments.background))
-            print(f"round {number + 1}: {engine}: {_seconds(of_engine[-1]):.2f} s", flush=True)
-
-    alone = statistics.median(run.found for run in roofline)
+    runs = in_rounds(
+        (ALONE, *ENGINES), measure, arguments.rounds, arguments.background, lambda _, took: f"{took.seconds:.2f} s"
+    )
+    medians = {way: statistics.median(run.found.seconds for run in of_way) for way, of_way in runs.items()}
+    records = {
+        way: [{"seconds": round(run.found.seconds, 3), **run.load()} for run in of_way] for way, of_way in runs.items()
+    }
+    alone = medians[ALONE]
     flop = sum(times * product.flop for product, times in products.counted.items())
     engines = {
         engine: {
-            "target_words_per_second": round(_words(of_engine[0]) / statistics.median(map(_seconds, of_engine)), 1),
-            "share_of_roofline": round(alone / statistics.median(map(_seconds, of_engine)), 4),
-            "share_after_gradient": round(statistics.median(map(_share_after_gradient, of_engine)), 4),
-            "peak_megabytes": _peak(engine, arguments.size, arguments.threads),
-            "runs": [{"seconds": round(_seconds(run), 3), **run.load()} for run in of_engine],
+            "target_words_per_second": round(runs[engine][0].found.words / medians[engine], 1),
+            "share_of_roofline": round(alone / medians[engine], 4),
+            "share_after_gradient": round(statistics.median(run.found.share_after_gradient for run in runs[engine]), 4),
+            "peak_megabytes": peak_of_long_sentences(engine, arguments.size, arguments.threads),
+            "runs": records[engine],
         }
-        for engine, of_engine in runs.items()
+        for engine in ENGINES
     }
     write_speed(
         f"speed/engine_roofline-{arguments.size}",
@@ -153,27 +171,15 @@ def main() -> None:
             "gigaflop": round(flop / 1e9),
             "gigaflop_per_second": round(flop / 1e9 / alone),
             "distinct_products": len(products.counted),
-            "runs": [{"seconds": round(run.found, 3), **run.load()} for run in roofline],
+            "runs": records[ALONE],
         },
         engines=engines,
     )
 
 
-def _peak(engine: str, size: str, threads: int) -> int:
+def peak_of_long_sentences(engine: str, size: str, threads: int) -> int:
     """The largest resident memory, in MB, of a process that trains on sentences of `LONG` words."""
     return train_apart(["--words", LONG, "--size", size, "--updates", 3, f"--set=training.engine={engine}"], threads)[1]
-
-
-def _seconds(run: Run[list[Update]]) -> float:
-    return sum(update.seconds for update in run.found)
-
-
-def _words(run: Run[list[Update]]) -> int:
-    return sum(update.words for update in run.found)
-
-
-def _share_after_gradient(run: Run[list[Update]]) -> float:
-    return sum(update.seconds_after_gradient for update in run.found) / _seconds(run)
 
 
 def _rows(size: str, engines: dict[str, dict[str, Any]]) -> list[dict[str, object]]:

@@ -61,7 +61,6 @@ def main() -> None:
     parser = Parser(__doc__)
     parser.add_argument("--size", choices=SIZES, default=sized("small", "tiny"))
     parser.add_argument("--repeats", type=int, default=sized(5, 1), help="updates and translations, whose median counts")
-    parser.add_argument("--only", choices=GROWING, action="append", help="what grows, if not all; may be repeated")
     parser.add_speed()
     arguments = parser.parse_args()
 
@@ -70,7 +69,7 @@ def main() -> None:
     size = SIZES[arguments.size]
     usual = Point(vocabulary=sized(size.words, 40))
     found: dict[str, list[dict[str, Any]]] = {}
-    for growing in arguments.only or GROWING:
+    for growing in GROWING:
         for value in GROWING[growing]:
             point = replace(usual, **{growing: value})
             row: dict[str, Any] = {growing: value}

@@ -16,6 +16,7 @@ import re
 import subprocess
 import sys
 import venv
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,60 +37,56 @@ for one in importlib.metadata.distributions():
     files = [Path(one.locate_file(file)) for file in one.files or ()]
     sizes = {file: file.stat().st_size for file in files if file.is_file()}
     bytecode = sum(size for file, size in sizes.items() if file.suffix == ".pyc")
-    found[f"{one.metadata['Name']} {one.version}"] = [sum(sizes.values()) - bytecode, bytecode]
+    both = {"installed_mb": sum(sizes.values()) - bytecode, "bytecode_mb": bytecode}
+    found[f"{one.metadata['Name']} {one.version}"] = both
 print(json.dumps(found))
 """
 
 
 def main() -> None:
-    """Install, record, print."""
+    """Measure, record, print."""
     parser = Parser(__doc__)
     parser.add_argument("--extra", action="append", default=[], help="an extra to install, too; may be repeated")
     parser.add_argument("--here", action="store_true", help="measure the packages of this environment")
     arguments = parser.parse_args()
     extras = sorted(arguments.extra)
-    if arguments.here:
-        _measure_here(extras)
-        return
+    sizes = of_this_environment(extras) if arguments.here else of_a_new_environment(extras)
+    rows = {name: in_megabytes(sizes[name], 1) for name in sorted(sizes, key=lambda name: -sum(sizes[name].values()))}
+    total = in_megabytes({kind: sum(of[kind] for of in sizes.values()) for kind in next(iter(sizes.values()))}, None)
+    system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    name = "-".join(["speed/install_size", *extras, *(["here"] if arguments.here else [])])
+    write_result(name, system=system, extras=extras, total=total, packages=rows)
+    for package, row in {**rows, "total": total}.items():
+        print(f"{package:32} {row}")
+
+
+Sizes = dict[str, dict[str, int]]
+"""For each package, the bytes of what is downloaded, of its files, and of their bytecode."""
+
+
+def of_a_new_environment(extras: Sequence[str]) -> Sizes:
+    """Download and install rnnsearch and what it needs."""
     package = f"{ROOT}[{','.join(extras)}]" if extras else str(ROOT)
     with TemporaryDirectory() as folder:
         wheels, environment = Path(folder) / "wheels", Path(folder) / "environment"
         venv.create(environment, with_pip=True)
         python = environment / "bin" / "python"
-        of_pip = _sizes(python)
+        of_pip = installed(python)
         pip = [str(python), "-m", "pip", "--quiet", "--disable-pip-version-check"]
         # `pip wheel` downloads what there is as a wheel, and builds the others, of which there is rnnsearch itself.
         subprocess.run([*pip, "wheel", "--wheel-dir", str(wheels), package], check=True)
         own = next(wheels.glob("rnnsearch-*.whl"))
         wanted = f"{own}[{','.join(extras)}]" if extras else str(own)
         subprocess.run([*pip, "install", "--no-index", "--find-links", str(wheels), wanted], check=True)
-        downloaded = {file.name.partition("-")[0].lower(): file.stat().st_size for file in wheels.iterdir()}
-        sizes = {name: both for name, both in _sizes(python).items() if name not in of_pip}
-    rows = {
-        name: _row(downloaded[name.partition(" ")[0].replace("-", "_").replace(".", "_").lower()], files, bytecode, digits=1)
-        for name, (files, bytecode) in sorted(sizes.items(), key=lambda item: -sum(item[1]))
-    }
-    sums = [sum(part) for part in zip(*sizes.values(), strict=True)]
-    total = _row(sum(downloaded.values()), *sums, digits=0)
-    system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    write_result("-".join(["speed/install_size", *extras]), system=system, extras=extras, total=total, packages=rows)
-    for name, row in {**rows, "total": total}.items():
-        print(f"{name:32} {row['downloaded_mb']:8} {row['installed_mb']:8} {row['bytecode_mb']:8}")
+        downloaded = {plain(file.name.partition("-")[0]): file.stat().st_size for file in wheels.iterdir()}
+        found = {name: of for name, of in installed(python).items() if name not in of_pip}
+    return {name: {"downloaded_mb": downloaded[plain(name.partition(" ")[0])], **of} for name, of in found.items()}
 
 
-def _measure_here(extras: list[str]) -> None:
+def of_this_environment(extras: Sequence[str]) -> Sizes:
+    """Those of the packages here that rnnsearch needs."""
     needed = _needed("rnnsearch", frozenset(extras))
-    sizes = {name: both for name, both in _sizes(Path(sys.executable)).items() if _plain(name.partition(" ")[0]) in needed}
-    rows = {
-        name: {"installed_mb": round(files / 1e6, 1), "bytecode_mb": round(bytecode / 1e6, 1)}
-        for name, (files, bytecode) in sorted(sizes.items(), key=lambda item: -sum(item[1]))
-    }
-    files, bytecode = (round(sum(part) / 1e6) for part in zip(*sizes.values(), strict=True))
-    system = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    total = {"installed_mb": files, "bytecode_mb": bytecode}
-    write_result("-".join(["speed/install_size", *extras, "here"]), system=system, extras=extras, total=total, packages=rows)
-    for name, row in {**rows, "total": total}.items():
-        print(f"{name:32} {row['installed_mb']:8} {row['bytecode_mb']:8}")
+    return {name: of for name, of in installed(Path(sys.executable)).items() if plain(name.partition(" ")[0]) in needed}
 
 
 def _needed(package: str, extras: frozenset[str]) -> set[str]:
@@ -103,7 +100,7 @@ def _needed(package: str, extras: frozenset[str]) -> set[str]:
             requirements = requires(name) or []
         except PackageNotFoundError:  # not needed on this system
             continue
-        needed.add(_plain(name))
+        needed.add(plain(name))
         for one in map(Requirement, requirements):
             wanted = one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in (*its_extras, ""))
             then = one.name, frozenset(one.extras)
@@ -113,19 +110,20 @@ def _needed(package: str, extras: frozenset[str]) -> set[str]:
     return needed
 
 
-def _plain(name: str) -> str:
-    return re.sub("[-_.]+", "-", name).lower()
+def plain(package: str) -> str:
+    """The name of a package or of its wheel, in one form."""
+    return re.sub("[-_.]+", "-", package).lower()
 
 
-def _row(downloaded: int, files: int, bytecode: int, *, digits: int) -> dict[str, float]:
-    sizes = {"downloaded_mb": downloaded, "installed_mb": files, "bytecode_mb": bytecode}
-    return {name: round(size / 1e6, digits) for name, size in sizes.items()}
+def in_megabytes(sizes: Mapping[str, int], digits: int | None) -> dict[str, float]:
+    """Sizes in millions of bytes."""
+    return {kind: round(size / 1e6, digits) for kind, size in sizes.items()}
 
 
-def _sizes(python: Path) -> dict[str, list[int]]:
-    """For each installed package, the bytes of its files and of their bytecode."""
+def installed(python: Path) -> Sizes:
+    """The packages that are installed for a Python."""
     done = subprocess.run([python, "-c", SIZES], capture_output=True, text=True, check=True)
-    found: dict[str, list[int]] = json.loads(done.stdout)
+    found: Sizes = json.loads(done.stdout)
     return found
 
 

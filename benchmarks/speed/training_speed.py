@@ -7,7 +7,7 @@ progress to the next: reading the minibatch, cost, gradient, clipping and Adadel
 second time counts. Words are target words, end symbols counted, padding not.
 
 With several sizes of minibatches, `--pairs 80 --pairs 320`, each contestant trains with each of them, and there are rows in
-which every contestant has the size that suits it best.
+which every contestant has the size that suits it best. With `--against`, an earlier version of ours trains too.
 """
 
 from __future__ import annotations
@@ -18,19 +18,27 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import Run, machine, sized, undisturbed, write_speed
+from benchmarks.lib.record import in_rounds, machine, sized, write_speed
 from benchmarks.lib.speed_text import BATCH, SIZES, prepared_text, write_training_text
 from benchmarks.peers.rnnsearch.contestant import train_ours
 from benchmarks.peers.toolkit import Step, Task
 from benchmarks.peers.toolkits import PEER_MODES, TOOLKITS, available, known_modes, makes_sense
 
-Contestant: TypeAlias = tuple[str, int]
-"""Its name, and the pairs in its minibatches."""
+
+class Contestant(NamedTuple):
+    """A program or a mode of ours, and the number of pairs in its minibatches."""
+
+    name: str
+    pairs: int
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.pairs} pairs"
+
 
 OUR_MODES: dict[str, dict[str, str]] = {"rnnsearch": {}, "rnnsearch bf16": {"precision": "bf16"}}
 """What we compete with: settings of training that differ from the paper's."""
@@ -44,6 +52,7 @@ def main() -> None:
     parser.add_argument("--size", choices=SIZES, default=sized("full", "tiny"))
     parser.add_argument("--updates", type=int, help="minibatches in the text, of the largest size")
     parser.add_argument("--pairs", type=int, action="append", help=f"pairs in a minibatch, if not {BATCH}; may be repeated")
+    parser.add_argument("--against", type=Path, metavar="PATH", help="a checkout of an earlier version")
     parser.add_argument("--only", action="append", help="contestants, if not all; may be repeated")
     parser.add_speed()
     parser.add_argument("--rounds", type=int, help="how often each of them trains")
@@ -60,54 +69,56 @@ def main() -> None:
     for batch in batches:
         task = Task(folder / "text", arguments.size, size, 2 * pairs // batch, pairs, batch)
         for name, mode in known_modes(OUR_MODES, "training").items():
-            contestants[name, batch] = partial(train_ours, task, mode, arguments.threads)
+            contestants[Contestant(name, batch)] = partial(train_ours, task, mode, arguments.threads)
+        if arguments.against:
+            contestants[Contestant("earlier version", batch)] = partial(
+                train_ours, task, {}, arguments.threads, arguments.against.resolve()
+            )
         for name in available(arguments.peers):
             peer, _, kind = name.partition(" ")
-            contestants[name, batch] = partial(
+            contestants[Contestant(name, batch)] = partial(
                 TOOLKITS[peer].train, task, folder / name.replace(" ", "-"), arguments.peers, arguments.threads, kind
             )
-    runs: dict[Contestant, list[Run[list[Step]]]] = {
-        (name, batch): []
-        for name, batch in contestants
-        if makes_sense(name) and (not arguments.only or name in arguments.only)
-    }
-    for number in range(arguments.rounds or ROUNDS[arguments.size]):
-        for (name, batch), of_contestant in runs.items():
-            of_contestant.append(undisturbed(contestants[name, batch], arguments.background))
-            shutil.rmtree(folder / name.replace(" ", "-"), ignore_errors=True)
-            print(f"round {number + 1}: {name}, {batch} pairs: {_speed(of_contestant[-1]):.0f} words/s", flush=True)
+    wanted = [one for one in contestants if makes_sense(one.name) and (not arguments.only or one.name in arguments.only)]
 
-    speeds = {contestant: statistics.median(map(_speed, of_contestant)) for contestant, of_contestant in runs.items()}
+    def measure(one: Contestant, _: int) -> list[Step]:
+        steps = contestants[one]()
+        shutil.rmtree(folder / one.name.replace(" ", "-"), ignore_errors=True)
+        return steps[len(steps) // 2 :]  # the second time through the text
+
+    runs = in_rounds(
+        wanted,
+        measure,
+        arguments.rounds or ROUNDS[arguments.size],
+        arguments.background,
+        lambda _, steps: f"{_speed(steps):.0f} words/s",
+    )
+    speeds = {one: statistics.median(_speed(run.found) for run in of_one) for one, of_one in runs.items()}
     write_speed(
         f"speed/training_speed-{arguments.size}",
         machine=on,
         rows=_rows(arguments.size, speeds),
         threads=arguments.threads,
         updates=updates,
-        words_per_second={f"{name}, {batch} pairs": round(speed, 1) for (name, batch), speed in speeds.items()},
+        words_per_second={str(one): round(speed, 1) for one, speed in speeds.items()},
         runs={
-            f"{name}, {batch} pairs": [
+            str(one): [
                 {
-                    "words_per_second": round(_speed(run), 1),
-                    "words": [round(step.words) for step in _counted(run)],
-                    "seconds": [round(step.seconds, 4) for step in _counted(run)],
+                    "words_per_second": round(_speed(run.found), 1),
+                    "words": [round(step.words) for step in run.found],
+                    "seconds": [round(step.seconds, 4) for step in run.found],
                     **run.load(),
                 }
-                for run in of_contestant
+                for run in of_one
             ]
-            for (name, batch), of_contestant in runs.items()
+            for one, of_one in runs.items()
         },
     )
 
 
-def _counted(run: Run[list[Step]]) -> list[Step]:
-    """The updates of the second time through the text."""
-    return run.found[len(run.found) // 2 :]
-
-
-def _speed(run: Run[list[Step]]) -> float:
+def _speed(steps: list[Step]) -> float:
     """Target words a second."""
-    return sum(step.words for step in _counted(run)) / sum(step.seconds for step in _counted(run))
+    return sum(step.words for step in steps) / sum(step.seconds for step in steps)
 
 
 def _rows(size: str, speeds: dict[Contestant, float]) -> list[dict[str, object]]:

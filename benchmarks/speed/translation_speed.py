@@ -7,7 +7,8 @@ would end anywhere: instead every contestant writes exactly as many words as the
 whole beam alive to the end. All keep their models loaded. A round takes one group in five, so that five rounds, in which the
 contestants take turns, are all the sentences; loading is not timed, reading words and writing them is. Our
 vocabulary selection keeps the 1,000 to 4,000 most frequent words and, for every word of the source, 20 candidates that are
-none of these; `vocabulary_selection.py` measures what it costs in BLEU.
+none of these; `vocabulary_selection.py` measures what it costs in BLEU. With `--against`, an earlier version of ours
+translates too.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser
-from benchmarks.lib.record import Run, machine, sized, undisturbed, write_speed
+from benchmarks.lib.record import Run, in_rounds, machine, sized, write_speed
 from benchmarks.lib.speed_text import (
     BATCH,
     SIDE_BY_SIDE,
@@ -36,7 +37,8 @@ from benchmarks.peers.search_program import Job, SearchProgram
 from benchmarks.peers.toolkit import Task
 from benchmarks.peers.toolkits import TOOLKITS, available, known_modes
 
-SENTENCES, PARTS = sized(1000, 125), 5
+SENTENCES, ALONE, PARTS = sized(1000, 125), sized(50, 5), 5
+"""In all, one at a time, and the parts of all that a round takes one of."""
 FREQUENT = (1000, 2000, 4000)
 """Selected frequent words, besides the lexicon's candidates."""
 OUR_MODES: dict[str, dict[str, str]] = {
@@ -54,8 +56,7 @@ def main() -> None:
     parser = Parser(__doc__, "data", "output", "peers")
     parser.add_argument("--size", choices=SIZES, default=sized("full", "tiny"))
     parser.add_argument("--beam", type=int, default=5)
-    parser.add_argument("--latency", type=int, default=sized(50, 5), help="sentences that are translated one at a time")
-    parser.add_argument("--sentences", type=int, default=SENTENCES, help="in all")
+    parser.add_argument("--against", type=Path, metavar="PATH", help="a checkout of an earlier version")
     parser.add_argument("--only", action="append", help="contestants, if not all; may be repeated")
     parser.add_speed(rounds=sized(PARTS, 2))
     arguments = parser.parse_args()
@@ -66,21 +67,21 @@ def main() -> None:
     if not (folder / "text").exists():
         write_training_text(prepared, size, 2 * BATCH, folder / "text")
     task = Task(folder / "text", arguments.size, size, updates=2, pairs=2 * BATCH)
-    groups = sentences_to_translate(prepared, size, arguments.sentences)
+    groups = sentences_to_translate(prepared, size, SENTENCES)
     parts = [Job.of(groups[number::PARTS]) for number in range(PARTS)]
     one_by_one = [[sentence] for group in groups for sentence in group]
-    alone = [one_by_one[len(one_by_one) * number // arguments.latency] for number in range(arguments.latency)]
+    alone = [one_by_one[len(one_by_one) * number // ALONE] for number in range(ALONE)]
 
     model = folder / "rnnsearch"
     write_random_model(task.text, size, model, max(FREQUENT))
     commands = {name: search_command(model, mode) for name, mode in known_modes(OUR_MODES, "search").items()}
+    if arguments.against:
+        commands["earlier version"] = search_command(model, {}, arguments.against.resolve())
     commands |= {
         name: _peer_command(name, task, folder, arguments.peers) for name in available(arguments.peers) if name in TOOLKITS
     }
     commands = {name: command for name, command in commands.items() if name in (arguments.only or commands)}
-    runs: dict[str, list[Run[float]]] = {name: [] for name in commands}
-    latencies: dict[str, list[Run[float]]] = {name: [] for name in commands}
-    one = [Job.of(alone[number :: arguments.rounds]) for number in range(arguments.rounds)]
+    jobs = {"parts": parts, "singly": [Job.of(alone[number :: arguments.rounds]) for number in range(arguments.rounds)]}
     with ExitStack() as stack:
         contestants: dict[str, SearchProgram] = {}
         for name, command in commands.items():
@@ -88,27 +89,27 @@ def main() -> None:
             contestants[name] = SearchProgram(command, log, arguments.threads)
             stack.callback(contestants[name].close)
             contestants[name].translate(Job.of([*alone[:2], groups[0]]), arguments.beam)  # the first are slow everywhere
-        for number in range(arguments.rounds):
-            for name, contestant in contestants.items():
-                part, single = parts[number % PARTS], one[number]
-                runs[name].append(_timed(contestant, part, arguments.beam, arguments.background))
-                latencies[name].append(_timed(contestant, single, arguments.beam, arguments.background))
-                speed = part.sentences / runs[name][-1].found
-                latency = 1000 * latencies[name][-1].found / single.sentences
-                print(f"round {number + 1}: {name}: {speed:.1f} sentences/s; one: {latency:.0f} ms", flush=True)
 
-    speeds = {name: _speeds(of_name, [parts[n % PARTS] for n in range(len(of_name))]) for name, of_name in runs.items()}
-    singly = {name: _speeds(of_name, one) for name, of_name in latencies.items()}
+        def measure(what: tuple[str, str], number: int) -> float:
+            job = jobs[what[1]][number % len(jobs[what[1]])]
+            return job.sentences / contestants[what[0]].translate(job, arguments.beam)
+
+        runs = in_rounds(
+            [(name, how) for name in commands for how in jobs],
+            measure,
+            arguments.rounds,
+            arguments.background,
+            lambda _, speed: f"{speed:.1f} sentences/s",
+        )
+    batches, singly = ({name: runs[name, how] for name in commands} for how in jobs)
+    what = f"translation, {arguments.size} size, beam {arguments.beam}"
     write_speed(
         f"speed/translation_speed-{arguments.size}-beam{arguments.beam}",
         machine=on,
-        rows=[
-            *_rows(f"translation, {arguments.size} size, beam {arguments.beam}, batches of {SIDE_BY_SIDE}", speeds),
-            *_rows(f"translation, {arguments.size} size, beam {arguments.beam}, one sentence at a time", singly),
-        ],
+        rows=[*_rows(f"{what}, batches of {SIDE_BY_SIDE}", batches), *_rows(f"{what}, one sentence at a time", singly)],
         threads=arguments.threads,
-        side_by_side=_record(runs, speeds),
-        one_at_a_time=_record(latencies, singly),
+        side_by_side=_record(batches),
+        one_at_a_time=_record(singly),
     )
 
 
@@ -121,23 +122,14 @@ def _peer_command(name: str, task: Task, folder: Path, peers: Path) -> list[obje
     return TOOLKITS[name].search(output, peers)
 
 
-def _timed(contestant: SearchProgram, job: Job, beam: int, background: float) -> Run[float]:
-    return undisturbed(lambda: contestant.translate(job, beam), background)
-
-
-def _speeds(runs: list[Run[float]], jobs: list[Job]) -> list[float]:
-    """Sentences a second, run by run."""
-    return [job.sentences / run.found for run, job in zip(runs, jobs, strict=True)]
-
-
-def _overall(speeds: list[float]) -> float:
+def _overall(runs: list[Run[float]]) -> float:
     """All sentences by all seconds, of rounds with as many sentences each; longer ones in some, so that none is typical."""
-    return round(statistics.harmonic_mean(speeds), 2)
+    return round(statistics.harmonic_mean([run.found for run in runs]), 2)
 
 
-def _rows(what: str, speeds: dict[str, list[float]]) -> list[dict[str, object]]:
+def _rows(what: str, runs: dict[str, list[Run[float]]]) -> list[dict[str, object]]:
     """A row of the table for each mode of ours."""
-    overall = {name: _overall(of_name) for name, of_name in speeds.items()}
+    overall = {name: _overall(of_name) for name, of_name in runs.items()}
     peers = {name: speed for name, speed in overall.items() if name in TOOLKITS}
     return [
         {
@@ -151,14 +143,11 @@ def _rows(what: str, speeds: dict[str, list[float]]) -> list[dict[str, object]]:
     ]
 
 
-def _record(runs: dict[str, list[Run[float]]], speeds: dict[str, list[float]]) -> dict[str, Any]:
+def _record(runs: dict[str, list[Run[float]]]) -> dict[str, Any]:
     return {
         name: {
-            "sentences_per_second": _overall(speeds[name]),
-            "runs": [
-                {"seconds": round(run.found, 3), "sentences_per_second": round(speed, 2), **run.load()}
-                for run, speed in zip(of_name, speeds[name], strict=True)
-            ],
+            "sentences_per_second": _overall(of_name),
+            "runs": [{"sentences_per_second": round(run.found, 2), **run.load()} for run in of_name],
         }
         for name, of_name in runs.items()
     }

@@ -5,7 +5,7 @@
     translation = model.translate("The man can no longer go.")
     translation.text, translation.score, translation.tokens, translation.source_tokens, translation.alignment
 
-What is named in `__all__` here is the public interface; nothing else is promised to be stable.
+The names in `__all__` are the public interface; all other names may change in any version.
 """
 
 from __future__ import annotations

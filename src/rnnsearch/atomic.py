@@ -23,7 +23,7 @@ _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A context with a temporary path beside `path`, which is flushed to disk and renamed to `path` on a clean exit.
+    """Return a context with a temporary path beside `path`; on a clean exit, it is flushed to disk and renamed to `path`.
 
     If `path` is a link, it stays one, and the file that it refers to is written. A replaced file keeps its mode, and its
     owner if the system allows that. If the body raises an exception or the process dies, `path` is as it was before. Raises

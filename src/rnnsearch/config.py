@@ -23,7 +23,7 @@ from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.presets import PRESETS, preset_for
 
 _SETTINGS = ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
-# Upper limits far beyond any use, so that a mistyped number is refused before it takes all memory or runs for ever.
+# Upper limits far beyond any use, so that a mistyped number is refused before it exhausts the memory or never ends.
 _LARGEST_SEED = 10**18
 _LARGEST_COUNT = 10**9
 _LARGEST_SIZE = 65_536
@@ -40,7 +40,7 @@ _MOST_SETTINGS = untrusted.MEGABYTE
 
 
 def _known(kind: str) -> AfterValidator:
-    """A check that a name is that of an alignment model or a cell, of the package or of a plugin."""
+    """Return a validator that accepts the names of alignment models or cells, of the package and of plugins."""
 
     def check(name: str) -> str:
         if not plugins.known(kind, name):
@@ -56,12 +56,12 @@ def _known(kind: str) -> AfterValidator:
 
 
 def _listed(value: object) -> object:
-    """A list that is written as `one,other`, as on the command line."""
+    """Split a list that is written as `one,other`, as on the command line."""
     return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else value
 
 
 def _one_or_more(value: object) -> object:
-    """A string in place of a list of one."""
+    """Convert a string to a list of one."""
     return (value,) if isinstance(value, str) else value
 
 
@@ -77,31 +77,32 @@ class DataConfig:
     tokenizer: Literal["moses", "whitespace"] = "moses"
     """`moses` tokenises running text. `whitespace` is for text that is already tokenised."""
     source_units: Units = "words"
-    """What the source is a sequence of: `words`; `characters` as a reader sees them (grapheme clusters); `codepoints`; or
-    `symbols`, which are separated by spaces. All but `words` lose nothing."""
+    """Units of the source: `words`; `characters` as a reader sees them (grapheme clusters); `codepoints`; or `symbols`,
+    which are separated by spaces. Except for `words`, the text can be restored exactly from its units."""
     target_units: Units = "words"
-    """What the target is a sequence of."""
+    """Units of the target."""
     normalization: Literal["none", "NFC", "NFD", "NFKC", "NFKD"] = "NFC"
     """Unicode normal form of characters, code points and symbols; see `normalize_words` for words."""
     normalize_words: bool = True
-    """The model sees words in one spelling, however they are written: apostrophes, quotation marks, dashes, ligatures,
-    full-width letters and accents (NFC) as its vocabulary has them most often. What is copied keeps its spelling."""
+    """Normalise the spelling of words for the model: apostrophes, quotation marks, dashes, ligatures, full-width letters and
+    accents (NFC) become those that are most frequent in its vocabulary. Words that are copied keep their spelling."""
     protect: bool = False
-    """Keep addresses, file names, placeholders, codes, emoji and quantities from the model: each is one symbol to it, and
-    stands in the translation as it was written, or, of a quantity, as the target language writes it. Only for running text
-    (`tokenizer = moses`)."""
+    """Replace addresses, file names, placeholders, codes, emoji and quantities by one symbol each before the model reads
+    them. The translation has them as they were written, and quantities in the format of the target language. Only for
+    running text (`tokenizer = moses`)."""
     source_words: int = Field(default=30000, ge=1, le=_LARGEST_COUNT)
-    """Size of the source shortlist, the most frequent words. All other words are `[UNK]` (section 4.1 of the paper)."""
+    """Size of the source vocabulary: the shortlist of the most frequent words (section 4.1 of the paper), or of other units.
+    All others are `[UNK]`."""
     target_words: int = Field(default=30000, ge=1, le=_LARGEST_COUNT)
-    """Size of the target shortlist."""
+    """Size of the target vocabulary."""
     minimum_count: int = Field(default=1, ge=1, le=_LARGEST_COUNT)
-    """A word that occurs less often than this in the training text is not in the shortlist, whatever the shortlist's
+    """Words or other units that occur less often than this in the training text are not in the vocabulary, whatever its
     size."""
     subwords: Literal["none", "bpe", "unigram"] = "none"
     """Split words into subwords, so that none is unknown: byte-pair encoding (Sennrich et al. 2016) or unigram (Kudo
     2018)."""
     subword_pieces: int = Field(default=8000, ge=50, le=1_000_000)
-    """Number of different subwords. With `subwords`, the shortlists are not used."""
+    """Number of different subwords, if `subwords` is set; the vocabularies then have no shortlists of words."""
     joint_subwords: bool = True
     """Learn the subwords of both languages together, so that names are split in the same way."""
     right_to_left: bool = False
@@ -213,7 +214,7 @@ class TrainingConfig:
     """`plateau` halves the learning rate after each validation without improvement. `linear` lowers it to zero at the
     end."""
     clip_norm: float = Field(default=1.0, ge=0, le=1e9)
-    """Largest L2 norm of the gradient, which is clipped to it. 0 is no limit."""
+    """Gradients with a larger L2 norm than this are scaled down to it (clipping). 0 is no limit."""
     loss_normalization: Literal["sum", "sentences", "tokens"] = "sum"
     """Divisor of the summed NLL of a minibatch. It determines how often the gradient is clipped."""
     dropout: float = Field(default=0.0, ge=0, lt=1)
@@ -231,9 +232,9 @@ class TrainingConfig:
     """Segment the training words anew in every minibatch (with `data.subwords`). With `bpe`, this is the probability of
     leaving out a merge (BPE-dropout). With `unigram`, it is the exponent of a segmentation's probability."""
     augment: Annotated[tuple[Augmentations, ...], BeforeValidator(_listed)] = ()
-    """Change some of the training pairs in these ways, so that a model knows text as people write it: `capitals` (and small
-    letters), `titles`, `typos`, missing `accents`, `apostrophes` and `endings` (final marks), two pairs `joined`, other
-    `names` on both sides, and `symbols` of protected spans in the place of words that both sides have."""
+    """Kinds of random changes of training pairs, which make a model robust to informal text: `capitals` (all letters capital
+    or small), `titles`, `typos`, missing `accents`, `apostrophes` and `endings` (final punctuation), two pairs `joined`,
+    other `names` on both sides, and `symbols` of protected spans in place of words that both sides have."""
     guided_alignment: float = Field(default=0.1, ge=0, le=1000)
     """Weight of the cross-entropy of the alignment with given links (`--links`; Chen et al. 2016)."""
     weight_average: float = Field(default=0.0, ge=0, lt=1)
@@ -252,10 +253,10 @@ class TrainingConfig:
     validate_every: int = Field(default=1000, ge=1, le=_LARGEST_COUNT)
     """Number of updates between validations, which compute dev NLL and dev BLEU and save the best model."""
     validate_sentences: int = Field(default=1000, ge=1, le=_LARGEST_COUNT)
-    """Dev BLEU is computed on this many pairs, drawn evenly from the development set, dev NLL on all pairs."""
+    """Number of pairs, at even intervals in the development set, on which dev BLEU is computed; dev NLL uses all pairs."""
     validate_on: Literal["bleu", "nll", "wer"] = "bleu"
-    """The development score by which the best model is chosen. `wer` is for targets that are not words: the share of lines
-    that are not right, and among equal ones the share of symbols."""
+    """The score on the development set that selects the best model. `wer` is for targets that are not words: the share of
+    lines with an error, and among equal ones the symbol error rate."""
     patience: int = Field(default=10, ge=0, le=_LARGEST_COUNT)
     """Stop after this many validations without a better score. 0 never stops early."""
     checkpoint_every: int = Field(default=500, ge=1, le=_LARGEST_COUNT)
@@ -276,9 +277,9 @@ class SearchConfig:
     """Weight of the coverage penalty, −log of each source word's total attention, at most 1 (Wu et al. 2016). 0 is off."""
     diversity: float = Field(default=0.0, ge=0, le=1000)
     """Penalty on the log-probability of the second-best continuation of a hypothesis; the third-best has twice this penalty,
-    and so on. The beam then holds more different translations (Li et al. 2016)."""
+    and so on. The translations in the beam are then more diverse (Li et al. 2016)."""
     temperature: float = Field(default=0.0, ge=0, le=1000)
-    """Above 0, words are sampled with probabilities proportional to p^(1/temperature) instead of searched for."""
+    """If greater than 0, words are sampled with probabilities proportional to p^(1/temperature) instead of beam search."""
     seed: int = Field(default=1, ge=0, le=_LARGEST_SEED)
     """Random seed of sampling. The sample for a sentence depends only on the sentence and the seed."""
     forbid_unk: bool = False
@@ -287,7 +288,7 @@ class SearchConfig:
     """Never repeat the same three words, or subwords, more than three times, nor the same five more than twice, unless the
     source repeats some as often."""
     keep_numbers: bool = False
-    """Prefer, among the translations that were found, those that have every number of the source, in figures or in words.
+    """Prefer, among the translations in the beam, those that have every number of the source, in figures or in words.
     Only for running text (`data.tokenizer = moses`)."""
     protect: Annotated[tuple[Annotated[str, Field(max_length=1000)], ...], BeforeValidator(_one_or_more)] = Field(
         default=(), max_length=100
@@ -334,13 +335,13 @@ SECTIONS: dict[str, type] = {"data": DataConfig, "model": ModelConfig, "training
 RENAMED: dict[str, dict[str, str]] = {
     "search": {"shortlist": "vocabulary_selection", "shortlist_candidates": "selection_candidates"},
 }
-"""Settings that version 0.1 had under other names, which are still read."""
+"""The names of settings in version 0.1, which are still read, and their present names."""
 
 
 def from_preset(name: str, overrides: Mapping[str, Mapping[str, Any]] | None = None, pairs: int | None = None) -> Config:
-    """The settings of a preset, with `overrides` (section → key → value) on top.
+    """Return the settings of a preset, with `overrides` (section → key → value) in place of its own.
 
-    Of `characters`, they depend on the number of training pairs.
+    The settings of the preset `characters` depend on the number of training pairs.
     """
     if name not in PRESETS:
         raise RnnsearchError(f"there is no preset {name!r}; the presets are {', '.join(PRESETS)}")
@@ -348,7 +349,7 @@ def from_preset(name: str, overrides: Mapping[str, Mapping[str, Any]] | None = N
 
 
 def from_dict(values: Mapping[str, Any], place: str = "") -> Config:
-    """Settings from nested mappings; what is not there has its default. Errors begin with `place`, if there is one."""
+    """Return the settings in nested mappings, with defaults for missing ones; error messages begin with `place`."""
     config = _each_checked(values, place)
     model, data = config.model, config.data
     if data.subwords != "none" and (data.source_units, data.target_units) != ("words", "words"):
@@ -358,8 +359,8 @@ def from_dict(values: Mapping[str, Any], place: str = "") -> Config:
         )
     if config.training.validate_on == "wer" and data.target_units == "words":
         raise RnnsearchError(
-            f"{_at(place)}training.validate_on = wer: hardly a translation is all right; set it to bleu or nll, or "
-            "data.target_units to characters or symbols"
+            f"{_at(place)}training.validate_on = wer: WER is near 100% for word targets and cannot rank models; set it to "
+            "bleu or nll, or data.target_units to characters or symbols"
         )
     if model.tied_embedding and model.maxout_size != model.embedding_size:
         raise RnnsearchError(
@@ -374,7 +375,7 @@ def from_dict(values: Mapping[str, Any], place: str = "") -> Config:
 
 
 def _each_checked(values: Mapping[str, Any], place: str) -> Config:
-    """Settings of which each has been checked by itself, and none beside others."""
+    """Return the settings after a check of each one by itself; whether they are compatible is not checked."""
     sections = {
         section: present_keys(section, keys) if isinstance(keys, Mapping) else keys for section, keys in dict(values).items()
     }
@@ -385,13 +386,13 @@ def _each_checked(values: Mapping[str, Any], place: str) -> Config:
 
 
 def present_keys(section: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a section under the names that they have now; those of version 0.1 are read too."""
+    """Return the settings of a section under their present names; `values` may have the names of version 0.1."""
     renamed = RENAMED.get(section, {})
     return {renamed.get(key, key): value for key, value in values.items()}
 
 
 def to_dict(config: Config) -> dict[str, dict[str, Any]]:
-    """All settings as nested values of JSON, with a list for a tuple: what `config.json` holds."""
+    """Return all settings as nested JSON values, with lists for tuples, as in `config.json`."""
     return {
         section: {key: list(value) if isinstance(value, tuple) else value for key, value in settings.items()}
         for section, settings in asdict(config).items()
@@ -399,14 +400,17 @@ def to_dict(config: Config) -> dict[str, dict[str, Any]]:
 
 
 def merge(base: Mapping[str, Mapping[str, Any]], top: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Two sets of settings as one; where both have a key, `top` wins."""
+    """Merge two sets of settings; the values in `top` take precedence."""
     return {section: {**base.get(section, {}), **top.get(section, {})} for section in {**base, **top}}
 
 
 def read_toml(path: str | Path) -> dict[str, dict[str, Any]]:
-    """The settings in a TOML file, each of them checked; whether they go together is for those that they are merged with."""
+    """Read the settings in a TOML file, and check each by itself; their compatibility is checked after merging.
+
+    Raises RnnsearchError if the file cannot be read, is not TOML, or has an unknown setting or an invalid value.
+    """
     try:
-        with Path(path).open("rb") as file:  # it may be a pipe: whoever calls this has written it
+        with Path(path).open("rb") as file:  # it may be a pipe, because the user names this file
             content = file.read(_MOST_SETTINGS + 1)
         if len(content) > _MOST_SETTINGS:
             raise RnnsearchError(f"{path}: more than {_MOST_SETTINGS:,} bytes; is this a file of settings?")
@@ -415,14 +419,14 @@ def read_toml(path: str | Path) -> dict[str, dict[str, Any]]:
         raise RnnsearchError(f"{path}: {error.strerror}") from None
     except RecursionError:
         raise RnnsearchError(f"{path}: not TOML: nested too deep") from None
-    except ValueError as error:  # an endless number is no error of TOML
+    except ValueError as error:  # a number with too many digits raises ValueError instead of TOMLDecodeError
         raise RnnsearchError(f"{path}: not TOML: {error}") from None
     _each_checked(values, str(path))
     return {section: present_keys(section, keys) for section, keys in values.items()}
 
 
 def read_json(path: str | Path) -> Config:
-    """The settings in a model's `config.json`."""
+    """Read the settings in a model's `config.json`. Raises RnnsearchError if it is missing or damaged."""
     try:
         values = untrusted.read_json(Path(path), _MOST_SETTINGS)
     except OSError as error:
@@ -435,7 +439,10 @@ def read_json(path: str | Path) -> Config:
 
 
 def parse_assignments(assignments: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """`section.key=value` from the command line, as nested settings; values are checked by `from_dict`."""
+    """Parse `section.key=value` from the command line to nested settings, whose values `from_dict` checks.
+
+    Raises RnnsearchError for an unknown setting.
+    """
     values: dict[str, dict[str, Any]] = {}
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
@@ -448,7 +455,7 @@ def parse_assignments(assignments: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 
 def describe(section: str) -> dict[str, str]:
-    """The keys of a section, each with its description."""
+    """Return the keys of a section with their descriptions."""
     fields = SECTIONS[section].__pydantic_fields__  # type: ignore[attr-defined]
     return {key: str(info.description) for key, info in fields.items()}
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-"""What a terminal obeys or a reader does not see: line ends, escapes, and marks that turn the direction of text."""
+"""Characters that control a terminal or are invisible: line ends, escapes, and marks of the direction of text."""
 _CONTROLS_BUT_LINE_ENDS = re.compile(_CONTROLS.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
 
 
 def printable(text: str, lines: bool = False) -> str:
-    """Text for a terminal: control characters are written as escapes; line ends and tabs too, unless `lines` are kept."""
+    """Return a text for a terminal, with escapes for control characters; with `lines`, line ends and tabs are kept."""
     return (_CONTROLS_BUT_LINE_ENDS if lines else _CONTROLS).sub(lambda found: repr(found[0])[1:-1], text)
 
 
 class RnnsearchError(Exception):
-    """Something the user can put right: the message names the value, the place, and the way out.
+    """An error that the user can correct: the message names the value, the place and the remedy.
 
     The command line prints it as one line and exits with status 2; any other exception is a fault of this program and keeps
-    its traceback. Names and values in it may be those of a stranger: it is one line without control characters.
+    its traceback. Names and values in it may come from untrusted files, so it is one line without control characters.
     """
 
     def __str__(self) -> str:
@@ -26,14 +26,14 @@ class RnnsearchError(Exception):
 
 
 class RnnsearchWarning(UserWarning):
-    """Something that is not done as asked, but that does not stop the work; the command line prints it as one line."""
+    """A warning about a request that is fulfilled only in part; the command line prints it as one line."""
 
     def __str__(self) -> str:
         return printable(super().__str__())
 
 
 def shown(value: object) -> str:
-    """A value for an error message, cut off where it is long."""
+    """Return a value as an error message shows it; long values are cut off."""
     try:
         text = repr(value)
     except (ValueError, RecursionError):  # an endless number, or a list in a list in a list

@@ -22,7 +22,7 @@ EXTRAS = {
 
 @contextmanager
 def imports_of_extras() -> Iterator[None]:
-    """A context in which the import of a package that is not installed raises RnnsearchError, which names its extra."""
+    """Return a context in which the import of a package that is not installed raises an RnnsearchError with its extra."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -60,7 +60,7 @@ def _huggingface_hub() -> ModuleType:
 
 @contextmanager
 def _explained(beginning: str) -> Iterator[None]:
-    """A context that turns errors of the Hub into an RnnsearchError of one line that begins with `beginning`."""
+    """Return a context that turns errors of the Hub into an RnnsearchError of one line that begins with `beginning`."""
     try:
         yield
     except RnnsearchError as error:

@@ -1,6 +1,6 @@
 """A translation memory: segments with their corrected translations, in an SQLite database.
 
-What `Memory.add` has returned from is on the disk: neither a killed process nor a power failure loses it.
+When `Memory.add` returns, the segments are on the disk: neither a killed process nor a power failure loses them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LEAST_SCORE = 70.0
 """The least similarity of a fuzzy match, in percent."""
 _NUMBER = re.compile(r"\d+(?:[.,:/\u00a0\u202f]\d+)*")
 _AT_ONCE = 10_000
-"""The number of segments that are read together."""
+"""The number of segments that are read from the database at a time."""
 _WAIT = 30.0
 """The time in seconds to wait for another process that writes."""
 _TABLE = """
@@ -52,14 +52,14 @@ class Match:
     source: str
     target: str
     score: float
-    """The similarity in percent: twice the length of the longest common subsequence, of the lengths of both."""
+    """The similarity in percent: twice the length of the longest common subsequence, divided by the sum of both lengths."""
 
     def repaired(self, text: str) -> str | None:
         """Return the translation of a text that differs from the segment only in numbers, with the numbers of the text.
 
-        It is None where the text differs in anything else, where it is not clear which number of the translation is which:
-        each that differs has to be there once on either side, and where one is not of digits alone, for languages write
-        these differently.
+        The result is None if the text differs in anything else. It is also None if it is unclear which numbers of the
+        translation to replace, that is, unless each number that differs occurs exactly once on both sides of the segment;
+        and if such a number has other characters than digits, because languages write these differently.
         """
         text = one_line(text)
         if _NUMBER.sub("0", text) != _NUMBER.sub("0", self.source):
@@ -118,7 +118,7 @@ class Memory:
                 if source is None or target is None:
                     left_out += 1
                     continue
-                # A segment that is replaced gets a new number: it counts as new for what asks what came since.
+                # A replaced segment gets a new number, so that `since` returns it again.
                 connection.execute(
                     "INSERT OR REPLACE INTO segments (source_language, target_language, source, target) VALUES (?, ?, ?, ?)",
                     (*languages, source, target),
@@ -136,8 +136,8 @@ class Memory:
             return None
         with self._lock, self._reporting():
             query = f"SELECT target {_OF_LANGUAGES} AND source = ?"
-            found = self._connection.execute(query, (*languages, segment)).fetchone()
-        return None if found is None else str(found[0])
+            row = self._connection.execute(query, (*languages, segment)).fetchone()
+        return None if row is None else str(row[0])
 
     def fuzzy(self, languages: Languages, source: str, count: int) -> list[Match]:
         """Return the segments that are most similar to a text, the most similar first, `count` at most.
@@ -152,8 +152,8 @@ class Memory:
         with self._index_lock:
             index = self._indexes.setdefault(languages, _Index())
             index.extend(self.since(languages, index.last))
-            found = process.extract(segment, index.targets.keys(), scorer=fuzz.ratio, score_cutoff=LEAST_SCORE, limit=count)
-            return [Match(similar, index.targets[similar], round(score, 1)) for similar, score, _ in found]
+            best = process.extract(segment, index.targets.keys(), scorer=fuzz.ratio, score_cutoff=LEAST_SCORE, limit=count)
+            return [Match(similar, index.targets[similar], round(score, 1)) for similar, score, _ in best]
 
     def since(self, languages: Languages, number: int = 0, most: int = MOST_SEGMENTS) -> list[tuple[int, str, str]]:
         """Return the segments that were added after the one with this number, oldest first: number, source and target."""

@@ -127,7 +127,7 @@ class System:
 
     @cached_property
     def alignment_layer(self) -> AlignmentLayer | None:
-        """The layer that links words in PyTorch; None if it was not trained."""
+        """The alignment layer as a PyTorch module; None if the model has none."""
         from rnnsearch.model import AlignmentLayer, with_weights
 
         if not self.has_alignment_layer:

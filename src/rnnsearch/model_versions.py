@@ -16,7 +16,7 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.untrusted import read_record
 
 RECORD = "adapted.json"
-"""The file of a version that says what it was made of, and how good it is."""
+"""The file that records from which model a version was trained, and its scores."""
 
 
 class Versions:
@@ -41,13 +41,13 @@ class Versions:
         return self.link.resolve()
 
     def base_of(self, model: Path) -> Path:
-        """Return the folder of the model that a version goes back to; of a model that is no version, its own folder."""
+        """Return the folder of the model from which a version descends; for a model that is no version, its own folder."""
         folder = model.resolve()
         own = read_record(folder / RECORD).get("base") if folder.parent == self._folder.resolve() else None
         return Path(own) if isinstance(own, str) else folder
 
     def version_of(self, model: Path) -> Path:
-        """Return the folder of the version of a model that is in use, or of the model itself if none of it is."""
+        """Return the folder of the version of a model that is in use; if none is in use, the folder of the model itself."""
         made_of_it = self.record().get("base") == str(self.base_of(model))
         return (self.current if made_of_it else None) or model.resolve()
 
@@ -66,7 +66,7 @@ class Versions:
         return version
 
     def roll_back(self) -> Path:
-        """Use the model again that the version in use was made of, and return its folder."""
+        """Switch back to the model from which the version in use was trained, and return its folder."""
         before = self.record().get("from")
         if not isinstance(before, str):
             raise RnnsearchError(f"{self.link}: there is no version to go back from")
@@ -77,7 +77,7 @@ class Versions:
         return model
 
     def clear(self) -> None:
-        """Delete what was left of a version that was not completed."""
+        """Delete the files of an incomplete version."""
         shutil.rmtree(self.work, ignore_errors=True)
 
     def _use(self, model: Path) -> None:

@@ -30,7 +30,7 @@ OWN = {kind: tuple(names) for kind, names in NAMES.items()}
 
 
 def needed(alignment: str, cell: str) -> bool:
-    """Whether a model with this alignment model and this cell needs a plugin; only PyTorch then computes it."""
+    """Whether a model with this alignment model and this cell needs a plugin; such a model can only run in PyTorch."""
     return alignment not in OWN["alignment"] or cell not in OWN["cell"]
 
 
@@ -51,7 +51,7 @@ def known(kind: str, name: str) -> bool:
 
 
 def load_files(paths: Sequence[Path]) -> None:
-    """Run plugins, in this process and, by the environment, in the processes that it will start.
+    """Run plugins in this process, and add them to the environment variable, so that child processes run them too.
 
     Raises RnnsearchError, with the line of the file, if one cannot be read or ends in an exception.
     """

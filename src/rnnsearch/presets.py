@@ -1,4 +1,4 @@
-"""The presets: settings by name, as plain values, so that `--help` can name them without loading what checks them."""
+"""The presets: settings by name, as plain values, so that `--help` need not import the code that validates settings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MODERN_RECIPE: dict[str, Any] = {
     "validate_every": 500,
 }
 
-# The second-best word scores better, on development sets, than a symbol that stands for none.
+# On development sets, the second-best word has a better score than `[UNK]`.
 _SEARCH_OF_SYMBOLS: dict[str, Any] = {"forbid_unk": True}
 
 _MODERN_SEARCH: dict[str, Any] = {**_SEARCH_OF_SYMBOLS, "forbid_repetition": True, "keep_numbers": True}
@@ -63,7 +63,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         "search": _MODERN_SEARCH,
     },
     "characters": {
-        # Decomposed code points: an accent is read by itself, and so is every letter of a Korean or Khmer syllable.
+        # Decomposed code points: an accent, and each letter of a Korean or Khmer syllable, is a symbol of its own.
         "data": {
             "source_units": "codepoints",
             "target_units": "symbols",
@@ -102,7 +102,7 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
         },
     },
 }
-"""Presets by name: only what differs from the defaults of the dataclasses."""
+"""The presets by name, with the settings that differ from the defaults of the dataclasses."""
 
 BY_PAIRS: dict[str, tuple[tuple[int, dict[str, dict[str, Any]]], ...]] = {
     "memory": (
@@ -151,11 +151,11 @@ BY_PAIRS: dict[str, tuple[tuple[int, dict[str, dict[str, Any]]], ...]] = {
         ),
     ),
 }
-"""Presets whose sizes follow the amount of text: what differs with fewer training pairs than each number."""
+"""Presets whose sizes depend on the amount of text: the settings that differ if there are fewer training pairs than this."""
 
 
 def preset_for(name: str, pairs: int | None = None) -> dict[str, dict[str, Any]]:
-    """The settings of a preset for so many training pairs; its usual ones where the number is not known."""
+    """Return the settings of a preset for this number of training pairs; its usual ones if the number is None."""
     further = next((more for limit, more in BY_PAIRS.get(name, ()) if pairs is not None and pairs < limit), {})
     preset = PRESETS[name]
     return {section: {**preset.get(section, {}), **further.get(section, {})} for section in {**preset, **further}}

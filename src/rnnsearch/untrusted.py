@@ -97,7 +97,7 @@ def parse_json(text: str | bytes) -> Any:
 def check_header(path: Path) -> None:
     """Raise RnnsearchError if a file is not regular, or is larger than its safetensors header says.
 
-    Nothing but the header is read, of at most `MOST_HEADER` bytes. What else may be wrong is found by safetensors itself.
+    Only the header is read, of at most `MOST_HEADER` bytes. safetensors itself detects all other errors.
     """
     with open_regular(path) as file:
         length = int.from_bytes(file.read(8), "little")

@@ -7,9 +7,9 @@ DEPENDENCIES = ("torch", "onnxruntime", "numpy", "numba", "sentencepiece", "sacr
 
 
 def describe() -> str:
-    """The versions of the package, of Python and of the libraries that its results depend on, and the platform.
+    """Return the versions of the package, of Python and of the libraries on which results depend, and the platform.
 
-    The first line is the package's own. Nothing is imported: the versions are those of the installed distributions.
+    The first line is that of the package. No library is imported: the versions are those of the installed distributions.
     """
     import platform
     from importlib.metadata import PackageNotFoundError, version
@@ -20,6 +20,6 @@ def describe() -> str:
         except PackageNotFoundError:
             return "not installed"
 
-    found = {"python": platform.python_version(), **{name: installed(name) for name in DEPENDENCIES}}
-    found["platform"] = f"{platform.system()} {platform.machine()}"
-    return "\n".join([f"rnnsearch {__version__}", *(f"{name:14}{what}" for name, what in found.items())])
+    versions = {"python": platform.python_version(), **{name: installed(name) for name in DEPENDENCIES}}
+    versions["platform"] = f"{platform.system()} {platform.machine()}"
+    return "\n".join([f"rnnsearch {__version__}", *(f"{name:14}{what}" for name, what in versions.items())])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -40,7 +41,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "characters/pronouncers": ("--dictionary {data}/cmudict.tsv --output {runs} --g2p-en {python}",),
     "exactness/command_bytes": ("--keep {data}/bytes.json --only presets",),
     "exactness/golden": ("",),
-    "exactness/same_bits": ("--against {root} --paper 2",),
     "exactness/same_weights": ("--output {runs}",),
     "gpu": ("--smoke",),
     "peers/install": (),
@@ -50,7 +50,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "quality/box": ("--data {data} --trained {data}/box --after {model}",),
     "quality/box_steps": ("--data {data} --text {data}/box/text",),
     "quality/data_selection": ("--data {data} --lines 400",),
-    "quality/europarl": (TEXTS,),
     "quality/everyday_text": ("",),
     "quality/joeynmt_transformer": (f"{PEERS} --hours 0.01",),
     "quality/multi30k": (
@@ -63,11 +62,10 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     ),
     "quality/paper_recipe": ('--only "the paper\'s recipe" "RNNencdec, the paper\'s recipe"',),
     "quality/reproduction": ("{data}/reproduction",),
-    "quality/rounding": (TEXTS,),
     "quality/six_attentions": (TEXTS,),
-    "quality/small_data": (f"{TEXTS} --directions en-fr --sizes 200 1000000",),
+    "quality/small_data": (f"{TEXTS} --list", f"{TEXTS} --only multi30k-en-fr/*"),
+    "quality/tags": ("--data {data} --directions en-fr",),
     "quality/terms": (f"{SERVED} --reference {{data}}/corpus/valid.fr",),
-    "quality/text_layer": ("--data {data} --tatoeba {data}/box/text",),
     "quality/unknown_words": (TEXTS,),
     "quality/vocabulary_selection": (TEXTS,),
     "quality/word_repair": ("--model {model} --data {data}",),
@@ -75,39 +73,32 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "scale/jobs": (f"{SERVED} --target {{data}}/corpus/valid.fr",),
     "scale/large_corpora": (TEXTS,),
     "scale/many_processes": (TEXTS,),
-    "scale/processes": (TEXTS, f"{TEXTS} --memory"),
+    "scale/processes": (TEXTS, f"{TEXTS} --waiting", f"{TEXTS} --memory"),
     "server/ctranslate2_serving": ("",),
     "server/hostile": (SERVED,),
     "server/memory": ("--source {data}/corpus/valid.en --target {data}/corpus/valid.fr",),
     "server/restart": ("--model {model}",),
     "server/serving": (SERVED,),
     "server/soak": (SERVED,),
-    "speed/busy_machine": ("--output {runs}",),
     "speed/cold_start": ("--model {model}",),
     "speed/data_loading": (TEXTS,),
-    "speed/decoding": ("",),
     "speed/engine_roofline": (TEXTS,),
     "speed/growth": ("",),
     "speed/install_size": (),
     "speed/training_speed": (f"{PEERS} --pairs 8 --pairs 16",),
     "speed/translation_speed": (PEERS,),
-    "speed/versions": ("--against {root}",),
     "speed/word_aligners": (PEERS,),
     "pages/render": (),
+    "peers/search_server": (),
     "peers/rnnsearch/training": ("--size tiny --updates 2",),
-    "peers/rnnsearch/search": (),
 }
 """By script, the arguments that it is run with, one run after the other; `@` names another script that has to run before."""
 NEEDS = {
     "characters/pronouncers": "g2p_en",
-    "peers/ctranslate2/search": "ctranslate2",
     "peers/ctranslate2/server": "ctranslate2",
-    "peers/eole/search": "eole",
     "peers/fast_align/align": "systran_align",
     "peers/g2p_en/pronounce": "g2p_en",
-    "peers/joeynmt/search": "joeynmt",
     "peers/keras/vectors": "keras",
-    "peers/opennmt_py/search": "onmt",
     "quality/joeynmt_transformer": "joeynmt",
     "server/ctranslate2_serving": "ctranslate2",
 }
@@ -118,7 +109,7 @@ ELSEWHERE = {
     "peers/install": "it downloads toolkits of some gigabytes",
     "speed/install_size": "it downloads all dependencies",
     "peers/moses/moses": "tests/benchmarks/test_moses.py runs it with stand-ins for the programs of Moses",
-    "peers/rnnsearch/search": "speed/translation_speed runs it",
+    "peers/search_server": "speed/translation_speed runs it",
 }
 """The scripts that are not run here, and why."""
 EFLOMAL = """#!{python}
@@ -177,7 +168,7 @@ def test_it_runs_at_a_tiny_size(script: str, places: dict[str, Path], tmp_path: 
         done = subprocess.run(run, cwd=ROOT, env=variables, capture_output=True, text=True, check=False, timeout=900)
         assert done.returncode == 0, f"{' '.join(run)}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
         assert done.stdout, "a script says what it has done"
-    if "write_" in (BENCHMARKS / f"{script}.py").read_text(encoding="utf-8"):
+    if re.search(r"write_(result|speed)\(", (BENCHMARKS / f"{script}.py").read_text(encoding="utf-8")):
         assert list(results.rglob("*.json")), "there is no record"
 
 

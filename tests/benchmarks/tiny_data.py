@@ -11,6 +11,7 @@ from pathlib import Path
 
 import rnnsearch
 from rnnsearch.datasets.builtin import write_corpus
+from rnnsearch.formats.tmx import Tmx
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = {
@@ -59,6 +60,7 @@ def write_data(folder: Path) -> Path:
             write(f"align/{language}/{name}", "", lines, (language, "en"))
         write(f"align/{language}/train", ".xz", 60, (language, "en"))
         (folder / "align" / language / "dev.gold").write_text("0-0 1-1\n" * 5, encoding="utf-8")
+    _write_marked(folder, english[:60], french[:60])
     _write_novels(corpus, folder / "alibi")
     _write_words(folder)
     return folder
@@ -85,6 +87,29 @@ def write_reproduction(folder: Path) -> None:
     results = {**record, "scale": "builtin", "commands": [record["command"]]}
     (folder / "results.json").write_text(json.dumps(results), encoding="utf-8")
     shutil.copy(ROOT / "docs/images/figure-2-builtin.png", folder / "figures" / "figure-2.png")
+
+
+def _write_marked(folder: Path, english: Sequence[str], french: Sequence[str]) -> None:
+    """The texts of `quality/tags`: paragraphs with the marks of reStructuredText, and localisation files with tags."""
+    for language, lines in {"en": english, "fr": french}.items():
+        text = "".join(f"*{line.split()[0]}* {' '.join(line.split()[1:])}\n" for line in lines)
+        path = folder / "pydocs" / f"pydocs.{language}.xz"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(lzma.compress(text.encode()))
+    files = folder / "files"
+    files.mkdir()
+    sides = [[f"<b>{line.split()[0]}</b> {' '.join(line.split()[1:])}" for line in lines[:4]] for lines in (english, french)]
+    pairs = list(zip(*sides, strict=True))
+    for name in ("omegat-en-fr-level2", "omegat-en-fr-tmx11"):
+        tmx = Tmx()
+        units = (tmx.unit({"en": source, "fr": target}) for source, target in pairs)
+        (files / f"{name}.tmx").write_text(f"{tmx.beginning('en')}{''.join(units)}{tmx.end()}", encoding="utf-8")
+    (files / "magento-fr_FR.csv").write_text("".join(f'"{one}","{other}"\n' for one, other in pairs), encoding="utf-8")
+    messages = "\n".join(f'msgid "{one}"\nmsgstr "{other}"\n' for one, other in pairs)
+    (files / "gnome-calculator-help-fr.po").write_text(f'msgid ""\nmsgstr ""\n\n{messages}', encoding="utf-8")
+    for language, side in zip(("en", "fr"), sides, strict=True):
+        text = "".join(f"k{number} = {line}\n" for number, line in enumerate(side))
+        (files / f"mozilla-{language}.ftl").write_text(text, encoding="utf-8")
 
 
 def _write_novels(corpus: Path, folder: Path) -> None:

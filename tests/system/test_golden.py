@@ -1,7 +1,7 @@
 """Small trainings in many settings end at recorded losses, on any processor.
 
 After a change that is meant to alter results, `python benchmarks/exactness/golden.py` records them again, and
-`benchmarks/exactness/same_bits.py` compares two versions bit for bit.
+`benchmarks/exactness/command_bytes.py` compares two versions byte for byte.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.exactness.golden import GOLDEN, losses
-from benchmarks.exactness.systems import SYSTEMS
+from benchmarks.exactness.golden import GOLDEN, SYSTEMS, losses
 
 QUICK = ("paper", "update-first", "encdec", "lstm", "deep")
 """The systems that are compared by `make test`; the nightly tests compare all."""

@@ -24,10 +24,12 @@ HELD_OUT = {"dev": range(1), "test": range(1, 3)}
 """The hundredths of the English sentences of Tatoeba that each held-out set has."""
 EVERYDAY = Path(__file__).parent / "everyday"
 """Words, signs, phrases and sentences with their translations, in files by kind, written for this purpose."""
-SHORT = ("basic-words", "messages", "requests", "signs")
+SHORT = ("basic-words", "first-lines", "messages", "requests", "signs")
 """Files of words, buttons, signs and short sentences, which are read more often than their number would say."""
 EUROPARL_PAIRS = 60_000
 """The pairs of Europarl that the training of `train_box.py` without `--spans` reads."""
+_FINAL = {"last": 85_000, "short": 5, "first-lines": 12}
+"""Of the text of the last few hundred updates: the pairs of `last`, and how often each short and each first line is read."""
 LINK_PAIRS = 80_000
 """The pairs that the alignment layer learns from, drawn from the text of the last training."""
 _PAIRS = {
@@ -36,7 +38,7 @@ _PAIRS = {
     "documentation": 5_000,
     "lists": 5_000,
     "everyday": 48_000,
-    "short": 24_000,
+    "short": 30_000,
     "words": 75_000,
     "phrases": 28_000,
     "quoted": 8_000,
@@ -138,18 +140,24 @@ def write(folder: Path, name: str, chosen: Iterable[Pair]) -> None:
             path.write_text("".join(f"{pair[side]}\n" for pair in lines), encoding="utf-8")
 
 
-def drawn(pairs: Iterable[Pair], count: int, source: random.Random) -> list[Pair]:
-    """So many pairs that are in the training text: some of these, or each of these as often as it takes."""
+def known(pairs: Iterable[Pair]) -> list[Pair]:
+    """Those of these pairs that are not held out."""
     held_out = range(HELD_OUT["test"].stop)
-    known = [pair for pair in pairs if hundredth(pair[0]) not in held_out]
-    times, rest = divmod(count, len(known))
-    return known * times + source.sample(known, rest)
+    return [pair for pair in pairs if hundredth(pair[0]) not in held_out]
+
+
+def drawn(pairs: Iterable[Pair], count: int, source: random.Random) -> list[Pair]:
+    """So many pairs that are not held out: some of these, or each of these as often as it takes."""
+    from_these = known(pairs)
+    times, rest = divmod(count, len(from_these))
+    return from_these * times + source.sample(from_these, rest)
 
 
 def prepare_text(data: Path, cldr: Path, folder: Path) -> None:
-    """Write the training texts, `last` and `plain`, and the sets of Tatoeba.
+    """Write the training texts `last`, `final` and `plain`, and the sets of Tatoeba.
 
-    `plain` is for models that translate from French: it has no accents.
+    `final` is for the last few hundred updates, with more words, signs and short sentences. `plain` is for models that
+    translate from French: it has no accents.
     """
     folder.mkdir(parents=True, exist_ok=True)
     sets = split(pairs(data / "tatoeba", "fra-eng"))
@@ -174,4 +182,6 @@ def prepare_text(data: Path, cldr: Path, folder: Path) -> None:
     write(folder, "plain", chosen.pop("plain"))
     last = [pair for text in chosen.values() for pair in text]
     write(folder, "links", source.sample(last, LINK_PAIRS))
+    short, first = _FINAL["short"] * known(everyday(*SHORT)), _FINAL["first-lines"] * known(everyday("first-lines"))
+    write(folder, "final", [*source.sample(last, _FINAL["last"]), *short, *first])
     write(folder, "last", last)  # The last of all: by it, a run that was stopped knows that the text is whole.

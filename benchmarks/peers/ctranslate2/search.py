@@ -1,22 +1,17 @@
-"""CTranslate2 as a contestant of `ctranslate2_serving.py`: a model folder, and the number of threads."""
+"""CTranslate2 as a contestant of `ctranslate2_serving.py`."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+from collections.abc import Callable
 
 import ctranslate2
-
-sys.path.insert(0, str(Path(__file__).parents[3]))
-
-from benchmarks.peers.search_server import serve
 
 BATCH_TOKENS = 2048
 
 
-def main() -> None:
-    """Load the model and serve."""
-    translator = ctranslate2.Translator(sys.argv[1], inter_threads=1, intra_threads=int(sys.argv[2]))
+def load(model: str, threads: str) -> Callable[[list[str], int, int], int]:
+    """Load a model folder, for so many threads."""
+    translator = ctranslate2.Translator(model, inter_threads=1, intra_threads=int(threads))
 
     def translate(sentences: list[str], steps: int, beam: int) -> int:
         found = translator.translate_batch(
@@ -29,8 +24,4 @@ def main() -> None:
         )
         return sum(len(one.hypotheses[0]) for one in found)
 
-    serve(translate, computes=translator.compute_type)
-
-
-if __name__ == "__main__":
-    main()
+    return translate

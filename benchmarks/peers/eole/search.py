@@ -1,21 +1,16 @@
-"""eole in `translation_speed.py`: its model folder. Runs in its environment."""
+"""eole in `translation_speed.py`."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+from collections.abc import Callable
 
 from eole.config.run import PredictConfig
 from eole.inference_engine import InferenceEnginePY
 
-sys.path.insert(0, str(Path(__file__).parents[3]))
 
-from benchmarks.peers.search_server import serve
-
-
-def main() -> None:
-    """Load the model and serve."""
-    config = PredictConfig(model_path=[sys.argv[1]], src="-", batch_type="sents", gpu_ranks=[])
+def load(model: str) -> Callable[[list[str], int, int], int]:
+    """Load a model folder."""
+    config = PredictConfig(model_path=[model], src="-", batch_type="sents", gpu_ranks=[])
     engine = InferenceEnginePY(config)
 
     def translate(sentences: list[str], steps: int, beam: int) -> int:
@@ -24,8 +19,4 @@ def main() -> None:
         _, _, found = engine.infer_list(sentences, settings=exactly)
         return sum(len(best.split()) for best, *_ in found)
 
-    serve(translate)
-
-
-if __name__ == "__main__":
-    main()
+    return translate

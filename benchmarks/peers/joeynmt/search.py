@@ -1,22 +1,18 @@
-"""JoeyNMT in `translation_speed.py`: its settings file. Runs in its environment."""
+"""JoeyNMT in `translation_speed.py`."""
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from joeynmt.config import load_config, parse_global_args
 from joeynmt.prediction import prepare
 from joeynmt.search import search
 
-sys.path.insert(0, str(Path(__file__).parents[3]))
 
-from benchmarks.peers.search_server import serve
-
-
-def main() -> None:
-    """Load the model and serve."""
-    arguments = parse_global_args(load_config(Path(sys.argv[1])), rank=0, mode="translate")
+def load(settings: str) -> Callable[[list[str], int, int], int]:
+    """Load the model of a file of settings."""
+    arguments = parse_global_args(load_config(Path(settings)), rank=0, mode="translate")
     model, _, _, data = prepare(arguments, rank=0, mode="translate")
     model.eval()
 
@@ -48,8 +44,4 @@ def main() -> None:
             words += sum(map(len, model.trg_vocab.arrays_to_sentences(arrays=found, cut_at_eos=True)))
         return words
 
-    serve(translate)
-
-
-if __name__ == "__main__":
-    main()
+    return translate

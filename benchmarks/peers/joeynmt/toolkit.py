@@ -23,12 +23,22 @@ def words_of(language: str, vocabulary: str, longest: int) -> dict[str, Any]:
     }
 
 
-def settings(task: Task, output: Path, mode: str) -> dict[str, Any]:
-    """Its settings for a task."""
+def settings(folder: Path, train: str, dev: str, sides: tuple[dict[str, Any], dict[str, Any]]) -> dict[str, Any]:
+    """The settings of all models, trained in a folder on the text of these files."""
+    return {
+        "name": "model",
+        "joeynmt_version": VERSION,
+        "model_dir": str(folder / "model"),
+        "use_cuda": False,
+        "random_seed": 1,
+        "data": {"train": train, "dev": dev, "dataset_type": "plain", "src": sides[0], "trg": sides[1]},
+        "testing": {"beam_size": 5, "beam_alpha": 1.0, "n_best": 1, "max_output_length": 100},
+        "training": {"epochs": 100_000, "overwrite": True, "print_valid_sents": [0], "keep_best_ckpts": 1},
+    }
 
-    def side(language: str) -> dict[str, Any]:
-        return words_of(language, f"{task.text}/joey.{language}.vocab", 60)
 
+def speed_settings(task: Task, output: Path, mode: str) -> dict[str, Any]:
+    """The settings for a task."""
     recurrent = {
         "type": "recurrent",
         "rnn_type": "gru",
@@ -38,39 +48,26 @@ def settings(task: Task, output: Path, mode: str) -> dict[str, Any]:
         "dropout": 0.0,
     }
     attending = {"hidden_dropout": 0.0, "input_feeding": True, "init_hidden": "bridge", "attention": "bahdanau"}
+    source, target = (words_of(language, f"{task.text}/joey.{language}.vocab", 60) for language in ("en", "fr"))
+    shared = settings(output, f"{task.text}/{mode or 'train'}", f"{task.text}/dev", (source, target))
+    training = {
+        "optimizer": "adadelta",
+        "learning_rate": 1.0,
+        "learning_rate_min": 0.0001,
+        # Its "plateau" passes PyTorch an argument that it no longer takes.
+        "scheduling": "exponential",
+        "decrease_factor": 0.99,
+        "clip_grad_norm": 1.0,
+        "batch_size": task.batch,
+        "batch_type": "sentence",
+        "updates": task.updates,
+        "validation_freq": 100_000,
+        "logging_freq": 1,
+        "shuffle": not mode,
+    }
     return {
-        "name": "speed",
-        "joeynmt_version": VERSION,
-        "model_dir": str(output / "model"),
-        "use_cuda": False,
-        "random_seed": 1,
-        "data": {
-            "train": f"{task.text}/{mode or 'train'}",
-            "dev": f"{task.text}/dev",
-            "dataset_type": "plain",
-            "src": side("en"),
-            "trg": side("fr"),
-        },
-        "testing": {"beam_size": 5, "beam_alpha": 1.0, "n_best": 1, "max_output_length": 100},
-        "training": {
-            "optimizer": "adadelta",
-            "learning_rate": 1.0,
-            "learning_rate_min": 0.0001,
-            # Its "plateau" passes PyTorch an argument that it no longer takes.
-            "scheduling": "exponential",
-            "decrease_factor": 0.99,
-            "clip_grad_norm": 1.0,
-            "batch_size": task.batch,
-            "batch_type": "sentence",
-            "epochs": 1000,
-            "updates": task.updates,
-            "validation_freq": 100_000,
-            "logging_freq": 1,
-            "overwrite": True,
-            "shuffle": not mode,
-            "print_valid_sents": [0],
-            "keep_best_ckpts": 1,
-        },
+        **shared,
+        "training": {**shared["training"], **training},
         "model": {"encoder": {**recurrent, "bidirectional": True}, "decoder": {**recurrent, **attending}},
     }
 
@@ -91,7 +88,7 @@ JOEYNMT = Toolkit(
         *("portalocker", "packaging", "pandas", "sacremoses", "importlib-metadata"),
     ),
     modes={"": "fp32", "sorted": "fp32"},
-    settings=settings,
+    settings=speed_settings,
     command=lambda python, file: [python, "-m", "joeynmt", "train", file, "--skip-test"],
     words=words,
     trained="settings.yaml",

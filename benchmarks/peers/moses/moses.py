@@ -15,6 +15,7 @@ monolingual text.
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -51,58 +52,30 @@ _ESCAPES = (
 )
 
 
-@dataclass(frozen=True)
-class Installation:
-    """The programs of Moses and of a word aligner."""
-
-    decoder: Path
-    train: Path
-    tune: Path
-    estimate_lm: Path
-    pack_lm: Path
-    aligner: Path
-    """The folder of `mgiza` or `GIZA++`, and of `mkcls`."""
-
-    @property
-    def is_mgiza(self) -> bool:
-        """Whether the aligner is MGIZA, the multi-threaded one."""
-        return (self.aligner / "mgiza").exists()
+PROGRAMS = {
+    "decoder": "bin/moses",
+    "estimate": "bin/lmplz",
+    "pack": "bin/build_binary",
+    "train": "scripts/training/train-model.perl",
+    "tune": "scripts/training/mert-moses.pl",
+}
+ALIGNERS = ("training-tools", "tools", "bin")
+"""Where a word aligner may be."""
 
 
-def find_moses(folder: Path) -> Installation:
-    """Find the programs in the folder of a Moses; RnnsearchError names the first one that is missing."""
+def find_moses(folder: Path) -> dict[str, Path]:
+    """`PROGRAMS` and the `aligner`, in the folder of a Moses; RnnsearchError names the first one that is missing."""
     folder = folder.resolve()
-    aligners = [folder / name for name in ("training-tools", "tools", "bin")]
-    found = Installation(
-        decoder=folder / "bin" / "moses",
-        train=folder / "scripts" / "training" / "train-model.perl",
-        tune=folder / "scripts" / "training" / "mert-moses.pl",
-        estimate_lm=folder / "bin" / "lmplz",
-        pack_lm=folder / "bin" / "build_binary",
-        aligner=next(
-            (place for place in aligners if (place / "mgiza").exists() or (place / "GIZA++").exists()), aligners[0]
-        ),
-    )
-    needed = [found.decoder, found.train, found.tune, found.estimate_lm, found.pack_lm]
-    aligner = found.aligner / ("mgiza" if found.is_mgiza else "GIZA++")
-    for program in [*needed, aligner, found.aligner / "mkcls"]:
+    aligners = [folder / place / name for place in ALIGNERS for name in ("mgiza", "GIZA++")]
+    aligner = next((program for program in aligners if program.exists()), folder / ALIGNERS[0] / "GIZA++")
+    programs = {name: folder / place for name, place in PROGRAMS.items()} | {"aligner": aligner}
+    for program in (*programs.values(), aligner.with_name("mkcls")):
         if not program.exists():
             raise RnnsearchError(
                 f"{folder}: the Moses there is incomplete: {program} is missing; give the folder in which Moses was built, "
-                f"with its word aligner in {aligners[0].name}/"
+                f"with its word aligner in {ALIGNERS[0]}/"
             )
-    return found
-
-
-@dataclass(frozen=True)
-class Text:
-    """A parallel text; line n of a target file is the translation of line n of its source file."""
-
-    source: Sequence[Path]
-    target: Sequence[Path]
-    valid_source: Path
-    valid_target: Path
-    test_source: Path
+    return programs
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -116,56 +89,58 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--test-source", type=Path, required=True, help="the text to translate")
     parser.add_argument("--work", type=Path, required=True, help="the folder in which Moses works")
     given = parser.parse_args(arguments)
-    text = Text(given.source, given.target, given.valid_source, given.valid_target, given.test_source)
     try:
-        run_moses(find_moses(given.moses), text, given.work, given.output)
+        run_moses(find_moses(given.moses), given)
     except RnnsearchError as error:
         parser.exit(2, f"moses.py: {error}\n")
 
 
-def run_moses(moses: Installation, text: Text, folder: Path, output: Path) -> None:
-    """Train, tune and decode in `folder`, and write the detokenised translations of the test set to `output`."""
-    folder = folder.resolve()
+def run_moses(moses: dict[str, Path], text: argparse.Namespace) -> None:
+    """Train, tune and decode in `work`, and write the detokenised translations of the test set to `output`."""
+    folder, threads = text.work.resolve(), str(os.cpu_count() or 1)
     source, target = _tokenizer(text.source[0]), _tokenizer(text.target[0])
-    names = [f"{name}.{side}" for name in ("train", "dev") for side in ("source", "target")]
-    train_source, train_target, dev_source, dev_target = (folder / name for name in names)
-    threads = str(os.cpu_count() or 1)
+    train_source, train_target, dev_source, dev_target, test_source = (
+        folder / name for name in ("train.source", "train.target", "dev.source", "dev.target", "test.source")
+    )
     if not train_target.exists():
         print("Tokenising")
-        _write_lines(folder / "test.source", _tokenized([source], ((line,) for line in read_lines(text.test_source))))
-        _write_lines(dev_source, _tokenized([source], ((line,) for line in read_lines(text.valid_source))))
-        _write_lines(dev_target, _tokenized([target], ((line,) for line in read_lines(text.valid_target))))
-        _write_pairs(train_source, train_target, source, target, text)
+        for tokenizer, path, written in (
+            (source, text.test_source, test_source),
+            (source, text.valid_source, dev_source),
+            (target, text.valid_target, dev_target),
+        ):
+            rows = _tokenized([tokenizer], ((line,) for line in read_lines(path)))
+            write_text(written, "".join(_escaped(words) for (words,) in rows))
+        _write_pairs((train_source, train_target), (source, target), read_pairs(text.source, text.target))
     lm = folder / "lm.bin"
     if not lm.exists():
         print("Estimating the language model")
         arpa = folder / "lm.arpa"
-        _run(folder, moses.estimate_lm, "-o", _LM_ORDER, "--discount_fallback", "--text", train_target, "--arpa", arpa)
+        options = ("--discount_fallback", "--text", train_target, "--arpa", arpa)
+        _run(folder, moses["estimate"], "-o", _LM_ORDER, *options)
         with atomic_write(lm) as temporary:
-            _run(folder, moses.pack_lm, arpa, temporary)
+            _run(folder, moses["pack"], arpa, temporary)
     model = folder / "model" / "moses.ini"
     if not model.exists():
         print("Aligning words and extracting phrases")
         _run(
             folder,
-            *(moses.train, "-root-dir", folder, "-corpus", folder / "train", "-f", "source", "-e", "target"),
+            *(moses["train"], "-root-dir", folder, "-corpus", folder / "train", "-f", "source", "-e", "target"),
             *("-alignment", "grow-diag-final-and", "-reordering", "msd-bidirectional-fe"),
-            *("-lm", f"0:{_LM_ORDER}:{lm}:8", "-external-bin-dir", moses.aligner, "-cores", threads),
-            *(("-mgiza", "-mgiza-cpus", threads) if moses.is_mgiza else ()),
+            *("-lm", f"0:{_LM_ORDER}:{lm}:8", "-external-bin-dir", moses["aligner"].parent, "-cores", threads),
+            *(("-mgiza", "-mgiza-cpus", threads) if moses["aligner"].name == "mgiza" else ()),
         )
     tuned = folder / "tuning" / "moses.ini"
     if not tuned.exists():
         print("Tuning on the development set")
         shutil.rmtree(tuned.parent, ignore_errors=True)  # an interrupted tuning cannot be continued
-        _run(
-            folder,
-            *(moses.tune, dev_source, dev_target, moses.decoder, model, "--mertdir", moses.decoder.parent),
-            *("--working-dir", tuned.parent, "--decoder-flags", f"-threads {threads}"),
-        )
+        decoder = moses["decoder"]
+        folders = ("--mertdir", decoder.parent, "--working-dir", tuned.parent, "--decoder-flags", f"-threads {threads}")
+        _run(folder, moses["tune"], dev_source, dev_target, decoder, model, *folders)
     print("Translating the test set")
-    decoded = _run(folder, moses.decoder, "-f", tuned, "-threads", threads, input_file=folder / "test.source")
+    decoded = _run(folder, moses["decoder"], "-f", tuned, "-threads", threads, input_file=test_source)
     lines = decoded.removesuffix("\n").split("\n")
-    write_text(output, "".join(target.detokenize(_unescape(line).split()) + "\n" for line in lines))
+    write_text(text.output, "".join(target.detokenize(_unescape(line).split()) + "\n" for line in lines))
 
 
 def _tokenizer(file: Path) -> Tokenizer:
@@ -192,23 +167,21 @@ def _tokenized(tokenizers: Sequence[Tokenizer], rows: Iterable[tuple[str, ...]])
             yield from words
 
 
-def _write_pairs(source_path: Path, target_path: Path, source: Tokenizer, target: Tokenizer, text: Text) -> None:
+def _write_pairs(
+    paths: tuple[Path, Path], tokenizers: tuple[Tokenizer, Tokenizer], pairs: Iterable[tuple[str, str]]
+) -> None:
     """Write the training pairs; the target's file appears only once both are complete."""
     cleaner = Cleaner(DataConfig(max_length=MAX_LENGTH))
     with (
-        atomic_write(target_path) as target_part,
-        atomic_write(source_path) as source_part,
+        atomic_write(paths[1]) as target_part,
+        atomic_write(paths[0]) as source_part,
         source_part.open("w", encoding="utf-8", newline="\n") as source_file,
         target_part.open("w", encoding="utf-8", newline="\n") as target_file,
     ):
-        for source_words, target_words in _tokenized([source, target], read_pairs(text.source, text.target)):
+        for source_words, target_words in _tokenized(tokenizers, pairs):
             if cleaner.keep(source_words, target_words):
                 source_file.write(_escaped(source_words))
                 target_file.write(_escaped(target_words))
-
-
-def _write_lines(path: Path, rows: Iterable[list[list[str]]]) -> None:
-    write_text(path, "".join(_escaped(words) for (words,) in rows))
 
 
 def _escaped(words: Sequence[str]) -> str:

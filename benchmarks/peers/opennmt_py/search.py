@@ -1,25 +1,20 @@
-"""OpenNMT-py in `translation_speed.py`: its model file. Runs in its environment."""
+"""OpenNMT-py in `translation_speed.py`."""
 
 from __future__ import annotations
 
 import os
-import sys
-from pathlib import Path
+from collections.abc import Callable
 
 from onmt.inference_engine import InferenceEnginePY
 from onmt.opts import translate_opts
 from onmt.utils.parse import ArgumentParser
 
-sys.path.insert(0, str(Path(__file__).parents[3]))
 
-from benchmarks.peers.search_server import serve
-
-
-def main() -> None:
-    """Load the model and serve."""
+def load(model: str) -> Callable[[list[str], int, int], int]:
+    """Load a model file."""
     parser = ArgumentParser()
     translate_opts(parser)
-    options = parser.parse_args(["-model", sys.argv[1], "-src", "-", "-output", os.devnull])
+    options = parser.parse_args(["-model", model, "-src", "-", "-output", os.devnull])
     ArgumentParser.validate_translate_opts(options)
     ArgumentParser._get_all_transform_translate(options)
     ArgumentParser._validate_transforms_opts(options)
@@ -33,8 +28,4 @@ def main() -> None:
         _, found = engine.infer_list(sentences)
         return sum(len(best.split()) for best, *_ in found)
 
-    serve(translate)
-
-
-if __name__ == "__main__":
-    main()
+    return translate

@@ -7,17 +7,26 @@ import sys
 from pathlib import Path
 
 from benchmarks.lib.speed_text import Size, text_system
-from benchmarks.lib.training import SCRIPT
 from benchmarks.peers.toolkit import Step, Task, timed
 from rnnsearch.config import SearchConfig
 from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import System, save_settings, save_weights
 from rnnsearch.translation.lexicon import Lexicon
 
+REPOSITORY = Path(__file__).parents[3]
 
-def train_ours(task: Task, mode: dict[str, str], threads: int) -> list[Step]:
-    """Train ours, and time its updates."""
-    command = [sys.executable, SCRIPT, "--text", task.text, "--size", task.size_name, "--updates", task.updates]
+
+def train_ours(task: Task, mode: dict[str, str], threads: int, version: Path = REPOSITORY) -> list[Step]:
+    """Train this version, or that of another checkout, and time its updates."""
+    command = [
+        *_program(version, "rnnsearch/training.py"),
+        "--text",
+        task.text,
+        "--size",
+        task.size_name,
+        "--updates",
+        task.updates,
+    ]
     settings = {"batch_size": task.batch, "pool_batches": task.pairs // task.batch, **mode}
     for key, value in settings.items():
         command += ["--set", f"training.{key}={value}"]
@@ -28,9 +37,14 @@ def train_ours(task: Task, mode: dict[str, str], threads: int) -> list[Step]:
     return timed(command, words, threads)
 
 
-def search_command(model: Path, mode: dict[str, str]) -> list[object]:
-    """The command that serves translations by a model."""
-    return [sys.executable, SCRIPT.with_name("search.py"), model, *(f"{key}={value}" for key, value in mode.items())]
+def search_command(model: Path, mode: dict[str, str], version: Path = REPOSITORY) -> list[object]:
+    """The command that serves translations by a model, of this version or of another checkout."""
+    return [*_program(version, "search_server.py"), "rnnsearch", model, *(f"{key}={value}" for key, value in mode.items())]
+
+
+def _program(version: Path, script: str) -> list[object]:
+    """The command line of a script of the peers in a checkout, which imports what is there."""
+    return ["env", f"PYTHONPATH={version / 'src'}", sys.executable, version / "benchmarks" / "peers" / script]
 
 
 def write_random_model(text: Path, size: Size, model: Path, frequent: int) -> None:

@@ -77,7 +77,7 @@ CATALOGUE: dict[str, str] = {
     **UNIT, **ENCODER, **INITIAL_STATE, **ENERGIES, **WEIGHTS, **CONTEXT, **READOUT, **DISTRIBUTION, **LOGARITHMS,
     **STEP, **SENTENCE, **LOSS, **CLIPPING,
 }  # fmt: skip
-"""What each deviation is, in words that follow "if"."""
+"""A description of each deviation, as the rest of a sentence that begins with "if"."""
 
 _STEP_ONLY = [*ENERGIES, *WEIGHTS, *CONTEXT, *READOUT, *DISTRIBUTION, *STEP]
 _OF_SENTENCE = [
@@ -115,7 +115,7 @@ _ALTERNATIVES = (
     {*LOSS},
     {*CLIPPING},
 )
-"""Deviations that change the same thing, so that an implementation has at most one of them."""
+"""Groups of deviations that exclude each other, because they change the same term of an equation."""
 
 
 def together(one: str, other: str) -> bool:
@@ -125,6 +125,6 @@ def together(one: str, other: str) -> bool:
 
 
 def described(deviation: str) -> str:
-    """Return what a deviation is; `name@side` is one of the encoder or of the decoder alone."""
+    """Return the description of a deviation; `name@side` is a deviation of the encoder or of the decoder alone."""
     name, _, side = deviation.partition("@")
     return CATALOGUE[name] + (f", in the {side} alone" if side else "")

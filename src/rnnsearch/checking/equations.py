@@ -1,4 +1,4 @@
-"""The equations that `rnnsearch check` asks for: what each function is given, what it returns, and example inputs."""
+"""The equations that `rnnsearch check` compares: the arguments and results of each function, and example inputs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ WEIGHTS = {
 
 @dataclass(frozen=True)
 class Equation:
-    """A function that may be in the file of a student, and the equation that it computes."""
+    """An equation of the paper, and the function in a student's file that computes it."""
 
     name: str
     arguments: tuple[str, ...]
@@ -52,9 +52,9 @@ class Equation:
     place: str
     returns: str
     axes: tuple[str, ...]
-    """What the axes of the first result are, for telling where a difference begins."""
+    """The names of the axes of the first result, for messages that say where a difference begins."""
     results: tuple[str, ...] = ("",)
-    """The names of the results; without any, they are those of the weights."""
+    """The names of the results; if empty, the results have the names of the weights."""
     tolerance: float = 1e-9
 
 
@@ -106,7 +106,7 @@ EQUATIONS = (
         1e-5,  # torch.nn.utils.clip_grad_norm_ adds 1e-6 to the norm
     ),
 )  # fmt: skip
-"""In the order in which they build on each other."""
+"""The equations, in the order in which they build on each other."""
 
 Case = dict[str, Array]
 """Inputs by the name of the argument; those of `p` and `g` have names such as `p/W_a`."""
@@ -151,11 +151,11 @@ def group(case: Case, name: str) -> dict[str, Array]:
 
 
 def compute(equation: Equation, case: Case, deviations: frozenset[str]) -> Results:
-    """Return what the paper's equation gives, changed by deviations; for gradients, the derivatives along the directions."""
+    """Return the results of the paper's equation with these deviations; for gradients, the derivatives along directions."""
     paper = Paper(group(case, "p"), deviations)
     if equation.name == "gradients":
-        found = paper.derivatives(group(case, "direction"), *(case[name] for name in _X[1:]))
-        return {name: np.array(value) for name, value in found.items()}
+        slopes = paper.derivatives(group(case, "direction"), *(case[name] for name in _X[1:]))
+        return {name: np.array(value) for name, value in slopes.items()}
     arguments = {**case, "p": paper.p}
     if equation.name == "clip":
         return paper.clip(group(case, "g"), float(case["limit"]))
@@ -165,7 +165,7 @@ def compute(equation: Equation, case: Case, deviations: frozenset[str]) -> Resul
 
 
 def prepared(equation: Equation, case: Case, results: Mapping[str, Array]) -> Results:
-    """Return results as they are compared: annotations without those of padding, gradients along the directions."""
+    """Prepare results for the comparison: clear annotations of padding, and turn gradients into directional derivatives."""
     if equation.name == "encoder":
         return {name: np.where(case["mask"][..., None], value, 0) for name, value in results.items()}
     if equation.name == "gradients":

@@ -17,19 +17,19 @@ from rnnsearch.checking.report import Finding, Report
 from rnnsearch.checking.run import Failure, call, run
 
 _TOLERANCES = {4: 1e-4, 2: 1e-1}
-"""The difference that rounding may make in numbers of less than float64, by their bytes."""
+"""The tolerance for rounding in floating-point types smaller than float64, by their size in bytes."""
 
 
 Given = Path | str | Callable[..., Any] | Sequence[Callable[..., Any]]
-"""What can be checked: a Python file, a function, or several functions."""
+"""An implementation to check: a Python file, a function, or several functions."""
 
 
 def check(given: Given, seed: int = 1, timeout: float = 60.0) -> Report:
-    """Compare the functions in a Python file, or those that are given, with the equations of the paper.
+    """Compare the functions in a Python file, or functions of this process, with the equations of the paper.
 
-    A file is run in a process of its own, which may take `timeout` seconds; if it is ended in a function, another process
-    goes on with those after it. Weights and inputs are drawn with `seed`. Functions that are not in the file are left out;
-    `rnnsearch check --template numpy` prints a file with all of them.
+    A file runs in a process of its own with a time limit of `timeout` seconds. If this process ends inside a function,
+    another process continues with the next function. Weights and inputs are drawn with `seed`. Functions that the file
+    lacks are skipped; `rnnsearch check --template numpy` prints a file with all of them.
 
     Functions are called in this process, as a notebook needs it: with NumPy arrays, and without a limit of time.
 
@@ -44,7 +44,7 @@ def check(given: Given, seed: int = 1, timeout: float = 60.0) -> Report:
 
 
 class Examiner:
-    """Compares results with the paper's for one case, and remembers what was computed and found."""
+    """Compares results with those of the paper for one case, and caches the paper's results and the explanations."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -52,37 +52,38 @@ class Examiner:
         self._found: dict[str, frozenset[str]] = {}
 
     def examine(self, outcomes: Mapping[str, Results | Failure]) -> list[Finding]:
-        """Return a finding for each equation, from what the student's functions gave."""
+        """Return a finding for each equation, from the outcomes of the student's functions."""
         return [self._finding(equation, outcomes.get(equation.name, Failure("", absent=True))) for equation in EQUATIONS]
 
     def _finding(self, equation: Equation, outcome: Results | Failure) -> Finding:
-        found = Finding(equation.name, equation.formula, equation.place, "differs")
+        finding = Finding(equation.name, equation.formula, equation.place, "differs")
         if isinstance(outcome, Failure):
             if outcome.absent:
-                return replace(found, outcome="not there")
-            return replace(found, outcome="fails", where=outcome.error, lines=outcome.lines)
+                return replace(finding, outcome="not there")
+            return replace(finding, outcome="fails", where=outcome.error, lines=outcome.lines)
         paper = self.paper(equation, frozenset())
         refusal, results = self._usable(equation, outcome, paper)
         if refusal:
-            return replace(found, where=refusal, deviations=self.explain(equation, results) if results else [])
+            return replace(finding, where=refusal, deviations=self.explain(equation, results) if results else [])
         if _agree(equation, results, paper):
             self._found[equation.name] = frozenset()
-            return replace(found, outcome="agrees")
+            return replace(finding, outcome="agrees")
         where, difference = _begins(equation, results, paper)
-        found = replace(found, where=where, difference=difference, deviations=self.explain(equation, results))
-        if found.deviations:
-            self._found[equation.name] = found.deviations[0]
-            return found
-        return replace(found, advice=_advice(equation, results, paper, difference))
+        finding = replace(finding, where=where, difference=difference, deviations=self.explain(equation, results))
+        if finding.deviations:
+            self._found[equation.name] = finding.deviations[0]
+            return finding
+        return replace(finding, advice=_advice(equation, results, paper, difference))
 
     def explain(self, equation: Equation, results: Results) -> list[frozenset[str]]:
-        """Return the deviations under which the paper's equation gives these results: those found already, one, or two.
+        """Return the sets of deviations with which the paper's equation has these results.
 
-        Several such sets give the same results, and the results cannot tell which one it is.
+        The sets that explain other equations are tried first, then single deviations, then pairs of them, then the first
+        sets with one more deviation. If several sets are returned, the results cannot tell them apart.
         """
         names = OF_EQUATION[equation.name]
         known = self._known(names)
-        if equation.name == "gradients":  # each costs a pass for each weight
+        if equation.name == "gradients":  # each candidate costs a forward pass for each weight
             known += [each for each in (self._found.get("loss"),) if each]
         singles = [frozenset({name}) for name in names]
         pairs = [frozenset(pair) for pair in combinations(names, 2) if together(*pair)]
@@ -94,7 +95,7 @@ class Examiner:
         return []
 
     def _known(self, names: list[str]) -> list[frozenset[str]]:
-        """Return what was found in other equations, once for all gated units and once for those of the side where it was."""
+        """Return the deviations that explain other equations, once for all gated units and once for those of one side."""
         everywhere, sided = set(), set()
         for equation, deviations in self._found.items():
             side = {"gated_unit": "decoder", "decoder_step": "decoder", "encoder": "encoder"}.get(equation)
@@ -104,7 +105,7 @@ class Examiner:
         return [each for each in (frozenset(everywhere & set(names)), frozenset(sided & set(names))) if each]
 
     def paper(self, equation: Equation, deviations: frozenset[str]) -> Results:
-        """Return what the paper's equation gives for this case, changed by deviations."""
+        """Return the results of the paper's equation for this case, with these deviations."""
         key = equation.name, deviations
         if key not in self._computed:
             with np.errstate(all="ignore"):
@@ -112,7 +113,7 @@ class Examiner:
         return self._computed[key]
 
     def _usable(self, equation: Equation, outcome: Results, paper: Results) -> tuple[str | None, Results]:
-        """Return why results cannot be compared, or None; and the results under the names of the paper's."""
+        """Return the reason why results cannot be compared, or None, and the results under the paper's names."""
         if equation.results:
             theirs = [""] if len(equation.results) == 1 else [str(number) for number in range(len(equation.results))]
             if set(outcome) != set(theirs):
@@ -155,7 +156,7 @@ def _agree(equation: Equation, results: Results, paper: Results) -> bool:
 
 
 def _begins(equation: Equation, results: Results, paper: Results) -> tuple[str, float]:
-    """Return where results begin to differ, and the largest difference."""
+    """Return the first position where the results differ, and the largest difference."""
     largest = max(float(np.abs(results[name] - expected).max()) for name, expected in paper.items())
     for name, expected in paper.items():
         apart = np.abs(results[name] - expected) > _tolerance(equation, results[name], expected)
@@ -171,7 +172,7 @@ def _begins(equation: Equation, results: Results, paper: Results) -> tuple[str, 
 
 
 def _advice(equation: Equation, results: Results, paper: Results, difference: float) -> str:
-    """Return what a difference that no deviation explains may come from."""
+    """Return the possible causes of a difference that no deviation explains."""
     if difference < 1e-4:
         return "the difference is that of rounding: compute in float64 throughout"
     if equation.name == "gradients":

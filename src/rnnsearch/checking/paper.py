@@ -114,7 +114,7 @@ class Paper:
         return keys + self.p["b_a"] if self.has("energy-bias") else keys
 
     def energies_of_keys(self, s: Array, keys: Array) -> Array:
-        """Return the energies (B, Tx) for what `keys` has returned."""
+        """Return the energies (B, Tx) from the keys U_a h_j (B, Tx, n') that `keys` has returned."""
         query = (s @ self.p["W_a"].T)[:, None]
         if self.has("energy-dot-product"):
             return (query * keys).sum(-1)
@@ -240,11 +240,11 @@ class Paper:
     ) -> dict[str, float]:
         """Return d loss(X + ε · direction)/dε at 0 for each tensor X; zero for one that the loss does not read."""
         step = 1e-30
-        found = {}
+        slopes = {}
         for name, direction in directions.items():
             moved = Paper({**self.p, name: self.p[name] + 1j * step * direction}, self.deviations)
-            found[name] = float(np.imag(moved.loss(x, mask, y, y_mask))) / step
-        return found
+            slopes[name] = float(np.imag(moved.loss(x, mask, y, y_mask))) / step
+        return slopes
 
 
 def _sigmoid(x: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What `rnnsearch check` has found, as a table, as JSON, and as JUnit XML."""
+"""The report of `rnnsearch check`, as a table, as JSON, and as JUnit XML."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from rnnsearch.errors import printable
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found about one equation."""
+    """The result of the comparison for one equation."""
 
     equation: str
     formula: str
     place: str
-    """Where the equation stands in the paper."""
+    """The section of the paper that has the equation."""
     outcome: Literal["agrees", "differs", "fails", "not there"]
     where: str = ""
-    """Where the results begin to differ, or what went wrong."""
+    """The first position where the results differ, or a description of the error."""
     difference: float | None = None
     """The largest absolute difference."""
     deviations: list[frozenset[str]] = field(default_factory=list)
@@ -54,17 +54,17 @@ class Report:
 
     @property
     def agrees(self) -> bool:
-        """Whether at least one equation is there, and all that are there agree."""
+        """Whether the file implements at least one equation, and all equations that it implements agree."""
         outcomes = {finding.outcome for finding in self.findings} - {"not there"}
         return outcomes == {"agrees"}
 
     @property
     def first(self) -> Finding | None:
-        """The first equation that is there and does not agree."""
+        """The first equation that the file implements and that does not agree."""
         return next((finding for finding in self.findings if finding.outcome in ("differs", "fails")), None)
 
     def __str__(self) -> str:
-        """The findings about the equations that are there, a line for each, and why they differ."""
+        """Return a line for each equation that the file implements, and the explanation of each difference."""
         there = [finding for finding in self.findings if finding.outcome != "not there"]
         lines = [": ".join(filter(None, [f"{one.equation} {one.verdict}", one.where, one.explanation])) for one in there]
         return "\n".join(lines or [f"{self.file}: still to be written"])
@@ -78,7 +78,7 @@ class Report:
         return {"file": self.file, "seed": self.seed, "agrees": self.agrees, "findings": findings}
 
     def to_junit(self) -> str:
-        """Return the report as JUnit XML, a test case for each equation; one that is not there is skipped."""
+        """Return the report as JUnit XML, with a test case for each equation; those that the file lacks are skipped."""
         outcomes = [finding.outcome for finding in self.findings]
         counts = {
             "tests": len(outcomes), "failures": outcomes.count("differs"),

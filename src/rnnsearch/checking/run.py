@@ -21,17 +21,17 @@ from rnnsearch.errors import RnnsearchError
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a function gave no results."""
+    """The reason why a function has no results."""
 
     error: str
     lines: list[str] = field(default_factory=list)
     """The lines of the student's own files that led to an exception."""
     absent: bool = False
-    """Whether the function is not there, or not written yet."""
+    """Whether the file lacks the function, or the function is not written yet."""
 
 
 def run(file: Path, case: Case, timeout: float) -> dict[str, Results | Failure]:
-    """Return what each function of the file gave; a function that ends its process does not stop those after it."""
+    """Return the outcome of each function of the file; the next functions run even if one of them ends its process."""
     if not file.is_file():
         raise RnnsearchError(f"{file}: there is no such file; `rnnsearch check --template numpy` prints one to begin with")
     waiting = [equation.name for equation in EQUATIONS]
@@ -68,7 +68,7 @@ def run(file: Path, case: Case, timeout: float) -> dict[str, Results | Failure]:
 
 
 def call(functions: Sequence[Callable[..., Any]], case: Case) -> dict[str, Results | Failure]:
-    """Return what functions of this process give for NumPy arrays; what they raise goes to the caller.
+    """Call functions of this process with NumPy arrays, and return their results; their exceptions are not caught.
 
     Raises RnnsearchError for a function that has the name of no equation.
     """
@@ -96,7 +96,7 @@ def _write_inputs(path: Path, case: Case) -> None:
 
 
 def _outcome(folder: Path, name: str) -> Results | Failure | None:
-    """Return what a function has left: its results, the description of an error, or nothing."""
+    """Read the outcome of a function from its files: its results, the description of an error, or None."""
     if (path := folder / f"{name}.npz").exists():
         with np.load(path, allow_pickle=False) as arrays:
             return dict(arrays)

@@ -20,7 +20,7 @@ import numpy as np
 
 def main(file: str, inputs: str, outputs: str, *functions: str) -> None:
     """Run the functions of the file, one after the other."""
-    os.dup2(2, 1)  # what the file prints is no result
+    os.dup2(2, 1)  # what the file prints goes to standard error
     path, out = Path(file), Path(outputs)
     sys.path.append(str(path.parent))
     try:
@@ -46,7 +46,7 @@ def main(file: str, inputs: str, outputs: str, *functions: str) -> None:
 
 
 class Absent(Exception):
-    """A function is not in the file."""
+    """The file lacks a function."""
 
 
 def results_of(module: Any, name: str, arguments: list[str], inputs: str, torch: Any = None) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def results_of(module: Any, name: str, arguments: list[str], inputs: str, torch:
     if function is None:
         raise Absent
     given: dict[str, Any] = {}
-    for key, array in np.load(inputs).items():  # read again each time: a function may write into what it is given
+    for key, array in np.load(inputs).items():  # read again for each function, which may change its arguments in place
         value: Any = array if torch is None else torch.from_numpy(array)
         if key == "limit":
             value = float(array)
@@ -101,7 +101,7 @@ def _array(value: Any) -> Any:
 
 
 def _described(error: BaseException, file: Path) -> dict[str, Any]:
-    """Return what an exception says, and the lines of the student's own files that led to it."""
+    """Return the message of an exception, and the lines of the student's own files that led to it."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).parent == file.parent]
     lines = [f"{Path(frame.filename).name}:{frame.lineno}: {frame.line}" for frame in own]

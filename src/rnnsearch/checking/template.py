@@ -6,7 +6,7 @@ from rnnsearch.checking.equations import ARGUMENTS, EQUATIONS, WEIGHTS
 
 
 def template(framework: str) -> str:
-    """Return a file with a function for each equation, with the shapes of what it is given; each is still to be written."""
+    """Return a file with an empty function for each equation, with the shapes of its arguments."""
     tensors = "tensors of PyTorch (float64)" if framework == "torch" else "NumPy arrays (float64)"
     lines = [
         '"""The model of Bahdanau, Cho and Bengio (2015), for `rnnsearch check`.', "",

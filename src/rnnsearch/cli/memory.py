@@ -49,17 +49,22 @@ def _store(memory: Memory, files: list[Path], languages: str | None) -> None:
     """Store the pairs of files, and say how many there were."""
     from rnnsearch.config import DataConfig
     from rnnsearch.data.prepare import with_languages
-    from rnnsearch.data.read import read_pairs
+    from rnnsearch.data.read import one_language, read_only_once, read_pairs
     from rnnsearch.formats.languages import parse_languages, primary
     from rnnsearch.memory import MOST_CHARACTERS
 
+    for path in files:
+        if not read_only_once(path) and (kind := one_language(path)):
+            raise RnnsearchError(
+                f"{path}: {kind} of one language; a memory takes files with both sides, such as TMX, XLIFF, PO or a table"
+            )
     left, right = (tag or "auto" for tag in parse_languages(languages))
     codes = with_languages(DataConfig(source_language=left, target_language=right), files, files).languages
     source, target = codes
     assert source is not None
     assert target is not None
     stored, left_out = memory.add((primary(source), primary(target)), read_pairs(files, files, codes))
-    print(f"{stored:,} pairs stored", file=sys.stderr)
+    print("1 pair stored" if stored == 1 else f"{stored:,} pairs stored", file=sys.stderr)
     if left_out:
         message = f"{left_out:,} pairs left out, with a side that is empty or has more than {MOST_CHARACTERS:,} characters"
         warnings.warn(RnnsearchWarning(message), stacklevel=2)

@@ -115,8 +115,8 @@ def choose_neighbours(
             chosen.setdefault(_joined(*tokenised), drawn[number])
     if len(chosen) < FEWEST:
         raise RnnsearchError(
-            "cannot choose a development set: hardly any pair differs from all others; give --valid-source and "
-            "--valid-target, or --hold-out N to draw N pairs at random"
+            f"{sources[0]}: cannot choose a development set: hardly any pair differs from all others; give "
+            "--valid-source and --valid-target, or --hold-out N to draw N pairs at random"
         )
     return HeldOut(list(chosen.values()), frozenset(chosen))
 

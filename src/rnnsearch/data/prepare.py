@@ -31,7 +31,7 @@ from rnnsearch.data.prepared import (
     file_checksum,
     open_prepared,
 )
-from rnnsearch.data.read import languages_of_text, read_lines, read_pairs
+from rnnsearch.data.read import kind_of, languages_of_text, read_lines, read_pairs
 from rnnsearch.data.repetitions import Fingerprints
 from rnnsearch.data.word_alignments import Links, parse_gold
 from rnnsearch.data.word_encoder import WordEncoder, word_encoders
@@ -169,8 +169,8 @@ def with_languages(config: DataConfig, sources: Sequence[Path], targets: Sequenc
             languages = of_file  # the other files are read in the same direction
     return replace(
         config,
-        source_language=_language("source", stated[0], sources, config),
-        target_language=_language("target", stated[1], targets, config),
+        source_language=_language("source", stated[0], sources, targets, config),
+        target_language=_language("target", stated[1], targets, sources, config),
     )
 
 
@@ -180,13 +180,25 @@ def without_regions(config: DataConfig) -> DataConfig:
     return replace(config, source_language=source, target_language=target)
 
 
-def _language(side: Literal["source", "target"], stated: set[str | None], files: Sequence[Path], config: DataConfig) -> str:
+def _language(
+    side: Literal["source", "target"],
+    stated: set[str | None],
+    files: Sequence[Path],
+    others: Sequence[Path],
+    config: DataConfig,
+) -> str:
     """Return the language code of one side: the setting or, if that is `auto`, the one that the files state."""
     setting: str = getattr(config, f"{side}_language")
     if setting != "auto":
         return setting
     language = stated.pop() if len(stated) == 1 else None
     if language is None and config.tokenizer == "moses" and getattr(config, f"{side}_units") == "words":
+        both = next((path for path, other in zip(files, others, strict=False) if path == other), None)
+        if both is not None and stated <= {None}:
+            raise RnnsearchError(
+                f"{both}: {kind_of(both)} that does not name its languages; say the source and the target, e.g. "
+                "--languages en,fr"
+            )
         names = ", ".join(path.name for path in files)
         raise RnnsearchError(
             f"cannot tell the language of the {side} from the file name ({names}); "

@@ -132,7 +132,8 @@ class PreparedData:
             lines.append(f"{self.held_out:>12,} held out, in {self.info['held_out']['lines']:,} lines")
         for side, language in (("source", self.source_language), ("target", self.target_language)):
             words, units = self.info[side], self.info["data"].get(f"{side}_units", "words")
-            known = f"the shortlist of {words['vocabulary']:,} covers {words['coverage_percent']:.2f}%"
+            kind = "shortlist" if units == "words" else "vocabulary"
+            known = f"the {kind} of {words['vocabulary']:,} covers {words['coverage_percent']:.2f}%"
             if "pieces" in words:
                 known = f"segmented into {words['pieces']:,} subwords, {words['vocabulary']:,} distinct"
             name = side if language == "auto" else f"{side} ({language})"

@@ -7,16 +7,17 @@ import errno
 import os
 import stat
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import zip_longest
 from pathlib import Path
 
-from rnnsearch.errors import RnnsearchError
+from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.formats.languages import Languages, language_in_name
 from rnnsearch.formats.opening import COMMANDS, DAMAGED, SAMPLE, File, damaged, open_file, opened, unreadable
 from rnnsearch.formats.pairs import languages_of, pairs_of, pairs_of_messages
-from rnnsearch.formats.registry import format_of, message_format_of
+from rnnsearch.formats.registry import document_name_of, format_of, message_format_of
 from rnnsearch.formats.units import Format, Head
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -199,13 +200,7 @@ def read_pairs(
     for source, target in zip(sources, targets, strict=True):
         if source == target:
             with opened(source) as file:
-                head = _head(file, source)
-                format_ = format_of(head)
-                if format_ is None and (one_language := message_format_of(head)):
-                    raise RnnsearchError(
-                        f"{source}: {one_language.name} of one language; give the files of both languages, with --source "
-                        "and --target"
-                    )
+                format_ = _format_of_both(_head(file, source))
                 yield from pairs_of(format_, file, source, languages, tags) if format_ else _table(file, source)
         else:
             yield from _pairs_of_two(source, target, tags)
@@ -246,7 +241,13 @@ def languages_of_text(source: Path, target: Path, languages: Languages = (None, 
     """Return the language codes that a file with both sides or the names of two files state; None if they state none."""
     if source != target:
         return _language_of(source), _language_of(target)
-    format_ = _format_of(source)
+    if read_only_once(source):
+        return None, None
+    with opened(source) as file:
+        head = _head(file, source)
+    if not head.start:
+        raise RnnsearchError(f"{source}: it is empty; there is nothing to read")
+    format_ = _format_of_both(head)
     return (None, None) if format_ is None else languages_of(format_, source, languages)
 
 
@@ -258,6 +259,31 @@ def _language_of(path: Path) -> str | None:
     with opened(path) as file:
         messages = message_format_of(_head(file, path))
     return language_of(path) if messages is None else language_in_name(path)
+
+
+def _format_of_both(head: Head) -> Format | None:
+    """Return the format of a file that is to have both sides; None for a table. Raises RnnsearchError if it has one side."""
+    format_ = format_of(head)
+    if format_ is None and (one := message_format_of(head)):
+        raise RnnsearchError(
+            f"{head.path}: {one.name} of one language; give the file of the other language too, e.g. "
+            f"--source {head.path} --target OTHER{head.path.suffix}"
+        )
+    return format_
+
+
+def one_language(path: Path) -> str | None:
+    """Return the name of the format of a file, if it is one of those with one language in a file."""
+    with opened(path) as file:
+        head = _head(file, path)
+    format_ = None if format_of(head) else message_format_of(head)
+    return None if format_ is None else format_.name
+
+
+def kind_of(path: Path) -> str:
+    """Return what a file with both sides is called in messages."""
+    format_ = _format_of(path)
+    return "a table" if format_ is None else format_.name
 
 
 def _format_of(path: Path) -> Format | None:
@@ -282,8 +308,12 @@ def read_sources(path: Path, languages: Languages = (None, None), tags: bool = F
     """Yield the lines of a text, or the source sides of a file that also has the targets, such as TMX."""
     path = Path(path)
     with opened(path) as file:
-        format_ = format_of(_head(file, path), records=False)
+        head = _head(file, path)
+        format_ = format_of(head, records=False)
         if format_ is None:
+            if document := document_name_of(head):
+                message = f"{path}: its lines are read as plain text; --format {document} translates it as a document"
+                warnings.warn(RnnsearchWarning(message), stacklevel=2)
             yield from _ended(file, path)
         else:
             yield from (source for source, _ in pairs_of(format_, file, path, languages, tags))

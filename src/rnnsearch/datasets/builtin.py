@@ -3,7 +3,7 @@
 The corpus was generated with a small bilingual grammar, which draws a tree at random and expresses it in both languages. The
 languages differ in word order, agreement, elision, negation, clitics and tenses as they do in real text, so a translator has
 to learn these; it can, because the French sentence depends only on the English one. Sentences have 3 to 60 words. Word
-frequencies follow Zipf's law, and rare names are outside any shortlist. No English sentence occurs twice.
+frequencies follow Zipf's law, and rare names are outside any vocabulary of words. No English sentence occurs twice.
 
 The package contains only the sentences, in `builtin.npz.xz`. The grammar, and a description of the file, are in
 `tools/builtin_corpus` in the repository.

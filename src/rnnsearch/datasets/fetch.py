@@ -171,7 +171,7 @@ def _total(content_range: str | None) -> int | None:
 
 @contextmanager
 def _write_errors(path: Path) -> Iterator[None]:
-    """A context that turns an OSError from writing into an RnnsearchError; `complete` retries after other OSErrors."""
+    """Return a context that turns OSErrors from writing into RnnsearchErrors; `complete` retries after other OSErrors."""
     try:
         yield
     except OSError as error:

@@ -191,7 +191,7 @@ def _segments(sgml: bytes, archive: Path) -> bytes:
 
 @contextmanager
 def _damage_errors(archive: Path) -> Iterator[None]:
-    """A context that turns the errors of decompression into DamagedArchive."""
+    """Return a context that turns the errors of decompression into DamagedArchive."""
     try:
         yield
     except _DAMAGED as error:

@@ -233,10 +233,10 @@ def _tags(segments: Sequence[Segment]) -> Right | None:
     systems = segments[0].translations
     right, extra, of = dict.fromkeys(systems, 0), dict.fromkeys(systems, 0), 0
     for one in segments:
-        expected = _places(one.reference)
+        expected = places_of_tags(one.reference)
         of += len(expected)
         for system in systems:
-            actual = _places(one.translations[system])
+            actual = places_of_tags(one.translations[system])
             extra[system] += sum((Counter(tag for tag, *_ in actual) - Counter(tag for tag, *_ in expected)).values())
             for tag, before, after in expected:
                 match = next((each for each in actual if each[0] == tag and (each[1] == before or each[2] == after)), None)
@@ -246,7 +246,7 @@ def _tags(segments: Sequence[Segment]) -> Right | None:
     return Right(of, right, extra) if of else None
 
 
-def _places(text: str) -> list[tuple[str, str, str]]:
+def places_of_tags(text: str) -> list[tuple[str, str, str]]:
     """Return the tags of a text, each with the words before and after it; other tags do not count as words."""
     pieces = re.findall(rf"{_TAG.pattern}|\w+|[^\w\s]", text)
     words = [_END if _TAG.fullmatch(piece) else piece for piece in pieces]

@@ -248,8 +248,8 @@ def make_experiment(
     for the weights, for dropout and for the order of the text. `overrides` (section → key → value) are settings of all
     systems.
 
-    Raises RnnsearchError if `text`, `words`, `in_domain` or `archives` is given and not used, or needed and not given, for
-    `wmt14` with our recipe, and for `overrides` of settings in which the systems differ.
+    Raises RnnsearchError if one of `text`, `words`, `in_domain` and `archives` is missing or superfluous, for `wmt14` with
+    our recipe, and for `overrides` of settings in which the systems differ.
     """
     overrides = overrides or {}
     for section, values in overrides.items():
@@ -317,7 +317,7 @@ def make_experiment(
 
 
 def _sizes_of(preset: str) -> dict[str, dict[str, Any]]:
-    """Return the settings of a preset that are sizes, of the model and of the shortlists; the rest is its recipe."""
+    """Return the settings of a preset that are sizes of the model or of the vocabularies; the others are its recipe."""
     values = PRESETS[preset]
     data = {key: value for key, value in values["data"].items() if key in ("source_words", "target_words")}
     return {"data": data, "model": values["model"]} if preset != "paper" else {}

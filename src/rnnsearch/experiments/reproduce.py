@@ -131,7 +131,7 @@ class Reproduction:
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
-        """A context in which no other process prepares the text in this folder; waits until this is so."""
+        """Return a context in which no other process prepares the text in this folder, after waiting for such processes."""
         path = self.layout.lock
         try:
             lock = acquire_lock(path)

@@ -13,7 +13,7 @@ _SIDES = {
     **dict.fromkeys(("source", "src", "source text", "source_text", "original", "input"), SOURCE),
     **dict.fromkeys(("target", "tgt", "trg", "target text", "target_text", "translation", "reference", "output"), TARGET),
 }
-"""What columns of sources and targets are usually called."""
+"""Usual names of the columns of sources and targets."""
 _NAMES = {
     "arabic": "ar", "bulgarian": "bg", "catalan": "ca", "chinese": "zh", "croatian": "hr", "czech": "cs", "danish": "da",
     "dutch": "nl", "english": "en", "estonian": "et", "finnish": "fi", "french": "fr", "german": "de", "greek": "el",
@@ -22,12 +22,12 @@ _NAMES = {
     "russian": "ru", "slovak": "sk", "slovenian": "sl", "spanish": "es", "swedish": "sv", "turkish": "tr", "ukrainian": "uk",
 }  # fmt: skip
 _RATHER_NUMBERS = ("id", "no")
-"""Codes of languages that are nearly always something else as names of columns."""
+"""Codes of languages that have another meaning in nearly all names of columns."""
 NO_SENTENCES = "without a source and a target"
 
 
 def _language(name: str) -> str | None:
-    """The language, or the side, of a column by its name, such as `en`, `English`, `fr_FR`, `source` or `text_de`."""
+    """Return the language or the side that the name of a column states: `en`, `English`, `fr_FR`, `source` or `text_de`."""
     name = name.strip()
     known = _SIDES.get(name.lower()) or _NAMES.get(name.lower())
     if known or (is_language(name) and name.lower() not in _RATHER_NUMBERS):
@@ -38,7 +38,7 @@ def _language(name: str) -> str | None:
 
 
 def columns_of(names: Sequence[str]) -> dict[int, str] | None:
-    """The languages of those columns that hold sentences, by their numbers; None if these are no names of columns.
+    """Return the languages of the columns with sentences, by the numbers of the columns; None if these are no column names.
 
     Beside a language that is known, a column may have any code of two or three letters, such as `id` and `fur`.
     """
@@ -50,7 +50,7 @@ def columns_of(names: Sequence[str]) -> dict[int, str] | None:
 
 
 def unit_of_row(place: int, row: object) -> Unit:
-    """The unit of an object of JSON or a row of a data set.
+    """Convert a JSON object or a row of a data set to a unit.
 
     Its sentences are under the names of their languages or sides, or in an object `translation` under these names; a list of
     two strings is a source and a target.

@@ -21,7 +21,7 @@ _NEEDS_QUOTES = re.compile(r'(?:^|\t)"(?:[^"]|"")*(?:""|[\t\n])(?:[^"]|"")*"(?=\
 
 
 class _Dialect(NamedTuple):
-    """How the cells of a table are separated."""
+    """The dialect of a table: how its cells are separated."""
 
     separator: str
     quoted: bool
@@ -91,7 +91,7 @@ def _lines(text: io.TextIOWrapper, path: Path) -> Iterator[str]:
 
 
 def _dialect(start: str) -> _Dialect | None:
-    """The dialect of a table that begins so; None if it is no table."""
+    """Return the dialect of a table that begins with this text; None if it is not a table."""
     best: tuple[int, _Dialect] | None = None
     for separator in "\t,;|":
         quoted = separator != "\t" or _quotes_tabs(start)
@@ -118,7 +118,7 @@ def _quotes_tabs(start: str) -> bool:
 
 
 def _rows(start: str, separator: str, quoted: bool) -> list[list[str]]:
-    """The rows of a table that begins so, without the last one, which may be cut off, and without blank lines."""
+    """Return the rows in the beginning of a table, except blank lines and the last row, which may be cut off."""
     reader = csv.reader(
         io.StringIO(start, newline=""), delimiter=separator, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     )

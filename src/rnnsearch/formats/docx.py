@@ -55,7 +55,7 @@ class DocxFile:
         self.slots: list[Slot] = [slot for text in self._texts.values() for slot in text.slots]
 
     def joined(self, translations: Sequence[str]) -> bytes:
-        """The document with these translations in its slots."""
+        """Return the document with these translations in its slots."""
         new: dict[str, bytes] = {}
         place = 0
         for name, text in self._texts.items():

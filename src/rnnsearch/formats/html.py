@@ -23,9 +23,9 @@ class Html:
         return self._start.match(head.text) is not None
 
     def encoding(self, content: bytes) -> str:
-        """UTF-8."""
+        """Return UTF-8."""
         return "utf-8"
 
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
-        """Yield the whole of it: what is text is known where sentences are made of it."""
+        """Yield the whole document as one slot; the translator separates its text from its markup."""
         yield Slot(0, len(text), text, lambda new: new, "html")

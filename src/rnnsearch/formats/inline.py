@@ -10,22 +10,22 @@ from rnnsearch.formats.units import Text
 
 
 class Inline(NamedTuple):
-    """What an inline element is.
+    """The role of an inline element in the text of a segment.
 
-    `through`: its content is text, and nothing else matters; `around`: its content is text between a pair of tags; `open`
-    and `close`: a tag of a pair; `lone`: a tag by itself; `nothing`: no part of the text. The content of tags is code.
+    `through`: only its content is part of the text; `around`: its content is text between a pair of tags; `open` and
+    `close`: it stands for one tag of a pair; `lone`: it stands for a single tag; `nothing`: it is not part of the text.
     """
 
     role: Literal["through", "around", "open", "close", "lone", "nothing"]
     key: str = ""
-    """Of a tag: what it has in common with the same tag in other languages, and an opening tag with its closing tag."""
+    """The key of a tag, which is the same for this tag in other languages, and for an opening and its closing tag."""
 
 
 Roles = Callable[[Element], Inline]
 
 
 def text_of(segment: Element, language: str, role: Roles, numbers: dict[str, int]) -> Text:
-    """The text of a segment. `numbers` holds the numbers of the tags of its unit so far, and gets those of new ones."""
+    """Return the text of a segment. `numbers` maps the keys of the tags of its unit to numbers; new tags are added."""
     parts: list[str] = []
     _add(segment, role, numbers, parts)
     text = "".join(parts)

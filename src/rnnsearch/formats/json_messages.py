@@ -17,7 +17,7 @@ from rnnsearch.formats.units import BETWEEN, SOURCE, Head, Message, Text, ending
 from rnnsearch.untrusted import parse_json
 
 _DESCRIBED = frozenset({"message", "defaultMessage", "string"})
-"""An object with one of these keys is a message, and everything else in it is about the message."""
+"""The keys of messages: in an object with one of them, all other entries are descriptions of the message."""
 
 
 class JsonMessages:
@@ -28,14 +28,14 @@ class JsonMessages:
     unencodable: ClassVar[Literal["strict", "xmlcharrefreplace"]] = "strict"
     _token = re.compile(r'"(?:[^"\\]|\\.)*+"|[{}\[\]:,]')
     _choice = re.compile(r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\s*,")
-    """What a message of ICU MessageFormat has in it where it is a little program, which is not translated."""
+    """A choice between variants in a message of ICU MessageFormat; such messages are not translated."""
 
     def recognises(self, head: Head) -> bool:
         """Whether it is an object, by its beginning and its name."""
         return ending(head) in (".json", ".arb") and re.match(r'\s*\{\s*["}]', head.text) is not None
 
     def messages(self, file: File, path: Path) -> Iterator[Message]:
-        """Yield the strings; what is under keys that begin with `@` is about them."""
+        """Yield the strings, except those under keys that begin with `@`, which describe other strings."""
         content = self._parsed(decoded(read_whole(file, path), path), path)
         for number, (key, text) in enumerate(_strings(content, ""), 1):
             yield Message(key, number, Text(SOURCE, text))
@@ -48,11 +48,11 @@ class JsonMessages:
             raise RnnsearchError(f"{path}: not JSON ({error})") from None
 
     def encoding(self, content: bytes) -> str:
-        """UTF-8."""
+        """Return UTF-8."""
         return "utf-8"
 
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
-        """Yield the strings that `messages` yields, but for those that have rules for several forms in them."""
+        """Yield the strings that `messages` yields, except those with a choice between several forms."""
         self._parsed(text, path)
         ascii_only = text.isascii() and "\\u" in text
         levels: list[_Level] = [_Level("")]
@@ -67,7 +67,7 @@ class JsonMessages:
                     levels[-1].key = None
                 case ":":
                     pass
-                case ",":  # a number may have been before it
+                case ",":  # ends a value that is no string, such as a number
                     level.key = None
                 case string if level.bracket == "{" and level.key is None:
                     level.key = json.loads(string)
@@ -84,11 +84,11 @@ class _Level:
 
     bracket: str
     key: str | None = None
-    """The key whose value comes next."""
+    """The key of the next value."""
     found: list[tuple[str | None, list[Slot]]] = field(default_factory=list)
 
     def slots(self) -> list[Slot]:
-        """The slots in it, but for those that are about messages."""
+        """Return the slots in it, except those of descriptions of messages."""
         described = {key for key, _ in self.found} & _DESCRIBED
         return [
             slot

@@ -1,4 +1,4 @@
-"""Which languages a file holds, and which of them are the source and the target."""
+"""The languages of a file, and the choice of the source and the target among them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rnnsearch.formats.opening import without_compression
 from rnnsearch.formats.units import SOURCE, TARGET, Text, Unit
 
 Languages = tuple[str | None, str | None]
-"""The language tags of source and target, such as `en` and `fr-CA`; None where any will do."""
+"""The language tags of source and target, such as `en` and `fr-CA`; None for any language."""
 
 _CODES = frozenset(
     """
@@ -29,7 +29,7 @@ _NAME_TAG = re.compile(r"(?:^|[^A-Za-z])([a-z]{2}(?:[-_]r?[A-Z]{2}|[-_][A-Z][a-z
 
 
 def primary(tag: str) -> str:
-    """The language of a tag without region and script: `en` for `EN-US`."""
+    """Return the language of a tag without region and script: `en` for `EN-US`."""
     return re.split("[-_]", tag.lower())[0]
 
 
@@ -45,50 +45,51 @@ class Chosen:
     target: Sequence[str]
 
     def texts(self, unit: Unit, side: int) -> list[Text]:
-        """The texts of a unit on side 0 or 1: all those of the best tag that the unit has."""
+        """Return the texts of a unit on side 0 (source) or 1 (target): those of the best tag that the unit has."""
         for tag in (self.source, self.target)[side]:
             if texts := [text for text in unit.texts if text.language == tag]:
                 return texts
         return []
 
     def languages(self, assumed_source: str | None) -> Languages:
-        """The codes of both languages, without regions; None where the file does not say it."""
+        """Return the codes of both languages, without regions; None for a language that the file does not state."""
         source, target = (None if tags[0] in (SOURCE, TARGET) else primary(tags[0]) for tags in (self.source, self.target))
         return source or assumed_source, target
 
 
-def choose(units: Iterable[Unit], wanted: Languages, path: Path) -> Chosen:
-    """Determine which languages of these units are the source and the target.
+def choose(units: Iterable[Unit], requested: Languages, path: Path) -> Chosen:
+    """Choose the source and the target among the languages of these units.
 
-    Without wanted languages, the units must have two, of which that of their first texts is the source. Regions matter only
-    if they are given or if nothing else differs. Raises RnnsearchError if a language is missing or the choice is ambiguous.
+    If `requested` has no languages, the units must have two, and the language of their first texts is the source. Regions
+    count only if `requested` has them, or if the languages differ in nothing else. Raises RnnsearchError if a language is
+    missing or the choice is ambiguous.
     """
-    if wanted[0] == wanted[1]:
-        wanted = None, None
+    if requested[0] == requested[1]:
+        requested = None, None
     counts = Counter(tag for unit in units for tag in dict.fromkeys(text.language for text in unit.texts))
     tags = list(counts)  # in the order in which they occur
     by_frequency = [tag for tag, _ in counts.most_common()]
-    groups = _groups(tags, wanted)
-    found: list[list[str] | None] = [_matching(by_frequency, language) for language in wanted]
+    groups = _groups(tags, requested)
+    chosen: list[list[str] | None] = [_matching(by_frequency, language) for language in requested]
     for side in (0, 1):
-        if found[side] is None:
-            other = found[1 - side]
+        if chosen[side] is None:
+            other = chosen[1 - side]
             left = [group for group in groups if other is None or not set(group) & set(other)]
-            if wanted[side] is not None:  # a side without a tag may be in any language
+            if requested[side] is not None:  # a side without a tag may be in any language
                 left = [group for group in left if group[0] in (SOURCE, TARGET)]
             elif other is None and len(left) > 2:
                 raise _ambiguous(path, tags)
-            if not left or (wanted[side] is None and other is not None and len(left) > 1):
-                raise _missing(path, tags, wanted[side]) if not left or wanted[side] else _ambiguous(path, tags)
-            found[side] = sorted(left[0], key=by_frequency.index)
-    source, target = found
+            if not left or (requested[side] is None and other is not None and len(left) > 1):
+                raise _missing(path, tags, requested[side]) if not left or requested[side] else _ambiguous(path, tags)
+            chosen[side] = sorted(left[0], key=by_frequency.index)
+    source, target = chosen
     assert source is not None
     assert target is not None
     return Chosen(source, target)
 
 
-def _groups(tags: Sequence[str], wanted: Languages) -> list[list[str]]:
-    """The tags of each language together; each by itself if they differ in their regions only."""
+def _groups(tags: Sequence[str], requested: Languages) -> list[list[str]]:
+    """Group the tags by language; if all have the same language, group them by region."""
     by_language: dict[str, list[str]] = {}
     for tag in tags:
         by_language.setdefault(primary(tag), []).append(tag)
@@ -101,7 +102,7 @@ def _groups(tags: Sequence[str], wanted: Languages) -> list[list[str]]:
 
 
 def _matching(by_frequency: Sequence[str], language: str | None) -> list[str] | None:
-    """The tags of a wanted language: the same tag first, then other regions; None if there are none."""
+    """Return the tags that match a language: the same tag first, then other regions; None if there are none."""
     if language is None:
         return None
     exact = [tag for tag in by_frequency if _same(tag, language)]
@@ -114,8 +115,7 @@ def _matching(by_frequency: Sequence[str], language: str | None) -> list[str] | 
 def _ambiguous(path: Path, tags: Sequence[str]) -> RnnsearchError:
     shown = ", ".join(tags[:20])
     return RnnsearchError(
-        f"{path}: has {len(tags)} languages ({shown}); say which are the source and the target, e.g. "
-        f"--languages {tags[0]},{tags[1]}"
+        f"{path}: has {len(tags)} languages ({shown}); say which are the source and the target, e.g. {_example(tags)}"
     )
 
 
@@ -123,7 +123,15 @@ def _missing(path: Path, tags: Sequence[str], language: str | None) -> Rnnsearch
     has = ", ".join(tags[:20]) or "no language"
     if language is None:
         return RnnsearchError(f"{path}: has only {has}; there is no second language to pair it with")
-    return RnnsearchError(f"{path}: has {has}, and no {language}; say which are the source and the target with --languages")
+    return RnnsearchError(
+        f"{path}: has {has}, and no {language}; say which are the source and the target, e.g. {_example(tags)}"
+    )
+
+
+def _example(tags: Sequence[str]) -> str:
+    """The option for two of these languages, which differ in more than the region if any do."""
+    other = next((tag for tag in tags if primary(tag) != primary(tags[0])), tags[-1])
+    return f"--languages {tags[0]},{other}"
 
 
 def is_language(tag: str) -> bool:
@@ -132,7 +140,7 @@ def is_language(tag: str) -> bool:
 
 
 def language_in_name(path: Path) -> str | None:
-    """The language code at the end of the name of a file or of its folder, such as `app_fr.json` or `values-fr/`."""
+    """Return the language code at the end of the name of a file or of its folder, such as `app_fr.json` or `values-fr/`."""
     path = without_compression(path)
     for name in (path.stem, path.parent.name.removesuffix(".lproj")):
         match = _NAME_TAG.search(name)
@@ -142,7 +150,7 @@ def language_in_name(path: Path) -> str | None:
 
 
 def parse_languages(given: str | None) -> Languages:
-    """The languages of `--languages`, such as `en,fr-CA`. Raises RnnsearchError unless they are two language tags."""
+    """Parse the option `--languages`, such as `en,fr-CA`. Raises RnnsearchError unless it has two language tags."""
     if given is None:
         return None, None
     tags = [tag.strip() for tag in given.split(",")]

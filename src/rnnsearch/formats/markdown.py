@@ -30,7 +30,7 @@ _HTML_BLOCK = re.compile(
     re.IGNORECASE,
 )
 _STARTS_BLOCK = re.compile(r"[-+*>#=~|:<`]|\d+[.)]")
-"""What a line may not begin with where one was not meant to be a block of its own."""
+"""The beginnings of lines that would start a new block in the middle of a paragraph."""
 
 
 class _Line(NamedTuple):
@@ -57,11 +57,11 @@ class Markdown:
         return ending(head) in (".md", ".markdown")
 
     def encoding(self, content: bytes) -> str:
-        """UTF-8."""
+        """Return UTF-8."""
         return "utf-8"
 
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
-        """Yield the texts of all blocks that are no code."""
+        """Yield the texts of all blocks except code."""
         front = _FRONT_MATTER.match(text)
         lines = list(_lines(text, front.end() if front else 0))
         defined = frozenset(match[1].casefold() for line in lines if (match := _DEFINITION.match(line.text)))
@@ -83,7 +83,7 @@ def _lines(text: str, start: int) -> Iterator[_Line]:
 
 @dataclass
 class _Blocks:
-    """The lines of a document, and how far they are read."""
+    """A parser of the lines of a document; `number` is the next line to read."""
 
     document: str
     lines: list[_Line]
@@ -105,10 +105,10 @@ class _Blocks:
             elif fence := _FENCE.match(line.text):
                 self._skip_fence(fence[1] or fence[2])
             elif _RULE.fullmatch(line.text) or _DEFINITION.match(line.text) or _DIRECTIVE.match(line.text):
-                self.in_list |= _DIRECTIVE.match(line.text) is not None  # what is indented below it is no code
+                self.in_list |= _DIRECTIVE.match(line.text) is not None  # indented lines below a directive are no code
                 self.number += 1
-            elif found := _HTML_BLOCK.match(line.text):
-                yield from self._html(found["ends"])
+            elif html_block := _HTML_BLOCK.match(line.text):
+                yield from self._html(html_block["ends"])
             elif "|" in line.text and self._follows(_DELIMITERS):
                 yield from self._table()
             elif heading := _HEADING.match(line.text):
@@ -141,7 +141,7 @@ class _Blocks:
                 return
 
     def _html(self, ends: str | None) -> Iterator[Part]:
-        """A block of HTML; comments and code stay, and everything else is translated as HTML is."""
+        """Yield the slot of a block of HTML, and pass over comments and code."""
         first = self.number
         if ends is not None:
             end = "-->" if ends == "!--" else f"</{ends.lower()}>"
@@ -168,7 +168,7 @@ class _Blocks:
             self.number += 1
 
     def _paragraph(self) -> Iterator[Part]:
-        """The lines up to the next blank one or the next block; those before and after a hard line break by themselves."""
+        """Yield the slots of the lines up to a blank line or the next block; a hard line break separates two slots."""
         block = [self.lines[self.number]]
         self.number += 1
         while self.number < len(self.lines):
@@ -196,7 +196,7 @@ class _Blocks:
         return marked or bool(_FENCE.match(text) or _HEADING.match(text) or _RULE.fullmatch(text) or _HTML_BLOCK.match(text))
 
     def _texts(self, lines: list[tuple[int, str]], between: str = "", cell: bool = False) -> Iterator[Part]:
-        """The slot of a text that is on these lines, each with its place, with `between` from one to the next."""
+        """Yield the slot of a text on these lines, each with its position; `between` joins the lines of the translation."""
         start, (last, end) = lines[0][0], lines[-1]
         text = " ".join(text for _, text in lines)
         if not any(map(str.isalpha, text)):
@@ -215,7 +215,7 @@ class _Blocks:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """A text on lines of at most so many characters, of which none begins as a block does."""
+    """Wrap a text at `width` characters, so that no further line begins like a new block."""
     lines: list[str] = []
     for word in text.split(" "):
         if lines and (len(lines[-1]) + 1 + len(word) <= width or _STARTS_BLOCK.match(word)):

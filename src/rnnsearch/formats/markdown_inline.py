@@ -1,4 +1,4 @@
-"""What is within a text of Markdown: code, links, images, emphasis, formulas."""
+"""The inline elements of Markdown: code, links, images, emphasis, formulas."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rnnsearch.formats.parts import Codes
 _MOST_NESTED = 10
 _BRACKETS = r"(?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*+\])*+"
 _ADDRESS = r"\((?:[^()\\]|\\.|\([^()]*\))*+\)"
-# What is between two marks has at most 500 characters, so that all is found in linear time.
+# At most 500 characters may stand between two marks, so that the time of matching is linear in the length of the text.
 _INLINE = re.compile(
     rf"""
     (?P<escape>\\[!-/:-@\[-`{{-~])
@@ -32,7 +32,7 @@ _INLINE = re.compile(
 
 
 def coded(text: str, codes: Codes, defined: Collection[str], nested: int = 0) -> str:
-    """A text in which everything is code that is no word: marks and links are around words, and code is kept."""
+    """Replace the markup of a text by elements of `codes`: marks and links surround their words, and code is kept."""
     return _INLINE.sub(lambda match: _coded(match, codes, defined, nested), text) if nested < _MOST_NESTED else text
 
 

@@ -50,7 +50,7 @@ class AppleStrings:
             place = match.end()
 
     def encoding(self, content: bytes) -> str:
-        """UTF-8."""
+        """Return UTF-8."""
         return "utf-8"
 
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
@@ -108,11 +108,11 @@ class Fluent:
             yield Message(one.key, one.line, Text(SOURCE, self._placeable.sub(r"{\1}", one.text)), reason)
 
     def encoding(self, content: bytes) -> str:
-        """UTF-8."""
+        """Return UTF-8."""
         return "utf-8"
 
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
-        """Yield the values, but for terms, which are names, and choices between variants."""
+        """Yield the values, except terms, which are names, and choices between variants."""
         for one in self._patterns(text):
             if "->" not in one.raw and not one.key.startswith("-"):
                 yield self._slot(one)

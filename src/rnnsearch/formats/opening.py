@@ -17,10 +17,10 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.extras import imports_of_extras
 
 File: TypeAlias = io.BufferedReader
-"""An open file whose next bytes can be looked at with `peek`."""
+"""An open file whose `peek` returns the next bytes without reading them."""
 
 SAMPLE = 1 << 15
-"""The number of bytes, at the beginning of a file, from which its kind is recognised."""
+"""The number of bytes at the beginning of a file from which its format is recognised."""
 MARKS = {b"\x1f\x8b": ".gz", b"\xfd7zXZ\0": ".xz", b"BZh": ".bz2", b"\x28\xb5\x2f\xfd": ".zst"}
 """The first bytes of compressed files, and the usual endings of their names."""
 COMMANDS = {".gz": "gzip -dc", ".xz": "xz -dc", ".bz2": "bzip2 -dc", ".zst": "zstd -dc"}
@@ -31,7 +31,9 @@ DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
 
 @contextmanager
 def open_file(path: Path) -> Iterator[File]:
-    """A context with the open file, or standard input for `-`; it is decompressed if its first bytes or its name say so.
+    """Return a context with the open file, or standard input for `-`.
+
+    The file is decompressed if its first bytes or its name are those of a compressed file.
 
     Raises OSError, and the errors in `DAMAGED`, also while the file is read.
     """
@@ -45,7 +47,7 @@ def open_file(path: Path) -> Iterator[File]:
         head = file.peek(SAMPLE)[:SAMPLE]
         ending = next((ending for mark, ending in MARKS.items() if head.startswith(mark) and not head.isascii()), None)
         if ending is None and path.suffix in COMMANDS and head:
-            ending = path.suffix  # it is damaged, and reading it will say so
+            ending = path.suffix  # the file is damaged, and reading it raises the error
         if ending is None:
             yield file
             return
@@ -69,7 +71,7 @@ def _decompressed(file: File, ending: str) -> Any:
 
 @contextmanager
 def opened(path: Path) -> Iterator[File]:
-    """A context with the open file. Raises RnnsearchError for a file that cannot be read or is damaged."""
+    """Return a context with the open file. Raises RnnsearchError for a file that cannot be read or is damaged."""
     try:
         with open_file(path) as file:
             yield file
@@ -97,5 +99,5 @@ def unreadable(path: Path, error: OSError) -> RnnsearchError:
 
 
 def without_compression(path: Path) -> Path:
-    """The name of a file without the ending of its compression: `a.tmx` for `a.tmx.gz`."""
+    """Return the name of a file without the ending of its compression: `a.tmx` for `a.tmx.gz`."""
     return path.with_suffix("") if path.suffix in COMMANDS else path

@@ -16,7 +16,7 @@ Pair = tuple[str, str]
 _FEW = 10_000
 """The number of units, at the beginning of a file, from which its languages are determined."""
 _SHOWN = 5
-"""The number of places that are told for each reason why units are left out."""
+"""The number of places that the warning lists for each reason why units are left out."""
 NO_TEXT = "without text"
 
 
@@ -51,14 +51,14 @@ class LeftOut:
 
 
 def pairs_of(
-    format_: Format, file: File, path: Path, wanted: Languages = (None, None), tags: bool = False
+    format_: Format, file: File, path: Path, requested: Languages = (None, None), tags: bool = False
 ) -> Iterator[Pair]:
     """Yield the pairs of a file; see `Text.line` for `tags`.
 
-    A unit with several variants gives a pair for each. What is left out is told at the end by an RnnsearchWarning. Raises
-    RnnsearchError if there are no pairs, or if the languages are ambiguous.
+    A unit with several variants gives a pair for each. At the end, an RnnsearchWarning reports the units that are left out.
+    Raises RnnsearchError if there are no pairs, or if the languages are ambiguous.
     """
-    units, chosen = _sampled(format_, file, path, wanted)
+    units, chosen = _sampled(format_, file, path, requested)
     left_out = LeftOut(format_.places)
     for unit in units:
         left_out.units += 1
@@ -68,21 +68,21 @@ def pairs_of(
     _tell(left_out, path)
 
 
-def languages_of(format_: Format, path: Path, wanted: Languages) -> Languages:
-    """The codes of the source and the target language of a file; None where it does not say so."""
+def languages_of(format_: Format, path: Path, requested: Languages) -> Languages:
+    """Return the codes of the source and the target language of a file; None for a language that it does not state."""
     with opened(path) as file:
-        return _sampled(format_, file, path, wanted)[1].languages(format_.assumed_source)
+        return _sampled(format_, file, path, requested)[1].languages(format_.assumed_source)
 
 
-def _sampled(format_: Format, file: File, path: Path, wanted: Languages) -> tuple[Iterable[Unit], Chosen]:
-    """The units of a file, and which of their languages are source and target."""
+def _sampled(format_: Format, file: File, path: Path, requested: Languages) -> tuple[Iterable[Unit], Chosen]:
+    """Return the units of a file, and the choice of source and target among their languages."""
     units = format_.units(file, path)
     head = list(islice(units, _FEW))
     if not head:
         raise RnnsearchError(f"{path}: {format_.name} without units; there is nothing to read")
     usable = [unit for unit in head if unit.left_out is None]
     try:
-        return chain(head, units), choose(usable or head, wanted, path)
+        return chain(head, units), choose(usable or head, requested, path)
     except RnnsearchError:
         if usable:
             raise
@@ -102,15 +102,15 @@ def _pairs_of_unit(unit: Unit, chosen: Chosen, tags: bool, left_out: LeftOut) ->
         if not sides[side]:
             left_out.add(f"without the {name} language", unit.place)
             return
-    found = [
+    pairs = [
         (source.line(tags), target.line(tags))
         for source in sides[0]
         for target in sides[1]
         if source.form == target.form and source.line(False) and target.line(False)
     ]
-    if not found:
+    if not pairs:
         left_out.add(NO_TEXT, unit.place)
-    yield from dict.fromkeys(found)
+    yield from dict.fromkeys(pairs)
 
 
 def pairs_of_messages(
@@ -118,7 +118,7 @@ def pairs_of_messages(
 ) -> Iterator[Pair]:
     """Yield the pairs of two files of messages: those with the same key, in the order of the source.
 
-    What is left out is told at the end by an RnnsearchWarning. Raises RnnsearchError if no key is in both.
+    At the end, an RnnsearchWarning reports the messages that are left out. Raises RnnsearchError if no key is in both files.
     """
     targets: dict[str, list[Message]] = {}
     for message in format_.messages(files[1], paths[1]):

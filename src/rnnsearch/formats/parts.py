@@ -1,4 +1,4 @@
-"""A document as parts: the texts to translate, what else changes with them, and between these what stays byte for byte."""
+"""Documents as parts: texts to translate and other changes; everything between the parts stays the same byte for byte."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from rnnsearch.formats.units import Head
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A stretch of a document that is replaced by something else, such as the state of a translation."""
+    """A span of a document that is replaced by new markup, such as the state of a translation."""
 
     start: int
-    """The place of its first character."""
+    """The position of its first character."""
     stop: int
-    """The place after its last character; the same as `start` where something is inserted."""
+    """The position after its last character; the same as `start` for an insertion."""
     new: str
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A stretch of a document that is replaced by the translation of a text."""
+    """A span of a document that is replaced by the translation of a text."""
 
     start: int
     stop: int
     text: str
     """The text to translate."""
     written: Callable[[str], str]
-    """How the document has a translation of the text."""
+    """A function that returns a translation as it is written in the document."""
     markup: Literal["plain", "xml", "html"] = "plain"
-    """What the text and its translation are: plain text with tags, if any, or text with character references, or HTML."""
+    """The markup of the text and its translation: only tags (`plain`), tags and character references (`xml`), or HTML."""
     lines: bool = True
-    """Whether a line end is one; otherwise, it is white space like any other."""
+    """Whether line ends are kept; otherwise, they count as white space."""
 
 
 Part = Change | Slot
@@ -47,41 +47,41 @@ Part = Change | Slot
 def in_place(
     start: int, raw: str, text: str, written: Callable[[str], str], markup: Literal["plain", "xml"] = "plain"
 ) -> Slot:
-    """The slot of a text where the source itself stands, which stays as it is written where the translation is the same."""
+    """Return the slot of a text that is translated in place; if the translation is the same, `raw` stays unchanged."""
     return Slot(start, start + len(raw), text, lambda new: raw if new == text else written(new), markup)
 
 
 class PartsFormat(Protocol):
-    """A kind of texts with parts to translate: a file, or a part of one."""
+    """A format of files, or of parts of files, that have texts to translate."""
 
     name: ClassVar[str]
-    """What it is called in messages."""
+    """The name of the format in messages."""
     unencodable: ClassVar[Literal["strict", "xmlcharrefreplace"]]
-    """What is done with a character that the encoding of a document does not have: refuse it, or write a reference."""
+    """The treatment of characters that the encoding of a document lacks: refuse them, or write references."""
 
     def encoding(self, content: bytes) -> str:
-        """The encoding of a file, where no byte order mark says it."""
+        """Return the encoding of a file without a byte order mark."""
         ...
 
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
-        """Yield the parts, in order, that do not stay as they are.
+        """Yield the parts that change, in order.
 
-        Where the file has both sides, these are the translations that are missing; or all of them, if they are to be made
-        `again`. Raises RnnsearchError, with the place, for a file that is damaged or hostile.
+        In a bilingual file, these are the missing translations, or, with `again`, all translations. Raises RnnsearchError,
+        with the place, for a file that is damaged or hostile.
         """
         ...
 
 
 class DocumentFormat(PartsFormat, Protocol):
-    """A kind of files that are translated into a file of the same kind."""
+    """A format of files that are translated into files of the same format."""
 
     def recognises(self, head: Head) -> bool:
-        """Whether a file that begins so is of this kind."""
+        """Whether a file with this name and these first bytes has this format."""
         ...
 
 
 class DocumentFile:
-    """A document: its texts, and the document with other texts in their place."""
+    """A document with the slots of its texts, which can be written with other texts in the slots."""
 
     def __init__(self, content: bytes, format_: PartsFormat, path: Path, again: bool = False) -> None:
         """See `DocumentFormat.parts` for `again`. Raises RnnsearchError for a file that is damaged or hostile."""
@@ -94,9 +94,9 @@ class DocumentFile:
         self.slots = [part for part in self._parts if isinstance(part, Slot)]
 
     def joined(self, translations: Sequence[str]) -> bytes:
-        """The document with these translations in its slots.
+        """Return the document with these translations in its slots.
 
-        Raises RnnsearchError for one with a character that the encoding of the document does not have.
+        Raises RnnsearchError if a translation has a character that the encoding of the document lacks.
         """
         new = iter(translations)
         written: list[str] = []
@@ -117,7 +117,7 @@ class DocumentFile:
 
 def _writes_back(text: str, codec: str, content: bytes) -> bool:
     try:
-        text.encode()  # half a pair of surrogates is no text
+        text.encode()  # raises UnicodeError for a lone surrogate
         return text.encode(codec) == content
     except UnicodeError:
         return False
@@ -126,7 +126,7 @@ def _writes_back(text: str, codec: str, content: bytes) -> bool:
 # Code within a text ---------------------------------------------------------------------------------------------------
 
 KEPT = "keep"
-"""The name of elements with code that the translation has as it is, at the place of what was read from it."""
+"""The name of elements whose code the translation keeps unchanged; the text has the words that the code stands for."""
 _PLACEHOLDER = re.compile(
     r"<[^<>]*>|(%(?:\d+\$|\([^()\s]+\)|\{\w+\})?[-+#0]*(?:\d+|\*)?(?:\.\d+)?(?:hh?|ll?|[qjztL])?[@diouxXeEfFgGcsSpn](?![^\W\d_])"
     r"|%L?\d{1,2}|%n|%%|%\{\w+\}|\$\{[^{}\s]*\}|\{\{[^{}]*\}\}|\{\w*\}|\$\d+)"
@@ -134,7 +134,7 @@ _PLACEHOLDER = re.compile(
 
 
 class Codes:
-    """The code within a text: it is written as elements, which a translation may move, and takes their place again."""
+    """The code within a text: elements, which a translation may move, stand for it until it is restored."""
 
     def __init__(self, raw: str) -> None:
         """`raw` is the text as its file has it."""
@@ -147,27 +147,27 @@ class Codes:
         )
 
     def alone(self, code: str) -> str:
-        """An element without content in place of code."""
+        """Return an element without content that stands for code."""
         self._codes.append(code)
         return f"<{self._prefix}x{len(self._codes) - 1}/>"
 
     def around(self, start: str, text: str, end: str) -> str:
-        """An element around a text, in place of code at both its ends."""
+        """Return an element around a text that stands for the code at both ends of the text."""
         self._codes += [start, end]
         name = f"{self._prefix}g{len(self._codes) - 2}"
         return f"<{name}>{text}</{name}>"
 
     def kept(self, code: str, words: str) -> str:
-        """An element whose content the translation has as it is, in place of code with these words."""
+        """Return an element that stands for code with these words and that a translation keeps unchanged."""
         self._codes.append(code)
         return f"<{KEPT} {self._prefix}{len(self._codes) - 1}>{words.replace('<', ' ')}</{KEPT}>"
 
     def placeholders(self, text: str) -> str:
-        """A text in which what programs replace, such as `%s` and `{name}`, is kept."""
+        """Replace the placeholders of programs in a text, such as `%s` and `{name}`, by elements that are kept."""
         return _PLACEHOLDER.sub(lambda match: self.kept(match[1], match[1]) if match[1] else match[0], text)
 
     def restored(self, text: str) -> str:
-        """A text with its code again. A placeholder that a translation has as a word is not there a second time."""
+        """Replace the elements of a text by their code; a placeholder that already occurs as a word is not repeated."""
         copied = Counter(match[1] for match in _PLACEHOLDER.finditer(self._place.sub("", text)) if match[1])
         parts: list[str] = []
         place = 0
@@ -185,6 +185,6 @@ class Codes:
 
 
 def message_slot(start: int, raw: str, text: str, written: Callable[[str], str]) -> Slot:
-    """The slot of a text for people in a program, in which what the program replaces is kept."""
+    """Return the slot of a message of a program; the placeholders in the message are kept."""
     codes = Codes(text)
     return in_place(start, raw, codes.placeholders(text), lambda new: written(codes.restored(new)))

@@ -38,7 +38,7 @@ class Entry:
     line: int
     """The line of its first keyword, from 1."""
     strings: dict[str, str] = field(default_factory=dict)
-    """By keyword: `msgctxt`, `msgid`, `msgid_plural`, `msgstr` or `msgstr[N]`."""
+    """The strings by keyword: `msgctxt`, `msgid`, `msgid_plural`, `msgstr` or `msgstr[N]`."""
     lines: dict[str, tuple[int, int]] = field(default_factory=dict)
     """For each keyword, the first line of its string and the line after the last one, from 0."""
     flags: set[str] = field(default_factory=set)
@@ -87,13 +87,13 @@ class Po:
             yield Unit(entry.line, texts, reason)
 
     def encoding(self, content: bytes) -> str:
-        """The encoding that the header says."""
+        """Return the encoding that the header states."""
         return encoding_of_po(content)
 
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
         """Yield the translations that are empty, and the flag that marks them as fuzzy.
 
-        With `again`, those of fuzzy and of finished messages are made as well. Obsolete messages stay as they are.
+        With `again`, those of fuzzy and of finished messages are translated as well. Obsolete messages do not change.
         """
         lines = text.split("\n")
         starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
@@ -122,10 +122,10 @@ class Po:
 
 
 def encoding_of_po(content: bytes) -> str:
-    """The encoding that the header of a PO file says."""
+    """Return the encoding that the header of a PO file states; UTF-8 if it states none or a byte order mark precedes it."""
     charset = _CHARSET.search(content)
     declared = charset[1].decode("ascii") if charset else "utf-8"
-    if declared.upper() == "CHARSET":  # the template's, which nobody has filled in
+    if declared.upper() == "CHARSET":  # the placeholder of the template
         declared = "utf-8"
     if encoding_of(content, "") and charset:
         declared = "utf-8"
@@ -133,12 +133,12 @@ def encoding_of_po(content: bytes) -> str:
 
 
 def text_of_po(content: bytes, path: Path) -> str:
-    """The text of a PO file, in the encoding that its header says."""
+    """Decode a PO file by the encoding that its header states."""
     return decoded(content, path, encoding_of_po(content)).removeprefix("\ufeff")
 
 
 def entries(lines: list[str], path: Path) -> Iterator[Entry]:
-    """Yield the entries. Raises RnnsearchError, with the line, for what is not PO."""
+    """Yield the entries. Raises RnnsearchError, with the line, for a text that is not PO."""
     entry, keyword = Entry(0), ""
     for number, line in enumerate(lines):
         stripped = line.strip()
@@ -177,7 +177,7 @@ def _is_whole(entry: Entry) -> bool:
 
 
 def unescaped(quoted: str) -> str:
-    """The text of a string in quotation marks."""
+    """Return the text of a string in quotation marks."""
     if "\\" not in quoted:
         return quoted.strip()[1:-1]
     return _ESCAPE.sub(_unescape, quoted.strip()[1:-1])
@@ -191,7 +191,7 @@ def _unescape(match: re.Match[str]) -> str:
 
 
 def _forms(strings: dict[str, str]) -> list[tuple[str, str]]:
-    """The message with its translation; of plural forms, the singular with the first one and the plural with the last."""
+    """Return a message with its translation; of plural forms, the singular with the first and the plural with the last."""
     original = strings.get("msgid", "")
     if "msgid_plural" not in strings:
         return [(original, strings.get("msgstr", ""))]
@@ -210,7 +210,7 @@ def _header(text: str) -> dict[str, str]:
 
 
 def _original(keyword: str, entry: Entry) -> str:
-    """The keyword of the string that the string of another one is the translation of."""
+    """Return the keyword of the source string of a translation, `msgid` or `msgid_plural`."""
     if "msgid_plural" not in entry.strings:
         return "msgid"
     forms = sum(keyword.startswith("msgstr") for keyword in entry.strings)
@@ -218,7 +218,7 @@ def _original(keyword: str, entry: Entry) -> str:
 
 
 def _slot(keyword: str, entry: Entry, lines: list[str], starts: list[int]) -> Slot:
-    """The slot of a translation; where it is the same as its source, it is laid out in the same lines."""
+    """Return the slot of a translation; a translation that equals its source is wrapped like the source."""
     original = _original(keyword, entry)
     source, (first, last) = entry.strings[original], entry.lines[keyword]
     above, below = entry.lines[original]
@@ -236,7 +236,7 @@ def _slot(keyword: str, entry: Entry, lines: list[str], starts: list[int]) -> Sl
 
 
 def _fuzzy(entry: Entry, lines: list[str], starts: list[int]) -> Change:
-    """The flag `fuzzy`, in the line with the flags of a message or in one before its strings and the previous ones."""
+    """Return the insertion of the flag `fuzzy` into the flags line of a message, or of a new line above its strings."""
     if entry.flags_line is not None:
         place = starts[entry.flags_line] + lines[entry.flags_line].index("#,") + 2
         return Change(place, place, " fuzzy,")
@@ -248,7 +248,7 @@ def _fuzzy(entry: Entry, lines: list[str], starts: list[int]) -> Change:
 
 
 def _string(keyword: str, text: str, wrapped: bool) -> list[str]:
-    """The lines of a string: one, or several if lines end in it or if it is long and to be `wrapped`."""
+    """Return the lines of a string: several if it contains line ends, or if it is long and `wrapped` is true."""
     pieces = text.splitlines(keepends=True) if "\n" in text else [text]
     if wrapped:
         pieces = [line for piece in pieces for line in _wrapped(piece)]

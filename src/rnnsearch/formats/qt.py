@@ -16,7 +16,7 @@ from rnnsearch.formats.xml import elements, encoding_of_xml, root_of
 from rnnsearch.formats.xml_places import children, end_tag, placed_elements, start_tag, text_slot
 
 _LEFT_OUT = {"unfinished": "unfinished", "obsolete": "obsolete", "vanished": "obsolete"}
-"""The types of translations that are not used, and what they are called."""
+"""The types of translations that are not used, and their names in messages."""
 
 
 class QtLinguist:
@@ -45,11 +45,11 @@ class QtLinguist:
             yield Unit(found.line, [Text(languages[0], source), Text(languages[1], target)], reason)
 
     def encoding(self, content: bytes) -> str:
-        """The encoding of the XML."""
+        """Return the encoding of the XML."""
         return encoding_of_xml(content)
 
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
-        """Yield the translations that are empty, which are then unfinished; each form of a plural by itself."""
+        """Yield the empty translations, which become unfinished ones; each plural form is a slot of its own."""
         for message, _ in placed_elements(text, path, ("message",)):
             source, translation = children(message, "source"), children(message, "translation")
             if not (source and translation and _text(source[0]).strip()):

@@ -34,7 +34,7 @@ class JsonLines:
         return first.rstrip().endswith(("}", "]")) or not ended
 
     def units(self, file: File, path: Path) -> Iterator[Unit]:
-        """Yield the records. Raises RnnsearchError, with the line, for what is not JSON."""
+        """Yield the records. Raises RnnsearchError, with the line, for a text that is not JSON."""
         number = 0
         while line := file.readline(_LONGEST_LINE):
             number += 1
@@ -61,7 +61,7 @@ class JsonList:
         return re.match(r"\s*\[\s*[{\[]", head.text) is not None
 
     def units(self, file: File, path: Path) -> Iterator[Unit]:
-        """Yield the records. Raises RnnsearchError for what is not JSON."""
+        """Yield the records. Raises RnnsearchError for a text that is not JSON."""
         try:
             records = parse_json(decoded(read_whole(file, path), path))
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""All formats, and which of them a file has."""
+"""The list of all formats, and the recognition of the format of a file."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _TMX, _PO, _XLIFF, _QT = Tmx(), Po(), Xliff(), QtLinguist()
 _SUBTITLES, _ANDROID, _RESX, _JSON = Subtitles(), Android(), ResX(), JsonMessages()
 _STRINGS, _FLUENT = AppleStrings(), Fluent()
 UNMISTAKABLE: tuple[Format, ...] = (_TMX, _XLIFF, _QT, Tbx(), _PO, Parquet())
-"""Formats with both sides of pairs in a file, whose beginning no plain text has."""
+"""Formats with both sides of pairs in one file that cannot be mistaken for plain text."""
 RECORDS: tuple[Format, ...] = (JsonList(), JsonLines(), Delimited())
-"""Formats with both sides of pairs in a file, whose beginning may be that of a plain text."""
+"""Formats with both sides of pairs in one file whose beginning may also be that of a plain text."""
 MESSAGES: tuple[MessageFormat, ...] = (_SUBTITLES, _ANDROID, _RESX, _JSON, _STRINGS, _FLUENT)
 """Formats with one language in a file."""
 WRITTEN: dict[str, WrittenFormat] = {"tmx": _TMX}
-"""Formats in which pairs are written, by the ends of file names and the names that `translate --format` has for them."""
+"""Formats in which pairs are written, by the endings of file names, which are also their names in `translate --format`."""
 DOCUMENTS: dict[str, DocumentFormat | Docx] = {
     "po": _PO,
     "xliff": _XLIFF,
@@ -47,37 +47,43 @@ DOCUMENTS: dict[str, DocumentFormat | Docx] = {
     "html": Html(),
     "docx": Docx(),
 }
-"""Formats that are translated into files of the same kind, by the names that `translate --format` has for them."""
+"""Formats that are translated into files of the same format, by their names in `translate --format`."""
 
 ENDINGS = (
     *(".po", ".pot", ".xlf", ".xliff", ".sdlxliff", ".mqxliff", ".ts", ".xml", ".resx", ".resw", ".strings", ".ftl"),
     *(".json", ".arb", ".srt", ".vtt", ".md", ".markdown", ".html", ".htm", ".docx"),
 )
-"""How the names of documents in these formats end. A file with such a name need not be one of them."""
+"""The endings of the names of documents in these formats. A file with such a name may still have another format."""
 
 
 def format_of(head: Head, records: bool = True) -> Format | None:
-    """The format of a file with both sides of pairs that begins so; None if it has none of these.
+    """Return the format of a file with both sides of pairs; None if no format recognises it.
 
-    Without `records`, only those are considered that no plain text can be mistaken for.
+    Without `records`, only the formats are considered that cannot be mistaken for plain text.
     """
     return next((one for one in (*UNMISTAKABLE, *(RECORDS if records else ())) if one.recognises(head)), None)
 
 
 def message_format_of(head: Head) -> MessageFormat | None:
-    """The format of a file with one language that begins so; None if it has none of these."""
+    """Return the format of a file of messages in one language; None if no format recognises it."""
     return next((one for one in MESSAGES if one.recognises(head)), None)
 
 
 def document_format_of(head: Head) -> DocumentFormat | Docx | None:
-    """The format of a document that begins so; None if it has none of these."""
-    return next((one for one in DOCUMENTS.values() if one.recognises(head)), None)
+    """Return the format of a document; None if no format recognises it."""
+    name = document_name_of(head)
+    return None if name is None else DOCUMENTS[name]
+
+
+def document_name_of(head: Head) -> str | None:
+    """Return the name, in `DOCUMENTS`, of the format of a document; None if no format recognises it."""
+    return next((name for name, one in DOCUMENTS.items() if one.recognises(head)), None)
 
 
 def document_of(
     content: bytes, format_: DocumentFormat | Docx, path: Path, again: bool = False, most_text: int = MOST_TEXT
 ) -> DocumentFile | DocxFile:
-    """A document of this format; see `DocumentFile`.
+    """Parse a document of this format; see `DocumentFile`.
 
     Raises RnnsearchError for one that is damaged or hostile, or whose text is more than `most_text` bytes, decompressed.
     """

@@ -46,11 +46,11 @@ class Android:
                 yield Message(f"{name}{BETWEEN}{item.get('quantity', number)}", found.line, self._text(item), reason)
 
     def encoding(self, content: bytes) -> str:
-        """The encoding of the XML."""
+        """Return the encoding of the XML."""
         return encoding_of_xml(content)
 
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
-        """Yield the strings and items, but for references such as `@string/name`."""
+        """Yield the strings and items, except references such as `@string/name`."""
         for element, _ in placed_elements(text, path, ("string", "plurals", "string-array")):
             if element.get("translatable") == "false":
                 continue
@@ -91,7 +91,7 @@ class Android:
 
 
 def _android_role(element: Element) -> Inline:
-    """Markup such as `b` is a pair of tags; `xliff:g` says only what its content is."""
+    """Return the role of an inline element: markup such as `b` is a pair of tags; `xliff:g` only describes its content."""
     return Inline("through") if element.tag == "g" else Inline("around", element.tag)
 
 
@@ -117,7 +117,7 @@ class ResX:
                 yield Message(found.element.get("name", ""), found.line, Text(SOURCE, "".join(value.itertext())))
 
     def encoding(self, content: bytes) -> str:
-        """The encoding of the XML."""
+        """Return the encoding of the XML."""
         return encoding_of_xml(content)
 
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
@@ -130,7 +130,7 @@ class ResX:
 
 
 def _value(data: Element) -> Element | None:
-    """The value of an entry that is a string for people."""
+    """Return the `value` element of an entry that is a translatable string; None for other entries."""
     is_string = data.get("type", "System.String").startswith("System.String")
     if not is_string or data.get("name", "").startswith(">>") or "mimetype" in data.attrib:
         return None

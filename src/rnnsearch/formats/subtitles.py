@@ -56,11 +56,11 @@ class Subtitles:
             yield times, first, number
 
     def encoding(self, content: bytes) -> str:
-        """UTF-8."""
+        """Return UTF-8."""
         return "utf-8"
 
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
-        """Yield the texts of the cues; a line that begins with a dash is what another person says."""
+        """Yield the texts of the cues; a line that begins with a dash is a text of another speaker."""
         markup: Literal["xml", "plain"] = "xml" if text.startswith("WEBVTT") else "plain"
         lines, starts, ends = [], [0], []
         for match in self._ends.finditer(text):
@@ -90,7 +90,7 @@ class Subtitles:
         return in_place(start, raw, text, written, markup)
 
     def _text(self, text: str) -> Text:
-        """The text of a cue, with numbers for its tags."""
+        """Return the text of a cue, with numbered tags."""
         numbers: dict[str, int] = {}
         opened: list[tuple[str, int]] = []
 
@@ -104,12 +104,12 @@ class Subtitles:
             opened.append((name, number))
             return f"<g{number}>" if tag[1].isalpha() and f"</{name}>" in text else f"<x{number}/>"
 
-        found = self._tag.sub(placeholder, text)
-        return Text(SOURCE, found, tagged=found != text)
+        numbered = self._tag.sub(placeholder, text)
+        return Text(SOURCE, numbered, tagged=numbered != text)
 
 
 def _milliseconds(time: str) -> int:
-    """The milliseconds of `01:02:03,004` or `02:03.004`."""
+    """Return the milliseconds of `01:02:03,004` or `02:03.004`."""
     *hours_minutes, seconds = time.replace(",", ".").split(":")
     total = 0
     for part in hours_minutes:
@@ -118,7 +118,7 @@ def _milliseconds(time: str) -> int:
 
 
 def _wrapped(text: str) -> list[str]:
-    """A text in as few lines as it needs, and these as even as they can be."""
+    """Wrap a text into as few lines as possible, of lengths as even as possible."""
     words = re.findall(r"(?:<[^<>]*>|[^\s<]|<)+", text)
     count = ceil(_width(" ".join(words)) / LONGEST_LINE)
     for width in range(ceil(_width(text) / max(1, count)), LONGEST_LINE + 1):
@@ -143,5 +143,5 @@ def _filled(words: list[str], width: int) -> list[str]:
 
 
 def _width(text: str) -> int:
-    """The number of characters that are seen."""
+    """Return the number of visible characters."""
     return len(re.sub(r"<[^<>]*>|\{\\[^{}]*\}", "", text))

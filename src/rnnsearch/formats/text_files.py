@@ -20,7 +20,7 @@ _MARKS = {
 
 
 def read_whole(file: File, path: Path) -> bytes:
-    """The bytes of a file. Raises RnnsearchError for more than `MOST_BYTES`."""
+    """Return the bytes of a file. Raises RnnsearchError for more than `MOST_BYTES`."""
     content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise RnnsearchError(f"{path}: more than {MOST_BYTES:,} bytes, which no file of its kind has; is it one?")
@@ -28,17 +28,17 @@ def read_whole(file: File, path: Path) -> bytes:
 
 
 def encoding_of(start: bytes, declared: str = "utf-8") -> str:
-    """The encoding that a byte order mark says, or else the declared one."""
+    """Return the encoding of the byte order mark, or without one the declared encoding."""
     return next((encoding for mark, encoding in _MARKS.items() if start.startswith(mark)), declared)
 
 
 def mark_of(content: bytes) -> bytes:
-    """The byte order mark that a file begins with; empty if there is none."""
+    """Return the byte order mark at the beginning of a file; empty if there is none."""
     return next((mark for mark in _MARKS if content.startswith(mark)), b"")
 
 
 def separated(content: bytes, path: Path, declared: str = "utf-8") -> tuple[str, str]:
-    """The text of a file after its byte order mark, and its encoding. Raises RnnsearchError as `decoded` does."""
+    """Return the text of a file after its byte order mark, and its encoding. Raises RnnsearchError as `decoded` does."""
     text = decoded(content, path, declared)
     if mark := mark_of(content):
         text = text.removeprefix("\ufeff")
@@ -49,7 +49,7 @@ def separated(content: bytes, path: Path, declared: str = "utf-8") -> tuple[str,
 
 
 def decoded(content: bytes, path: PurePath, declared: str = "utf-8") -> str:
-    """The text of a file, line ends included. Raises RnnsearchError, with the line, where it is not in its encoding."""
+    """Decode a file, line ends included. Raises RnnsearchError, with the line, if it has bytes that are not allowed."""
     encoding = encoding_of(content, declared)
     try:
         return content.decode(encoding)

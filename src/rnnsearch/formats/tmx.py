@@ -17,9 +17,9 @@ from rnnsearch.formats.xml import elements, root_of
 from rnnsearch.version import __version__
 
 _ALL = "*all*"
-"""In place of a source language: any may be the source."""
+"""The value of `srclang` with which any language may be the source."""
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""The characters that no XML has, not even as references."""
+"""The characters that XML does not allow, not even as references."""
 
 
 class Tmx:
@@ -84,8 +84,11 @@ def _source_first(texts: list[Text], source: str) -> list[Text]:
 
 
 def _roles() -> Roles:
-    """The inline elements of one segment: `ept` has the number `i` of its `bpt`, and `x` says which
-    tags of the variants are the same; without it, those of the same number are."""
+    """Return a function that returns the roles of the inline elements of one segment.
+
+    `ept` has the number `i` of its `bpt`. Tags of different variants with the same `x` are the same tag; without `x`, tags
+    with the same `i` are.
+    """
     opened: dict[str, str] = {}
     lone = count(1)
 

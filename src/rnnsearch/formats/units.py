@@ -11,16 +11,16 @@ from typing import ClassVar, Protocol
 from rnnsearch.formats.opening import File, without_compression
 
 SOURCE, TARGET = "source", "target"
-"""In place of a language, where a file says only which side a text belongs to."""
+"""These stand for languages if a file states only the side of a text."""
 BETWEEN = "\x1f"
-"""Between the parts of the key of a message."""
+"""The separator of the parts of a message key."""
 _TAG = re.compile(r"</?g\d+>|<x\d+/>")
 _LONE_TAG = re.compile(r"(?<=\w)<x\d+/>(?=\w)")
 _SPACE = re.compile("[ \t-\r\x1c-\x1f\x85\u2028\u2029]+")  # a no-break space is a part of the text
 
 
 def one_line(text: str) -> str:
-    """Return a text with one space for white space, which is left out at the ends; no-break spaces stay."""
+    """Return a text with each run of white space as one space and none at the ends; no-break spaces are kept."""
     return _SPACE.sub(" ", text).strip()
 
 
@@ -29,18 +29,18 @@ class Text:
     """The text of a unit in one language."""
 
     language: str
-    """A language tag as the file has it, such as `en` or `EN-US`; or `SOURCE` or `TARGET`."""
+    """The language tag in the spelling of the file, such as `en` or `EN-US`; or `SOURCE` or `TARGET`."""
     text: str
     """The text, in which inline tags are `<g1>`, `</g1>` and `<x2/>`, numbered alike in all languages of the unit."""
     tagged: bool = False
     """Whether there are inline tags in the text."""
     form: int = 0
-    """Which of the plural forms it is; texts of different forms are no pair."""
+    """The number of its plural form; texts of different forms are no pair."""
 
     def line(self, tags: bool) -> str:
-        """The text on one line: white space is one space each, and none is at the ends; with or without inline tags.
+        """Return the text on one line, as `one_line` does, with or without inline tags.
 
-        A tag that stands alone between two words is a space where tags are left out.
+        If tags are left out, a tag that stands alone between two words becomes a space.
         """
         text = self.text
         if self.tagged and not tags:
@@ -57,7 +57,7 @@ class Unit:
     texts: list[Text]
     """Its texts, the source first if the file says which one that is."""
     left_out: str | None = None
-    """The reason why the unit is not to be used, or None."""
+    """The reason why the unit is left out; None if it is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Message:
     """A unit of a file that holds one language."""
 
     key: str
-    """What it has in common with the same message in other languages."""
+    """The key, which is the same for this message in all languages."""
     place: int
     text: Text
     left_out: str | None = None
@@ -73,7 +73,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Head:
-    """What is known of a file before it is read: its name and its first bytes."""
+    """The beginning of a file, from which its format is recognised: its name and its first bytes."""
 
     path: Path
     start: bytes
@@ -87,22 +87,22 @@ class Head:
 
 
 def ending(head: Head) -> str:
-    """The ending of the name of a file, in small letters and without that of its compression."""
+    """Return the ending of the name of a file in small letters, without the ending of its compression."""
     return without_compression(head.path).suffix.lower()
 
 
 class Format(Protocol):
-    """A kind of files with both sides of pairs in one file."""
+    """A format with both sides of pairs in one file."""
 
     name: ClassVar[str]
     """What it is called in messages."""
     places: ClassVar[str]
-    """What `Unit.place` counts: "line", "row" or "unit"."""
+    """The name of what `Unit.place` counts: "line", "row" or "unit"."""
     assumed_source: ClassVar[str | None]
-    """The language of the source where the file does not say it."""
+    """The language of the source if the file does not state it."""
 
     def recognises(self, head: Head) -> bool:
-        """Whether a file that begins so is of this kind."""
+        """Whether a file with this name and these first bytes has this format."""
         ...
 
     def units(self, file: File, path: Path) -> Iterator[Unit]:
@@ -111,29 +111,29 @@ class Format(Protocol):
 
 
 class WrittenFormat(Format, Protocol):
-    """A kind of files with both sides of pairs that are also written, one unit after the other."""
+    """A format with both sides of pairs that can also be written, one unit after another."""
 
     def beginning(self, source: str) -> str:
-        """What is before the units, for this source language."""
+        """Return the text before the units, for this source language."""
         ...
 
     def unit(self, texts: dict[str, str]) -> str:
-        """A unit with a text in each language, with the line feed at its end."""
+        """Return a unit with a text in each language, with a line feed at its end."""
         ...
 
     def end(self) -> str:
-        """What is after the units."""
+        """Return the text after the units."""
         ...
 
 
 class MessageFormat(Protocol):
-    """A kind of files with messages in one language, each with a key that the files of other languages have too."""
+    """A format with messages in one language, each with a key that is the same in the files of other languages."""
 
     name: ClassVar[str]
     places: ClassVar[str]
 
     def recognises(self, head: Head) -> bool:
-        """Whether a file that begins so is of this kind."""
+        """Whether a file with this name and these first bytes has this format."""
         ...
 
     def messages(self, file: File, path: Path) -> Iterator[Message]:

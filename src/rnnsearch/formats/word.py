@@ -19,11 +19,11 @@ from rnnsearch.formats.xml_places import Placed, children, placed_elements
 
 _BREAKS = ("br", "cr", "tab", "ptab")
 _IGNORED = ("lastRenderedPageBreak", "proofErr")
-"""What Word notes for itself."""
+"""Elements for the internal use of Word."""
 _AROUND = ("hyperlink", "ins", "smartTag", "sdtContent")
 """Elements around runs."""
 _UNSEEN = re.compile(r"<(?:\w+:)?(?:lang|noProof)\b[^<>]*/>")
-"""Parts of a format that a reader does not see."""
+"""Properties of a run that do not change its appearance."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class _Run:
 
 @dataclass(frozen=True)
 class _Break:
-    """The end of a line, or a tab: what is before it and what is after it are translated by themselves."""
+    """The end of a line, or a tab; the texts before and after it are translated separately."""
 
     code: str
 
 
 @dataclass(frozen=True)
 class _Other:
-    """What is no text, such as a picture or a footnote's number."""
+    """A piece that is not text, such as a picture or the number of a footnote."""
 
     code: str
 
@@ -67,11 +67,11 @@ class WordPart:
     unencodable: ClassVar[Literal["strict", "xmlcharrefreplace"]] = "xmlcharrefreplace"
 
     def encoding(self, content: bytes) -> str:
-        """The encoding of the XML."""
+        """Return the encoding of the XML."""
         return encoding_of_xml(content)
 
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
-        """Yield the paragraphs. Text boxes, fields and text that was deleted stay as they are."""
+        """Yield the paragraphs. Text boxes, fields and deleted text do not change."""
         for paragraph, _ in placed_elements(text, path, ("p",)):
             inside = [child for child in paragraph if isinstance(child, Placed)]
             properties = next((child for child in inside if child.tag == "pPr"), None)
@@ -87,13 +87,13 @@ def _text_of(piece: _Piece) -> str:
 
 
 def _prefix(element: Placed, text: str) -> str:
-    """The prefix of the names of Word's elements, usually `w:`."""
+    """Return the prefix of the names of Word's elements, usually `w:`."""
     match = re.match(r"<([\w.-]+:)?", text[element.start : element.inner])
     return (match[1] if match else "") or ""
 
 
 def _pieces(inside: Sequence[Placed], text: str) -> Iterator[_Piece]:
-    """Yield the pieces of a paragraph. A field, from its beginning to its end, is one, which is no text."""
+    """Yield the pieces of a paragraph. A field, from its beginning to its end, is one piece that is not text."""
     depth, began = 0, 0
     for child in inside:
         characters = (one.attrib.items() for one in child.iter("fldChar"))
@@ -109,7 +109,7 @@ def _pieces(inside: Sequence[Placed], text: str) -> Iterator[_Piece]:
             yield from _of_run(child, text)
         elif child.tag not in _IGNORED:
             yield _around(child, text) or _Other(text[child.start : child.stop])
-    if depth:  # it ends in another paragraph
+    if depth:  # the field ends in another paragraph
         yield _Other(text[began : inside[-1].stop])
 
 
@@ -130,7 +130,7 @@ def _of_run(run: Placed, text: str) -> Iterator[_Piece]:
 
 
 def _around(element: Placed, text: str) -> _Around | None:
-    """The text in an element around runs of one format; None for one with anything else in it."""
+    """Return an element around runs of one format, with their text; None if the element contains anything else."""
     within = next(iter(children(element, "sdtContent")), None) if element.tag == "sdt" else element
     if within is None or within.tag not in _AROUND:
         return None
@@ -145,7 +145,11 @@ def _around(element: Placed, text: str) -> _Around | None:
 
 
 def _slot(start: int, raw: str, pieces: Sequence[_Piece], prefix: str) -> Part:
-    """The slot of a paragraph's content: lines of text with elements, and how runs are made of its translation."""
+    """Return the slot of a paragraph's content.
+
+    The most frequent format of the paragraph is plain text, and other formats are elements around their text. The
+    translation is converted back to runs.
+    """
     codes = Codes(raw)
     amounts = Counter[str]()
     for piece in pieces:
@@ -198,6 +202,6 @@ def _merged(pieces: Sequence[_Piece]) -> Iterator[_Piece]:
 
 
 def _seen(form: str) -> str:
-    """A format without what a reader does not see."""
+    """Return the visible part of a format."""
     seen = _UNSEEN.sub("", form)
     return "" if re.fullmatch(r"<(?:\w+:)?rPr\s*(?:/>|>\s*</(?:\w+:)?rPr>)", seen) else seen

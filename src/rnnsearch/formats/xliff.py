@@ -1,4 +1,4 @@
-"""XLIFF 1.1, 1.2 and 2.x, and what Trados Studio and memoQ make of XLIFF 1.2 (SDLXLIFF, MQXLIFF)."""
+"""XLIFF 1.1, 1.2 and 2.x, and the variants of XLIFF 1.2 of Trados Studio and memoQ (SDLXLIFF, MQXLIFF)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Xliff:
                 yield Unit(found.line, _texts(found, source, target, "trans-unit" in found.element.tag), reason)
 
     def encoding(self, content: bytes) -> str:
-        """The encoding of the XML."""
+        """Return the encoding of the XML."""
         return encoding_of_xml(content)
 
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:

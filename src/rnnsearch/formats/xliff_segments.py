@@ -1,4 +1,4 @@
-"""What segments of XLIFF have in them, and what is said of them."""
+"""The contents and the states of segments of XLIFF."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ UNFINISHED = ("new", "needs-translation", "initial")
 
 
 def marked(element: Element) -> dict[str, Element]:
-    """The segments that are marked in a source or target of XLIFF 1.2, by their numbers."""
+    """Return the segments that are marked in a source or target of XLIFF 1.2, by their numbers."""
     return {mark.get("mid", ""): mark for mark in element.iter("mrk") if mark.get("mtype") == "seg"}
 
 
 def has_text(element: Element) -> bool:
-    """Whether there is anything in a source or target but empty segments."""
+    """Whether a source or target contains anything besides empty segments."""
     return bool("".join(element.itertext()).strip()) or any(child.tag != "mrk" for child in element)
 
 
 def role_1(element: Element) -> Inline:
-    """The inline elements of XLIFF 1."""
+    """Return the role of an inline element of XLIFF 1."""
     own = element.get("id", "")
     pair = f"pair {element.get('rid') or own}"
     match element.tag:
@@ -45,7 +45,7 @@ def role_1(element: Element) -> Inline:
 
 
 def role_2(element: Element) -> Inline:
-    """The inline elements of XLIFF 2."""
+    """Return the role of an inline element of XLIFF 2."""
     own = element.get("id", "")
     match element.tag:
         case "pc":

@@ -1,4 +1,4 @@
-"""Targets of XLIFF 1 and 2: which are to be filled, what is put into them, and which states they then have."""
+"""Targets of XLIFF 1 and 2: the choice of targets to fill, their new content, and their new states."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _of_version_2(unit: Placed, found: Found, text: str, again: bool, lines: boo
         source, target = _side(segment, "source"), _side(segment, "target")
         if source is None or not _to_fill(source, target, segment.get("state", ""), again):
             continue
-        # What a machine has translated has not been reviewed, which is the next state.
+        # A machine translation has not been reviewed, so it does not get the state `reviewed`.
         yield Change(segment.start, segment.inner, start_tag(segment, text, state="translated", subState=None))
         yield from _target(source, source, target, text, lines)
 
@@ -74,17 +74,17 @@ def _side(parent: Placed, name: str) -> Placed | None:
 
 
 def _studio_segments(unit: Placed) -> list[Placed]:
-    """What Trados Studio says of each segment of a unit."""
+    """Return the elements in which Trados Studio describes the segments of a unit."""
     return [seg for definitions in children(unit, "seg-defs") for seg in children(definitions, "seg")]
 
 
 def _is_empty(target: Element) -> bool:
-    """Whether there is no text in a target, and nothing in its segments; Trados Studio has tags beside these."""
+    """Whether a target has no text, and its segments are empty; Trados Studio writes tags between empty segments."""
     return not has_text(target) or not ("".join(target.itertext()).strip() or any(map(len, marked(target).values())))
 
 
 def _to_fill(source: Element, target: Element | None, state: str, again: bool) -> bool:
-    """Whether a segment has something to translate, and no translation."""
+    """Whether a segment has text to translate, and no translation or, with `again`, any."""
     text = "".join(source.itertext())
     if not text.strip():
         return False
@@ -96,7 +96,7 @@ def _to_fill(source: Element, target: Element | None, state: str, again: bool) -
 def _target(
     source: Placed, before: Placed, target: Placed | None, text: str, lines: bool, **states: str | None
 ) -> Iterator[Part]:
-    """A whole target, in place of the one that there is or after the element `before`, indented like it."""
+    """Yield the parts of a whole target, which replaces the present one or follows `before`, with the same indentation."""
     if target is not None:
         yield Change(target.start, target.stop, start_tag(target, text, **states))
         place, end = target.stop, end_tag(target, text)
@@ -113,7 +113,7 @@ def _target(
 
 
 def _content(source: Placed, place: int, text: str, lines: bool) -> Iterator[Part]:
-    """The content of a source, in which segments are translated, or all of it if there are none."""
+    """Yield the content of a source with its segments as slots, or as one slot if it has no segments."""
     segments = [part for part in marked(source).values() if isinstance(part, Placed)]
     if not segments:
         yield text_slot(place, source, text, _role, lines)
@@ -136,14 +136,14 @@ def _replaced(source: Element, target: Element, text: str, lines: bool) -> Itera
 
 
 def _changed(element: Placed, text: str, **attributes: str) -> Change:
-    """An element with other values of attributes; one without content stays without."""
+    """Return the change of the start tag of an element to other values of attributes; an empty-element tag remains one."""
     tag = start_tag(element, text, **attributes)
     empty = text.startswith("/>", element.inner - 2)
     return Change(element.start, element.inner, f"{tag[:-1]} />" if empty else tag)
 
 
 def _role(element: Element) -> Inline:
-    """The inline elements of both versions; annotations stay around what they are about."""
+    """Return the role of an inline element of either version; annotations stay around the text that they describe."""
     if element.tag == "mrk":
         return Inline("around")
     version_2 = element.tag in ("pc", "sc", "ec", "cp", "sm", "em")

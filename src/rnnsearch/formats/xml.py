@@ -1,4 +1,4 @@
-"""Reading XML of any size, from anybody: the elements of some names, one after the other, in bounded memory.
+"""A reader of untrusted XML of any size, which yields the elements with some names one by one, in bounded memory.
 
 Expat loads nothing from elsewhere. Declarations of entities are refused, whether they are internal or external: no format
 needs them, and they are the means of attacks. So are tokens, units and nestings of a size that no file has.
@@ -23,7 +23,7 @@ from rnnsearch.formats.units import Head
 MOST_BYTES = 1 << 20
 """The largest number of bytes of a unit, and of a single tag, comment or other token."""
 MOST_DEPTH = 100
-"""The largest number of elements around another."""
+"""The largest depth of nested elements."""
 _CHUNK = 1 << 16
 _ROOT = re.compile(r"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
 _NOT_ELEMENTS = re.compile(r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>", re.DOTALL)
@@ -32,16 +32,16 @@ _DECLARED = re.compile(rb"""^<\?xml[^>]*?encoding\s*=\s*["']([\w.-]+)""")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An element with its content."""
+    """An element with its content and its position."""
 
     element: Element
-    """Names have no prefixes; those of attributes do."""
+    """The element; names of elements have no prefixes, names of attributes have."""
     line: int
     above: tuple[Element, ...]
     """The elements around it, the root first, with their attributes only."""
 
     def inherited(self, attribute: str) -> str | None:
-        """The value of an attribute of the element, or else of the nearest element around it that has it."""
+        """Return the value of an attribute of the element or, if it has none, of the nearest ancestor that has it."""
         for one in (self.element, *reversed(self.above)):
             if attribute in one.attrib:
                 return one.attrib[attribute]
@@ -49,7 +49,7 @@ class Found:
 
 
 def root_of(head: Head) -> str | None:
-    """The name of the root element of a file that begins so, without its prefix; None if it is no XML."""
+    """Return the name of the root element of a file, without its prefix; None if the file is not XML."""
     encoding = _encoding(head.start)
     text = head.start.decode(encoding, "replace") if encoding.startswith("utf-16") else head.text
     if not text.lstrip("\ufeff \t\r\n").startswith("<"):
@@ -59,9 +59,9 @@ def root_of(head: Head) -> str | None:
 
 
 def elements(file: File, path: Path, names: Collection[str]) -> Iterator[Found]:
-    """Yield the elements with these names that are in no other such element, in order.
+    """Yield the elements with these names that are not inside another such element, in order.
 
-    Raises RnnsearchError, with the line, for what is not well-formed or is hostile.
+    Raises RnnsearchError, with the line, for XML that is not well-formed or is hostile.
     """
     first = file.read(_CHUNK)
     reader = Reader(path, names, _encoding(first))
@@ -80,13 +80,13 @@ def elements(file: File, path: Path, names: Collection[str]) -> Iterator[Found]:
 
 
 def encoding_of_xml(content: bytes) -> str:
-    """The encoding of a file, where no byte order mark says it."""
+    """Return the encoding of an XML file: that of its first bytes, or the declared one, or UTF-8."""
     declared = _DECLARED.match(content)
     return _encoding(content[:SAMPLE]) or (declared[1].decode("ascii") if declared else "utf-8")
 
 
 def _encoding(start: bytes) -> str:
-    """The encoding of a file that begins so; an empty string where its declaration is to be believed."""
+    """Return the encoding that the first bytes of a file prove; an empty string if its declaration counts."""
     if start.startswith(codecs.BOM_UTF8):
         return "utf-8"
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -95,12 +95,12 @@ def _encoding(start: bytes) -> str:
         return "utf-16le" if start.startswith(b"<") else "utf-16be"
     declared = _DECLARED.match(start)
     if declared and declared[1].lower().startswith((b"utf-16", b"utf16", b"ucs-2", b"unicode")):
-        return "utf-8"  # it was converted, and its declaration was not
+        return "utf-8"  # the file was converted without a change of its declaration
     return ""
 
 
 class Reader:
-    """The state of a parser: the elements that are open, and those that are finished."""
+    """A parser that collects complete elements with some names."""
 
     def __init__(self, path: Path, names: Collection[str], encoding: str) -> None:
         self.found: list[Found] = []
@@ -133,7 +133,7 @@ class Reader:
             ) from None
 
     def refusal(self, what: str) -> RnnsearchError:
-        """Return the error for something that no harmless file has."""
+        """Return the error for a construct that only hostile files have."""
         line = self.parser.CurrentLineNumber
         return RnnsearchError(f"{self._path}:{line}: XML with {what}, which is not read; is the file what it should be?")
 
@@ -164,7 +164,7 @@ class Reader:
         return Element(name.rpartition(":")[2], attributes)
 
     def _closed(self, element: Element) -> None:
-        """Take note of the end of an element."""
+        """Process the end of an element; a subclass may record its position."""
 
     def _text(self, text: str) -> None:
         if not self._open:
@@ -181,7 +181,7 @@ class Reader:
             raise self.refusal(f"a unit of more than {MOST_BYTES:,} bytes")
 
     def _skipped(self, name: str, is_parameter: bool) -> None:
-        """Take an entity of HTML, such as `nbsp`, that an external DTD would declare."""
+        """Read an entity of HTML, such as `nbsp`, that an external DTD would declare."""
         character = html.unescape(f"&{name};")
         if is_parameter or character == f"&{name};":
             raise self.refusal(f"an entity that is declared elsewhere ({shown(name)})")

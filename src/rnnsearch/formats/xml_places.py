@@ -1,4 +1,4 @@
-"""The elements of an XML document with their places, and their content as texts to translate."""
+"""The elements of an XML document with their positions, and the conversion of their content to texts to translate."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _TAG = re.compile(r"""<(?:[^<>"']|"[^"]*"|'[^']*')*+>""")
 
 
 class Placed(Element):
-    """An element, and where it is in the text of its document."""
+    """An element with its position in the text of its document."""
 
     start: int
-    """The place of its start tag."""
+    """The position of its start tag."""
     inner: int
-    """The place of its content."""
+    """The position of its content."""
     inner_stop: int
     stop: int
-    """The place after it."""
+    """The position after its end."""
 
 
 class _PlacedReader(Reader):
@@ -36,7 +36,7 @@ class _PlacedReader(Reader):
         self._byte = self._place = 0
 
     def _now(self) -> int:
-        """The place, in characters, of what the parser has come to."""
+        """Return the present position of the parser in characters."""
         index = self.parser.CurrentByteIndex
         self._place += len(self.data[self._byte : index].decode())
         self._byte = index
@@ -61,7 +61,7 @@ class _PlacedReader(Reader):
 
 
 def placed_elements(text: str, path: Path, names: Collection[str]) -> Iterator[tuple[Placed, Found]]:
-    """Yield the elements as `rnnsearch.formats.xml.elements` does, with their places in the text."""
+    """Yield the elements as `rnnsearch.formats.xml.elements` does, with their positions in the text."""
     reader = _PlacedReader(path, names, text)
     for start in range(0, len(reader.data), _CHUNK):
         reader.feed(reader.data[start : start + _CHUNK])
@@ -72,12 +72,12 @@ def placed_elements(text: str, path: Path, names: Collection[str]) -> Iterator[t
 
 
 def children(element: Element, name: str) -> list[Placed]:
-    """The elements with this name in another."""
+    """Return the children of an element that have this name."""
     return [child for child in element if isinstance(child, Placed) and child.tag == name]
 
 
 def start_tag(element: Placed, text: str, **attributes: str | None) -> str:
-    """The start tag of an element, with other values of these attributes, and without those that are None."""
+    """Return the start tag of an element with these values of attributes, and without the attributes that are None."""
     tag = re.sub(r"\s*/>\Z", ">", text[element.start : element.inner])
     for name, value in attributes.items():
         name = name.replace("_", "-")
@@ -88,7 +88,7 @@ def start_tag(element: Placed, text: str, **attributes: str | None) -> str:
 
 
 def end_tag(element: Placed, text: str) -> str:
-    """The end tag of an element."""
+    """Return the end tag of an element."""
     name = re.match(r"<([^\s/>]+)", text[element.start : element.inner])
     assert name is not None
     return f"</{name[1]}>"
@@ -97,13 +97,13 @@ def end_tag(element: Placed, text: str) -> str:
 def text_slot(
     place: int, element: Placed, text: str, role: Roles, lines: bool = True, unescape: Callable[[str], str] = str
 ) -> Slot:
-    """A slot for the translation of the content of an element at another place."""
+    """Return a slot at `place` for the translation of the content of an element."""
     codes = Codes(text[element.inner : element.inner_stop])
     return Slot(place, place, coded(element, text, role, codes, unescape), codes.restored, "xml", lines)
 
 
 def coded(element: Placed, text: str, role: Roles, codes: Codes, unescape: Callable[[str], str] = str) -> str:
-    """The content of an element as text, in which inline elements are code."""
+    """Return the content of an element as text, with elements of `codes` for its inline elements."""
     inside = [child for child in element if isinstance(child, Placed)]
     return _coded(inside, (element.inner, element.inner_stop), text, role, codes, unescape)
 

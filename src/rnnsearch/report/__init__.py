@@ -5,7 +5,7 @@ import os
 import sys
 from importlib.util import find_spec
 
-if "matplotlib" not in sys.modules and find_spec("matplotlib"):  # Pages without pictures do without it.
+if "matplotlib" not in sys.modules and find_spec("matplotlib"):  # Pages without figures need no matplotlib.
     # Importing matplotlib fails if MPLBACKEND names an unknown backend. Nothing in this package opens a window.
     backend = os.environ.pop("MPLBACKEND", None)
     import matplotlib

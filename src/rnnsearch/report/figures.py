@@ -131,7 +131,7 @@ def inline_svg(figure: Figure, description: str) -> Markup:
 
 @contextmanager
 def quiet_about_glyphs() -> Iterator[None]:
-    """A context without matplotlib's warnings about characters that no font has, which are drawn as boxes."""
+    """Return a context without matplotlib's warnings about characters that no font has, which are drawn as boxes."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r"Glyph \d+|Matplotlib currently does not support")
         yield

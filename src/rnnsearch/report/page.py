@@ -135,7 +135,7 @@ class SentencePage:
 
     @staticmethod
     def _others(pair: Aligned, others: Sequence[Translation]) -> dict[str, str]:
-        """What is shown below a sentence: the numbers that its translation lacks, and further translations."""
+        """Return the lines below a sentence: the numbers that its translation lacks, and further translations."""
         missing = pair.missing if isinstance(pair, Translation) else ()
         rows = {"Missing numbers": ", ".join(missing)} if missing else {}
         return rows | {f"Translation {rank}": other.text for rank, other in enumerate(others, 2)}

@@ -1,4 +1,4 @@
-"""The page that says whether a model is good enough for a translator."""
+"""The page that shows whether a model is good enough for a translator's work."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def write_segment_page(path: str | os.PathLike[str], title: str, introduction: s
 
 
 def _summary(report: SegmentReport) -> str:
-    """What the numbers say, in a few sentences."""
+    """Return a summary of the numbers in a few sentences."""
     own, *others = report.systems
     shares = {name: f"{quality.unedited:.0f}%" for name, quality in report.all.quality.items()}
     told = (

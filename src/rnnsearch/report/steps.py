@@ -1,4 +1,4 @@
-"""The page that goes through a translation one word at a time; see `rnnsearch.translation.explanation`."""
+"""The page that shows the computation of a translation word by word; see `rnnsearch.translation.explanation`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def write_steps(path: str | os.PathLike[str], explanation: Explanation) -> None:
 
 
 def _data(explanation: Explanation) -> dict[str, Any]:
-    """Return what the script of the page reads."""
+    """Return the data for the script of the page."""
     target = explanation.vocabularies.target
     return {
         "text": printable(explanation.translation.text),

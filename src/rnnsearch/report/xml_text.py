@@ -1,4 +1,4 @@
-"""Text as pages and figures can show it."""
+"""The replacement of characters that pages and figures cannot contain."""
 
 from __future__ import annotations
 

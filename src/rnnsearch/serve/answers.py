@@ -37,14 +37,14 @@ _WORDS = regex.compile(r"[\p{L}\p{M}\p{N}]+|[?!]")
 
 
 class Readable(Protocol):
-    """A text as sentences: a passage, or a document with markup."""
+    """A text that is divided into sentences: a passage, or a document with markup."""
 
     @property
     def sentences(self) -> list[str]:
         """The sentences, without markup."""
 
     def joined(self, translations: Sequence[Translation]) -> str:
-        """Return the text with these translations instead of its sentences."""
+        """Return the text with its sentences replaced by these translations."""
 
 
 class Similar(NamedTuple):
@@ -52,12 +52,12 @@ class Similar(NamedTuple):
 
     match: Match
     repaired: str | None
-    """Its translation with the numbers, or the word, of the text, where it is clear what is to be exchanged."""
+    """Its translation, with the numbers or the word of the text instead of its own; None if these cannot be exchanged."""
 
 
 @dataclass(frozen=True)
 class Remembered:
-    """What a translation memory has for a request."""
+    """The translations and similar segments that a translation memory has for a request."""
 
     corrections: Sequence[str | None]
     """The translation of each sentence that is in the memory, and None for the others."""

@@ -23,7 +23,7 @@ from rnnsearch.translation.markup import Markup
 from rnnsearch.translation.sentences import as_passage
 
 _READERS: dict[str, Read] = {"html": Markup, "txt": as_passage}
-"""How a text is read that is not plain text with tags, by its format."""
+"""The functions that read texts as sentences, by the formats that are not plain text with tags."""
 
 
 class ApertiumRequest(Requested):

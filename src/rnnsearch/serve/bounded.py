@@ -21,7 +21,7 @@ from rnnsearch.serve.incoming import ClientGone
 log = logging.getLogger("rnnsearch.serve")
 
 _FAILURE = "rnnsearch.failure"
-"""The key of a request's scope under which the form of its failures is."""
+"""The key in a request's scope for the function that returns the body of a failure."""
 
 
 class Bounded:

@@ -164,7 +164,7 @@ class ContinuousTranslator:
 
         Raises any exception that ends the search.
         """
-        self.add(0, ["a"], 1, links=False)  # whose graphs need memory, and may never be wanted
+        self.add(0, ["a"], 1, links=False)  # the graphs of the alignment layer need memory, and may never be used
         while self._turns or self._search.busy:
             self._proceed()
         for result in self._found:

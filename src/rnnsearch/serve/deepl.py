@@ -37,7 +37,7 @@ VARIANTS = {
     "en": {"EN-GB": "English (British)", "EN-US": "English (American)"},
     "pt": {"PT-BR": "Portuguese (Brazilian)", "PT-PT": "Portuguese (European)"},
 }
-"""The languages that clients name with a region where they are translated into."""
+"""The languages that clients name with a region if they are target languages."""
 
 
 class DeepL:
@@ -86,7 +86,7 @@ class DeepL:
         return as_json(DeepLTranslateResponse(translations=translations))
 
     async def languages(self, request: Request) -> Response:
-        """`/v2/languages`: the languages that are translated, or that are translated into."""
+        """`/v2/languages`: the source languages or the target languages."""
         fail_as(request, failure)
         params = await self._server.reader.read(request, DeepLLanguagesRequest)
         known: list[DeepLLanguage] = []

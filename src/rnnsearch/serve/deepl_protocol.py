@@ -11,7 +11,7 @@ from rnnsearch.serve.glossaries import MOST_GLOSSARY_BYTES, MOST_NAME
 from rnnsearch.serve.protocol import Key, Language, Requested
 
 NO_LIMIT = 1_000_000_000_000
-"""The number of characters that DeepL tells where there is no limit."""
+"""The limit that DeepL reports to users without a limit of characters."""
 
 
 def _digit(value: object) -> object:
@@ -20,7 +20,7 @@ def _digit(value: object) -> object:
 
 
 def _names(value: object) -> object:
-    """A list of names may be one text, with commas between them."""
+    """Convert a text of names that are separated by commas to a list of names."""
     return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
 
 

@@ -48,10 +48,10 @@ class _Kept:
 
 
 class _File:
-    """A document as the text of a request. Its translation is in `content`, which is the document itself until then."""
+    """A document as the text of a request; `joined` replaces the bytes in `content` by those of the translation."""
 
     def __init__(self, content: bytes, name: str) -> None:
-        """Raise RnnsearchError for a document that is damaged, and HTTPException for what is no document."""
+        """Read a document. Raises RnnsearchError if it is damaged, and HTTPException if it has no supported format."""
         self.content = content
         path = Path(name)
         format_ = document_format_of(Head(path, content[:SAMPLE]))
@@ -63,13 +63,13 @@ class _File:
         self.sentences: list[str] = []
 
     def read(self, _: str, language: str, split: bool) -> _File:
-        """Have the sentences of its texts, which are in this language."""
+        """Split the texts of the document, which are in this language, into sentences."""
         self._read = Document(self._document, language, split)
         self.sentences = self._read.sentences
         return self
 
     def joined(self, translations: Sequence[Translation]) -> str:
-        """Have the translation in `content`. It is no text, so what is returned is empty."""
+        """Set `content` to the translated document, and return an empty text, because a document is not text."""
         self.content = self._read.joined(translations)
         return ""
 

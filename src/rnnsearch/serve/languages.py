@@ -49,7 +49,7 @@ _LOADING = threading.Lock()
 
 
 def served_code(language: str, served: Sequence[str]) -> str:
-    """Return the code among the served languages that is meant.
+    """Return the code of the served language that a client means by `language`.
 
     `EN`, `en-US`, `en_GB` and `eng` mean `en` if that alone is served. A code that means none of them is returned unchanged.
     """

@@ -1,4 +1,4 @@
-"""Which versions of the models are served: the newest ones, also if `rnnsearch adapt` makes them while the server runs."""
+"""The choice of the newest version of each model, also of versions that `rnnsearch adapt` makes while the server runs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from rnnsearch.serve.search_processes import SearchProcesses
 log = logging.getLogger("rnnsearch.serve")
 
 EVERY = 1.0
-"""The time in seconds between two looks at the folders."""
+"""The time in seconds between two checks of the folders."""
 
 
 def newest(models: Sequence[Path], memory: Path | None) -> list[Path]:
-    """Return for each model the folder that is in use for it now.
+    """Return for each model the folder of the version that is in use now.
 
     A model may be a link to it. If `rnnsearch adapt` has made a version of the model in the folder of the memory, it is this
     version. Raises RnnsearchError where there is no model.
@@ -35,7 +35,7 @@ def newest(models: Sequence[Path], memory: Path | None) -> list[Path]:
 
 
 async def keep_newest(search: SearchProcesses, served: Sequence[Path], find: Callable[[], Sequence[Path]]) -> None:
-    """Replace models as long as this runs: as soon as `find` returns other folders than those `served`, these are loaded.
+    """Load models, without end, as soon as `find` returns other folders than those in `served`.
 
     A model that cannot be loaded is told in the log, and the one before stays in use.
     """

@@ -35,19 +35,19 @@ def openapi(characters: int | None, keys: bool, pairs: Sequence[tuple[str, str]]
 
     `characters` is the limit of a request, or None, and `keys` says whether a request needs an API key.
     """
-    asked: list[type[BaseModel]] = []
+    requests: list[type[BaseModel]] = []
     answers: list[type[BaseModel]] = [AlignedSentence, Detected, TargetLanguages, DeepLLanguage]
     for operation in OPERATIONS:
-        asked += [operation.request] if operation.request else []
+        requests += [operation.request] if operation.request else []
         answers += [operation.failure, *([operation.answer] if isinstance(operation.answer, type) else [])]
         if operation.also:
-            asked.append(operation.also[0])
+            requests.append(operation.also[0])
             answers.append(operation.also[1])
     _, schemas = models_json_schema(
-        [(model, "validation") for model in dict.fromkeys([*asked, *answers])],
+        [(model, "validation") for model in dict.fromkeys([*requests, *answers])],
         ref_template="#/components/schemas/{model}",
     )
-    for model in dict.fromkeys(asked):
+    for model in dict.fromkeys(requests):
         _narrow(schemas["$defs"][model.__name__], model, characters, keys, pairs)  # type: ignore[arg-type]
     paths: dict[str, Any] = {}
     for operation in OPERATIONS:
@@ -111,12 +111,12 @@ def _body(operation: Operation, schemas: dict[str, Any]) -> dict[str, Any]:
 
 def _query(schema: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the fields of a request as parameters in the query string, where they may be empty, but not null."""
-    found: list[dict[str, Any]] = []
+    parameters: list[dict[str, Any]] = []
     for name, value in schema["properties"].items():
         required = name in schema["required"]
         value = value if required else {**value, "anyOf": [value["anyOf"][0], {"enum": [""]}]}
-        found.append({"name": name, "in": "query", "required": required, "schema": value})
-    return found
+        parameters.append({"name": name, "in": "query", "required": required, "schema": value})
+    return parameters
 
 
 def _narrow(

@@ -1,4 +1,4 @@
-"""What the server answers: each path with its method, its request and its answer, for the OpenAPI document."""
+"""The operations of the server: each path with its method, its request and its answer, for the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _EVENTS = "Events: `sentence` for each sentence, whose data are an `AlignedSente
 
 @dataclass(frozen=True)
 class Operation:
-    """What a path does with a method."""
+    """An operation: a path with a method."""
 
     method: str
     path: str

@@ -35,7 +35,7 @@ def _whole(value: object) -> object:
 
 
 def _listed(value: object) -> object:
-    """A form has a list of one as a text."""
+    """Convert a text to a list of one, because a form cannot tell them apart."""
     return [value] if isinstance(value, str) else value
 
 

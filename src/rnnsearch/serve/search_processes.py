@@ -1,8 +1,9 @@
-"""The processes that have the models. They search and score for the server, whose own process speaks HTTP.
+"""The processes that hold the models: they search and score for the server, whose own process answers HTTP requests.
 
-Threads of one process would wait for Python's lock at every operation. Each of these processes takes in what is asked,
-extends all its searches by a word, sends what is done, and begins again. Two of them, each with half of the threads, are
-faster than one: threads that share every small operation wait for each other, the longer the busier the machine is.
+Threads of one process would wait for Python's global lock at every operation. Each of these processes repeats three steps:
+it receives requests, extends all its searches by one word, and sends the finished results. Two processes, each with half of
+the threads, are faster than one, because threads that divide every small operation wait for each other, and wait longer on a
+busy machine.
 """
 
 from __future__ import annotations
@@ -26,40 +27,40 @@ from rnnsearch.translation import NextWord, ScoredPair, Translation, Translator,
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
 
 PAIRS_AT_ONCE = 8
-"""So many pairs are scored between two steps of the searches."""
+"""The number of pairs that are scored between two steps of the searches."""
 
 
 class _Process(Process):
-    """A process that searches, and a thread that sends it what is asked."""
+    """A process that searches, and the thread of the server that sends requests to it."""
 
     def __init__(self, do: Callable[[Connection], None], before: Sequence[Process]) -> None:
-        # Signals are for the server, which finishes what is under way.
+        # Only the server handles these signals: it finishes the requests that are under way.
         super().__init__(do, "search", before, ignored=("SIGINT", "SIGTERM"))
         self._sender = ThreadPoolExecutor(1, thread_name_prefix="sender")
 
     def send(self, number: int, asked: Asked) -> None:
-        # In a thread, for the process may be busy, and this one must go on taking answers.
+        # A thread sends, because the other process may be busy, and the event loop must not wait for it.
         self._sender.submit(self.connection.send, (number, asked))
 
     def close(self) -> None:
-        """Tell the process that nobody listens any more."""
+        """Close the connection, which tells the process to end."""
         self._sender.shutdown()
         self.connection.close()
 
 
 @dataclass(eq=False)
 class _Call:
-    """Something that has been asked for, and the answers that have arrived: each with its place, or an error."""
+    """A request that is divided among the processes, and its answers so far: each with its position, or an exception."""
 
     places: dict[_Process, Sequence[int]]
-    """Which places each process has been asked for."""
+    """The positions, in the request, of the answers that each process computes."""
     left: dict[_Process, int]
-    """The number of answers of each process that have not arrived."""
+    """The number of answers that each process has not sent yet."""
     answers: asyncio.Queue[tuple[int, Any]] = field(default_factory=asyncio.Queue)
 
 
 class SearchProcesses:
-    """The models in processes of their own, as seen from the server. Close it, or use it in a `with` statement."""
+    """The search processes, as the server uses them. Call `close`, or use this class in a `with` statement."""
 
     def __init__(
         self,
@@ -68,11 +69,11 @@ class SearchProcesses:
         terms: Mapping[str, str] | None = None,
         count: int | None = None,
     ) -> None:
-        """Start so many processes with the models that `make` returns; each has its share of the threads.
+        """Start `count` processes with the models that `make` returns; each gets an equal share of the threads.
 
-        By default there are two, or one where there is one thread. `settings` and `terms` are those of
-        `Translator.translate`. Let the calling process have no threads yet, and not compute before. Raises RnnsearchError
-        where a model cannot be loaded.
+        By default there are two processes, or one if there is only one thread. `settings` and `terms` are those of
+        `Translator.translate`. The calling process must not have started threads or computed anything before, because it is
+        forked. Raises RnnsearchError if a model cannot be loaded.
         """
         count = count or min(2, threads())
         if FORKED and translation_device() == "cpu":
@@ -82,7 +83,7 @@ class SearchProcesses:
         self._calls: dict[int, _Call] = {}
         self._last = 0
         self.lost = False
-        """Whether a process has ended though nobody closed it."""
+        """Whether a process has ended unexpectedly."""
         self.when_lost: Callable[[], None] = lambda: None
         try:
             for _ in range(count):
@@ -107,26 +108,26 @@ class SearchProcesses:
 
     @property
     def pids(self) -> list[int]:
-        """The numbers of the processes."""
+        """The process ids."""
         return [one.pid for one in self._processes]
 
     @property
     def under_way(self) -> int:
-        """The number of lines that are being translated or wait for it."""
+        """The number of answers that the processes have not sent yet, most of them translations of lines."""
         return sum(sum(call.left.values()) for call in self._calls.values())
 
     def attach(self) -> None:
-        """Take answers in the running event loop."""
+        """Receive answers in the running event loop."""
         for one in self._processes:
             asyncio.get_running_loop().add_reader(one.connection.fileno(), self._receive, one)
 
     def detach(self) -> None:
-        """Take no more answers."""
+        """Stop receiving answers."""
         for one in self._processes:
             asyncio.get_running_loop().remove_reader(one.connection.fileno())
 
     def close(self) -> None:
-        """End the processes, which are not told anything but that nobody listens any more."""
+        """Close the connections, which ends the processes; those that are still alive after two seconds are killed."""
         for one in self._processes:
             one.close()
         for one in self._processes:
@@ -143,25 +144,24 @@ class SearchProcesses:
         protect: Sequence[str] = (),
         links: bool = True,
     ) -> AsyncGenerator[list[Translation], None]:
-        """The `n` best translations of each line, in order, as they are found. Closing the generator ends the search.
+        """Yield the `n` best translations of each line, in order, as soon as they are complete.
 
-        Without `links`, the alignment layer does not link their words.
-
-        Raises RnnsearchError where they cannot be searched for, and SearchFailed where the search breaks off.
+        Closing the generator ends the search. Without `links`, the alignment layer does not link the words of the
+        translations. Raises RnnsearchError for lines that cannot be searched for, and SearchFailed if the search fails.
         """
 
         def part(places: Sequence[int]) -> Translate:
             own = [prefixes[i] for i in places if prefixes]
             return Translate(model, [lines[i] for i in places], n, own, beam, terms, protect, links)
 
-        found: dict[int, list[Translation]] = {}
+        complete: dict[int, list[Translation]] = {}
         number, call = self._ask(len(lines), part)
         try:
             for place in range(len(lines)):
-                while place not in found:
+                while place not in complete:
                     at, translations = await self._answer(call)
-                    found[at] = translations
-                yield found.pop(place)
+                    complete[at] = translations
+                yield complete.pop(place)
         finally:
             del self._calls[number]
             for process, left in call.left.items():
@@ -169,7 +169,7 @@ class SearchProcesses:
                     process.send(number, Cancel(model))
 
     async def score(self, model: int, sources: Sequence[str], targets: Sequence[str]) -> list[ScoredPair]:
-        """`Translator.score` of lists."""
+        """Score pairs of lines, as `Translator.score` does."""
         pairs: list[ScoredPair] = []
         for start in range(0, len(sources), PAIRS_AT_ONCE):
             part = slice(start, start + PAIRS_AT_ONCE)
@@ -177,15 +177,16 @@ class SearchProcesses:
         return pairs
 
     async def next_words(self, model: int, line: str, prefix: str, count: int) -> list[NextWord]:
-        """`Translator.next_words`."""
+        """Predict the next words, as `Translator.next_words` does."""
         words: list[NextWord] = await self._one_answer(NextWords(model, line, prefix, count))
         return words
 
     async def renew(self, model: int, folder: Path) -> None:
-        """Replace a model by the one in a folder, as soon as all processes have loaded it.
+        """Replace a model by the one in `folder`, as soon as all processes have loaded it.
 
-        They load it one after the other, so that the others go on. Lines that are under way stay with the old one. Raises
-        RnnsearchError, and replaces nothing, if the new one cannot be loaded or translates other languages.
+        The processes load it one after another, so that only one of them is interrupted at a time. Lines that are under
+        way are still translated by the old model. If the new model cannot be loaded or translates other languages,
+        nothing is replaced, and RnnsearchError is raised.
         """
         old = self.models[model]
         for one in self._processes:
@@ -204,9 +205,10 @@ class SearchProcesses:
             del self._calls[number]
 
     def _ask(self, answers: int, part: Callable[[Sequence[int]], Asked], of: Sequence[_Process] = ()) -> tuple[int, _Call]:
-        """Ask for so many answers, each from the process that has least to do; `part` is what to ask for some of them.
+        """Request `answers` answers, each from the process with the fewest outstanding answers.
 
-        Only the processes `of` are asked, or all of them.
+        `part` returns the request for the answers at some positions. With `of`, only these processes get requests.
+        Returns the number of the call and the call.
         """
         if self.lost:
             raise SearchFailed
@@ -246,14 +248,14 @@ class SearchProcesses:
 
 
 def _prepared(translators: Sequence[Translator], settings: Mapping[str, object]) -> Sequence[Translator]:
-    """The translators with their graphs, whose memory all processes share that are forked now."""
+    """Return the translators after building their graphs, so that the processes that are forked next share this memory."""
     for translator in translators:
         if not isinstance(translator, BidirectionalTranslator) and all(one.runs_as_graphs for one in translator.systems):
             translator.backend(translator.search_settings(settings))
-    gc.freeze()  # a search for garbage would write into what is shared
+    gc.freeze()  # the garbage collector would write into the shared memory pages
     return translators
 
 
 def load_each(models: Sequence[Path]) -> list[Translator]:
-    """The translators of some models, for each a pair of languages."""
+    """Load the translators of these models, one for each pair of languages."""
     return [load(model) for model in models]

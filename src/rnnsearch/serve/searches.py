@@ -1,4 +1,4 @@
-"""What a search process does: it searches with all models, and replaces a model by a newer one while it does."""
+"""The loop of a search process, which searches with all models at once and can replace a model while it runs."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ log = logging.getLogger("rnnsearch.serve")
 
 @dataclass(frozen=True)
 class ServedModel:
-    """A model that the processes have."""
+    """A description of a model that the search processes have loaded."""
 
     source_language: str
     target_language: str
     beam: int
-    """The width of the beam, where a request does not give one."""
+    """The beam width for requests that do not set one."""
     description: str
 
 
@@ -85,7 +85,7 @@ class Replace:
 
 
 Asked: TypeAlias = Translate | Score | NextWords | Cancel | Load | Replace
-"""What a process may be asked for."""
+"""The requests to a search process."""
 
 
 def serve(
@@ -95,9 +95,9 @@ def serve(
     share: int,
     connection: Connection,
 ) -> None:
-    """What a process does, until nobody listens at the other end of its connection."""
+    """Run the loop of a search process until the server closes the other end of the connection."""
     use_threads(share)
-    with suppress(EOFError, OSError):  # nobody listens
+    with suppress(EOFError, OSError):  # the server has closed the connection
         try:
             searches = _Searches(make(), settings, terms)
         except RnnsearchError as error:
@@ -115,32 +115,32 @@ def serve(
 
 
 class _Searches:
-    """The searches of a process, one of each model."""
+    """The searches of a process, one for each model."""
 
     def __init__(
         self, translators: Sequence[Translator], settings: Mapping[str, object], terms: Mapping[str, str] | None
     ) -> None:
-        """Raises RnnsearchError where a model cannot translate."""
+        """Start a search for each translator. Raises RnnsearchError if a model cannot translate."""
         self._engine = partial(_warm, settings, terms)
         self.engines = [self._engine(translator) for translator in translators]
         self._replaced: list[ContinuousTranslator] = []
-        """Those that have been replaced, and still have lines."""
+        """The searches that have been replaced and still have lines."""
         self._loaded: ContinuousTranslator | None = None
-        """The one that is to replace another."""
+        """The search of the model that is loaded to replace another; None if there is none."""
 
     @property
     def busy(self) -> bool:
-        """Whether `step` has something to do."""
+        """Whether `step` has work to do."""
         return any(engine.busy for engine in (*self.engines, *self._replaced))
 
     def step(self) -> list[Found]:
-        """Extend all translations by a word; return those that are complete."""
+        """Extend all translations by one word, and return those that are complete."""
         found = [found for engine in (*self.engines, *self._replaced) if engine.busy for found in engine.step()]
         self._replaced = [engine for engine in self._replaced if engine.busy]
         return found
 
     def begin(self, number: int, asked: Asked) -> object:
-        """Do what is asked, or begin it: then the answer comes later, and this is None. An exception is an answer too."""
+        """Process a request, and return its answer, which may be an exception; None if `step` returns the answer later."""
         try:
             match asked:
                 case Load():
@@ -171,7 +171,7 @@ def _described(engine: ContinuousTranslator) -> ServedModel:
 
 
 def _warm(settings: Mapping[str, object], terms: Mapping[str, str] | None, translator: Translator) -> ContinuousTranslator:
-    """Return the search of a model that has translated once. Raises RnnsearchError where it cannot, whatever the reason."""
+    """Return the search of a model after a first translation. Raises RnnsearchError if that fails, whatever the reason."""
     engine = ContinuousTranslator(translator, terms, **settings)
     try:
         engine.warm_up()
@@ -182,7 +182,7 @@ def _warm(settings: Mapping[str, object], terms: Mapping[str, str] | None, trans
 
 
 def _begun(engine: ContinuousTranslator, number: int, asked: Translate | Score | NextWords) -> object:
-    """Do what is asked of a model, or begin it: then the answer comes later, and this is None."""
+    """Process a request to a model, and return its answer; None for lines to translate, which `step` returns later."""
     translator = engine.translator
     match asked:
         case Translate():

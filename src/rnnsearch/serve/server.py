@@ -67,9 +67,10 @@ class Server:
         log_text: bool = False,
         memory: Memory | None = None,
     ) -> None:
-        """With `keys`, every request that needs computing time has to contain one of them. `log_text` logs all texts.
+        """Create the server of these models.
 
-        What is in the `memory` is translated as it says.
+        With `keys`, every request that needs computing time has to contain one of them. With `log_text`, all texts are
+        logged. Sentences that are in the `memory` get its translations.
         """
         self.search, self.limits, self.memory = search, limits, memory
         self.models: dict[tuple[str, str], int] = {}
@@ -136,19 +137,22 @@ class Server:
         return answer(task.params, task.passages, translations, task.detected, remembered)
 
     async def _with_exchanged_words(self, task: Task, translations: Sequence[list[Translation]]) -> Remembered:
-        """Repair what is similar to a sentence and differs from it in one word, by links of both to their translations."""
+        """Repair the translations of similar segments that differ from a sentence in one word.
+
+        The word is exchanged by means of the alignments of the segment and of the sentence with their translations.
+        """
         similar: list[list[Similar]] = []
         at = 0
         for number, segments in enumerate(task.remembered.similar):
-            count, found = len(task.passages[number].sentences), list(segments)
+            count, repairs = len(task.passages[number].sentences), list(segments)
             if count == 1:
                 model, sentence = task.sentences[at]
                 places = [place for place, one in enumerate(segments) if _differs_in_a_word(one, sentence)]
                 matches = [segments[place].match for place in places]
                 pairs = await self.search.score(model, [one.source for one in matches], [one.target for one in matches])
                 for place, match, pair in zip(places, matches, pairs, strict=True):
-                    found[place] = Similar(match, repaired(match.target, pair, translations[at][0]))
-            similar.append(found)
+                    repairs[place] = Similar(match, repaired(match.target, pair, translations[at][0]))
+            similar.append(repairs)
             at += count
         return replace(task.remembered, similar=similar)
 
@@ -178,7 +182,7 @@ class Server:
     def _remembered(
         self, params: TranslateRequest, detected: Sequence[Detected], passages: Sequence[Readable]
     ) -> Remembered:
-        """Look up the sentences and the texts of a request in the memory; a given prefix goes before it."""
+        """Look up the sentences and the texts of a request in the memory; with a prefix, nothing is looked up."""
         if self.memory is None:
             return NO_MEMORY
         corrections: list[str | None] = []

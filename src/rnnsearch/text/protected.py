@@ -17,7 +17,6 @@ from typing import Literal
 
 import regex
 
-from rnnsearch.text.marks import around_emphasis
 from rnnsearch.text.normalization import plain
 from rnnsearch.text.quantities import Quantity, find_quantities
 
@@ -46,9 +45,12 @@ _END_OF_ADDRESS = r"(?<![.,;:!?…'’\"”»])"
 _PATTERNS = (
     r"(?<!\w)(?:``[^`\n]+``|`[^`\n]+`)(?!\w)",  # code; within a word, the mark is an apostrophe
     r"</?[A-Za-z][\w:.-]*(?:\s[^<>\n]*)?/?>",  # tags
-    r"<%[^<>\n]*%>|&(?:[A-Za-z]\w*|#\d+|#x[\da-fA-F]+);",  # templates, character references
+    r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\b[^{}\n]*+"  # messages of ICU
+    r"(?:\{[^{}\n]*+(?:\{[^{}\n]*+\}[^{}\n]*+)*+\}[^{}\n]*+)++\}",
+    r"(?<!\w)[©®™](?!\w)",
+    r"&(?:[A-Za-z][A-Za-z\d]{1,30}|#\d{1,7}|#x[\dA-Fa-f]{1,6});",  # entities of HTML
+    r"<%[^<>\n]*%>",  # templates
     r"\{\{[^{}\n]*\}\}|[$%@]\{[^{}\n]*\}|#?\{[^{}\s]*\}",  # placeholders
-    r"\{\w+, ?(?:plural|select|selectordinal|number|date|time)(?:,(?:[^{}\n]|\{[^{}\n]*\})*)?\}",
     r"%\([^()\s]*\)[-#+ 0]*\d*(?:\.\d+)?[a-zA-Z]|%\d+(?:\$[a-zA-Z@])?",
     r"(?<![\w%])%[-#+0]*\d*(?:\.\d+)?l{0,2}[sdifuxXeEgGcrp@](?!\w)",
     r"(?:https?|ftps?|file|ssh|git|s3|wss?)://[^\s<>\"«»“”]+" + _END_OF_ADDRESS,  # addresses
@@ -64,19 +66,19 @@ _PATTERNS = (
     r"(?<!\w)\+\d[\d \u00a0().-]{5,}\d(?!\w)|(?<![\w.])0\d(?:[ .\u00a0-]\d{2}){4}(?!\w)",  # telephone numbers
     r"(?<!\w)(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}(?!\w)|(?<![\w-])\d{3}-\d{4}(?![\w-])",
     r"(?<![\w.,])v?\d+(?:\.\d+){2,}(?:[-+][\w.]+)?(?!\w)|(?<!\w)v\d+(?:\.\d+)*(?!\w)",  # versions
-    r"(?<!\w)[\da-fA-F]{2}(?:[:-][\da-fA-F]{2}){5}(?!\w)|(?<!\w)[A-Z]{2}\d{2}(?: \d{4}){2,}(?: \d{1,4})?(?!\w)",  # MAC, IBAN
+    r"(?<!\w)[\da-fA-F]{2}(?:[:-][\da-fA-F]{2}){5}(?!\w)",  # addresses of network cards
+    r"(?<!\w)[A-Z]{2}\d{2}(?: \d{4}){2,}(?: \d{1,4})?(?!\w)",  # numbers of bank accounts
     r"(?<![\w.,])\d+(?:[-–/:]\d+)+(?:[ \u00a0]?%)?(?!\w)",  # dates, ranges, fractions, results
-    r"(?<=^\s*)\d{1,2}(?:\.\d{1,2})+(?=\s+\p{Lu}\p{Ll})",  # numbers of sections
     r"(?<!\w)\p{L}+(?:[&=^][\p{L}\p{N}²³]+)+(?!\w)|(?<!\w)[A-Z]\w*(?:\+\w+)+(?!\w)",  # R&D, E=mc², Ctrl+C
+    r"[¼½¾⅓⅔₀-₉]+",
     r"(?<!\w)[A-Z](?:\+\+|#)(?!\w)|(?<!\w)[A-Za-z_]\w*\(\)|(?<!\w)\w*[A-Za-z0-9]_\w+",  # names in programs
     r"(?<!\w)(?:[a-z][A-Z]\w*|[a-z]+(?:[A-Z][a-z\d]+){2,})(?!\w)|(?<![^\s(\[\"'«“])(?:--[a-z][\w-]*(?:=\S+)?|-[a-zA-Z])(?!\w)",
     r"(?:\p{RI}{2}|[0-9#*]\ufe0f?\u20e3|\p{Emoji}(?<![\d#*©®™])\p{M}*[\U0001f3fb-\U0001f3ff]?(?:\u200d\p{Emoji}\p{M}*)*)+",
     r"(?<![^\s(\[\"'«“])(?:[:;=][-']?[)(DPp/\\|*]|<3|\^\^)(?!\w)",
-    r"[*<>=~^\\©®™§¶†‡¼½¾⅓⅔₀-₉]+",
 )
 _PATTERN = regex.compile("|".join(_PATTERNS))
 _TRIGGER = regex.compile(
-    r"[\d@#{}<>`%~\\/_^$€£¥*&=|©®™§¶†‡¼½¾⅓⅔₀-₉]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|[:;=][-')(DPp|*]|\(\)|\w\+\w|\+\+|\p{RI}|\p{Emoji}"
+    r"[\d@#{}<>`%~\\/_^$€£¥¼½¾⅓⅔₀-₉]|\w[&=+]\w|&[#\w]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
 )
 """A line without a match of this contains no span."""
 _CODE = regex.compile(r"(?<![\w/.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![\w/])")
@@ -209,8 +211,7 @@ def join_around(
     marker = next((letter for letter in _MARKERS if not any(letter in word for word in words)), " ")
     line = detokenize([marker if span else word for word, span in zip(words, is_span, strict=True)])
     left = iter([word for word, span in zip(words, is_span, strict=True) if span])
-    line = "".join(_as_written(next(left), kept) if letter == marker else letter for letter in line)
-    return around_emphasis(line)
+    return "".join(_as_written(next(left), kept) if letter == marker else letter for letter in line)
 
 
 def _as_written(word: str, kept: Collection[str]) -> str:
@@ -233,9 +234,7 @@ def further_words(spans: Sequence[Protected], language: str) -> dict[str, str]:
     """
     words = {_SPACES.sub("\N{NO-BREAK SPACE}", span.text): span.text for span in spans if span.quantity is None}
     known = {word: protected_word(word, language) for word in words}
-    return {
-        word: text for word, text in words.items() if (span := known[word]) is None or span.text != text or span.quantity
-    }
+    return {word: text for word, text in words.items() if (span := known[word]) is None or span.text != text}
 
 
 def span_of(word: str, language: str, further: Mapping[str, str]) -> Protected | None:
@@ -265,7 +264,7 @@ _ABBREVIATION = regex.compile(r"(?<![\w'’.&-])\p{Lu}{2,6}(?![\w'’.&-])")
 
 
 def unknown_abbreviations(line: str, is_word: Callable[[str], bool]) -> list[tuple[int, int]]:
-    """Return the spans of abbreviations such as `IBAN` which a vocabulary knows in no spelling, in a line with other words.
+    """Return the spans of abbreviations such as `IBAN` that a vocabulary lacks in every spelling, in a line of other words.
 
     Two words in capitals side by side are emphasised and not abbreviated.
     """

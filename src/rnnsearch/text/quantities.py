@@ -37,8 +37,9 @@ _NOTATIONS = {
 }
 
 _CURRENCIES = "$€£¥"
-_UNITS = r"kg|g|mg|µg|km/h|km²|km|cm|mm|m²|m³|m|mph|ml|mL|cl|dl|mg/l|l|L|ha|°C|°F|°|kWh|kW|MW|W|V|Hz|kHz|MHz|GHz|kB|KB|MB|GB|TB|"
-    r"ft|lbs?|oz|kcal|kJ|dB"
+_UNITS = (
+    r"kg|g|mg|µg|km/h|km²|km|cm|mm|m²|m³|m|mph|ml|mL|cl|dl|mg/l|l|L|ha|°C|°F|°|kWh|kW|MW|W|V|Hz|kHz|MHz|GHz|kB|KB|MB|GB|TB"
+)
 _GAP = r"[ \u00a0\u202f\u2009]"
 _POWERS = {"million": 6, "billion": 9, "trillion": 12}
 _ENGLISH_POWERS = {**{name: name for name in _POWERS}, "bn": "billion", "m": "million", "M": "million"}

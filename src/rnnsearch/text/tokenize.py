@@ -18,7 +18,6 @@ from typing import Any, Literal
 import numpy as np
 
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.text.marks import closed_up
 from rnnsearch.text.normalization import as_written, plain
 from rnnsearch.text.protected import Protected, cut_around, find_protected, join_around
 
@@ -103,8 +102,12 @@ class Tokenizer:
         if self.kind == "whitespace":
             return " ".join(tokens)
         if self.protect:
-            return join_around(tokens, self.language, lambda words: closed_up(self._detokenize(words)), kept)
+            return join_around(tokens, self.language, self._detokenize_runs, kept)
         return self._detokenize(tokens)
+
+    def _detokenize_runs(self, tokens: Sequence[str]) -> str:
+        """Join `tokens` to a line without spaces inside runs such as `!!!` and `?!`, which Moses writes in French."""
+        return _WITHIN_RUN.sub("", self._detokenize(tokens))
 
     def _detokenize(self, tokens: Sequence[str]) -> str:
         plain = [_plain_quotes(token, tokens) for token in tokens]
@@ -112,6 +115,9 @@ class Tokenizer:
         if plain == list(tokens):
             return line
         return " ".join(_with_letters(line.split(" "), "".join(tokens)))
+
+
+_WITHIN_RUN = re.compile(r"(?<=[!?]) +(?=[!?])")
 
 
 def _plain_quotes(token: str, tokens: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Adaptation: a model is trained further on what has come into a translation memory, and used if it is better then."""
+"""Adaptation: trains a model further on new segments of a translation memory, and uses the result if it is not worse."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ class Quality:
 
 @dataclass(frozen=True)
 class Adaptation:
-    """What an adaptation has come to."""
+    """The result of an adaptation."""
 
     before: Quality
     after: Quality
     segments: int
-    """The number of new segments that it was trained on."""
+    """The number of new segments in the training text."""
     older: int
-    """The number of older segments that it was trained on again, so that it does not forget them."""
+    """The number of older segments in the training text, which prevent the model from forgetting them."""
     held_out: int
     """The number of segments on which both models were scored."""
     version: Path | None
@@ -69,13 +69,14 @@ class Adaptation:
 
 
 def adapt(model: Path, folder: Path, console: Console | None = None) -> Adaptation:
-    """Train a model further on the segments that came into the memory of `folder` since its last version.
+    """Train a model further on the segments that were added to the memory of `folder` since its last version.
 
-    It starts from the version in use, or from `model` if there is none yet, or if that was made of another model; `model`
-    may be a version itself. A part of the new segments is held out, to which none of those is similar that it is trained on:
-    the other new ones and, against forgetting, as many older ones, drawn at random. The new version is used if neither its
-    BLEU nor its chrF on this part is lower than that of the model in use, and deleted otherwise. Raises RnnsearchError if
-    there are too few new segments, and `Interrupted` on SIGINT or SIGTERM; then, as after any failure, nothing has changed.
+    Training starts from the version in use. It starts from `model` if there is no version yet, or if the version in use
+    descends from another model; `model` may be a version itself. The training text consists of new segments and, against
+    forgetting, as many older ones, drawn at random. The other new segments are held out; none of the training text is
+    similar to them. The new version is used if neither its BLEU nor its chrF on the held-out segments is lower than that of
+    the model in use, and deleted otherwise. Raises RnnsearchError if there are too few new segments, and `Interrupted` on
+    SIGINT or SIGTERM; then, as after any failure, nothing has changed.
     """
     console = console or Terminal(stderr=True)
     versions, languages = versions_of(model, folder)
@@ -104,7 +105,10 @@ def adapt(model: Path, folder: Path, console: Console | None = None) -> Adaptati
 
 
 def roll_back(model: Path, folder: Path) -> Path:
-    """Use the model again that the version in use was made of; return its folder. Raises RnnsearchError if there is none."""
+    """Switch back to the model from which the version in use was trained, and return its folder.
+
+    Raises RnnsearchError if there is none.
+    """
     versions, _ = versions_of(model, folder)
     with _locked(versions):
         return versions.roll_back()
@@ -119,7 +123,7 @@ def versions_of(model: Path, folder: Path) -> tuple[Versions, tuple[str, str]]:
 
 @contextmanager
 def _locked(versions: Versions) -> Iterator[None]:
-    """A context in which no other process adapts the model. What is left of its work is deleted before and after."""
+    """Return a context in which no other process adapts the model; incomplete versions are deleted before and after it."""
     try:
         lock = acquire_lock(versions.lock)
     except TimeoutError:
@@ -141,7 +145,7 @@ def _older(segments: Sequence[tuple[int, str, str]], number: int, count: int) ->
 
 
 def _divided(pairs: Sequence[Pair], older: Sequence[Pair], folder: Path) -> tuple[list[Pair], list[Pair]]:
-    """Return the new pairs to train on, and those to hold out, to which no other new one and no older one is similar."""
+    """Divide new pairs into those to train on and those to hold out; the latter are similar to none of the others."""
     held_out = set(choose_dissimilar([*pairs, *older], *neighbourhoods(pairs, seed=1)))
     if len(held_out) < FEWEST:
         raise RnnsearchError(

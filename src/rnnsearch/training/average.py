@@ -43,7 +43,7 @@ class WeightAverage:
 
     @contextlib.contextmanager
     def in_use(self) -> Iterator[None]:
-        """A context in which the averaged weights replace those of the model."""
+        """Return a context in which the averaged weights replace those of the model."""
         self._swap()
         try:
             yield

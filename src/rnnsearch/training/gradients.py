@@ -36,7 +36,7 @@ class Shard:
 
     @contextlib.contextmanager
     def random(self) -> Iterator[None]:
-        """A context whose random numbers depend only on the seed of the shard, not on the process that computes it."""
+        """Return a context in which random numbers depend only on the seed of the shard, not on the process."""
         if self.seed is None:
             yield
             return

@@ -89,7 +89,7 @@ class Processes:
 
     @contextlib.contextmanager
     def _signs_of_life(self, done: str) -> Iterator[None]:
-        """A context in which a thread increments the counter `done`/beat of the store every `_BEAT` seconds."""
+        """Return a context in which a thread increments the counter `done`/beat of the store every `_BEAT` seconds."""
         ended = threading.Event()
 
         def beat() -> None:
@@ -178,7 +178,7 @@ class Processes:
 
     @contextlib.contextmanager
     def reached(self) -> Iterator[None]:
-        """A context that turns a failure of communication into an RnnsearchError with the ranks that did not answer."""
+        """Return a context that turns failures of communication into RnnsearchErrors with the ranks that did not answer."""
         began = time.monotonic()
         try:
             yield
@@ -209,7 +209,7 @@ class Processes:
 
 @contextlib.contextmanager
 def joined() -> Iterator[Processes]:
-    """A context with the processes that `torchrun` has started, this one included; without `torchrun`, this one alone."""
+    """Return a context with the processes that `torchrun` has started; without `torchrun`, with this process alone."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield Processes()
         return

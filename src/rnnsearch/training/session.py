@@ -83,8 +83,8 @@ def train(
 
     The development set is one of three: the files `valid_source` and `valid_target`; or `hold_out` pairs of the raw text,
     which are drawn at random, never trained on, and written to `data/held-out.source` and `.target` in the output folder;
-    or the pairs that were held out when `data` was prepared. If nothing is given, runs of adjacent pairs are held out of the
-    raw text that no training pair is similar to (`rnnsearch.data.neighbourhoods`).
+    or the pairs that were held out when `data` was prepared. By default, runs of adjacent pairs of the raw text are held
+    out, to which no training pair is similar (`rnnsearch.data.neighbourhoods`).
 
     With `start`, training begins with the weights, the vocabularies, and the model and data settings of that model
     (fine-tuning). With `resume`, a run that was stopped or killed continues from its last checkpoint, and ends with the same
@@ -252,7 +252,7 @@ def training_record(trainer: Trainer, prepared: PreparedData) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """A context in which this process has locked the folder. Raises RnnsearchError if another process trains in it.
+    """Return a context in which this process has locked the folder. Raises RnnsearchError if another one trains in it.
 
     The system releases the lock of a killed process.
     """
@@ -391,7 +391,7 @@ def _with_data_settings(config: Config, prepared: PreparedData) -> Config:
 
 @contextlib.contextmanager
 def _stopping(trainer: Trainer, console: Console) -> Iterator[None]:
-    """A context in which SIGINT, SIGTERM or SIGHUP requests a stop of the trainer; a second signal is not caught.
+    """Return a context in which SIGINT, SIGTERM or SIGHUP requests a stop of the trainer; a second signal is not caught.
 
     Except for SIGINT, a signal that the process ignores stays ignored.
     """

@@ -1,4 +1,4 @@
-"""Files of PyTorch tensors, in the format of safetensors: checkpoints, and weights that training goes on with."""
+"""Files of PyTorch tensors in the format of safetensors: checkpoints, and weights from which training continues."""
 
 from __future__ import annotations
 

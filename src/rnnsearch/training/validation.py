@@ -52,7 +52,7 @@ class Validation:
 
 def negative_log_likelihood(systems: Sequence[System], sources: Sequence[list[str]], targets: Sequence[list[str]]) -> NLL:
     """Return the NLL of tokenised pairs under a system or, of several systems, under their ensemble."""
-    readers = [PlainReader(system.model) for system in systems]  # what trains: no graph is made of weights that change
+    readers = [PlainReader(system.model) for system in systems]  # ONNX graphs would be out of date after each update
     scored = score_pairs(systems, sources, targets, with_alignment=False, readers=readers)
     total = -sum(pair.score for pair in scored)
     return NLL(total / sum(len(pair.tokens) + 1 for pair in scored), total / len(scored))

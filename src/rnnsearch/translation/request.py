@@ -144,9 +144,9 @@ class Requests:
         """Return the protected spans of a line, including characters that the vocabulary lacks."""
         if not self.protects:
             return []
-        unknown = unknown_spans(line, self._knows) if self.vocabularies.source.subwords else []
+        unknown: list[tuple[int, int]] = []
         if self.vocabularies.source.subwords:
-            unknown += unknown_abbreviations(line, self._is_word)
+            unknown = [*unknown_spans(line, self._knows), *unknown_abbreviations(line, self._is_word)]
         return find_protected(line, self._languages[0], [*patterns.spans(line), *unknown])
 
     def _read(self, line: str, patterns: Patterns) -> tuple[list[str], dict[str, str]]:
@@ -344,8 +344,7 @@ class Requests:
                 end_alignment = end_by_words(end_alignment, source_word_ids)
             if seen:
                 read_from = _read_from(alignment, len(tokens), len(source))
-                of_terms = {row for term in placed for row in range(term.target_start, term.target_stop)}
-                written = seen.restored(tokens, read_from, self._languages[1], len(prefix), of_terms)
+                written = seen.restored(tokens, read_from, self._languages[1], len(prefix))
                 tokens = [one.word for one in written]
                 alignment = None if alignment is None else rows_of(written, alignment)
                 placed = moved_terms(placed, written)

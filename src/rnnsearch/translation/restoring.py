@@ -6,9 +6,8 @@ A model sees symbols instead of protected spans (`rnnsearch.text.protected`), an
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -16,13 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.text.capitals import Cost, without_capitals
-from rnnsearch.text.marks import directed, final_marks, without_strays
 from rnnsearch.text.normalization import plain
 from rnnsearch.text.protected import ALL_SYMBOLS, as_symbols, span_of
-from rnnsearch.text.vocabulary import UNK_SYMBOL
 from rnnsearch.translation.translation import PlacedTerm
 
 _FINAL = frozenset(".!?…")
+_SIGNS = frozenset("*#_|\\~^<>{}[]@•©®™")
+"""Characters that a translation never has unless its source has them."""
+_PARTNERS = {"«": "»", "“": "”", "„": "“", "‹": "›", '"': '"'}
+"""By opening quotation mark, the closing one."""
 
 
 class Written(NamedTuple):
@@ -68,52 +69,33 @@ class Seen:
     def faults(self, tokens: Sequence[str]) -> int:
         """Return the number of symbols that are missing in a translation, repeated, or not in the source."""
         counts = [tokens.count(symbol) for symbol in self.places]
-        made_up = sum(token in ALL_SYMBOLS and token not in self.places for token in tokens)
-        strays = sum(token not in ALL_SYMBOLS and self._without_strays(token) != token for token in tokens)
-        return sum(abs(count - 1) for count in counts) + made_up + strays
+        made_up = sum((token in ALL_SYMBOLS and token not in self.places) or self._is_stray(token) for token in tokens)
+        return sum(abs(count - 1) for count in counts) + made_up
 
-    def restored(
-        self,
-        tokens: Sequence[str],
-        read_from: Sequence[int],
-        language: str,
-        prefix: int = 0,
-        given: Collection[int] = (),
-    ) -> list[Written]:
-        """Return the words of the translation in `language`, with each span exactly once and no symbol without a source.
+    def _is_stray(self, token: str) -> bool:
+        """Return whether a word of the translation consists of signs that the source does not have."""
+        return token not in ALL_SYMBOLS and _SIGNS.issuperset(token) and not any(token in word for word in self.words)
 
-        A span that the model omitted is inserted after the first `prefix` words, which the caller has given, as the words
-        in the rows `given`. `tokens` are the words of the model's output, and `read_from` holds for each the number of the
-        source word that it is aligned to; the number of source words stands for the end symbol.
+    def restored(self, tokens: Sequence[str], read_from: Sequence[int], language: str, prefix: int = 0) -> list[Written]:
+        """Return the words of the translation in `language`, with each span exactly once and without stray signs.
+
+        Quotation marks are balanced, final marks are those of the source, and a label begins with a capital letter if the
+        source does. A span that the model omitted is inserted after the first `prefix` words, which the caller has given.
+        `tokens` are the words of the model's output, and `read_from` holds for each the number of the source word that it
+        is aligned to; the number of source words stands for the end symbol.
         """
         written = [
             Written(token, row, self.places.get(token, source))
             for row, (token, source) in enumerate(zip(tokens, read_from, strict=True))
-            if token not in ALL_SYMBOLS or (token in self.places and token not in tokens[:row])
+            if (token in self.places and token not in tokens[:row])
+            or (token not in ALL_SYMBOLS and (row < prefix or not self._is_stray(token)))
         ]
-        written = [
-            one
-            if one.word in ALL_SYMBOLS or (one.row is not None and one.row < prefix) or one.row in given
-            else one._replace(word=self._without_strays(one.word))
-            for one in written
-        ]
-        written = [one for one in written if one.word]
-        quotes = directed([one.word for one in written])
-        written = [one._replace(word=word) for one, word in zip(written, quotes, strict=True)]
         for symbol, place in self.places.items():
             if symbol not in tokens:
                 written.insert(max(prefix, self._position(written, place)), Written(symbol, None, place))
-        written = self._with_ending(written)
-        return [one._replace(word=self._word(one, language)) for one in written]
-
-    @cached_property
-    def _letters(self) -> frozenset[str]:
-        """The characters of the source, as they are written and in their plain form."""
-        text = "".join(self.words)
-        return frozenset(text) | frozenset(plain(text))
-
-    def _without_strays(self, word: str) -> str:
-        return word if word == UNK_SYMBOL else without_strays(word, self._letters)
+        written = self._with_ending(self._with_quotes(written, prefix))
+        words = [one._replace(word=self._word(one, language)) for one in written]
+        return words if prefix else self._with_capital(words)
 
     def _position(self, written: Sequence[Written], place: int) -> int:
         """Return the position of a span that the model omitted: after the translation of the preceding word, or first."""
@@ -125,16 +107,54 @@ class Seen:
                 return positions[-1] + 1
         return 0
 
+    def _with_quotes(self, written: list[Written], prefix: int) -> list[Written]:
+        """Return the translation with the quotation mark that it lacks, if the source has pairs of marks.
+
+        A closing mark comes after the last word that is aligned between the marks of the source, and an opening one before
+        the first such word.
+        """
+        marks = [place for place, word in enumerate(self.words) if plain(word) == '"']
+        own = [place for place, one in enumerate(written) if plain(one.word) == '"']
+        if len(marks) % 2 or len(own) % 2 == 0 or len(own) > len(marks):
+            return written
+        # The first mark that does not belong to a pair: a closing one where a pair should begin, or an opening one that is
+        # the last mark or comes before another opening one.
+        lone = next(
+            at
+            for at in range(0, len(own), 2)
+            if written[own[at]].word not in _PARTNERS or at + 1 == len(own) or _opens(written[own[at + 1]])
+        )
+        first, last = marks[lone : lone + 2]
+        inside = [place for place, one in enumerate(written) if first < one.source < last and one.word not in (".", ",")]
+        mark = written[own[lone]].word
+        if mark in _PARTNERS:
+            later = [place for place in inside if place > own[lone]]
+            position = max(later, default=len(written) - 1) + 1
+            if not later or position < prefix:
+                return written
+            return [*written[:position], Written(_PARTNERS[mark], None, last), *written[position:]]
+        opening = next((one for one, partner in _PARTNERS.items() if partner == mark), None)
+        earlier = [place for place in inside if place < own[lone]]
+        if opening is None or not earlier or earlier[0] < prefix:
+            return written
+        return [*written[: earlier[0]], Written(opening, None, first), *written[earlier[0] :]]
+
+    def _with_capital(self, written: list[Written]) -> list[Written]:
+        """Return the translation of a label of up to three words with a capital letter at its beginning, like the label."""
+        if not written or not self.words or len(self.words) > 3 or self.words[0].isupper():
+            return written
+        first, word = self.words[0], written[0].word
+        if not (first[0].isupper() and first[1:].islower() and word.islower()) or word in self.kept:
+            return written
+        return [written[0]._replace(word=word[0].upper() + word[1:]), *written[1:]]
+
     def _with_ending(self, written: list[Written]) -> list[Written]:
         """Return the translation with the source's final full stop, question mark or exclamation mark, or without any."""
         if len(written) < 2 or not self.words:
             return written
-        marks = final_marks(self.words)
-        if len(marks) > 1:
-            while len(written) > 1 and not plain(written[-1].word).strip("?!.") and written[-1].word not in self.places:
-                written = written[:-1]
-            return [*written, *(Written(mark, None, len(self.words) - 1) for mark in marks)]
         end, last = plain(self.words[-1]), written[-1]
+        if self._shouts:
+            return self._with_run(written)
         if last.word == "." and end not in _FINAL:
             return written[:-1] if end not in (":", ";", ",") else [*written[:-1], last._replace(word=end)]
         if last.word == "." and end in ("?", "!"):
@@ -142,6 +162,20 @@ class Seen:
         if end in (".", "?", "!") and len(self.words) > 1 and (last.word[-1].isalnum() or last.word in self.places):
             return [*written, Written(end, None, len(self.words) - 1)]
         return written
+
+    @property
+    def _shouts(self) -> bool:
+        """Whether the source ends with several exclamation or question marks."""
+        return len(self.words) > 2 and all(word in ("!", "?") for word in self.words[-2:])
+
+    def _with_run(self, written: list[Written]) -> list[Written]:
+        """Return the translation with the run of exclamation and question marks at the end of the source."""
+        start, stop = len(self.words), len(written)
+        while self.words[start - 1] in ("!", "?") and start > 1:
+            start -= 1
+        while stop > 1 and written[stop - 1].word in ("!", "?", "."):
+            stop -= 1
+        return written[:stop] + [Written(self.words[place], None, place) for place in range(start, len(self.words))]
 
     def _word(self, written: Written, language: str) -> str:
         """Return a word in the form for readers."""
@@ -151,6 +185,11 @@ class Seen:
             return span.written(language)
         emphasised = written.source < len(self.capitals) and self.capitals[written.source]
         return written.word.upper() if emphasised or (self.capitals and all(self.capitals)) else written.word
+
+
+def _opens(written: Written) -> bool:
+    """Return whether a word is an opening quotation mark that differs from the closing one."""
+    return written.word in _PARTNERS and _PARTNERS[written.word] != written.word
 
 
 def rows_of(written: Sequence[Written], alignment: NDArray[np.float32]) -> NDArray[np.float32]:

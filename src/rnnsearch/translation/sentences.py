@@ -145,27 +145,23 @@ _TIGHT = (
 _QUOTATION = regex.compile(r'(?|"([^"]+)"|“([^“”]+)”|«([^«»]+)»)')
 _PICTURES = r"(?:(?!\N{REPLACEMENT CHARACTER})[\p{So}\p{Sk}\N{ZERO WIDTH JOINER}\N{VARIATION SELECTOR-16}])++"
 _MARK = (
-    rf"(?:{_PICTURES}|[-*+•◦▪‣·∙→⇒–—]|\[[ xX]\]|#{{1,6}}|>+|\(?(?:\d{{1,3}}|[a-z])\)"
-    r"|(?:\d{1,3}\.)+|[IVX]{2,5}\.|\d{1,2}(?:\.\d{1,2})+(?=\s+\p{Lu})|//+|--+|[=-]>|<[=-]|#!|;;+)(?=\s)"
+    rf"(?:{_PICTURES}|[-*+•◦▪‣·∙→⇒–—]|/{{2,3}}!?|/\*+|\[[ xX]\]|#{{1,6}}|>+|\(?(?:\d{{1,3}}|[a-z])\)"
+    r"|(?:\d{1,3}\.)+|[IVX]{2,5}\.)(?=\s)"
     r"|\[(?:\d+:)+\d+(?:[.,]\d+)?\]|\{\d+\}\{\d+\}|\{\\[^{}]*\}"
 )
-_LEAD = regex.compile(rf"\s*(?:(?:{_MARK}|«(?=\s[^»]*$))\s*)++")
+_LEAD = regex.compile(rf"\s*(?:(?:{_MARK})\s*)++")
 """Text before a sentence that does not belong to it: pictures, markers of lists, headings and quotations, time codes."""
 _TIME = r"(?:\d+:)+\d+(?:[.,]\d+)?"
 _WITHOUT_WORDS = regex.compile(
     rf"(?:(?:{_MARK.replace('(?=', '(?=$|')})\s*)++|{_TIME}\s*-->\s*{_TIME}(?:\s.*)?|WEBVTT|(?:```|~~~)\w*"
     r"|(?:https?|ftp)://\S+|www\.\S+\.\S+|[\w.+-]++@[\w-]++(?:\.[\w-]++)+"
 )
+_COMMA = regex.compile(r"(,\s+)")
+_LONG_LIST, _SHORT_ITEM, _ITEMS = 9, 3, 4
+"""A list of at least so many items, of at most so many words each, is translated in parts of so many items."""
 _ROW = regex.compile(r"\s*\|.*\|\s*")
-_SEPARATOR = regex.compile(r"(?<=\w)\s+(?:[|>→·•]\s+)+(?=\w)")
-"""What separates the steps of a path through a site, or the entries of a menu."""
-_CHOICE = regex.compile(r"\s*\p{L}+(/)\p{L}+\s*")
-_ITEM = r"(?:[\p{L}'’œ-]+ ){0,3}[\p{L}'’-]+"
-_LIST = regex.compile(rf"\s*(?:{_ITEM},\s+){{5,}}{_ITEM}[.!?]?\s*")
-"""A list of at least six words, which a model that has seen few such lists reads in parts."""
-_ITEMS_IN_PART = 3
 _EMPHASIS = regex.compile(r"\s*([*_~]{1,3})[^*_~\s](?:[^*_~]*[^*_~\s])?\1\s*")
-_TRAIL = regex.compile(rf"(?<=\s){_PICTURES}\s*$|(?<=^[^«]*\s)»\s*$")
+_TRAIL = regex.compile(rf"(?<=\s){_PICTURES}\s*$")
 _OPEN, _CLOSE = "«“([", "»”)]"
 
 
@@ -181,13 +177,6 @@ def _sentences(line: str, language: str) -> Iterator[str]:
                 yield marks
             yield from _sentences(part, language)
         return
-    if cuts := _cuts(line):
-        for number, (start, end) in enumerate(pairwise([0, *cuts, len(line)])):
-            if number % 2:
-                yield line[start:end]
-            else:
-                yield from _sentences(line[start:end], language)
-        return
     ends = {end for end in _found(line, language) if _ends(line, end)} | {*_missed(line)}
     for start, end in pairwise(sorted({0, *ends, len(line)})):
         if lead := _LEAD.match(line, start, end):
@@ -197,17 +186,22 @@ def _sentences(line: str, language: str) -> Iterator[str]:
             yield line[start : trail.start()]
             start = trail.start()
         if start < end:
-            yield line[start:end]
+            yield from _chunks(line[start:end])
 
 
-def _cuts(line: str) -> list[int]:
-    """Return the starts and ends of the separators of a line that consists of independent parts, in order."""
-    if choice := _CHOICE.fullmatch(line):
-        return [*choice.span(1)]
-    if _LIST.fullmatch(line):
-        commas = [match.span() for match in regex.finditer(r",\s+", line)]
-        return [place for span in commas[_ITEMS_IN_PART - 1 :: _ITEMS_IN_PART] for place in span]
-    return [place for match in _SEPARATOR.finditer(line) for place in match.span()]
+def _chunks(sentence: str) -> Iterator[str]:
+    """Return a sentence, or the parts of a long list of short items: each has some items, or the comma after them."""
+    items = _COMMA.split(sentence)[::2] if sentence.count(",") >= _LONG_LIST - 1 else []
+    if len(items) < _LONG_LIST or any(not 0 < len(item.split()) <= _SHORT_ITEM for item in items):
+        yield sentence
+        return
+    parts = _COMMA.split(sentence)  # items and commas by turns
+    for first in range(0, len(parts), 2 * _ITEMS):
+        chunk = parts[first : first + 2 * _ITEMS]
+        last = first + 2 * _ITEMS >= len(parts)
+        yield "".join(chunk if last else chunk[:-1])
+        if not last:
+            yield chunk[-1]
 
 
 def _found(line: str, language: str) -> Iterator[int]:

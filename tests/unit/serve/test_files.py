@@ -13,6 +13,7 @@ import pytest
 from httpx2 import Response
 from starlette.testclient import TestClient
 
+from documents import documents
 from rnnsearch.formats import registry
 from rnnsearch.formats.registry import document_format_of
 from rnnsearch.formats.units import Head
@@ -23,6 +24,7 @@ from rnnsearch.translation import Translator
 from toy import toy_pairs
 
 TEXT = toy_pairs(1, seed=3)[0][0]
+DOCUMENTS = documents(TEXT)
 
 
 @pytest.fixture
@@ -68,24 +70,6 @@ def test_json_and_the_settings(client: TestClient, machine: str) -> None:
     endings = settings["supportedFilesFormat"]
     assert len(endings) == len(set(endings))
     assert {".txt", ".html", ".docx", ".po", ".xlf", ".md", ".srt"} < set(endings)
-
-
-MESSAGE = f"<message><source>{TEXT}</source><translation></translation></message>"
-UNIT = f'<trans-unit id="1"><source>{TEXT}</source></trans-unit>'
-CUE = f"1\n00:00:01,000 --> 00:00:05,000\n{TEXT}\n"
-DOCUMENTS = {
-    "a.po": f'msgid ""\nmsgstr ""\n"Language: fr\\n"\n\nmsgid "{TEXT}"\nmsgstr ""\n',
-    "a.xlf": f'<xliff version="1.2"><file source-language="en">{UNIT}</file></xliff>',
-    "a.ts": f'<TS version="2.1" language="fr"><context>{MESSAGE}</context></TS>',
-    "strings.xml": f'<resources><string name="a">{TEXT}</string></resources>',
-    "a.resx": f'<root><resheader name="version"/><data name="a"><value>{TEXT}</value></data></root>',
-    "a.strings": f'/* a */\n"key" = "{TEXT}";\n',
-    "a.ftl": f"key = {TEXT}\n",
-    "a.json": f'{{"key": "{TEXT}"}}',
-    "a.srt": CUE,
-    "a.md": f"- {TEXT}\n\n`code`\n",
-}
-"""A document of each format but HTML and DOCX, with one text."""
 
 
 def test_there_is_a_document_of_each_format() -> None:

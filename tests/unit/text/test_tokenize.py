@@ -56,6 +56,11 @@ def test_detokenize_gives_the_line_back(tokenizer: Tokenizer, line: str) -> None
     assert tokenizer.detokenize(tokenizer.tokenize(line)) == line
 
 
+def test_runs_of_marks_have_no_spaces() -> None:
+    words = ["Quoi", "?", "!", "Non", "!", "!", "!", "`a ! ! b`"]
+    assert Tokenizer("moses", "fr", protect=True).detokenize(words) == "Quoi ?! Non !!! `a ! ! b`"
+
+
 def test_detokenize_of_nothing_is_empty() -> None:
     assert FRENCH.detokenize([]) == ""
     assert WHITESPACE.detokenize([]) == ""

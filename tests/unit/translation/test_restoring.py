@@ -45,13 +45,45 @@ def test_the_model_sees_symbols_and_usual_spellings() -> None:
         ("see here ?", "voir ici .", [0, 1, 2], "voir ici ?"),
         ("see here .", "voir ici", [0, 1], "voir ici ."),
         ("see here !", "voir ici ?", [0, 1, 2], "voir ici ?"),
+        ("see here ! ! !", "voir ici !", [0, 1, 2], "voir ici ! ! !"),
+        ("see here ? !", "voir ici ! ! ! !", [0, 1, 2, 2, 2, 2], "voir ici ? !"),
+        # Signs that the source does not have.
+        ("see a rake .", "voir un * râteau .", [0, 1, 1, 2, 3], "voir un râteau ."),
+        ("see * here *", "voir * ici *", [0, 1, 2, 3], "voir * ici *"),
+        ("see [1] .", "voir [ .", [0, 1, 2], "voir [ ."),
+        # Quotation marks.
+        ('" I see , " she said .', "« Je vois , dit-elle .", [0, 1, 2, 3, 5, 7], "« Je vois » , dit-elle ."),
+        ('she said : " see "', "elle dit : voir »", [0, 1, 2, 4, 5], "elle dit : « voir »"),
+        ('" yes " and " no "', "« oui et « non »", [0, 1, 3, 4, 5, 6], "« oui » et « non »"),
+        ('" yes " and " no "', "« oui » et « non »", [0, 1, 2, 3, 4, 5, 6], "« oui » et « non »"),
+        ("she said yes", "elle dit « oui", [0, 1, 2, 2], "elle dit « oui"),
+        ('she said " yes', "elle dit « oui", [0, 1, 2, 3], "elle dit « oui"),
         # Capitals.
+        ("Friend", "ami", [0], "Ami"),
+        ("Best friend", "meilleur ami", [0, 1], "Meilleur ami"),
+        ("friend", "ami", [0], "ami"),
+        ("NATO", "otan", [0], "OTAN"),
+        ("The friend of Anna", "l' ami d' Anna", [0, 1, 2, 3], "l' ami d' Anna"),
         ("THE HOUSE OF {name}", "La maison de ⟦1⟧", [0, 1, 2, 3], "LA MAISON DE {name}"),
         ("the HOUSE OF Anna", "la maison d' Anna", [0, 1, 2, 3], "la MAISON D' Anna"),
     ],
 )
 def test_restored(line: str, tokens: str, read_from: list[int], expected: str) -> None:
     assert restored(line, tokens, read_from) == expected
+
+
+@given(
+    st.lists(st.sampled_from(['"', "she", "said", ",", "."]), min_size=1, max_size=9),
+    st.lists(st.sampled_from(["«", "»", "“", "”", '"', "elle", "dit", ",", "."]), max_size=9),
+    st.data(),
+)
+def test_words_stay_whatever_the_quotation_marks_are(source: list[str], target: list[str], data: st.DataObject) -> None:
+    """Nothing but quotation marks, at most one, and the final mark is added, and no word goes."""
+    read_from = data.draw(st.lists(st.integers(0, len(source)), min_size=len(target), max_size=len(target)))
+    words = [one.word for one in Seen.of(source, "en", lambda word: 0.0).restored(target, read_from, "fr")]
+    assert [word for word in words if word.isalpha()] == [word for word in target if word.isalpha()]
+    marks = [word for word in words if word in '«»“”"']
+    assert len(marks) - sum(word in '«»“”"' for word in target) in (0, 1)
 
 
 @given(st.data())

@@ -53,10 +53,6 @@ def test_sentences_and_lines() -> None:
         "1)|Open it.|2)|Close it.",
         ">|Hello there.|How are you?",
         "• 2.1.|Introduction",
-        "//|A comment",
-        "=>|See below",
-        "Next|»",
-        "«|Back",
         "IV.|The end",
         "1.5 million people came.|-5 degrees is cold.|3 apples are left.|A. Smith ate one.",
         "[00:12.00]|She sings.",
@@ -152,3 +148,17 @@ def test_long_lines_take_no_longer_than_their_length(text: str) -> None:
 def _pairs(line: str) -> list[tuple[str, str]]:
     passage = as_passage(line, "en")
     return list(zip(passage.sentences, passage.spaces, strict=True))
+
+
+def test_a_long_list_is_cut_after_every_fourth_item() -> None:
+    words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    passage = as_passage(f"{', '.join(words)}.", "en")
+    assert passage.sentences == ["one, two, three, four", ",", "five, six, seven, eight", ",", "nine, ten."]
+    assert as_passage(", ".join(words[:8]), "en").sentences == [", ".join(words[:8])]
+    clauses = ", ".join(f"I saw the {word} of them" for word in words)
+    assert as_passage(clauses, "en").sentences == [clauses]
+
+
+@pytest.mark.parametrize("lead", ["// ", "/* ", "/// ", "# ", "- ", "> "])
+def test_a_mark_before_a_sentence_is_no_part_of_it(lead: str) -> None:
+    assert as_passage(f"{lead}Mend this.", "en").sentences[-1] == "Mend this."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -97,6 +97,12 @@ class Stretch:
         """The position of a word that is to be translated, if there is one."""
         self.outside = min(plain, key=lambda place: (self.inside[place] != 0, place), default=0)
         """The position of such a word in as few elements as possible, if there is one."""
+
+    def ranges(self) -> Iterator[tuple[int, int, bool]]:
+        """Yield the beginning and the end of each element with text, and whether it is not translated."""
+        for element in self._elements[1:]:
+            if element.at < element.stop:
+                yield element.at, element.stop, element.verbatim
 
     def joined(self, text: str, words: Sequence[Word], is_cut: bool = False) -> str:
         """Return the translation with the elements; `words` are the words of this text whose source words are known.

@@ -1,0 +1,143 @@
+"""Transformers of JoeyNMT and of eole for small texts, trained for as many processor seconds as our model was.
+
+JoeyNMT has the Transformer that Wu et al. (2021) found best for Multi30k, as `joeynmt_transformer.py` describes it; eole has
+one of the same size. The text is in the subwords of our model. The last pairs of the text, a twentieth of them but not more
+than 300, are for validation. Training ends when the processor time is spent; JoeyNMT then translates with its best
+checkpoint, and eole with its last one.
+"""
+
+from __future__ import annotations
+
+import re
+import resource
+import subprocess
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.lib.command import environment
+from benchmarks.peers.eole.toolkit import EOLE
+from benchmarks.peers.joeynmt.toolkit import JOEYNMT
+from benchmarks.quality.joeynmt_transformer import WIDTH, transformer_settings
+from rnnsearch.atomic import write_json, write_text
+from rnnsearch.config import from_preset
+from rnnsearch.data.prepare import prepare
+from rnnsearch.data.read import read_lines
+from rnnsearch.text import Tokenizer
+from rnnsearch.text.subwords import Subwords, join
+
+Pairs = Sequence[tuple[str, str]]
+PARTS = ("train", "validated", "test")
+
+
+def translations_of_peer(
+    peer: str, folder: Path, pairs: Pairs, sources: Sequence[str], languages: tuple[str, str], peers: Path, seconds: float
+) -> list[str]:
+    """Train a peer on pairs for so many processor seconds, and translate sources with it."""
+    held_out = min(300, max(1, len(pairs) // 20))
+    texts = dict(zip(PARTS, (pairs[:-held_out], pairs[-held_out:], [(one, one) for one in sources]), strict=True))
+    pieces = write_pieces(folder, texts, languages)
+    translate = {"joeynmt": by_joeynmt, "eole": by_eole}[peer]
+    tokenizer = Tokenizer("moses", languages[1])
+    written = translate(folder, languages, pieces, peers, seconds)
+    return [tokenizer.detokenize(join(line.split())[0]) for line in read_lines(written)]
+
+
+def write_pieces(folder: Path, texts: dict[str, Pairs], languages: tuple[str, str]) -> list[str]:
+    """Write the parts of the text in subwords that are learned from the part to train on; return the subwords."""
+    for side, language in enumerate(languages):
+        write_text(folder / f"plain.{language}", "".join(f"{pair[side]}\n" for pair in texts["train"]))
+    data = from_preset("memory", pairs=len(texts["train"])).data
+    source, target = ([folder / f"plain.{language}"] for language in languages)
+    prepare(source, target, folder / "prepared", data)
+    for side, language in enumerate(languages):
+        tokenizer = Tokenizer("moses", language)
+        subwords = Subwords.load(folder / "prepared" / f"{('source', 'target')[side]}.subwords", "bpe")
+        for part, pairs in texts.items():
+            lines = (
+                " ".join(piece for word in tokenizer.tokenize(pair[side]) for piece in subwords.segment(word))
+                for pair in pairs
+            )
+            write_text(folder / f"{part}.{language}", "".join(f"{line}\n" for line in lines))
+    return list(subwords.inventory)
+
+
+def by_joeynmt(folder: Path, languages: tuple[str, str], pieces: Sequence[str], peers: Path, seconds: float) -> Path:
+    """Train JoeyNMT, and translate the test set."""
+    write_text(folder / "pieces.vocab", "".join(f"{piece}\n" for piece in ("<unk>", "<pad>", "<s>", "</s>", *pieces)))
+    settings = transformer_settings(folder, *languages[::-1])
+    settings["training"]["validation_freq"] = 200
+    write_json(folder / "training.yaml", settings)  # JSON is YAML
+    write_json(folder / "test.yaml", {**settings, "data": {**settings["data"], "test": str(folder / "test")}})
+    joeynmt = [JOEYNMT.python(peers), "-m", "joeynmt"]
+    train_for([*joeynmt, "train", folder / "training.yaml", "--skip-test"], seconds)
+    run([*joeynmt, "test", folder / "test.yaml", "--output-path", folder / "translated"])
+    return folder / "translated.test"
+
+
+def by_eole(folder: Path, languages: tuple[str, str], pieces: Sequence[str], peers: Path, seconds: float) -> Path:
+    """Train eole, and translate the test set."""
+    write_text(folder / "eole.vocab", "".join(f"{piece}\n" for piece in pieces))
+    source, target = languages
+    model, translated = folder / "eole", folder / "translated.eole"
+    settings: dict[str, Any] = {
+        "data": {"corpus_1": {"path_src": f"{folder}/train.{source}", "path_tgt": f"{folder}/train.{target}"}},
+        "src_vocab": f"{folder}/eole.vocab",
+        "tgt_vocab": f"{folder}/eole.vocab",
+        "share_vocab": True,
+        "overwrite": True,
+        "report_every": 100,
+        "seed": 1,
+        "training": {
+            "batch_size": 1024,
+            "batch_type": "tokens",
+            "bucket_size": 20_000,
+            "optim": "adam",
+            "adam_beta2": 0.98,
+            "learning_rate": 2.0,
+            "decay_method": "noam",
+            "warmup_steps": 1000,
+            "label_smoothing": 0.1,
+            "dropout": [0.3],
+            "dropout_steps": [0],
+            "train_steps": 1_000_000,
+            "save_checkpoint_steps": 100,
+            "keep_checkpoint": 2,
+            "valid_steps": 1_000_000,
+            "num_workers": 0,
+            "compute_dtype": "fp32",
+            "model_path": str(model),
+        },
+        "model": {
+            "architecture": "transformer",
+            "layers": 4,
+            "hidden_size": WIDTH,
+            "heads": 4,
+            "transformer_ff": 2 * WIDTH,
+            "share_embeddings": True,
+            "share_decoder_embeddings": True,
+            "embeddings": {"word_vec_size": WIDTH, "position_encoding_type": "SinusoidalInterleaved"},
+        },
+    }
+    write_json(folder / "eole.yaml", settings)
+    eole = EOLE.python(peers).parent / "eole"
+    train_for([eole, "train", "-config", folder / "eole.yaml"], seconds)
+    steps = [(int(found[1]), path) for path in model.glob("step_*") if (found := re.fullmatch(r"step_(\d+)", path.name))]
+    last = max(steps)[1] if steps else model
+    where = ["-model_path", last, "-src", folder / f"test.{source}", "-output", translated]
+    run([eole, "predict", *where, "-beam_size", 5, "-max_length", 100, "-gpu_ranks"])
+    return translated
+
+
+def train_for(command: Sequence[object], seconds: float) -> None:
+    """Run a program in one thread until it has had so many processor seconds."""
+    limit = partial(resource.setrlimit, resource.RLIMIT_CPU, (round(seconds), round(seconds)))
+    done = subprocess.run(list(map(str, command)), check=False, env=environment(1), preexec_fn=limit)
+    if done.returncode > 0:
+        raise RuntimeError(f"{' '.join(map(str, command))} failed: {done.returncode}")
+
+
+def run(command: Sequence[object]) -> None:
+    """Run a program in one thread."""
+    subprocess.run(list(map(str, command)), check=True, env=environment(1))
