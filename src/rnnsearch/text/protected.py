@@ -11,6 +11,7 @@ import functools
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Literal
 
@@ -48,7 +49,8 @@ _PATTERNS = (
     r"(?:\{[^{}\n]*+(?:\{[^{}\n]*+\}[^{}\n]*+)*+\}[^{}\n]*+)++\}",
     r"(?<!\w)[©®™](?!\w)",
     r"&(?:[A-Za-z][A-Za-z\d]{1,30}|#\d{1,7}|#x[\dA-Fa-f]{1,6});",  # entities of HTML
-    r"\{\{[^{}\n]*\}\}|[$%]\{[^{}\n]*\}|#?\{[^{}\s]*\}",  # placeholders
+    r"<%[^<>\n]*%>",  # templates
+    r"\{\{[^{}\n]*\}\}|[$%@]\{[^{}\n]*\}|#?\{[^{}\s]*\}",  # placeholders
     r"%\([^()\s]*\)[-#+ 0]*\d*(?:\.\d+)?[a-zA-Z]|%\d+(?:\$[a-zA-Z@])?",
     r"(?<![\w%])%[-#+0]*\d*(?:\.\d+)?l{0,2}[sdifuxXeEgGcrp@](?!\w)",
     r"(?:https?|ftps?|file|ssh|git|s3|wss?)://[^\s<>\"«»“”]+" + _END_OF_ADDRESS,  # addresses
@@ -64,7 +66,11 @@ _PATTERNS = (
     r"(?<!\w)\+\d[\d \u00a0().-]{5,}\d(?!\w)|(?<![\w.])0\d(?:[ .\u00a0-]\d{2}){4}(?!\w)",  # telephone numbers
     r"(?<!\w)(?:\(\d{3}\) ?|\d{3}[-. ])\d{3}[-. ]\d{4}(?!\w)|(?<![\w-])\d{3}-\d{4}(?![\w-])",
     r"(?<![\w.,])v?\d+(?:\.\d+){2,}(?:[-+][\w.]+)?(?!\w)|(?<!\w)v\d+(?:\.\d+)*(?!\w)",  # versions
-    r"(?<![\w.,])\d+(?:[-–/:]\d+)+(?!\w)",  # dates, ranges, fractions, results
+    r"(?<!\w)[\da-fA-F]{2}(?:[:-][\da-fA-F]{2}){5}(?!\w)",  # addresses of network cards
+    r"(?<!\w)[A-Z]{2}\d{2}(?: \d{4}){2,}(?: \d{1,4})?(?!\w)",  # numbers of bank accounts
+    r"(?<![\w.,])\d+(?:[-–/:]\d+)+(?:[ \u00a0]?%)?(?!\w)",  # dates, ranges, fractions, results
+    r"(?<!\w)\p{L}+(?:[&=^][\p{L}\p{N}²³]+)+(?!\w)|(?<!\w)[A-Z]\w*(?:\+\w+)+(?!\w)",  # R&D, E=mc², Ctrl+C
+    r"[¼½¾⅓⅔₀-₉]+",
     r"(?<!\w)[A-Z](?:\+\+|#)(?!\w)|(?<!\w)[A-Za-z_]\w*\(\)|(?<!\w)\w*[A-Za-z0-9]_\w+",  # names in programs
     r"(?<!\w)(?:[a-z][A-Z]\w*|[a-z]+(?:[A-Z][a-z\d]+){2,})(?!\w)|(?<![^\s(\[\"'«“])(?:--[a-z][\w-]*(?:=\S+)?|-[a-zA-Z])(?!\w)",
     r"(?:\p{RI}{2}|[0-9#*]\ufe0f?\u20e3|\p{Emoji}(?<![\d#*©®™])\p{M}*[\U0001f3fb-\U0001f3ff]?(?:\u200d\p{Emoji}\p{M}*)*)+",
@@ -72,7 +78,7 @@ _PATTERNS = (
 )
 _PATTERN = regex.compile("|".join(_PATTERNS))
 _TRIGGER = regex.compile(
-    r"[\d@#{}<>`%~\\/_^$€£¥]|&[#\w]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
+    r"[\d@#{}<>`%~\\/_^$€£¥¼½¾⅓⅔₀-₉]|\w[&=+]\w|&[#\w]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
 )
 """A line without a match of this contains no span."""
 _CODE = regex.compile(r"(?<![\w/.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![\w/])")
@@ -120,7 +126,8 @@ def find_protected(line: str, language: str, also: Sequence[tuple[int, int]] = (
     protected = [Protected(start, stop, line[start:stop]) for start, stop in spans]
     for start, stop, quantity in find_quantities(line, language):
         overlapping = [one for one in protected if one.start < stop and start < one.stop]
-        if quantity.unit == "time" and all(start <= one.start and one.stop <= stop for one in overlapping):
+        within = all(start <= one.start and one.stop <= stop for one in overlapping)
+        if within and (quantity.unit == "time" or not any(any(map(str.isalnum, one.text)) for one in overlapping)):
             protected = [one for one in protected if one not in overlapping]
         elif overlapping:
             continue
@@ -251,6 +258,24 @@ def unknown_spans(line: str, knows: Callable[[str], bool]) -> list[tuple[int, in
             else:
                 spans.append((place, place + 1))
     return spans
+
+
+_ABBREVIATION = regex.compile(r"(?<![\w'’.&-])\p{Lu}{2,6}(?![\w'’.&-])")
+
+
+def unknown_abbreviations(line: str, is_word: Callable[[str], bool]) -> list[tuple[int, int]]:
+    """Return the spans of abbreviations such as `IBAN` that a vocabulary lacks in every spelling, in a line of other words.
+
+    Two words in capitals side by side are emphasised and not abbreviated.
+    """
+    matches = list(_ABBREVIATION.finditer(line)) if any(map(str.islower, line)) else []
+    pairs = [pair for pair in pairwise(matches) if line[pair[0].end() : pair[1].start()].isspace()]
+    beside = {match.span() for pair in pairs for match in pair}
+    return [
+        match.span()
+        for match in matches
+        if match.span() not in beside and not any(map(is_word, (match[0], match[0].lower(), match[0].capitalize())))
+    ]
 
 
 def with_enough_symbols(words: list[str], language: str, further: Mapping[str, str]) -> Iterator[list[str]]:

@@ -131,7 +131,7 @@ def _pattern(notation: Notation, words_of: str) -> regex.Pattern[str]:
     powers = {"en": _english_power(), "fr": _french_power()}.get(words_of, "(?!)")
     return regex.compile(
         rf"(?<![\w.,:/+{_CURRENCIES}-])(?:{time}|(?<sign>[-−－](?=\S))?(?<before>{currency}{_GAP}?)?{number}"
-        rf"(?:{powers}|{_GAP}?(?<after>{currency})|{_GAP}?(?<unit>%|(?:{_UNITS})(?![\w/²³'’])))?)(?![\w:/]|[.,-]\d|{_GAP}?%)"
+        rf"(?:{powers}|{_GAP}?(?<after>{currency})|{_GAP}?(?<unit>%|(?:{_UNITS})(?![\w/²³'’])))?)(?![\w:]|/(?!\p{{L}})|[.,-]\d|{_GAP}?%)"
     )
 
 

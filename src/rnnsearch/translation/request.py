@@ -20,6 +20,7 @@ from rnnsearch.text.protected import (
     Protected,
     find_protected,
     further_words,
+    unknown_abbreviations,
     unknown_spans,
     with_enough_symbols,
 )
@@ -143,7 +144,9 @@ class Requests:
         """Return the protected spans of a line, including characters that the vocabulary lacks."""
         if not self.protects:
             return []
-        unknown = unknown_spans(line, self._knows) if self.vocabularies.source.subwords else []
+        unknown: list[tuple[int, int]] = []
+        if self.vocabularies.source.subwords:
+            unknown = [*unknown_spans(line, self._knows), *unknown_abbreviations(line, self._is_word)]
         return find_protected(line, self._languages[0], [*patterns.spans(line), *unknown])
 
     def _read(self, line: str, patterns: Patterns) -> tuple[list[str], dict[str, str]]:
@@ -162,6 +165,10 @@ class Requests:
             encode = self.vocabularies.source.encode
             self._known[letter] = UNK not in encode([letter]) or UNK not in encode([f"a{letter}"])
         return self._known[letter]
+
+    def _is_word(self, word: str) -> bool:
+        """Return whether the source vocabulary contains a word undivided."""
+        return len(self.vocabularies.source.encode([word])) == 1
 
     def _segments(self, words: list[str], further: Mapping[str, str], longest: int) -> Iterator[list[str]]:
         """Split the words of a line into segments that are not too long, and that have symbols for all their spans."""

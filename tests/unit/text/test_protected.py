@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnsearch.text import Tokenizer
-from rnnsearch.text.protected import as_symbols, cut_around, find_protected, pair_as_symbols
+from rnnsearch.text.protected import as_symbols, cut_around, find_protected, pair_as_symbols, unknown_abbreviations
 from rnnsearch.text.quantities import find_quantities
 
 VERBATIM = [
@@ -67,6 +67,15 @@ VERBATIM = [
     "👍🏽",
     "🇫🇷",
     "❤️",
+    "<%= name %>",
+    "@{user}",
+    "00:1A:2B:3C:4D:5E",
+    "FR76 3000 6000 0112 3456 7890 189",
+    "R&D",
+    "Ctrl+C",
+    "E=mc²",
+    "10-15%",
+    "CO₂",
     ":-)",
 ]
 WORDS = st.lists(st.sampled_from(["the", "house", "Anna", "before", "by", "new"]), min_size=1, max_size=3)
@@ -238,3 +247,16 @@ def test_a_span_is_known_as_a_word(text: str) -> None:
 @pytest.mark.parametrize("line", ["the man`s cat and the dog`s bone", "I don`t, and you don`t", "|---|:--:|", "a:-)b"])
 def test_marks_within_words_are_no_spans(line: str) -> None:
     assert find_protected(line, "en") == []
+
+
+def test_unknown_abbreviations() -> None:
+    def spans(line: str) -> list[str]:
+        return [line[start:stop] for start, stop in unknown_abbreviations(line, {"very", "NASA"}.__contains__)]
+
+    assert spans("The IBAN is VERY long, NASA said") == ["IBAN"]
+    assert spans("THE IBAN IS LONG") == spans("please READ THIS now") == []
+
+
+def test_a_currency_that_the_vocabulary_lacks_is_part_of_its_price() -> None:
+    assert [span.text for span in find_protected("That is ¥1000 per person.", "en", [(8, 9)])] == ["¥1000"]
+    assert [span.text for span in find_protected("from $9.99/month", "en")] == ["$9.99"]
