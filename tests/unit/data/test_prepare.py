@@ -160,6 +160,8 @@ def test_a_file_name_without_a_language_asks_for_it(text: Path, tmp_path: Path) 
     with pytest.raises(RnnsearchError, match=r"target .*\(plain\).*--set data.target_language=fr"):
         prepare([text / "train.en"], [plain], tmp_path / "out", CONFIG)
     with pytest.raises(RnnsearchError, match=r"--set data.source_language=en"):
+        prepare([plain], [text / "train.fr"], tmp_path / "out", CONFIG)
+    with pytest.raises(RnnsearchError, match=r"a table .* --languages en,fr"):
         prepare([plain], [plain], tmp_path / "out", CONFIG)
     with pytest.raises(RnnsearchError, match=r"train.en, train.fr"):
         prepare([text / "train.en", text / "train.fr"], [plain, plain], tmp_path / "out", CONFIG)
