@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,11 +153,11 @@ class _State:
 
     def save(self, path: Path) -> None:
         """Write the state into a file, whole or not at all."""
-        pairs = {f"{name}_{side}": getattr(self, name)[side] for name in ("nulls", "jumps") for side in (0, 1)}
-        lexicon = {} if self.lexicon is None else self.lexicon.arrays()
-        numbers = {"step": np.array(self.step), "learned": np.array(self.learned)}
+        arrays: dict[str, Any] = {} if self.lexicon is None else dict(self.lexicon.arrays())
+        arrays |= {f"{name}_{side}": getattr(self, name)[side] for name in ("nulls", "jumps") for side in (0, 1)}
+        arrays |= {"step": np.array(self.step), "learned": np.array(self.learned), "log_likelihoods": self.log_likelihoods}
         with atomic_write(path) as temporary, temporary.open("wb") as file:
-            np.savez(file, **numbers, log_likelihoods=self.log_likelihoods, **pairs, **lexicon)
+            np.savez(file, **arrays)
 
     @classmethod
     def load(cls, path: Path, corpus: Corpus, last: int) -> _State:

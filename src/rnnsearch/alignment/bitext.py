@@ -82,9 +82,15 @@ class Block:
         """Write the words into a file; the word-type pairs are not kept."""
         text = self.text
         sizes = [np.diff(starts).astype(np.uint16) for starts in (text.source_starts, text.target_starts)]
-        ids = {"source_ids": text.source_ids, "target_ids": text.target_ids}
-        begins = np.diff(self.line, prepend=-1) > 0
-        np.savez_compressed(path, begins=begins, first=self.first, source_sizes=sizes[0], target_sizes=sizes[1], **ids)
+        np.savez_compressed(
+            path,
+            begins=np.diff(self.line, prepend=-1) > 0,
+            first=self.first,
+            source_sizes=sizes[0],
+            target_sizes=sizes[1],
+            source_ids=text.source_ids,
+            target_ids=text.target_ids,
+        )
 
     @classmethod
     def load(cls, path: Path) -> Block:
