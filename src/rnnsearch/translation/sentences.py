@@ -191,11 +191,11 @@ def _sentences(line: str, language: str) -> Iterator[str]:
 
 def _chunks(sentence: str) -> Iterator[str]:
     """Return a sentence, or the parts of a long list of short items: each has some items, or the comma after them."""
-    items = _COMMA.split(sentence)[::2] if sentence.count(",") >= _LONG_LIST - 1 else []
+    parts = _COMMA.split(sentence)  # items and commas by turns
+    items = parts[::2]
     if len(items) < _LONG_LIST or any(not 0 < len(item.split()) <= _SHORT_ITEM for item in items):
         yield sentence
         return
-    parts = _COMMA.split(sentence)  # items and commas by turns
     for first in range(0, len(parts), 2 * _ITEMS):
         chunk = parts[first : first + 2 * _ITEMS]
         last = first + 2 * _ITEMS >= len(parts)
