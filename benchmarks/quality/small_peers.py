@@ -127,7 +127,7 @@ def by_eole(folder: Path, languages: tuple[str, str], pieces: Sequence[str], pee
     train_for([eole, "train", "-config", folder / "eole.yaml"], seconds)
     # The links in the folder of the model lead to the last checkpoint that has been written whole.
     where = ["-model_path", model, "-src", folder / f"test.{source}", "-output", translated]
-    run([eole, "predict", *where, "-beam_size", 5, "-max_length", 100, "-gpu_ranks"])
+    run([eole, "predict", *where, "-beam_size", 5, "-max_length", 100])
     return translated
 
 

@@ -315,6 +315,11 @@ def has_units(source: Path, target: Path) -> bool:
 
 def read_sources(path: Path, languages: Languages = (None, None), tags: bool = False) -> Iterator[str]:
     """Yield the lines of a text, or the source sides of a file that also has the targets, such as TMX."""
+    return read_side(path, 0, languages, tags)
+
+
+def read_side(path: Path, side: int, languages: Languages = (None, None), tags: bool = False) -> Iterator[str]:
+    """Yield the lines of a text, or the sources (`side` 0) or targets (1) of a file that has both, such as TMX."""
     path = Path(path)
     with opened(path) as file:
         head = _head(file, path)
@@ -325,7 +330,7 @@ def read_sources(path: Path, languages: Languages = (None, None), tags: bool = F
                 warnings.warn(RnnsearchWarning(message), stacklevel=2)
             yield from _ended(file, path)
         else:
-            yield from (source for source, _ in pairs_of(format_, file, path, languages, tags))
+            yield from (pair[side] for pair in pairs_of(format_, file, path, languages, tags))
 
 
 def _head(file: File, path: Path) -> Head:
