@@ -145,10 +145,10 @@ def test_there_are_no_limits_on_this_computer(served: Served, expected: dict[str
 
 def test_a_model_that_cannot_translate(model_folder: Callable[[str], Path]) -> None:
     code = """
-import rnnsearch.search.beam
+import rnnsearch.search
 def broken(search):
     raise RuntimeError("cannot cache function 'f':\\nno locator available")
-rnnsearch.search.beam.Search.step = broken
+rnnsearch.search.Search.step = broken
 from rnnsearch.cli import main; main()"""
     command = [sys.executable, "-c", code, "serve", "--model", str(model_folder("mlp")), "--port", "1"]
     process = forked.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

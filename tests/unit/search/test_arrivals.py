@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.model import RNNsearch
-from rnnsearch.search import Query, Search
+from rnnsearch.search import Hypothesis, Query, Search, beam_search
 from rnnsearch.search.backend import Backend
-from rnnsearch.search.beam import Hypothesis, beam_search
 from rnnsearch.search.plain import PlainBackend
 from toy import onnx_backend, random_model
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.model import RNNsearch
+from rnnsearch.search import Hypothesis, Query, Search, beam_search, search_all
 from rnnsearch.search.backend import Backend, Prediction
-from rnnsearch.search.beam import Hypothesis, Query, Search, beam_search, search_all
 from rnnsearch.search.ensemble import EnsembleBackend
 from rnnsearch.search.plain import PlainBackend
 from rnnsearch.search.terms import Progress, Term, Terms
