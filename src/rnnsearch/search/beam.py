@@ -45,7 +45,7 @@ class Beam:
         if self.query.terms is not None:
             progress = self.progress(path)
             placed, doubled = self.query.terms.placed(progress), progress.doubled
-        self.query.found.append(Hypothesis(words, score, finished, alignment, end_alignment, placed, doubled))
+        self.query.hypotheses.append(Hypothesis(words, score, finished, alignment, end_alignment, placed, doubled))
 
     def progress(self, path: Path | None) -> Progress:
         """Return the progress with the terms of the hypothesis that ends with `path`, at least that of the prefix."""

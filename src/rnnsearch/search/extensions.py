@@ -117,9 +117,9 @@ def _steered(beams: Beams, candidates: Candidates, rows: Integers) -> tuple[list
     prediction = candidates.prediction
     steered = beams.steered(rows)
     # Words of terms are candidates even if they are improbable, so their log p is looked up separately.
-    of_terms = [(row, word) for row, terms, progress in steered for word in terms.wanted(progress)]
+    of_terms = [(row, word) for row, terms, progress in steered for word in terms.next_words(progress)]
     rows_G, words_G = np.array(of_terms, np.int64).reshape(-1, 2).T.copy()
-    log_p_of = dict(zip(of_terms, prediction.given(rows_G, words_G).tolist(), strict=True))
+    log_p_of = dict(zip(of_terms, prediction.log_p_of(rows_G, words_G).tolist(), strict=True))
     after: dict[tuple[int, int], Progress] = {}
     found: list[_Steered] = []
     for row, terms, progress in steered:

@@ -21,7 +21,7 @@ class Query:
     """The words with which the translations begin. A prefix excludes vocabulary selection in the backend."""
     terms: Terms | None = None
     """The terms that the translations must contain. Terms exclude vocabulary selection in the backend and sampling."""
-    found: list[Hypothesis] = field(default_factory=list)
+    hypotheses: list[Hypothesis] = field(default_factory=list)
     """The translations, best first, after the end of the search."""
     cancelled: bool = False
     """If this is set, the search for this sentence ends at the next step with the translations so far."""

@@ -55,7 +55,7 @@ def beam_search(
         Query(words, config.beam, prefix) for words, prefix in zip(sentences, prefixes or [()] * len(sentences), strict=True)
     ]
     search_all(backend, queries, config, max_steps)
-    return [query.found for query in queries]
+    return [query.hypotheses for query in queries]
 
 
 def search_all(backend: Backend, queries: Sequence[Query], config: SearchConfig, max_steps: int | None = None) -> None:
@@ -223,7 +223,7 @@ class Search:
         if len(forced):
             log_p_RW[forced], words_RW[forced] = -np.inf, 0
             words_RW[forced, 0] = forced_words_R[forced]
-            log_p_RW[forced, 0] = prediction.given(forced, forced_words_R[forced])
+            log_p_RW[forced, 0] = prediction.log_p_of(forced, forced_words_R[forced])
         return Candidates(prediction, log_p_RW, words_RW, forced, banned_RX)
 
     def _finish(self, row: int, extended: Extensions, unfinished: Integers) -> None:
@@ -236,14 +236,14 @@ class Search:
         beam = beams.of_slots[slot]
         query = beam.query
         beams.end(slot)
-        if not query.found:
+        if not query.hypotheses:
             paths, scores = extended.paths(beams.paths, unfinished), extended.scores[unfinished].tolist()
             for path, score in zip(paths, scores, strict=True):
                 beam.end(path, score, aligns)
             if not len(unfinished):
                 # No further word is possible: the selected vocabulary holds only the two symbols, which are banned.
                 beam.end(beams.paths[row], float(beams.scores_R[row]), aligns)
-        query.found = best_first(query.found, self._rank)
+        query.hypotheses = best_first(query.hypotheses, self._rank)
 
     def _rank(self, one: Hypothesis) -> float:
         """Return the score by which the hypotheses of a sentence are ranked; higher is better."""

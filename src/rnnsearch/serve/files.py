@@ -106,15 +106,15 @@ class Files:
 
     async def _text(self, request: Request, params: TranslateFileRequest, text: str, kind: Literal["text", "html"]) -> bytes:
         """Return the translation of a text, in UTF-8."""
-        asked = TranslateRequest(q=text, source=params.source, target=params.target, format=kind)
-        answer = await self._server.answer(request, await self._server.task(asked))
+        translate_request = TranslateRequest(q=text, source=params.source, target=params.target, format=kind)
+        answer = await self._server.answer(request, await self._server.task(translate_request))
         return cast(str, answer.translatedText).encode()
 
     async def _document(self, request: Request, params: TranslateFileRequest, content: bytes, name: str) -> bytes:
         """Return the translation of a document, in its own encoding."""
         file = await asyncio.to_thread(_File, content, name)
-        asked = TranslateRequest(q=file.text, source=params.source, target=params.target)
-        await self._server.answer(request, await self._server.task(asked, file.read))
+        translate_request = TranslateRequest(q=file.text, source=params.source, target=params.target)
+        await self._server.answer(request, await self._server.task(translate_request, file.read))
         return file.content
 
     async def download(self, request: Request) -> Response:
