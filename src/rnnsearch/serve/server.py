@@ -129,9 +129,10 @@ class Server:
         work = self._translations(sentences, remembered, params, links)
         return Task(params, detected, passages, sentences, remembered, work)
 
-    async def answer(self, request: Request, task: Task) -> TranslateResponse:
-        """Translate the texts of a task. Raises ClientGone as soon as the client disconnects."""
-        translations = [n_best async for n_best in while_connected(request, task.work)]
+    async def answer(self, request: Request | None, task: Task) -> TranslateResponse:
+        """Translate the texts of a task. With its request, raises ClientGone as soon as the client disconnects."""
+        work = task.work if request is None else while_connected(request, task.work)
+        translations = [n_best async for n_best in work]
         remembered = await self._with_exchanged_words(task, translations)
         return answer(task.params, task.passages, translations, task.detected, remembered)
 
