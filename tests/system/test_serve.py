@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -119,6 +120,20 @@ def test_deepl(served: Served, expected: dict[str, str]) -> None:
         client.get_glossary(glossary.glossary_id)
     with pytest.raises(deepl.DeepLException, match="en to DE is not translated here"):
         client.translate_text("a", source_lang="EN", target_lang="DE")
+
+
+def test_documents_of_deepl(served: Served, expected: dict[str, str], tmp_path: Path) -> None:
+    deepl = pytest.importorskip("deepl")
+    client = deepl.DeepLClient("a key", server_url=served.url)
+    given, translated = tmp_path / "a.srt", tmp_path / "b.srt"
+    cue = "1\n00:00:01,000 --> 00:00:02,000\n{}\n"
+    given.write_text(cue.format(LINES[0]), encoding="utf-8")
+    status = client.translate_document_from_filepath(given, translated, source_lang="EN", target_lang="FR")
+    assert (status.done, status.billed_characters) == (True, len(LINES[0]))
+    # The lines of a subtitle are broken again.
+    assert translated.read_text(encoding="utf-8").split() == cue.format(expected[LINES[0]]).split()
+    with pytest.raises(deepl.DocumentTranslationException, match=r"'a\.pdf': give a file whose name ends in"):
+        client.translate_document(io.BytesIO(b"%PDF-1.5"), io.BytesIO(), target_lang="FR", filename="a.pdf")
 
 
 def test_deep_translator(served: Served, expected: dict[str, str]) -> None:

@@ -59,6 +59,7 @@ class LibreTranslate:
         streams = prefers_events(",".join(request.headers.getlist("accept")))
         if streams and params.format == "html":
             raise HTTPException(400, "format: a stream of sentences has no markup; ask for JSON, or for the format text")
+        params.alignment |= streams  # the sentences of a stream have their alignments
         task = await self._server.task(params)
         if streams:
             return StreamingResponse(events(request, task.work, task.sentences, params), media_type="text/event-stream")

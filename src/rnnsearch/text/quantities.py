@@ -136,8 +136,8 @@ def _pattern(notation: Notation, words_of: str) -> regex.Pattern[str]:
 
 
 def _english_power() -> str:
-    """Return the pattern of `million` in `$3.5 million`."""
-    return rf"(?<=[{_CURRENCIES}]{_GAP}?[\d.,]+){_GAP}?(?<power>{'|'.join(_ENGLISH_POWERS)})(?![\w'’-])"
+    """Return the pattern of `million` in `$3.5 million`: without a currency before the number, it is a word."""
+    return rf"(?(before){_GAP}?(?<power>{'|'.join(_ENGLISH_POWERS)})(?![\w'’-])|(?!))"
 
 
 def _french_power() -> str:
