@@ -19,13 +19,13 @@ from unittest.mock import patch
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.alignment.aligner_scores import scored
 from benchmarks.alignment.aligners import beginning, text_of
 from benchmarks.alignment.gold import novel_parts, novels
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import machine, read, sized, write_result
 from rnnsearch.alignment import Aligner, Corpus, agreement
 from rnnsearch.data.read import read_pairs
+from rnnsearch.evaluation.aer import alignment_error_rate
 
 LINES = sized(20_000, 100)
 Steps = tuple[int, int]
@@ -33,12 +33,13 @@ Steps = tuple[int, int]
 SETTINGS: tuple[tuple[Steps, Steps], ...] = (
     ((4, 6), (4, 4)),
     ((3, 3), (2, 1)),
-    ((4, 3), (3, 2)),
-    ((5, 2), (5, 1)),
     ((5, 2), (5, 2)),
-    ((4, 2), (4, 2)),
-    ((5, 3), (5, 2)),
-    ((4, 4), (4, 2)),
+    ((2, 3), (2, 2)),
+    ((2, 4), (2, 2)),
+    ((2, 4), (1, 2)),
+    ((1, 4), (1, 2)),
+    ((2, 4), (2, 3)),
+    ((3, 5), (2, 3)),
 )
 """The steps of the agreeing models, and those of the independent ones."""
 
@@ -53,22 +54,23 @@ def main() -> None:
     on, folder, test = machine(), arguments.output / "aligners", novels(arguments.data / "alibi")
     developed = test.chosen(novel_parts(arguments.data / "alibi")["developed on"])
     text = beginning(text_of("novels", test, arguments.data, folder), len(test.gold) + LINES)
-    record = read("alignment/aligner_steps")
+    found: dict[str, Any] = {"settings": {}} | read("alignment/aligner_steps")
     Aligner.learn([("a", "b")] * 2)  # compiles the loops
     began = time.process_time()
     corpus = Corpus(read_pairs(text[:1], text[1:]))
-    found = {"reading": time.process_time() - began, "settings": record.get("settings", {})}
+    found |= {"machine": on, "pairs": corpus.lines, "reading": time.process_time() - began}
     for name in arguments.only:
-        aligner, of_setting = learned(corpus, *names[name])
+        aligner, seconds = learned(corpus, *names[name])
         lines = [line.links() for line in aligner.align(zip(developed.sources, developed.targets, strict=True))]
-        found["settings"][name] = of_setting | {"score": scored(lines, developed.gold, range(len(lines)))}
-        print(f"{name}: {of_setting['learning']:.1f} s, AER {found['settings'][name]['score']['aer']:.4f}", flush=True)
+        aer = alignment_error_rate(lines, developed.gold).aer
+        found["settings"][name] = {"learning": round(seconds, 1), "aer": round(aer, 4)}
+        print(f"{name}: {found['settings'][name]}", flush=True)
     began = time.process_time()
     for line in aligner.align(corpus):
         line.links()
     found["linking"] = time.process_time() - began
     found["settings"] = {name: found["settings"][name] for name in names if name in found["settings"]}
-    write_result("alignment/aligner_steps", machine=on, pairs=corpus.lines, **found)
+    write_result("alignment/aligner_steps", **found)
 
 
 def name_of(agreeing: Steps, independent: Steps) -> str:
@@ -76,14 +78,14 @@ def name_of(agreeing: Steps, independent: Steps) -> str:
     return ",".join(f"{model_1}+{jumps}" for model_1, jumps in (agreeing, independent))
 
 
-def learned(corpus: Corpus, agreeing: Steps, independent: Steps) -> tuple[Aligner, dict[str, Any]]:
+def learned(corpus: Corpus, agreeing: Steps, independent: Steps) -> tuple[Aligner, float]:
     """An aligner that has learned in so many steps, and the processor seconds that it took."""
     for path in corpus.folder.glob("*.part"):  # from which another setting would go on
         path.unlink()
     with patch.dict(agreement._STEPS, fast=dict(zip(agreement.KINDS, (agreeing, independent), strict=True))):
         began = time.process_time()
         aligner = Aligner.learn(corpus, quality="fast")
-        return aligner, {"steps": agreement.steps("fast"), "learning": time.process_time() - began}
+        return aligner, time.process_time() - began
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ all. With `--blind`, the aligners of these names also align the sentences of `DA
 `DATA/hansards/train`; the gold links of these are elsewhere, and what is found goes to `results/blind/hansards`.
 
 Ours is run twice, the second time with `--quality fast`. PYTHON is that of an environment with the packages `eflomal` and
-`systran-align`, which are never dependencies. What an aligner has written is kept in RUNS, and only scored when the script runs again. The record is `results/aligners.json`, from
-which `aligners_page.py` renders a page.
+`systran-align`, which are never dependencies. What an aligner has written is kept in RUNS, and only scored when the script
+runs again. The record is `results/alignment/aligners.json`.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.alignment import compiled
-from rnnsearch.alignment.agreement import JUMPS_SHAPE, KINDS, Corpus, Models, Quality, reach, train
+from rnnsearch.alignment.agreement import JUMPS_SHAPE, KINDS, QUALITIES, Corpus, Models, Quality, reach, train
 from rnnsearch.alignment.bitext import Block, GivenPair, as_words, blocks_of
 from rnnsearch.alignment.lexicon import Lexicon, Pseudocounts, Totals
 from rnnsearch.alignment.priors import Priors
@@ -156,8 +156,11 @@ class Aligner:
 
         A `Corpus` keeps the text in a folder: a training that was killed continues after its last complete step, if it has
         the same corpus in the same folder, and the same quality; where an aligner goes on, the corpus is made with the words
-        of this aligner. A corpus may be empty; raises RnnsearchError if there are no pairs otherwise.
+        of this aligner. A corpus may be empty; raises RnnsearchError if there are no pairs otherwise, and for any other
+        `quality`.
         """
+        if quality not in QUALITIES:
+            raise RnnsearchError(f"quality={shown(quality)}: choose {' or '.join(map(repr, QUALITIES))}")
         words = known.words if isinstance(known, Aligner) else None
         corpus = pairs if isinstance(pairs, Corpus) else Corpus(pairs, known=words)
         if corpus is not pairs and not corpus.lines:
