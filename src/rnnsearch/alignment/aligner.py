@@ -157,10 +157,12 @@ class Aligner:
         A `Corpus` keeps the text in a folder: a training that was killed continues after its last complete step, if it has
         the same corpus in the same folder, and the same quality; where an aligner goes on, the corpus is made with the words
         of this aligner. A corpus may be empty; raises RnnsearchError if there are no pairs otherwise, and for any other
-        `quality`.
+        `quality` or `known`.
         """
         if quality not in QUALITIES:
             raise RnnsearchError(f"quality={shown(quality)}: choose {' or '.join(map(repr, QUALITIES))}")
+        if not (known is None or isinstance(known, (Aligner, Priors))):
+            raise RnnsearchError(f"known={shown(known)}: give an Aligner, such as Aligner.load(folder), or Priors")
         words = known.words if isinstance(known, Aligner) else None
         corpus = pairs if isinstance(pairs, Corpus) else Corpus(pairs, known=words)
         if corpus is not pairs and not corpus.lines:
