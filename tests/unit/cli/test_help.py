@@ -50,7 +50,7 @@ for command, code in json.loads(sys.stdin.read()).items():
         os._exit(0)
     assert os.wait()[1] == 0
 """
-"""Every command in a process of its own, forked from one that has printed the help of one command, and so built the parser."""
+"""Every command in a process of its own, forked from one that has already printed the help of a command."""
 
 
 @pytest.fixture(scope="module")
