@@ -37,7 +37,7 @@ _PAIRS = {
     "tatoeba": 45_000,
     "documentation": 5_000,
     "lists": 5_000,
-    "everyday": 48_000,
+    "everyday": 60_000,
     "short": 30_000,
     "words": 75_000,
     "phrases": 28_000,
