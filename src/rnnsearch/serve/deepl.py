@@ -70,16 +70,16 @@ class DeepL:
         fail_as(request, failure)
         params = await self._server.reader.read(request, DeepLTranslateRequest)
         texts = [params.text] if isinstance(params.text, str) else params.text
-        asked = TranslateRequest(
+        translate_request = TranslateRequest(
             q=texts,
             source=params.source_lang,
             target=params.target_lang,
             format="html" if params.tag_handling else "text",
             split_sentences=params.split_sentences != "0",
         )
-        asked.terms = self._terms(params, texts)  # there may be more of them than in a request
+        translate_request.terms = self._terms(params, texts)  # there may be more of them than in a request
         as_xml = partial(_read_xml, params.ignore_tags, params.splitting_tags) if params.tag_handling == "xml" else None
-        task = await self._server.task(asked, as_xml)
+        task = await self._server.task(translate_request, as_xml)
         answer = await self._server.answer(request, task)
         self._count(sum(map(len, texts)))
         translations = [

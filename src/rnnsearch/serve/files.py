@@ -123,18 +123,23 @@ async def file_task(
     Raises RnnsearchError or HTTPException if it is damaged, has no supported format, or exceeds the limits of a request.
     """
     name = Path(Path(filename).name or "file")
-    asked = TranslateRequest(q="", source=languages[0], target=languages[1])
+    translate_request = TranslateRequest(q="", source=languages[0], target=languages[1])
     kind = _TEXTS.get(name.suffix.lower())
     if kind is not None:
-        asked.q, asked.format = decoded(content, name), kind
-        asked.terms = terms([asked.q])
+        translate_request.q, translate_request.format = decoded(content, name), kind
+        translate_request.terms = terms([translate_request.q])
         return FileTask(
-            name, _TYPES[kind], await server.task(asked), lambda answer: cast(str, answer.translatedText).encode()
+            name,
+            _TYPES[kind],
+            await server.task(translate_request),
+            lambda answer: cast(str, answer.translatedText).encode(),
         )
     file = await asyncio.to_thread(_File, content, str(name))
-    asked.q = file.text
-    asked.terms = terms([asked.q])
-    return FileTask(name, "application/octet-stream", await server.task(asked, file.read), lambda _: file.content)
+    translate_request.q = file.text
+    translate_request.terms = terms([translate_request.q])
+    return FileTask(
+        name, "application/octet-stream", await server.task(translate_request, file.read), lambda _: file.content
+    )
 
 
 def as_attachment(name: str, type_: str, content: bytes) -> Response:
