@@ -100,9 +100,7 @@ def _results_of(module: Any, name: str, arguments: list[str], inputs: str, torch
     result = function(*(given[argument] for argument in arguments))
     if derived:
         if getattr(result, "grad_fn", None) is None:
-            raise ValueError(
-                "the loss is not connected to the weights: it has no grad_fn; detach(), item() and numpy() cut it off"
-            )
+            raise ValueError("the loss is not connected to the weights: detach(), item() and no_grad() cut it off")
         result.sum().backward()
         result = {key: torch.zeros_like(w) if w.grad is None else w.grad for key, w in given["p"].items()}
     if isinstance(result, dict):
