@@ -57,6 +57,8 @@ class Examiner:
         self._found: dict[str, frozenset[str]] = {}
         self._unexplained: set[str] = set()
         """The equations that do not agree, for no reason that was found."""
+        self._rounding = 1e-4
+        """Smaller differences come from rounding, in the types that the equations so far were computed in."""
 
     def examine(self, outcomes: Mapping[str, Results | Failure]) -> list[Finding]:
         """Return a finding for each equation, from the outcomes of the student's functions."""
@@ -82,15 +84,19 @@ class Examiner:
         if refusal:
             finding = replace(finding, where=refusal, deviations=self.explain(equation, results) if results else [])
             return finding if finding.deviations else replace(finding, advice=_advice_on_refusal(equation, results, paper))
+        self._rounding = max([self._rounding, *(_TOLERANCES.get(_bytes(given), 0.0) for given in results.values())])
         if _agree(equation, results, paper):
             self._found[equation.name] = frozenset()
             return replace(finding, outcome="agrees")
         where, difference = _begins(equation, results, paper)
-        finding = replace(finding, where=where, difference=difference, deviations=self.explain(equation, results))
+        finding = replace(finding, where=where, difference=difference)
+        if difference < self._rounding:
+            return replace(finding, advice="the difference is that of rounding: compute in float64 throughout")
+        finding = replace(finding, deviations=self.explain(equation, results))
         if finding.deviations:
             self._found[equation.name] = finding.deviations[0]
             return finding
-        advice = _advice(equation, results, paper, difference) or self._without_padding(equation, results)
+        advice = _advice(equation, results, paper) or self._without_padding(equation, results)
         return replace(finding, advice=advice)
 
     def _without_padding(self, equation: Equation, results: Results) -> str:
@@ -175,7 +181,7 @@ class Examiner:
                 array = array.reshape(())
             of = f"{name} " if name else ""
             if array.shape != shape:
-                refusal = refusal or f"{of}has the shape {array.shape}; expected: {equation.returns}, here {shape}"
+                refusal = refusal or f"{of}has the shape {array.shape} instead of {shape}; expected: {equation.returns}"
                 if equation.name == "gradients":
                     return refusal, {}
                 array = _turned(array, shape)
@@ -188,9 +194,13 @@ class Examiner:
         return refusal, prepared(equation, self.case, results) if fits or not refusal else results
 
 
+def _bytes(array: Array) -> int:
+    """Return the size of a floating-point number of the array, or 0 for other types."""
+    return array.dtype.itemsize if array.dtype.kind == "f" else 0
+
+
 def _tolerance(equation: Equation, given: Array, expected: Array) -> Array:
-    kind = given.dtype
-    allowed = max(equation.tolerance, _TOLERANCES.get(kind.itemsize, 0.0) if kind.kind == "f" else 0.0)
+    allowed = max(equation.tolerance, _TOLERANCES.get(_bytes(given), 0.0))
     return allowed * np.maximum(1, np.abs(expected))
 
 
@@ -236,10 +246,8 @@ def _advice_on_refusal(equation: Equation, results: Results, paper: Results) -> 
     return ""
 
 
-def _advice(equation: Equation, results: Results, paper: Results, difference: float) -> str:
+def _advice(equation: Equation, results: Results, paper: Results) -> str:
     """Return the possible causes of a difference that no deviation explains."""
-    if difference < 1e-4:
-        return "the difference is that of rounding: compute in float64 throughout"
     if equation.name == "gradients":
         silent = [name for name, expected in paper.items() if results[name] == 0 and expected != 0]
         if silent:

@@ -105,14 +105,12 @@ def _results_of(module: Any, name: str, arguments: list[str], inputs: str, torch
         result = {key: torch.zeros_like(w) if w.grad is None else w.grad for key, w in given["p"].items()}
     if isinstance(result, dict):
         return {str(key): _array(value) for key, value in result.items()}
-    if isinstance(result, tuple) or _is_list_of_several(result):
+    if isinstance(result, list):
+        result = [_array(one) for one in result]
+        result = tuple(result) if len({one.shape for one in result}) > 1 else np.asarray(result)
+    if isinstance(result, tuple):
         return {str(number): _array(value) for number, value in enumerate(result)}
     return {"": _array(result)}
-
-
-def _is_list_of_several(result: Any) -> bool:
-    """Whether a list holds results of different shapes, as a tuple does."""
-    return isinstance(result, list) and len({np.shape(one) for one in result if hasattr(one, "shape")}) > 1
 
 
 def _array(value: Any) -> Any:
@@ -120,12 +118,7 @@ def _array(value: Any) -> Any:
         raise ValueError("the result is None: is a `return` missing?")
     if hasattr(value, "detach"):
         value = value.detach().cpu().numpy()
-    if isinstance(value, list):
-        value = [_array(one) for one in value]
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        raise ValueError("the result is a list of arrays that have different shapes") from None
+    array = np.asarray([_array(one) for one in value] if isinstance(value, list) else value)
     if array.dtype.kind not in "fiub":
         raise ValueError(f"the result is no array of numbers, but {type(value).__name__} of type {array.dtype}")
     return array

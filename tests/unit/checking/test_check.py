@@ -109,7 +109,7 @@ def test_the_message_names_the_place_and_the_values(tmp_path: Path) -> None:
     ("body", "told"),
     [
         ("    return None", "the result is None: is a `return` missing?"),
-        ("    return alpha", "has the shape (3, 8); expected: (B, 2n), here (3, 12)"),
+        ("    return alpha", "has the shape (3, 8) instead of (3, 12); expected: (B, 2n)"),
         ("    return h.sum(1) * float('nan')", "has nan at the indices [0, 0]"),
         ("    return alpha, h", "returns 2 results; expected: (B, 2n)"),
         ("    return ['a']", "the result is no array of numbers"),
@@ -289,7 +289,7 @@ def test_what_an_encoder_annotates_at_padding_hides_no_mistake(tmp_path: Path) -
 )
 def test_axes_in_another_order_are_told(tmp_path: Path, body: str, told: str) -> None:
     finding = of(rnnsearch.check(written(tmp_path, CONTEXT.replace(".sum(1)", body))), "context")
-    assert "expected: (B, 2n), here (3, 12)" in finding.where
+    assert "instead of (3, 12); expected: (B, 2n)" in finding.where
     assert finding.explanation.endswith(told)
 
 
@@ -332,4 +332,13 @@ def test_lists_are_taken_as_arrays_or_as_several_results(tmp_path: Path) -> None
     assert of(report, "decoder_step").outcome == "agrees"
     assert of(report, "context").outcome == "agrees"
     ragged = rnnsearch.check(written(tmp_path, "def context(alpha, h):\n    return [[1.0], [1.0, 2.0]]\n"))
-    assert of(ragged, "context").where == "ValueError: the result is a list of arrays that have different shapes"
+    assert of(ragged, "context").where == "returns 2 results; expected: (B, 2n)"
+
+
+def test_rounding_in_a_part_is_not_taken_for_a_mistake_of_the_whole(tmp_path: Path) -> None:
+    text = (HERE / "numpy_student.py").read_text(encoding="utf-8")
+    coarse = text.replace('return np.log(q) if wrong("distribution-in-logarithms") else q', "return q.astype(np.float16)")
+    assert coarse != text
+    report = rnnsearch.check(written(tmp_path, coarse))
+    assert of(report, "distribution").outcome == "agrees"
+    assert of(report, "log_probability").explanation == "the difference is that of rounding: compute in float64 throughout"
