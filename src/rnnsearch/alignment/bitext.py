@@ -108,6 +108,7 @@ def as_words(pair: PairLike) -> Pair:
     """Return the words of both sides of a pair. Raises RnnsearchError unless it is a pair of lines or of lists of words."""
     try:
         source, target = pair
+        len(source), len(target)
     except (TypeError, ValueError):
         raise RnnsearchError(f"{shown(pair)} is no pair; give a source and a target, lines or lists of words") from None
     return (

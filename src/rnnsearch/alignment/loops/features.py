@@ -31,11 +31,14 @@ def evidence(p_DMST: Any, t_NMD: Any, types: Any, source_share_S: Any, target_sh
                 none_S[i] -= backward
                 mean = np.sqrt(forward * backward)
                 around[reach + i, reach + j] = mean
-                for greatest in (of_source[i], of_target[j]):
-                    if mean > greatest[0]:
-                        greatest[0], greatest[1] = mean, greatest[0]
-                    elif mean > greatest[1]:
-                        greatest[1] = mean
+                if mean > of_source[i, 0]:
+                    of_source[i, 1], of_source[i, 0] = of_source[i, 0], mean
+                elif mean > of_source[i, 1]:
+                    of_source[i, 1] = mean
+                if mean > of_target[j, 0]:
+                    of_target[j, 1], of_target[j, 0] = of_target[j, 0], mean
+                elif mean > of_target[j, 1]:
+                    of_target[j, 1] = mean
         for n in range(len(likely)):
             i, j = likely[n] // T, likely[n] % T
             x, y = reach + i, reach + j
