@@ -27,21 +27,14 @@ from rnnsearch.text.protected import (
 from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.text.units import Units
 from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL
+from rnnsearch.translation.alignments import by_words, end_by_words
 from rnnsearch.translation.glossary import MOST_UNITS, MOST_UNITS_EACH, NO_TERMS, Glossary, Match
 from rnnsearch.translation.lexicon import Lexicon
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.restoring import Seen, moved_terms, rows_of
+from rnnsearch.translation.segments import split_line
 from rnnsearch.translation.sentences import has_words
-from rnnsearch.translation.translation import (
-    Linker,
-    PlacedTerm,
-    Replacement,
-    Segment,
-    Translation,
-    by_words,
-    end_by_words,
-    split_line,
-)
+from rnnsearch.translation.translation import Linker, PlacedTerm, Replacement, Segment, Translation
 from rnnsearch.translation.unknown_words import replace_unknown
 
 

@@ -21,6 +21,7 @@ from rnnsearch.search.vocabulary_selection import LexicalSelection
 from rnnsearch.text.patterns import Patterns
 from rnnsearch.text.tokenize import split_at_spaces
 from rnnsearch.text.vocabulary import END
+from rnnsearch.translation.alignments import Alignment
 from rnnsearch.translation.glossary import NO_TERMS, Glossary, TermsLike
 from rnnsearch.translation.lexicon import LEXICON, Lexicon
 from rnnsearch.translation.lines import arriving, as_lines, checked
@@ -28,7 +29,7 @@ from rnnsearch.translation.markup import Markup
 from rnnsearch.translation.request import Request, Requests
 from rnnsearch.translation.scoring import ScoredPair, score_pairs, scorer_of
 from rnnsearch.translation.sentences import Passage, as_line, as_passage, has_words
-from rnnsearch.translation.translation import Alignment, Linker, Translation
+from rnnsearch.translation.translation import Linker, Translation
 
 
 class NextWord(NamedTuple):
