@@ -178,15 +178,15 @@ def test_millions(line: str, language: str, text: str, french: str, german: str)
     assert (line[found.start : found.stop], *written) == (text, french, german)
 
 
-PARTS_OF_QUANTITIES = st.sampled_from(
-    "$|€|US$|kr|million|millions de|d'euros|dollars|M|bn|k|h|a.m.|%|km|x|-| |\N{NO-BREAK SPACE}|.|,|:|/|0|3|12|000".split(
-        "|"
-    )
-)
+CURRENCIES = ["$", "€", "US$", "kr", "dollars", "d'euros", "M", "bn", "million", "millions de"]
+NUMBERS = ["0", "3", "12", "000", ".", ",", ":", "-", "/", " ", "\N{NO-BREAK SPACE}"]
+UNITS = ["k", "h", "a.m.", "%", "km", "x"]
 
 
 @example("US$ 5 million", "en")
-@given(st.lists(PARTS_OF_QUANTITIES, max_size=9).map("".join), st.sampled_from(["en", "fr", "de"]))
+@given(
+    st.lists(st.sampled_from([*CURRENCIES, *NUMBERS, *UNITS]), max_size=9).map("".join), st.sampled_from(["en", "fr", "de"])
+)
 def test_any_line_has_quantities_or_none(line: str, language: str) -> None:
     """`US$ 5 million` has a currency that is part of a longer word, and once ended in an exception."""
     for found in find_quantities(line, language):
