@@ -2,9 +2,8 @@
 
     python benchmarks/exactness/reference.py --data DATA [--lines 5000]
 
-Both installed translators translate the first lines of newstest2012 and newstest2013, with sentences and markup as in
-`translate`. Of each line whose translations differ, the record has both texts, and by how much ONNX Runtime's model prefers its
-own: a difference of scores below 1e-5 is a tie, which rounding decides.
+Both installed translators translate the first lines of newstest2012 and newstest2013. Of each line whose translations differ,
+the record has both, and the difference of their scores: below 1e-5 it is a tie, which rounding decides.
 """
 
 from __future__ import annotations
@@ -60,15 +59,15 @@ def compared(data: Path, direction: str, count: int) -> dict[str, Any]:
         for line, one, other in zip(part, *pairs, strict=True):
             if one.text != other.text:
                 differences.append(
-                    {"source": line, "onnx": one.text, "pytorch": other.text, "preference": one.score - other.score}
+                    {"source": line, "onnx": one.text, "pytorch": other.text, "score_difference": one.score - other.score}
                 )
-    ties = sum(abs(one["preference"]) < TIE for one in differences)
+    ties = sum(abs(one["score_difference"]) < TIE for one in differences)
     return {"lines": len(lines), "differ": len(differences), "ties": ties, "differences": differences}
 
 
 def _lines(data: Path, language: str, count: int) -> list[str]:
     files = [data / "wmt" / f"newstest{year}.{language}.gz" for year in (2012, 2013)]
-    texts = (gzip.open(file, "rt", encoding="utf-8").read().splitlines() for file in files)
+    texts = (gzip.decompress(file.read_bytes()).decode().splitlines() for file in files)
     return list(islice(chain.from_iterable(texts), count))
 
 

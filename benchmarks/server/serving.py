@@ -5,8 +5,8 @@
 First `Translator.translate` gets all sentences as one list, in a process of its own; then the clients, in another
 process, ask the server for them in random order, each for its next sentence when it has an answer. Every answer is
 compared with that of `translate`. At half load, sentences arrive at random times, half as many a second as the clients
-were answered. The warm-up is not counted. Both run in turn, three times, and the medians are reported. `--processes 1` compares one process
-that computes in all threads with the usual processes; it has a record of its own.
+were answered. The warm-up is not counted. Both run in turn, three times, and the medians are reported. `--processes 1`
+compares one process that computes in all threads with the usual processes; it has a record of its own.
 """
 
 from __future__ import annotations
