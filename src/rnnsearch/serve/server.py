@@ -16,10 +16,10 @@ from starlette.requests import Request
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.memory import MOST_CHARACTERS, Memory
-from rnnsearch.serve.answers import NO_MEMORY, Readable, Remembered, Similar, answer, wanted
+from rnnsearch.serve.answers import NO_MEMORY, Readable, Remembered, Similar, answer, n_best_size
 from rnnsearch.serve.incoming import MOST_TRANSLATIONS_AT_ONCE, Limits, Reader, while_connected
 from rnnsearch.serve.languages import Detector, served_code, without_markup
-from rnnsearch.serve.protocol import Asked, Detected, TranslateRequest, TranslateResponse
+from rnnsearch.serve.protocol import Detected, LanguagePairRequest, TranslateRequest, TranslateResponse
 from rnnsearch.serve.search_processes import SearchProcesses
 from rnnsearch.translation import Translation
 from rnnsearch.translation.markup import Markup, Tagged, has_tags
@@ -129,9 +129,10 @@ class Server:
         work = self._translations(sentences, remembered, params, links)
         return Task(params, detected, passages, sentences, remembered, work)
 
-    async def answer(self, request: Request, task: Task) -> TranslateResponse:
-        """Translate the texts of a task. Raises ClientGone as soon as the client disconnects."""
-        translations = [n_best async for n_best in while_connected(request, task.work)]
+    async def answer(self, request: Request | None, task: Task) -> TranslateResponse:
+        """Translate the texts of a task. With its request, raises ClientGone as soon as the client disconnects."""
+        work = task.work if request is None else while_connected(request, task.work)
+        translations = [n_best async for n_best in work]
         remembered = await self._with_exchanged_words(task, translations)
         return answer(task.params, task.passages, translations, task.detected, remembered)
 
@@ -216,11 +217,11 @@ class Server:
             return self.detector.ranked("\n".join(texts))
         return [Detected(language=language) for language in dict.fromkeys(source for source, _ in self.models)]
 
-    def one_model(self, params: Asked, texts: Sequence[str]) -> int:
+    def one_model(self, params: LanguagePairRequest, texts: Sequence[str]) -> int:
         """Return the number of the model for texts that are all in one language. HTTPException if there is no such model."""
         return self.model(self.source(params, texts), params.target)
 
-    def source(self, params: Asked, texts: Sequence[str]) -> str:
+    def source(self, params: LanguagePairRequest, texts: Sequence[str]) -> str:
         """Return the language of texts that are all in one. HTTPException if it is not translated into the target."""
         source = params.source
         if source == "auto":
@@ -292,7 +293,7 @@ class Server:
 
         The model aligns corrections with their sentences, and translates these only where further translations are needed.
         """
-        n = wanted(params, self.search.models[model].beam)
+        n = n_best_size(params, self.search.models[model].beam)
         corrected = [(sentence, correction) for sentence, correction in lines if correction is not None]
         sources, targets = [sentence for sentence, _ in corrected], [correction for _, correction in corrected]
         given = iter(await self.search.score(model, sources, targets))
