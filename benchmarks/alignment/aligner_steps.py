@@ -37,9 +37,6 @@ SETTINGS: tuple[tuple[Steps, Steps], ...] = (
     ((2, 3), (2, 2)),
     ((2, 4), (2, 2)),
     ((2, 4), (1, 2)),
-    ((1, 4), (1, 2)),
-    ((2, 4), (2, 3)),
-    ((3, 5), (2, 3)),
 )
 """The steps of the agreeing models, and those of the independent ones."""
 
