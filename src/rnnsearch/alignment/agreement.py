@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from rnnsearch.alignment import compiled
 from rnnsearch.alignment.ascending import Ascending
-from rnnsearch.alignment.bitext import Block, GivenPair, as_words, blocks_of
+from rnnsearch.alignment.bitext import Block, PairLike, as_words, blocks_of
 from rnnsearch.alignment.compiled import Counts, Parameters
 from rnnsearch.alignment.hmm import NEAR
 from rnnsearch.alignment.lexicon import Lexicon, Pseudocounts, Types
@@ -68,7 +68,7 @@ class Corpus:
     """The text from which an aligner learns, in files."""
 
     def __init__(
-        self, lines: Iterable[GivenPair], folder: Path | None = None, known: tuple[Words, Words] | None = None
+        self, lines: Iterable[PairLike], folder: Path | None = None, known: tuple[Words, Words] | None = None
     ) -> None:
         """Read the words of each pair, and write files into `folder`, by default a temporary one.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rnnsearch.alignment import compiled
 from rnnsearch.alignment.agreement import JUMPS_SHAPE, KINDS, QUALITIES, Corpus, Models, Quality, reach, train
-from rnnsearch.alignment.bitext import Block, GivenPair, as_words, blocks_of
+from rnnsearch.alignment.bitext import Block, PairLike, as_words, blocks_of
 from rnnsearch.alignment.lexicon import Lexicon, Pseudocounts, Totals
 from rnnsearch.alignment.priors import Priors
 from rnnsearch.alignment.probability import EVIDENCE, evidence, probability
@@ -140,7 +140,7 @@ class Aligner:
     @classmethod
     def learn(
         cls,
-        pairs: Iterable[GivenPair] | Corpus,
+        pairs: Iterable[PairLike] | Corpus,
         advance: Callable[[int], None] = lambda pairs: None,
         *,
         known: Aligner | Priors | None = None,
@@ -170,7 +170,7 @@ class Aligner:
         agreeing, independent, _ = train(corpus, advance, _pseudocounts(known, corpus), quality)
         return cls(corpus.words, agreeing, independent)
 
-    def align(self, pairs: Iterable[GivenPair] | Corpus) -> Iterator[LineLinks]:
+    def align(self, pairs: Iterable[PairLike] | Corpus) -> Iterator[LineLinks]:
         """Align every pair of any text, in order; a side may be empty. The links of a pair do not depend on other pairs.
 
         A `Corpus` must be the training text.

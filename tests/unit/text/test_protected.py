@@ -1,7 +1,7 @@
 """Spans that a translation keeps."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rnnsearch.text import Tokenizer
@@ -176,6 +176,23 @@ def test_millions(line: str, language: str, text: str, french: str, german: str)
     (found,) = find_quantities(line, language)
     written = [found.quantity.written(other).replace("\N{NO-BREAK SPACE}", " ") for other in ("fr", "de")]
     assert (line[found.start : found.stop], *written) == (text, french, german)
+
+
+PARTS_OF_QUANTITIES = st.sampled_from(
+    "$|€|US$|kr|million|millions de|d'euros|dollars|M|bn|k|h|a.m.|%|km|x|-| |\N{NO-BREAK SPACE}|.|,|:|/|0|3|12|000".split(
+        "|"
+    )
+)
+
+
+@example("US$ 5 million", "en")
+@given(st.lists(PARTS_OF_QUANTITIES, max_size=9).map("".join), st.sampled_from(["en", "fr", "de"]))
+def test_any_line_has_quantities_or_none(line: str, language: str) -> None:
+    """`US$ 5 million` has a currency that is part of a longer word, and once ended in an exception."""
+    for found in find_quantities(line, language):
+        assert 0 <= found.start < found.stop <= len(line)
+        assert found.quantity.written("fr")
+        assert found.quantity.written("de")
 
 
 @pytest.mark.parametrize(
