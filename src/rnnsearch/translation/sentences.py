@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from typing import Protocol
 
 import regex
 import sentencex
 
 from rnnsearch.translation.translation import Translation, joined_line
+
+
+class Readable(Protocol):
+    """A text that is divided into sentences: a passage, or a document with markup."""
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences, without markup."""
+
+    def joined(self, translations: Sequence[Translation]) -> str:
+        """Return the text with its sentences replaced by these translations."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +57,12 @@ class Passage:
         """Return the translations of the text, composed of those of its sentences, the best first; see `ranked`."""
         if len(n_best_lists) == 1 and not (self.before or self.spaces[0]):
             return list(n_best_lists[0])
-        return [joined_line(self.joined(translations), translations) for translations in ranked(n_best_lists)]
+        return joined_lines(self, n_best_lists)
+
+
+def joined_lines(text: Readable, n_best_lists: Sequence[Sequence[Translation]]) -> list[Translation]:
+    """Return the translations of a text, composed of those of its sentences, the best first; see `ranked`."""
+    return [joined_line(text.joined(translations), translations) for translations in ranked(n_best_lists)]
 
 
 def ranked(n_best_lists: Sequence[Sequence[Translation]], most: int | None = None) -> list[list[Translation]]:
