@@ -58,7 +58,7 @@ _PATTERNS = (
     r"(?<![\w'’.,])[A-Za-z][₀-₉²³]?[ \u00a0]?(?:[<>=!]=?|[≤≥≠≈→⇒]|[-=]>)[ \u00a0]?-?"
     r"(?:\p{N}[\p{N}.,]*(?<=\p{N})|\p{L}{1,3}[²³]?)(?!\w)",
     r"(?<!\S)(?:[=≠≈≤≥±×÷<>→←↔⇒]|[<>=!]=|[-=]>|<-)(?!\S)",  # formulas, and their signs
-    rf"(?<!\w)(?!The\b|An?\b|L[ea]s?\b)(?:\p{{Lu}}[\w&-]* ){{1,3}}(?:{_FIRMS})(?!\w)",
+    rf"(?<!\w)(?!The\b|An?\b|L[ea]s?\b)(?:\p{{Lu}}[\w&-]{{0,30}} ){{1,3}}(?:{_FIRMS})(?!\w)",
     r"(?:(?<!\w)(?:Flat|Apt\.?|Unit|Suite) \d+[A-Z]?, )?"  # addresses of houses
     rf"(?<![\w.,])\d+[A-Z]?(?: (?:bis|ter))?,? (?:{_FRENCH_STREETS}|{_ENGLISH_STREETS})(?!\w)",
     r"(?<!\w)(?!(?:Ma?c|D[eu]|L[ae]|V[ao]n|Fitz)\p{Lu})\p{Lu}\p{Ll}+(?:\p{Lu}\p{Ll}+)+(?!\w)",  # YouTube

@@ -151,7 +151,7 @@ _NO_END = [
 _AROUND_NO_END = [(regex.compile(before), regex.compile(after)) for before, after in _NO_END]
 _MISSED = regex.compile(
     r"(?:…|(?<=[.!?…])[)\]]|\betc\.|(?<=[\p{L}\d-]{2})\.\p{Ll}{2,4}\.)\s+(?=[«“\"(\[]?\s?\p{Lu}(?!['’]m?\b))"
-    r"|(?<=[!?]{2})\s+(?=\p{L})|(?<=\w\s+\p{L}+[.!?…]?\s*(?:(?![©®™°№])[\p{So}\p{Sk}\ufe0f])+)\s+(?=\p{Lu}\p{Ll}*\s\p{Ll})"
+    r"|(?<=[!?]{2})\s+(?=\p{L})|(?=\s)(?<=\w\s{1,3}\p{L}{1,30}[.!?…]?\s{0,3}(?:(?![©®™°№])[\p{So}\p{Sk}\ufe0f]){1,9})\s+(?=\p{Lu}\p{Ll}{0,30}\s\p{Ll})"
     rf"|(?<![\p{{L}}\p{{N}}.])(?:(?:\p{{Lu}}\.)+|No\.|[ap]\.m\.)\s+{_OPENER}"
 )
 """Further ends, outside quotation marks and brackets."""
@@ -179,7 +179,7 @@ _LONG_LIST, _SHORT_ITEM, _ITEMS = 9, 3, 4
 """A list of at least so many items, of at most so many words each, is translated in parts of so many items."""
 _ROW = regex.compile(r"\s*\|.*\|\s*")
 _EMPHASIS = regex.compile(r"\s*([*_~]{1,3})[^*_~\s](?:[^*_~]*[^*_~\s])?\1\s*")
-_STEP = regex.compile(r"(?<=\p{L}{2}[»”\".…]*)(\s+(?:>|[-=]{1,2}>|[→⇒▸►])\s+)(?=[«“\"]?\p{L}{2})")
+_STEP = regex.compile(r"(?=\s)(?<=\p{L}{2}[»”\".…]{0,3})(\s+(?:>|[-=]{1,2}>|[→⇒▸►])\s+)(?=[«“\"]?\p{L}{2})")
 """An arrow between the steps of a path, such as `File > Save`."""
 _TRAIL = regex.compile(rf"(?<=\s){_PICTURES}\s*$")
 _OPEN, _CLOSE = "«“([", "»”)]"

@@ -81,7 +81,7 @@ def test_english(line: str) -> None:
         ("It has x > 5 or y", ["It has x > 5 or y"]),
         ("OMG!!! I can't believe it", ["OMG!!!", "I can't believe it"]),
         ("who is it?? no idea", ["who is it??", "no idea"]),
-        ("So funny 😂 See you soon", ["So funny 😂", "See you soon"]),
+        ("So funny 😂 See you soon", ["So funny", "😂", "See you soon"]),
         ("I ❤️ Paris in spring", ["I ❤️ Paris in spring"]),
         ("Q: What is it?", ["Q:", "What is it?"]),
     ],
