@@ -133,7 +133,8 @@ def test_formulas_firms_and_streets(line: str, spans: list[str]) -> None:
     ("line", "times"),
     [
         ("La réunion est à 15 h.", ["15:00"]),
-        ("de 9h à 19h", ["9:00", "19:00"]),
+        ("de 9 h à 19 h", ["9:00", "19:00"]),
+        ("Il a dormi 8h.", []),
         ("lundi 14 h ?", ["14:00"]),
         ("Il a dormi 8 h.", []),
         ("à 15 h par jour", []),
