@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import statistics
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,44 @@ def source(script: str, record_name: str) -> str:
     if not script:
         return f"Recorded in {where}."
     return f"Measured by [`{script}.py`](../../benchmarks/{script}.py), recorded in {where}."
+
+
+# Small data ----------------------------------------------------------------------------------------------------------
+
+SMALL_SYSTEMS = {
+    "memory": "`rnnsearch train` on the pairs",
+    "from-installed": "the installed translator, trained further on the pairs",
+    "installed": "the installed translator, as it is",
+    "nearest": "the translation of the nearest pair, as it is",
+    "joeynmt": "JoeyNMT, for as many processor minutes",
+    "eole": "eole, for as many processor minutes",
+}
+
+
+def small_data(rows: list[Record], text: str, direction: str) -> tuple[list[int], dict[str, list[str]]]:
+    """The numbers of pairs that a text has cells for, and for each system what its cells say, one for each number."""
+    own = [row for row in rows if (row["text"], row["direction"]) == (text, direction)]
+    sizes = sorted({row["pairs"] for row in own if row["pairs"]})
+    table = {}
+    for system, name in SMALL_SYSTEMS.items():
+        of_system = [row for row in own if row["system"] == system]
+        if of_system:
+            # The installed translator has not learned from the pairs.
+            table[name] = [_small_cell([row for row in of_system if row["pairs"] in (None, size)]) for size in sizes]
+    return sizes, table
+
+
+def _small_cell(seeds: list[Record]) -> str:
+    """The mean of some seeds: BLEU with its interval, and the processor minutes of the training."""
+    if not seeds:
+        return "–"
+    bleu, low, high = (
+        statistics.mean(values) for values in zip(*((row["bleu"], *row["interval"]) for row in seeds), strict=True)
+    )
+    seconds = [row["processor_seconds"] for row in seeds if row["processor_seconds"] is not None]
+    told = f"{bleu:.1f} ({low:.1f}–{high:.1f})"
+    told += f", {statistics.mean(seconds) / 60:.0f} min" if seconds else ""
+    return told + (f", {len(seeds)} seeds" if len(seeds) > 1 else "")
 
 
 # Quality --------------------------------------------------------------------------------------------------------------
@@ -245,6 +284,6 @@ def curve_rows(systems: list[dict[str, Any]], rows: int = 15) -> list[dict[str, 
 FUNCTIONS = (
     *(source, curve_rows),
     *(systems, installed, bleus, gains, recipe_of, costs_of),
-    *(differing_links, language_of, rates, mean, noise, speeds, speed_sources, loads),
+    *(small_data, differing_links, language_of, rates, mean, noise, speeds, speed_sources, loads),
 )
 """What templates call by name."""

@@ -20,6 +20,7 @@ SERVED = "--model {model} --source {data}/corpus/valid.en"
 TEST = "{data}/corpus/test"
 PEERS = f"{TEXTS} --peers {{peers}}"
 COMMANDS: dict[str, tuple[str, ...]] = {
+    "alignment/aligner_steps": (TEXTS,),
     "alignment/aligner_ablation": (f"@alignment/aligners {PEERS} --others eflomal", TEXTS),
     "alignment/aligners": (f"{PEERS} --tests novels all-europarl built-in --others eflomal --blind rnnsearch eflomal",),
     "alignment/alignment_error": (f"{TEXTS} --model {{model}} --eflomal {{peers}}",),
@@ -41,6 +42,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "characters/pronouncers": ("--dictionary {data}/cmudict.tsv --output {runs} --g2p-en {python}",),
     "exactness/command_bytes": ("--keep {data}/bytes.json --only presets",),
     "exactness/golden": ("",),
+    "exactness/reference": ("--data {data}",),
     "exactness/same_weights": ("--output {runs}",),
     "gpu": ("--smoke",),
     "peers/install": (),

@@ -18,7 +18,7 @@ from rnnsearch.formats.languages import Languages, language_in_name
 from rnnsearch.formats.opening import COMMANDS, DAMAGED, SAMPLE, File, damaged, open_file, opened, unreadable
 from rnnsearch.formats.pairs import languages_of, pairs_of, pairs_of_messages
 from rnnsearch.formats.registry import document_name_of, format_of, message_format_of
-from rnnsearch.formats.units import Format, Head
+from rnnsearch.formats.units import Format, Head, ending
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _OTHER_MARKS = {
@@ -27,7 +27,12 @@ _OTHER_MARKS = {
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
 }
-_ZIP = b"PK\x03\x04"
+_ZIP, _SQLITE = b"PK\x03\x04", b"SQLite format 3\0"
+_BY_ENDING = {
+    ".tmx": "TMX", ".tbx": "TBX", ".po": "PO", ".parquet": "Parquet",
+    **dict.fromkeys((".xlf", ".xliff", ".sdlxliff", ".mqxliff"), "XLIFF"),
+}  # fmt: skip
+"""The formats of files with these names, which are recognised by their content."""
 _WIDTHS = {"UTF-32LE": 4, "UTF-32BE": 4, "UTF-16LE": 2, "UTF-16BE": 2}
 _SAMPLE = 4096
 _CHUNK = 1 << 20
@@ -269,6 +274,10 @@ def _format_of_both(head: Head) -> Format | None:
             f"{head.path}: {one.name} of one language; give the file of the other language too, e.g. "
             f"--source {head.path} --target OTHER{head.path.suffix}"
         )
+    if format_ is None and head.start:
+        if name := _BY_ENDING.get(ending(head)):
+            raise RnnsearchError(f"{head.path}: its name says {name}, but it begins otherwise; is it the right file?")
+        _check_encoding(head.start[:_SAMPLE], head.path)
     return format_
 
 
@@ -306,6 +315,11 @@ def has_units(source: Path, target: Path) -> bool:
 
 def read_sources(path: Path, languages: Languages = (None, None), tags: bool = False) -> Iterator[str]:
     """Yield the lines of a text, or the source sides of a file that also has the targets, such as TMX."""
+    return read_side(path, 0, languages, tags)
+
+
+def read_side(path: Path, side: int, languages: Languages = (None, None), tags: bool = False) -> Iterator[str]:
+    """Yield the lines of a text, or the sources (`side` 0) or targets (1) of a file that has both, such as TMX."""
     path = Path(path)
     with opened(path) as file:
         head = _head(file, path)
@@ -316,7 +330,7 @@ def read_sources(path: Path, languages: Languages = (None, None), tags: bool = F
                 warnings.warn(RnnsearchWarning(message), stacklevel=2)
             yield from _ended(file, path)
         else:
-            yield from (source for source, _ in pairs_of(format_, file, path, languages, tags))
+            yield from (pair[side] for pair in pairs_of(format_, file, path, languages, tags))
 
 
 def _head(file: File, path: Path) -> Head:
@@ -355,7 +369,14 @@ def _table(file: File, path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _check_encoding(sample: bytes, path: Path) -> None:
-    """Raise RnnsearchError for an archive, and for UTF-16 or UTF-32 (recognised by a byte order mark or zero bytes)."""
+    """Raise RnnsearchError for an archive or a database, and for UTF-16 or UTF-32.
+
+    These are recognised by a byte order mark or zero bytes.
+    """
+    if sample.startswith(_ZIP) and path.suffix.lower() in (".xlsx", ".ods"):
+        raise RnnsearchError(f"{path}: this is a spreadsheet; save it as CSV in UTF-8, and give that")
+    if sample.startswith(_SQLITE):
+        raise RnnsearchError(f"{path}: this is a database; export it, e.g. as TMX, and give that")
     if sample.startswith(_ZIP):
         raise RnnsearchError(f"{path}: this is compressed; decompress it, e.g. unzip -p {path.name}")
     encoding = next((name for mark, name in _OTHER_MARKS.items() if sample.startswith(mark)), None)

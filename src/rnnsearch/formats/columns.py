@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rnnsearch.formats.languages import is_language
-from rnnsearch.formats.units import SOURCE, TARGET, Text, Unit
+from rnnsearch.formats.units import NO_TEXT, SOURCE, TARGET, Text, Unit
 
 _SIDES = {
     **dict.fromkeys(("source", "src", "source text", "source_text", "original", "input"), SOURCE),
@@ -23,7 +23,7 @@ _NAMES = {
 }  # fmt: skip
 _RATHER_NUMBERS = ("id", "no")
 """Codes of languages that have another meaning in nearly all names of columns."""
-NO_SENTENCES = "without a source and a target"
+_NO_SENTENCES = "without texts under names such as en and fr, or source and target"
 
 
 def _language(name: str) -> str | None:
@@ -64,4 +64,5 @@ def unit_of_row(place: int, row: object) -> Unit:
     elif isinstance(row, list) and len(row) == 2:
         values = {SOURCE: row[0], TARGET: row[1]}
     texts = [Text(language, value) for language, value in values.items() if isinstance(value, str)]
-    return Unit(place, texts, None if len(texts) >= 2 else NO_SENTENCES)
+    reason = NO_TEXT if len(values) >= 2 else _NO_SENTENCES
+    return Unit(place, texts, None if len(texts) >= 2 else reason)

@@ -63,12 +63,15 @@ class Delimited:
             quoting=csv.QUOTE_MINIMAL if dialect.quoted else csv.QUOTE_NONE,
             strict=True,
         )
-        columns, place = {0: SOURCE, 1: TARGET}, 1
+        columns, place, first = {0: SOURCE, 1: TARGET}, 1, True
         try:
-            for number, row in enumerate(rows):
-                if number == 0 and (named := columns_of(row)):
+            for row in rows:
+                named = columns_of(row) if first else None
+                # Excel reads the separator from such a line before the header.
+                first = first and row[:1] == ["sep="]
+                if named:
                     columns = named
-                elif any(cell.strip() for cell in row):
+                elif any(cell.strip() for cell in row) and not first:
                     texts = [Text(language, row[column]) for column, language in columns.items() if column < len(row)]
                     yield Unit(place, texts, None if len(texts) == len(columns) else "with too few cells")
                 place = rows.line_num + 1

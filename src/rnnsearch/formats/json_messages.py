@@ -45,7 +45,7 @@ class JsonMessages:
         try:
             return parse_json(text)
         except ValueError as error:
-            raise RnnsearchError(f"{path}: not JSON ({error})") from None
+            raise RnnsearchError(f"{path}: not JSON ({error}); mend it, or write it again") from None
 
     def encoding(self, content: bytes) -> str:
         """Return UTF-8."""

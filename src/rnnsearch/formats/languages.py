@@ -120,7 +120,9 @@ def _ambiguous(path: Path, tags: Sequence[str]) -> RnnsearchError:
 
 
 def _missing(path: Path, tags: Sequence[str], language: str | None) -> RnnsearchError:
-    has = ", ".join(tags[:20]) or "no language"
+    if not tags:
+        return RnnsearchError(f"{path}: has no text in any language; is it the right file?")
+    has = ", ".join(tags[:20])
     if language is None:
         return RnnsearchError(f"{path}: has only {has}; there is no second language to pair it with")
     return RnnsearchError(

@@ -10,14 +10,13 @@ from pathlib import Path
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.formats.languages import Chosen, Languages, choose
 from rnnsearch.formats.opening import File, opened
-from rnnsearch.formats.units import Format, Message, MessageFormat, Unit
+from rnnsearch.formats.units import NO_TEXT, Format, Message, MessageFormat, Unit
 
 Pair = tuple[str, str]
 _FEW = 10_000
 """The number of units, at the beginning of a file, from which its languages are determined."""
 _SHOWN = 5
 """The number of places that the warning lists for each reason why units are left out."""
-NO_TEXT = "without text"
 
 
 class LeftOut:

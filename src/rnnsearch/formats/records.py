@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.extras import imports_of_extras
-from rnnsearch.formats.columns import NO_SENTENCES, columns_of, unit_of_row
+from rnnsearch.formats.columns import columns_of, unit_of_row
 from rnnsearch.formats.opening import File
 from rnnsearch.formats.text_files import decoded, read_whole
 from rnnsearch.formats.units import Head, Unit
@@ -45,7 +45,9 @@ class JsonLines:
             try:
                 record = parse_json(line.decode("utf-8-sig"))
             except ValueError as error:
-                raise RnnsearchError(f"{path}:{number}: not a line of JSON ({error})") from None
+                raise RnnsearchError(
+                    f"{path}:{number}: not a line of JSON ({error}); mend the line, or write the file again"
+                ) from None
             yield unit_of_row(number, record)
 
 
@@ -65,7 +67,7 @@ class JsonList:
         try:
             records = parse_json(decoded(read_whole(file, path), path))
         except ValueError as error:
-            raise RnnsearchError(f"{path}: not JSON ({error})") from None
+            raise RnnsearchError(f"{path}: not JSON ({error}); mend it, or write it again") from None
         for number, record in enumerate(records, 1):
             yield unit_of_row(number, record)
 
@@ -95,13 +97,13 @@ class Parquet:
         try:
             table = ParquetFile(file)
             names = table.schema_arrow.names
-            wanted = ["translation"] if "translation" in names else [names[n] for n in columns_of(names) or {}]
-            if not wanted:
+            columns = ["translation"] if "translation" in names else [names[n] for n in columns_of(names) or {}]
+            if not columns:
                 shown = ", ".join(names[:20])
                 raise RnnsearchError(
-                    f"{path}: its columns ({shown}) have no names of languages; {NO_SENTENCES}, it has no pairs"
+                    f"{path}: its columns ({shown}) have no names such as en and fr, or source and target; rename them"
                 )
-            for batch in table.iter_batches(_ROWS, columns=wanted):
+            for batch in table.iter_batches(_ROWS, columns=columns):
                 for row in batch.to_pylist():
                     number += 1
                     yield unit_of_row(number, row)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from rnnsearch.formats.opening import File
-from rnnsearch.formats.units import Head, Text, Unit
+from rnnsearch.formats.units import NO_TEXT, Head, Text, Unit
 from rnnsearch.formats.xml import elements, root_of
 
 
@@ -31,4 +31,4 @@ class Tbx:
                 if section.tag in ("langSet", "langSec")
                 for term in section.iter("term")
             ]
-            yield Unit(found.line, texts, None if texts else "without text")
+            yield Unit(found.line, texts, None if texts else NO_TEXT)

@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from rnnsearch.formats.inline import Inline, Roles, text_of
 from rnnsearch.formats.opening import File
-from rnnsearch.formats.units import Head, Text, Unit
+from rnnsearch.formats.units import NO_TEXT, Head, Text, Unit
 from rnnsearch.formats.xml import elements, root_of
 from rnnsearch.version import __version__
 
@@ -47,7 +47,7 @@ class Tmx:
                 if (segment := variant.find("seg")) is not None
             ]
             source = found.element.get("srclang", srclang)
-            yield Unit(found.line, _source_first(texts, source), None if texts else "without text")
+            yield Unit(found.line, _source_first(texts, source), None if texts else NO_TEXT)
 
     def beginning(self, source: str) -> str:
         """See `WrittenFormat`."""

@@ -12,6 +12,8 @@ from rnnsearch.formats.opening import File, without_compression
 
 SOURCE, TARGET = "source", "target"
 """These stand for languages if a file states only the side of a text."""
+NO_TEXT = "without text"
+"""The reason why units without a text in one of the languages are left out."""
 BETWEEN = "\x1f"
 """The separator of the parts of a message key."""
 _TAG = re.compile(r"</?g\d+>|<x\d+/>")

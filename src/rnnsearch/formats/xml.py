@@ -27,11 +27,12 @@ MOST_DEPTH = 100
 _CHUNK = 1 << 16
 _ROOT = re.compile(r"<(?![?!])(?:[\w.-]+:)?([\w.-]+)")
 _NOT_ELEMENTS = re.compile(r"<!--.*?(?:-->|\Z)|<\?.*?(?:\?>|\Z)|<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>", re.DOTALL)
+_INVALID_TOKEN = expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]
 _DECLARED = re.compile(rb"""^<\?xml[^>]*?encoding\s*=\s*["']([\w.-]+)""")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LocatedElement:
     """An element with its content and its position."""
 
     element: Element
@@ -58,7 +59,7 @@ def root_of(head: Head) -> str | None:
     return root[1] if root else None
 
 
-def elements(file: File, path: Path, names: Collection[str]) -> Iterator[Found]:
+def elements(file: File, path: Path, names: Collection[str]) -> Iterator[LocatedElement]:
     """Yield the elements with these names that are not inside another such element, in order.
 
     Raises RnnsearchError, with the line, for XML that is not well-formed or is hostile.
@@ -103,11 +104,11 @@ class Reader:
     """A parser that collects complete elements with some names."""
 
     def __init__(self, path: Path, names: Collection[str], encoding: str) -> None:
-        self.found: list[Found] = []
+        self.found: list[LocatedElement] = []
         self._path, self._names = path, names
         self._above: list[Element] = []
         self._open: list[Element] = []
-        self._line = self._start = 0
+        self._line = self._start = self._fed = 0
         parser = self.parser = expat.ParserCreate(encoding or None)
         parser.buffer_text = True
         parser.StartElementHandler = self._begin
@@ -123,14 +124,24 @@ class Reader:
         try:
             self.parser.Parse(chunk, last)
         except expat.ExpatError as error:
-            reason = expat.ErrorString(error.code)
-            raise RnnsearchError(
-                f"{self._path}:{error.lineno}: not well-formed XML ({reason}); mend or export it again"
-            ) from None
+            at = self.parser.ErrorByteIndex - self._fed  # negative in a token that began in an earlier chunk
+            byte = chunk[at : at + 1] if error.code == _INVALID_TOKEN and at >= 0 else b""
+            raise RnnsearchError(f"{self._path}:{error.lineno}: {self._reason(error, byte)}") from None
         except (LookupError, ValueError) as error:  # an encoding that Python does not have, or has no table of
             raise RnnsearchError(
                 f"{self._path}: XML in an encoding that cannot be read ({error}); convert it to UTF-8"
             ) from None
+        self._fed += len(chunk)
+
+    def _reason(self, error: expat.ExpatError, byte: bytes) -> str:
+        """Return why a file is not well-formed, and what to do; `byte` is the one that no token may have."""
+        if byte >= b"\x80":
+            told = f"not valid UTF-8 (byte 0x{byte.hex()}), though it has no other declared encoding"
+            return f"{told}; convert it, e.g. iconv -f windows-1252 -t utf-8 {self._path.name}"
+        if b"" < byte < b" ":
+            return f"the control character 0x{byte.hex()}, which XML does not allow; delete it, or export the file again"
+        reason = expat.ErrorString(error.code).removeprefix("not well-formed (").removesuffix(")")
+        return f"not well-formed XML ({reason}); mend or export it again"
 
     def refusal(self, what: str) -> RnnsearchError:
         """Return the error for a construct that only hostile files have."""
@@ -158,7 +169,7 @@ class Reader:
         element = self._open.pop()
         self._closed(element)
         if not self._open:
-            self.found.append(Found(element, self._line, tuple(self._above)))
+            self.found.append(LocatedElement(element, self._line, tuple(self._above)))
 
     def _element(self, name: str, attributes: dict[str, str]) -> Element:
         return Element(name.rpartition(":")[2], attributes)

@@ -1,7 +1,7 @@
 """Translate lines of standard input greedily by the graphs in this script's folder: `python translate.py < tokenized.txt`.
 
-Spaces separate the words of a line. The script needs the packages onnxruntime and NumPy, and sentencepiece for models with
-subwords.
+Spaces separate the words of a line, which is in UTF-8. The script needs the packages onnxruntime and NumPy, and
+sentencepiece for models with subwords.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Model:
         tokens = []
         # Extend the translation by the most probable word other than `[UNK]`, until that is the end symbol.
         for _ in range(3 * len(ids) + 10):
-            wanted = ["next_state", "best", *(["alpha"] if aligns else [])]
-            state, best, *alpha = self.step.run(wanted, {name: given[name] for name in inputs})
+            outputs = ["next_state", "best", *(["alpha"] if aligns else [])]
+            state, best, *alpha = self.step.run(outputs, {name: given[name] for name in inputs})
             word = next(number for number in best[0, 0].tolist() if number != UNKNOWN)
             if word == END:
                 break
@@ -74,5 +74,7 @@ class Model:
 
 if __name__ == "__main__":
     model = Model()
-    for line in sys.stdin:
-        print(model.translate(line.strip()), flush=True)
+    for encoded in sys.stdin.buffer:
+        translation = model.translate(encoded.decode("utf-8", "replace").strip())
+        sys.stdout.buffer.write(f"{translation}\n".encode())
+        sys.stdout.flush()

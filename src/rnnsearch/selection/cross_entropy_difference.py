@@ -29,6 +29,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -39,10 +40,10 @@ from numpy.typing import NDArray
 
 from rnnsearch.atomic import atomic_write, check_outputs
 from rnnsearch.data.pack import Ids, Sentences
-from rnnsearch.data.read import check_readable, check_repeatable, read_lines, read_pairs
+from rnnsearch.data.read import check_readable, check_repeatable, read_pairs, read_side
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.languages import Languages
-from rnnsearch.jobs import Kept, Shard, Stage, Workers, digest_of, numbered
+from rnnsearch.jobs import JobCheckpoint, Shard, Stage, Workers, digest_of, numbered
 from rnnsearch.selection.language_model import Floats, LanguageModel
 from rnnsearch.text import Vocabulary
 
@@ -91,9 +92,9 @@ class GeneralCorpus(ABC):
 
     @abstractmethod
     def some(
-        self, wanted: NDArray[np.bool_], progress: Progress, block: int = _BLOCK
+        self, mask: NDArray[np.bool_], progress: Progress, block: int = _BLOCK
     ) -> Iterator[tuple[NDArray[np.int64], Mapping[Side, Sequence[str]]]]:
-        """Yield the numbers and the lines of the pairs for which `wanted` is true, in order, at most `block` at a time."""
+        """Yield the numbers and the lines of the pairs for which `mask` is true, in order, at most `block` at a time."""
 
 
 @dataclass(frozen=True)
@@ -133,11 +134,11 @@ class CorpusFiles(GeneralCorpus):
         progress(stage, len(self), len(self))
 
     def some(
-        self, wanted: NDArray[np.bool_], progress: Progress, block: int = _BLOCK
+        self, mask: NDArray[np.bool_], progress: Progress, block: int = _BLOCK
     ) -> Iterator[tuple[NDArray[np.int64], Mapping[Side, Sequence[str]]]]:
         """See `GeneralCorpus`; this reads the whole corpus."""
         for start, lines in self.blocks("sampling", progress, block):
-            chosen = np.flatnonzero(wanted[start : start + block])
+            chosen = np.flatnonzero(mask[start : start + block])
             yield start + chosen, {side: [lines[side][i] for i in chosen] for side in SIDES}
 
 
@@ -187,8 +188,8 @@ def select(
         else:
             texts = {name: digest_of(path) for name, path in domain_files.items()}
             run = {"command": "select", "corpus": corpus.digest, "in_domain": texts, "seed": seed}
-            finished = stack.enter_context(Kept(output[0], run))
-            values = cross_entropy_differences(corpus, domain_files, seed, report, _BLOCK, jobs, finished)
+            finished = stack.enter_context(JobCheckpoint(output[0], run))
+            values = cross_entropy_differences(corpus, domain_files, seed, report, _BLOCK, jobs, finished, languages)
             if scores is not None:
                 with atomic_write(scores) as temporary, temporary.open("w", encoding="utf-8") as file:
                     file.writelines(f"{value:.6f}\n" for value in values)
@@ -210,14 +211,15 @@ def cross_entropy_differences(
     progress: Progress,
     block: int = _BLOCK,
     jobs: int = 1,
-    finished: Kept | None = None,
+    finished: JobCheckpoint | None = None,
+    languages: Languages = (None, None),
 ) -> Floats:
     """Return the score of each pair: H_I − H_O, summed over the sides with in-domain text; ∞ if a side is empty.
 
     `jobs` processes score `block` pairs at a time, which does not change the scores. Scores that are `finished` from an
     earlier run are not computed again.
     """
-    scoring = learn(corpus, in_domain, seed, progress, block)
+    scoring = learn(corpus, in_domain, seed, progress, block, languages)
     scores = np.where(corpus.whole, 0.0, np.inf)
     with Workers(scoring, jobs) as processes:
         blocks = corpus.blocks("scoring", progress, block)
@@ -228,11 +230,22 @@ def cross_entropy_differences(
 
 
 def learn(
-    corpus: GeneralCorpus, in_domain: Mapping[Side, Path], seed: int, progress: Progress, block: int = _BLOCK
+    corpus: GeneralCorpus,
+    in_domain: Mapping[Side, Path],
+    seed: int,
+    progress: Progress,
+    block: int = _BLOCK,
+    languages: Languages = (None, None),
 ) -> Scoring:
-    """Train the language models of the in-domain text and of both samples of the general corpus, for each side."""
+    """Train the language models of the in-domain text and of both samples of the general corpus, for each side.
+
+    Of in-domain text that has both sides, such as TMX, the side in question is read.
+    """
     order = np.random.default_rng(seed).permutation(len(corpus))
-    specific = {side: _in_domain_model(path, block, progress) for side, path in in_domain.items()}
+    specific = {
+        side: _in_domain_model(path, partial(read_side, path, SIDES.index(side), languages), block, progress)
+        for side, path in in_domain.items()
+    }
     samples = {side: _samples(corpus.words[side], order, specific[side].words) for side in in_domain}
     return Scoring(specific, samples, _general_models(corpus, specific, samples, block, progress))
 
@@ -345,15 +358,15 @@ def _encode(lines: Sequence[str], vocabulary: Vocabulary) -> Sentences:
     return Sentences(np.array(ids, dtype=np.int32), np.array(lengths, dtype=np.int32))
 
 
-def _in_domain_model(path: Path, block: int, progress: Progress) -> _InDomain:
+def _in_domain_model(path: Path, lines: Callable[[], Iterator[str]], block: int, progress: Progress) -> _InDomain:
     """Train the language model of a text. Raises RnnsearchError if the text has no words."""
     check_repeatable(path)
     progress(f"learning {path.name}", 0, None)
-    words = sum(len(line.split()) for line in read_lines(path))
+    words = sum(len(line.split()) for line in lines())
     if not words:
         raise RnnsearchError(f"{path}: no words in it to learn the domain from; name a text of the kind you want")
-    vocabulary = model_vocabulary(read_lines(path))
-    text = list(encoded_blocks(read_lines(path), vocabulary, block))
+    vocabulary = model_vocabulary(lines())
+    text = list(encoded_blocks(lines(), vocabulary, block))
     return _InDomain(LanguageModel.train(text, len(vocabulary)), vocabulary, words)
 
 

@@ -199,3 +199,17 @@ def test_no_file_is_read_and_written(text: dict[str, Path], names: tuple[str, st
     with pytest.raises(RnnsearchError, match="is used already"):
         select([text["source"]], [text["target"]], (folder / names[0], folder / names[1]), in_domain=in_domain, pairs=3)
     assert text["source"].read_bytes() == before
+
+
+def test_in_domain_text_may_be_a_memory_of_both_sides(text: dict[str, Path], tmp_path: Path) -> None:
+    pairs = list(zip(read(text["in_source"]), read(text["in_target"]), strict=False))
+    sides = [write(tmp_path / name, [pair[side] for pair in pairs]) for side, name in enumerate(("plain.en", "plain.fr"))]
+    units = "".join(
+        f'<tu><tuv xml:lang="fr"><seg>{target}</seg></tuv><tuv xml:lang="en"><seg>{source}</seg></tuv></tu>'
+        for source, target in pairs
+    )
+    memory = tmp_path / "news.tmx"
+    memory.write_text(f'<tmx version="1.4"><header srclang="fr"/><body>{units}</body></tmx>', encoding="utf-8")
+    expected = run(text, pairs=40, in_domain={"source": sides[0], "target": sides[1]})
+    found = run(text, pairs=40, in_domain={"source": memory, "target": memory}, languages=("en", "fr"))
+    assert found == expected
