@@ -7,12 +7,12 @@ There are three tests. `novels` aligns the novels of `DATA/alibi` together with 
 same novels with all 948,271 pairs, and `built-in` the test set of the built-in corpus with its 60,000 training pairs. The
 links of no test sentence are shown to an aligner. What is chosen, is chosen on the two novels DEVELOPED_ON; the other three
 are the test. A test that is not asked for keeps its record; `--others` names the aligners that ours is compared with, if not
-both. With `--blind`, the aligners of these names also align the sentences of `DATA/blind/hansards` together with
+all. With `--blind`, the aligners of these names also align the sentences of `DATA/blind/hansards` together with
 `DATA/hansards/train`; the gold links of these are elsewhere, and what is found goes to `results/blind/hansards`.
 
-PYTHON is that of an environment with the packages `eflomal` and `systran-align`, which are never dependencies. What an
-aligner has written is kept in RUNS, and only scored when the script runs again. The record is `results/aligners.json`, from
-which `aligners_page.py` renders a page.
+Ours is run twice, the second time with `--quality fast`. PYTHON is that of an environment with the packages `eflomal` and
+`systran-align`, which are never dependencies. What an aligner has written is kept in RUNS, and only scored when the script
+runs again. The record is `results/alignment/aligners.json`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -36,7 +36,7 @@ from benchmarks.lib import built_in
 from benchmarks.lib.command import Parser, cost_of, rnnsearch
 from benchmarks.lib.record import RESULTS, machine, read, sized, write_result
 from benchmarks.peers import aligners as peer_aligners
-from rnnsearch.alignment import Aligner, Corpus, LineLinks
+from rnnsearch.alignment import Aligner, Corpus, LineLinks, Quality
 from rnnsearch.atomic import write_json, write_text
 from rnnsearch.data.read import read_lines, read_pairs
 from rnnsearch.data.word_alignments import Links, Symmetry, parse_gold, to_pharaoh
@@ -46,8 +46,9 @@ PAIRS = sized({"novels": 100_000, "all-europarl": 948_271}, {"novels": 200, "all
 TESTS = (*PAIRS, "built-in")
 BLIND = RESULTS / "blind" / "hansards"
 WAYS: tuple[Symmetry, ...] = ("intersection", "union", "grow-diag", "grow-diag-final-and")
-OURS, OTHERS = "rnnsearch", peer_aligners.ALIGNERS
-ALIGNERS = OURS, *OTHERS
+OURS, FAST, OTHERS = "rnnsearch", "rnnsearch-fast", peer_aligners.ALIGNERS
+"""Our aligner, our aligner with `--quality fast`, and the others."""
+ALIGNERS = OURS, FAST, *OTHERS
 SHOWN = 12
 """Sentences of the built-in corpus whose links the page shows, where ours and eflomal's differ."""
 
@@ -57,8 +58,8 @@ def main() -> None:
     parser = Parser(__doc__, "data", "output")
     parser.add_argument("--peers", type=Path, required=True, help="a Python with eflomal and systran-align")
     parser.add_argument("--tests", nargs="*", choices=TESTS, default=["novels", "built-in"])
-    parser.add_argument("--others", nargs="+", choices=OTHERS, default=list(OTHERS), help="what ours is compared with")
-    parser.add_argument("--blind", nargs="*", choices=ALIGNERS, default=[], help="whose links of the Hansards to write")
+    parser.add_argument("--others", nargs="+", choices=ALIGNERS[1:], default=ALIGNERS[1:], help="what ours is compared with")
+    parser.add_argument("--blind", nargs="*", choices=(OURS, *OTHERS), default=[], help="whose links of the Hansards")
     arguments = parser.parse_args()
 
     on, folder, found = machine(), arguments.output / "aligners", read("alignment/aligners").get("found", {})
@@ -79,8 +80,11 @@ def aligners(text: Sequence[Path], output: Path, test: Aligned, peers: Path, oth
     """The links of each aligner, by way of combining both directions, what they cost, and our own lines."""
     lines, cost = ours(text, output, test)
     links = {"probability": [line.links() for line in lines]} | {way: [line.links(way) for line in lines] for way in WAYS}
-    compared_with = {name: theirs(name, peers, text, output, test) for name in OTHERS if name in others}
-    return {"lines": lines, OURS: {"links": links, "cost": cost}, **compared_with}
+    found = {"lines": lines, OURS: {"links": links, "cost": cost}}
+    if FAST in others:
+        of_fast, cost = ours(text, output, test, "fast")
+        found[FAST] = {"links": {"probability": [line.links() for line in of_fast]}, "cost": cost}
+    return found | {name: theirs(name, peers, text, output, test) for name in OTHERS if name in others}
 
 
 def compared(found: Mapping[str, Any], test: Aligned, parts: Mapping[str, Sequence[int]]) -> dict[str, Any]:
@@ -96,7 +100,7 @@ def compared(found: Mapping[str, Any], test: Aligned, parts: Mapping[str, Sequen
     best: dict[str, dict[str, Any]] = {}
     for part, numbers in parts.items():
         best[part] = {}
-        for name in names[1:]:
+        for name in filter(OTHERS.__contains__, names):
             way = min(scores[name], key=lambda way: scores[name][way][part]["aer"])
             p = p_value(found[OURS]["links"]["probability"], found[name]["links"][way], test.gold, numbers)
             best[part][name] = {"way": way, "p": p}
@@ -143,6 +147,14 @@ def written(
     return text
 
 
+def beginning(text: Sequence[Path], lines: int) -> tuple[Path, Path]:
+    """The first lines of both files of a text, in files."""
+    paths = [path.with_name(f"{path.stem}-{lines}{path.suffix}") for path in text]
+    for path, whole in zip(paths, text, strict=True):
+        write_text(path, "".join(f"{line}\n" for line in islice(read_lines(whole), lines)))
+    return paths[0], paths[1]
+
+
 def blind(data: Path, output: Path, peers: Path, names: Sequence[str]) -> None:
     """Writes the links of the Hansards that these aligners find, to be scored by those who have the gold links."""
     if not names:
@@ -173,11 +185,14 @@ def europarl(data: Path, pairs: int) -> Iterator[Iterator[list[str]]]:
         yield map(Tokenizer("moses", language).tokenize, (lines[n] for n in chosen))
 
 
-def ours(text: Sequence[Path], output: Path, test: Aligned) -> tuple[list[LineLinks], dict[str, Any]]:
+def ours(
+    text: Sequence[Path], output: Path, test: Aligned, quality: Quality = "best"
+) -> tuple[list[LineLinks], dict[str, Any]]:
     """`rnnsearch align` without a model: what the aligner that it keeps says of the test sentences, and the cost."""
-    links, kept = output.with_name(f"{output.name}.ours"), output.with_name(f"{output.name}.aligner")
+    end = "" if quality == "best" else f"-{quality}"
+    links, kept = output.with_name(f"{output.name}.ours{end}"), output.with_name(f"{output.name}.aligner{end}")
     files = ["--source", text[0], "--target", text[1], "--output", links, "--save", kept]
-    cost = measured(rnnsearch("align", *files), text, links)
+    cost = measured(rnnsearch("align", *files, "--quality", quality), text, links)
     return list(Aligner.load(kept).align(zip(test.sources, test.targets, strict=True))), cost
 
 

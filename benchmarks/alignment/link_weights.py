@@ -14,7 +14,6 @@ import json
 import re
 import sys
 from collections.abc import Sequence
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.alignment.aligners import learned, text_of
+from benchmarks.alignment.aligners import beginning, learned, text_of
 from benchmarks.alignment.gold import (
     LANGUAGES,
     Aligned,
@@ -40,7 +39,6 @@ from benchmarks.lib.record import TINY, sized
 from rnnsearch.alignment import LineLinks
 from rnnsearch.alignment.probability import EVIDENCE, WEIGHTS
 from rnnsearch.atomic import write_text
-from rnnsearch.data.read import read_lines
 from rnnsearch.data.word_alignments import GoldLinks, read_gold
 
 HIDDEN, DECAY, POSSIBLE = 12, 8.0, 0.2
@@ -102,14 +100,6 @@ def known_links(name: str, lines: int | None, data: Path, folder: Path) -> tuple
         known = Aligned(*whole, read_gold(corpus / "train.gold")).chosen(range(TRAINED))
     text: Sequence[Path] = text_of(name, test, data, folder)
     return (beginning(text, lines) if lines else text), known
-
-
-def beginning(text: Sequence[Path], lines: int) -> tuple[Path, Path]:
-    """The first lines of both files of a text, in files."""
-    paths = [path.with_name(f"{path.stem}-{lines}{path.suffix}") for path in text]
-    for path, whole in zip(paths, text, strict=True):
-        write_text(path, "".join(f"{line}\n" for line in islice(read_lines(whole), lines)))
-    return paths[0], paths[1]
 
 
 def cells(line: LineLinks, gold: GoldLinks, weight: float) -> Cells:

@@ -40,7 +40,7 @@ from rnnsearch.selection import cross_entropy_difference as selection
 
 if TYPE_CHECKING:  # Workers that have no model start sooner without PyTorch.
     from rnnsearch.translation import Translation, Translator
-    from rnnsearch.translation.glossary import GivenTerms
+    from rnnsearch.translation.glossary import TermsLike
 
 with imports_of_extras():
     import pyarrow as pa
@@ -69,7 +69,7 @@ _PROCESSORS = 3
 
 
 def translate(
-    rows: Dataset, *models: Model, terms: GivenTerms = None, ray_options: Options | None = None, **settings: object
+    rows: Dataset, *models: Model, terms: TermsLike = None, ray_options: Options | None = None, **settings: object
 ) -> Dataset:
     """Add `translation`, its `score`, log p in nats, and `alignment`, its links in the Pharaoh format ("" for RNNencdec).
 
@@ -197,7 +197,7 @@ class _Stage:
         return rows
 
 
-def _translate(translator: Translator, terms: GivenTerms, settings: Mapping[str, object]) -> RowStage[Any, Any]:
+def _translate(translator: Translator, terms: TermsLike, settings: Mapping[str, object]) -> RowStage[Any, Any]:
     from rnnsearch.translation.stages import Translate
 
     return Translate(translator, format="pharaoh", glossary=translator.glossary(terms), settings=settings)
@@ -248,10 +248,10 @@ class _Rows(selection.GeneralCorpus):
     lines: NDArray[np.int64]
 
     def some(
-        self, wanted: NDArray[np.bool_], progress: selection.Progress, block: int = LINES
+        self, mask: NDArray[np.bool_], progress: selection.Progress, block: int = LINES
     ) -> Iterator[tuple[NDArray[np.int64], Mapping[selection.Side, Sequence[str]]]]:
         """See `GeneralCorpus`; the rows are filtered, and sorted by their numbers."""
-        rows = _only(self.rows, self.lines[wanted]).sort("line")
+        rows = _only(self.rows, self.lines[mask]).sort("line")
         for batch in rows.iter_batches(batch_format="pyarrow", batch_size=block):
             numbers = np.searchsorted(self.lines, batch["line"].to_numpy())
             yield numbers, {side: batch[side].to_pylist() for side in selection.SIDES}

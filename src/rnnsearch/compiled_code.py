@@ -17,18 +17,24 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from numba import njit
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, InTreeCacheLocator, NullCache, _Cache
 
 from rnnsearch.errors import RnnsearchWarning
 
 
+def compiled_loop(function: Callable[..., Any]) -> Any:
+    """Compile a function for the present CPU when it is first called, and cache its machine code. It releases the GIL."""
+    return keep(njit(nogil=True)(function), function)
+
+
 def keep(compiled: Any, function: Callable[..., Any]) -> Any:
     """Cache the machine code of a Numba function, which must not have been called yet, and return the function."""
-    compiled._cache = _Kept(function)
+    compiled._cache = _TolerantCache(function)
     return compiled
 
 
-class _Kept(_Cache):  # type: ignore[misc]
+class _TolerantCache(_Cache):  # type: ignore[misc]
     """Numba's cache of a function, without its errors: if code cannot be read or written, the function is compiled."""
 
     def __init__(self, function: Callable[..., Any]) -> None:

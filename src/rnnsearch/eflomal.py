@@ -19,6 +19,7 @@ from typing import TextIO
 
 from rnnsearch.alignment import Aligner as _Aligner
 from rnnsearch.alignment import Corpus, Quality
+from rnnsearch.alignment.agreement import QUALITIES
 from rnnsearch.alignment.priors import Priors
 from rnnsearch.alignment.scores import DirectedLinks, scores
 from rnnsearch.atomic import atomic_write
@@ -45,7 +46,12 @@ class Aligner:
         *,
         quality: Quality = "best",
     ) -> None:
-        """Take the numbers of letters to which the words of a side are shortened; 0 leaves words as they are."""
+        """Take the numbers of letters to which the words of a side are shortened; 0 leaves words as they are.
+
+        Raises ValueError for any other `quality`.
+        """
+        if quality not in QUALITIES:
+            raise ValueError(f"quality={quality!r}: choose {' or '.join(map(repr, QUALITIES))}")
         self._quality: Quality = quality
         self._lengths = (source_prefix_len, source_suffix_len), (target_prefix_len, target_suffix_len)
 

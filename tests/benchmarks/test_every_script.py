@@ -20,6 +20,7 @@ SERVED = "--model {model} --source {data}/corpus/valid.en"
 TEST = "{data}/corpus/test"
 PEERS = f"{TEXTS} --peers {{peers}}"
 COMMANDS: dict[str, tuple[str, ...]] = {
+    "alignment/aligner_steps": (TEXTS,),
     "alignment/aligner_ablation": (f"@alignment/aligners {PEERS} --others eflomal", TEXTS),
     "alignment/aligners": (f"{PEERS} --tests novels all-europarl built-in --others eflomal --blind rnnsearch eflomal",),
     "alignment/alignment_error": (f"{TEXTS} --model {{model}} --eflomal {{peers}}",),

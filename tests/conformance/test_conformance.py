@@ -17,8 +17,8 @@ from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.data.batches import make_batch
 from rnnsearch.model import PAPER_NAMES, RNNsearch
 from rnnsearch.ops import CpuRecurrences, Recurrences
+from rnnsearch.search import beam_search
 from rnnsearch.search.backend import Backend
-from rnnsearch.search.beam import beam_search
 from rnnsearch.search.plain import PlainBackend
 from toy import onnx_backend
 

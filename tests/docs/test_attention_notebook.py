@@ -14,7 +14,12 @@ import rnnsearch
 
 NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "attention.ipynb"
 CELLS: list[dict[str, Any]] = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
-SHORT = {"PAIRS, UPDATES = 20_000, 900": "PAIRS, UPDATES = 500, 10"}
+SHORT = {
+    "PAIRS, UPDATES = 20_000, 900": "PAIRS, UPDATES = 500, 10",
+    "valid=100, test=300": "valid=5, test=160",
+    '"embedding_size": 64, "hidden_size": 128': '"embedding_size": 16, "hidden_size": 16',
+}
+"""What the short run has instead."""
 
 
 def text_of(cell: dict[str, Any]) -> str:
@@ -69,8 +74,9 @@ def test_each_equation_agrees_and_each_answer_is_graded_as_right() -> None:
 def test_it_runs(short: bool, capsys: pytest.CaptureFixture[str]) -> None:
     matplotlib.use("Agg")
     names: dict[str, Any] = {}
-    for cell in (cell for cell in CELLS if cell["cell_type"] == "code"):
-        text = text_of(cell)
+    code = [text_of(cell) for cell in CELLS if cell["cell_type"] == "code"]
+    assert all(whole in "".join(code) for whole in SHORT)
+    for text in code:
         for whole, part in SHORT.items() if short else ():
             text = text.replace(whole, part)
         run(text, names)

@@ -28,12 +28,12 @@ SETTINGS = {
     "model.maxout_size": 12,
     "training.batch_size": 16,
     "training.pool_batches": 5,
-    "training.max_updates": 120,
-    "training.validate_every": 25,
-    "training.checkpoint_every": 10,
+    "training.max_updates": 60,
+    "training.validate_every": 13,
+    "training.checkpoint_every": 5,
     "training.dropout": 0.2,
     "training.weight_average": 0.9,
-    "training.warmup_updates": 20,
+    "training.warmup_updates": 10,
     "training.decay": "plateau",
     "training.patience": 0,
     "training.shuffle": "epoch",
@@ -67,7 +67,7 @@ main()
 def texts(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     folder = tmp_path_factory.mktemp("texts")
     files = {}
-    for name, pairs, seed in (("train", 300, 1), ("valid", 20, 2)):
+    for name, pairs, seed in (("train", 200, 1), ("valid", 20, 2)):
         files[name] = write_pairs(folder, name, pairs, seed)
     train, valid = files["train"], files["valid"]
     return [
@@ -128,7 +128,7 @@ def finish(texts: list[str], output: Path, **settings: object) -> None:
 def test_the_run_is_one_that_could_differ(uninterrupted: Path) -> None:
     """Several epochs, validations with and without a gain, a learning rate that has been lowered."""
     record = json.loads((uninterrupted / "training.json").read_text())
-    assert record["updates"] == 120
+    assert record["updates"] == 60
     assert record["epochs"] > 3
     assert len(record["validations"]) == 5
     assert load_file(uninterrupted / WEIGHTS).keys() < {
@@ -143,7 +143,7 @@ def test_killed_as_soon_as_there_is_a_checkpoint(texts: list[str], uninterrupted
     process.kill()
     process.communicate()
     assert process.returncode == -signal.SIGKILL
-    assert update_of(output / CHECKPOINT) < 120
+    assert update_of(output / CHECKPOINT) < 60
     finish(texts, output)
     same(output, uninterrupted)
 
@@ -168,7 +168,7 @@ def test_killed_while_a_file_is_being_written(
     process.communicate(timeout=300)
     assert process.returncode == -signal.SIGKILL
     if (output / CHECKPOINT).exists():
-        assert update_of(output / CHECKPOINT) % 10 == 0
+        assert update_of(output / CHECKPOINT) % 5 == 0
     finish(texts, output)
     same(output, uninterrupted)
 
@@ -209,7 +209,7 @@ def test_killed_while_words_are_segmented_at_random(texts: list[str], tmp_path: 
         "data.subwords": subwords,
         "data.subword_pieces": 60,
         "training.subword_sampling": 0.2,
-        "training.max_updates": 60,
+        "training.max_updates": 40,
     }
     undisturbed, output = tmp_path / "undisturbed", tmp_path / "model"
     rnnsearch(*command(texts, undisturbed, **settings))
@@ -218,7 +218,7 @@ def test_killed_while_words_are_segmented_at_random(texts: list[str], tmp_path: 
         process = start(*command(texts, output, **settings), "--resume", program=program)
         process.communicate(timeout=300)
         assert process.returncode == -signal.SIGKILL
-    assert 0 < update_of(output / CHECKPOINT) < 60
+    assert 0 < update_of(output / CHECKPOINT) < 40
     finish(texts, output, **settings)
     same(output, undisturbed)
     for name in ("source.subwords", "target.vocab", "train.arrow"):
@@ -239,7 +239,7 @@ def test_asked_to_stop(texts: list[str], uninterrupted: Path, tmp_path: Path, nu
     assert "--resume" in err
     stopped_at = update_of(output / CHECKPOINT)
     assert f"stopped at update {stopped_at}" in err.replace(",", "")
-    if stopped_at < 120:
+    if stopped_at < 60:
         finish(texts, output)
         same(output, uninterrupted)
     else:

@@ -36,7 +36,7 @@ SHARDED = {
 IMPATIENT = """
 from datetime import timedelta
 from rnnsearch.training import processes
-processes.PATIENCE = timedelta(seconds=3)
+processes.PATIENCE = timedelta(seconds={seconds})
 from rnnsearch.cli import main
 main()
 """
@@ -108,13 +108,14 @@ MORE = {
 @pytest.mark.parametrize(
     ("settings", "counts"),
     [
-        pytest.param({"training.max_updates": 12}, (2, 3), id="modern", marks=pytest.mark.slow),
+        pytest.param({}, (2, 3), id="modern", marks=pytest.mark.slow),
         *(pytest.param(more, (2, 3, 4), id=name, marks=pytest.mark.slow) for name, more in MORE.items()),
     ],
 )
 def test_any_number_of_processes_ends_at_the_same_bits(
     texts: list[str], tmp_path: Path, settings: dict[str, Any], counts: tuple[int, ...]
 ) -> None:
+    settings = {**settings, "training.max_updates": 12}
     rnnsearch(*command(texts, tmp_path / "1", **settings))
     for count in counts:
         results = end(together(count, command(texts, tmp_path / str(count), **settings)))
@@ -167,7 +168,9 @@ def test_a_process_that_is_killed_leaves_a_run_to_go_on_with_fewer(texts: list[s
 
 @pytest.mark.slow
 def test_a_process_that_hangs_is_named(texts: list[str], tmp_path: Path) -> None:
-    processes = together(3, command(texts, tmp_path / "run", **{"training.max_updates": 10_000}), IMPATIENT)
+    processes = together(
+        3, command(texts, tmp_path / "run", **{"training.max_updates": 10_000}), IMPATIENT.format(seconds=3)
+    )
     wait_for(processes[0], tmp_path / "run" / CHECKPOINT)
     processes[2].send_signal(signal.SIGSTOP)
     try:
@@ -185,7 +188,8 @@ def test_a_launcher_that_is_gone_before_all_have_met(texts: list[str], tmp_path:
         probe.bind(("127.0.0.1", 0))
         address = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(probe.getsockname()[1])}
     described = {**ENVIRONMENT, "WORLD_SIZE": "2", **address, "RANK": str(rank), "TORCHELASTIC_USE_AGENT_STORE": "True"}
-    process = start(*command(texts, tmp_path / "run"), program=[*COMMAND[:2], IMPATIENT], environment=described)
+    program = [*COMMAND[:2], IMPATIENT.format(seconds=1)]  # there is nobody to answer
+    process = start(*command(texts, tmp_path / "run"), program=program, environment=described)
     error = process.communicate(timeout=60)[1]
     assert process.returncode == 2
     assert "contact with the other training processes is lost" in error
@@ -231,8 +235,8 @@ def test_too_few_shards_are_an_error_before_anything_starts(texts: list[str], tm
 @pytest.mark.slow
 def test_the_command_starts_its_own_processes_and_outlives_them(texts: list[str], tmp_path: Path) -> None:
     """`--processes 3`, of which one is killed; the run goes on by itself, to the same bits."""
-    rnnsearch(*command(texts, tmp_path / "1", **{"training.max_updates": 200}))
-    arguments = [*command(texts, tmp_path / "3", **{"training.max_updates": 200}), "--processes", "3"]
+    rnnsearch(*command(texts, tmp_path / "1", **{"training.max_updates": 60}))
+    arguments = [*command(texts, tmp_path / "3", **{"training.max_updates": 60}), "--processes", "3"]
     process = start(*arguments, cold=True)
     wait_for(process, tmp_path / "3" / CHECKPOINT)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()

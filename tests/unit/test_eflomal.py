@@ -95,6 +95,8 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="line 1 of the priors"):
         eflomal.Aligner().align(["a"], ["x"], str(kept), priors_input=["LEX\ta\tx\tmany\n"])
     assert kept.read_text() == "as it was"
+    with pytest.raises(ValueError, match="quality='quick'"):
+        eflomal.Aligner(quality="quick")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="outside of 1 source"):
         eflomal.calculate_priors(["a"], ["x"], ["1-0"], ["0-0"])
     with pytest.raises(ValueError, match="reverse=True"):

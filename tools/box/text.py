@@ -24,7 +24,7 @@ HELD_OUT = {"dev": range(1), "test": range(1, 3)}
 """The hundredths of the English sentences of Tatoeba that each held-out set has."""
 EVERYDAY = Path(__file__).parent / "everyday"
 """Words, signs, phrases and sentences with their translations, in files by kind, written for this purpose."""
-SHORT = ("basic-words", "first-lines", "messages", "requests", "signs")
+SHORT = ("basic-words", "common-words", "first-lines", "labels", "messages", "requests", "signs")
 """Files of words, buttons, signs and short sentences, which are read more often than their number would say."""
 EUROPARL_PAIRS = 60_000
 """The pairs of Europarl that the training of `train_box.py` without `--spans` reads."""
@@ -37,7 +37,7 @@ _PAIRS = {
     "tatoeba": 45_000,
     "documentation": 5_000,
     "lists": 5_000,
-    "everyday": 48_000,
+    "everyday": 60_000,
     "short": 30_000,
     "words": 75_000,
     "phrases": 28_000,

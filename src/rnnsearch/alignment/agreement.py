@@ -22,14 +22,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.alignment import compiled
 from rnnsearch.alignment.ascending import Ascending
-from rnnsearch.alignment.bitext import Block, GivenPair, as_words, blocks_of
+from rnnsearch.alignment.bitext import Block, PairLike, as_words, blocks_of
 from rnnsearch.alignment.compiled import Counts, Parameters
 from rnnsearch.alignment.hmm import NEAR
 from rnnsearch.alignment.lexicon import Lexicon, Pseudocounts, Types
@@ -45,11 +45,15 @@ Floats = NDArray[np.float32]
 KINDS = ("agreeing", "independent")
 Quality: TypeAlias = Literal["best", "fast"]
 """How much time a training takes: as much as lowers the error rate, or less."""
+QUALITIES: tuple[Quality, ...] = get_args(Quality)
 _STEPS: dict[Quality, dict[str, tuple[int, int]]] = {
     "best": {"agreeing": (4, 6), "independent": (4, 4)},
-    "fast": {"agreeing": (3, 3), "independent": (2, 1)},
+    "fast": {"agreeing": (2, 4), "independent": (2, 2)},
 }
-"""The numbers of EM steps of IBM Model 1, and of those with jumps, which follow."""
+"""The numbers of EM steps of IBM Model 1, and of those with jumps, which follow.
+
+Those of "fast" were chosen by `benchmarks/alignment/aligner_steps.py`.
+"""
 _P_0 = {"agreeing": 0.05, "independent": 0.01}
 """The probability that a word is NULL-aligned."""
 _NULL_PRIOR = 10.0
@@ -64,7 +68,7 @@ class Corpus:
     """The text from which an aligner learns, in files."""
 
     def __init__(
-        self, lines: Iterable[GivenPair], folder: Path | None = None, known: tuple[Words, Words] | None = None
+        self, lines: Iterable[PairLike], folder: Path | None = None, known: tuple[Words, Words] | None = None
     ) -> None:
         """Read the words of each pair, and write files into `folder`, by default a temporary one.
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.alignment import compiled
-from rnnsearch.alignment.agreement import JUMPS_SHAPE, KINDS, Corpus, Models, Quality, reach, train
-from rnnsearch.alignment.bitext import Block, GivenPair, as_words, blocks_of
+from rnnsearch.alignment.agreement import JUMPS_SHAPE, KINDS, QUALITIES, Corpus, Models, Quality, reach, train
+from rnnsearch.alignment.bitext import Block, PairLike, as_words, blocks_of
 from rnnsearch.alignment.lexicon import Lexicon, Pseudocounts, Totals
 from rnnsearch.alignment.priors import Priors
 from rnnsearch.alignment.probability import EVIDENCE, evidence, probability
@@ -140,7 +140,7 @@ class Aligner:
     @classmethod
     def learn(
         cls,
-        pairs: Iterable[GivenPair] | Corpus,
+        pairs: Iterable[PairLike] | Corpus,
         advance: Callable[[int], None] = lambda pairs: None,
         *,
         known: Aligner | Priors | None = None,
@@ -152,12 +152,17 @@ class Aligner:
         this aligner continues, and the result also has its words that do not occur in this text. Of `Priors`, only the
         counts of words of this text are used.
 
-        With the `quality` "fast", a training has half as many steps; its links are somewhat worse.
+        With the `quality` "fast", a training has 10 steps instead of 18; its links are somewhat worse.
 
         A `Corpus` keeps the text in a folder: a training that was killed continues after its last complete step, if it has
         the same corpus in the same folder, and the same quality; where an aligner goes on, the corpus is made with the words
-        of this aligner. A corpus may be empty; raises RnnsearchError if there are no pairs otherwise.
+        of this aligner. A corpus may be empty; raises RnnsearchError if there are no pairs otherwise, and for any other
+        `quality` or `known`.
         """
+        if quality not in QUALITIES:
+            raise RnnsearchError(f"quality={shown(quality)}: choose {' or '.join(map(repr, QUALITIES))}")
+        if not (known is None or isinstance(known, (Aligner, Priors))):
+            raise RnnsearchError(f"known={shown(known)}: give an Aligner, such as Aligner.load(folder), or Priors")
         words = known.words if isinstance(known, Aligner) else None
         corpus = pairs if isinstance(pairs, Corpus) else Corpus(pairs, known=words)
         if corpus is not pairs and not corpus.lines:
@@ -165,7 +170,7 @@ class Aligner:
         agreeing, independent, _ = train(corpus, advance, _pseudocounts(known, corpus), quality)
         return cls(corpus.words, agreeing, independent)
 
-    def align(self, pairs: Iterable[GivenPair] | Corpus) -> Iterator[LineLinks]:
+    def align(self, pairs: Iterable[PairLike] | Corpus) -> Iterator[LineLinks]:
         """Align every pair of any text, in order; a side may be empty. The links of a pair do not depend on other pairs.
 
         A `Corpus` must be the training text.

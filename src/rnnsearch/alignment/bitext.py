@@ -32,7 +32,7 @@ SIZE = 1 << 22
 
 Pair: TypeAlias = tuple[Sequence[str], Sequence[str]]
 """The words of both sides of a line."""
-GivenPair: TypeAlias = tuple[str | Sequence[str], str | Sequence[str]]
+PairLike: TypeAlias = tuple[str | Sequence[str], str | Sequence[str]]
 """A pair as callers give it: two lines whose words are separated by spaces, or the words themselves."""
 
 
@@ -104,10 +104,11 @@ class Block:
         return cls(np.cumsum(arrays["begins"]) - 1, arrays["first"], text, none, none)
 
 
-def as_words(pair: GivenPair) -> Pair:
+def as_words(pair: PairLike) -> Pair:
     """Return the words of both sides of a pair. Raises RnnsearchError unless it is a pair of lines or of lists of words."""
     try:
         source, target = pair
+        len(source), len(target)
     except (TypeError, ValueError):
         raise RnnsearchError(f"{shown(pair)} is no pair; give a source and a target, lines or lists of words") from None
     return (

@@ -14,6 +14,7 @@ from itertools import product
 
 from rnnsearch.data.word_alignments import Links
 from rnnsearch.errors import RnnsearchError, shown
+from rnnsearch.text.tokenize import is_invisible
 
 _MARKS = re.compile(r"▁|￭|@@$|^##(?=.)")
 
@@ -22,7 +23,7 @@ def segments(words: Sequence[str], subwords: Sequence[str]) -> list[list[int]]:
     """Return for each word the positions of the subwords that contain letters of it.
 
     A subword may contain letters of several words, if these are tokens. Raises RnnsearchError unless words and subwords have
-    the same letters, apart from case and compatibility forms (NFKC).
+    the same letters, apart from case, compatibility forms (NFKC), and invisible characters, which some segmenters leave out.
     """
     parts = [_letters(_MARKS.sub("", subword)) for subword in subwords]
     letters = list(map(_letters, words))
@@ -45,5 +46,6 @@ def spread(links: Iterable[tuple[int, int]], source: Sequence[Sequence[int]], ta
 
 
 def _letters(text: str) -> str:
-    """Return the text in the form in which words and subwords are compared."""
-    return unicodedata.normalize("NFKC", text).casefold().replace(" ", "")
+    """Return the text in the form in which words and subwords are compared: without what segmenters leave out."""
+    text = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(letter for letter in text if letter != " " and not is_invisible(letter))

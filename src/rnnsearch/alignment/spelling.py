@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 import zlib
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,8 @@ _ALIKE = 0.55
 """Dice coefficients up to this value count as zero."""
 _BLOCK = 1 << 18
 """The number of word-type pairs that are compared at a time."""
-_ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(1, dtype=np.uint8)
-"""The number of bits that are set in a byte."""
+_ONES = np.unpackbits(np.arange(1 << 16, dtype=np.uint16)[:, None].view(np.uint8), axis=1).sum(1, dtype=np.uint8)
+"""The number of bits that are set in two bytes."""
 
 
 def likeness(
@@ -26,7 +27,7 @@ def likeness(
 
     `source` and `target` are the results of `letter_pairs` for the words of both sides. Small coefficients become zero.
     """
-    signatures = source, target
+    signatures = source.view(np.uint16), target.view(np.uint16)
     sizes = [_ONES[bits].sum(1, dtype=np.int32) for bits in signatures]
     similarity = np.zeros(len(type_source), np.float32)
     # Dice = 2 |A ∩ B| / (|A| + |B|), where the sets A and B are bit vectors.
@@ -41,13 +42,18 @@ def likeness(
 
 def letter_pairs(words: Sequence[str]) -> NDArray[np.uint8]:
     """Return the set of letter pairs of each word as a bit vector of hash values: words × bytes."""
-    bits = np.zeros((len(words), _BITS // 8), np.uint8)
-    for number, word in enumerate(words):
-        # The letters without accents, between marks of the beginning and the end of the word.
-        letters = "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
-        letters = f"^{letters}$"
-        # Each pair sets the bit of its hash value; pairs with the same hash value count as the same.
-        for start in range(len(letters) - 1):
-            place = zlib.crc32(letters[start : start + 2].encode("utf-8", "surrogatepass")) % _BITS
-            bits[number, place // 8] |= np.uint8(1 << place % 8)
-    return bits
+    return np.array([_letter_pairs(word) for word in words], f"V{_BITS // 8}").view(np.uint8).reshape(len(words), _BITS // 8)
+
+
+@lru_cache(maxsize=1 << 16)
+def _letter_pairs(word: str) -> bytes:
+    """Return the bit vector of a word. The blocks of a text have most of their words in common, so results are kept."""
+    # The letters without accents, between marks of the beginning and the end of the word.
+    letters = "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
+    letters = f"^{letters}$"
+    bits = bytearray(_BITS // 8)
+    # Each pair sets the bit of its hash value; pairs with the same hash value count as the same.
+    for start in range(len(letters) - 1):
+        place = zlib.crc32(letters[start : start + 2].encode("utf-8", "surrogatepass")) % _BITS
+        bits[place // 8] |= 1 << place % 8
+    return bytes(bits)

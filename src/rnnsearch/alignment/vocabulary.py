@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from rnnsearch.errors import RnnsearchError, shown
+
 STEM = 4
 """The number of letters of a stem."""
 CLASSES = 50
@@ -81,10 +83,15 @@ class Words:
         return classes
 
     def ids(self, words: Iterable[str]) -> Iterator[int]:
-        """Yield the numbers of these words, which need not be normalised; new words are added."""
+        """Yield the numbers of these words, which need not be normalised; new words are added.
+
+        Raises RnnsearchError for a word that is no string, or that has a line end, since words are kept as lines.
+        """
         for word in words:
             number = self._written.get(word)
             if number is None:
+                if not isinstance(word, str) or "\n" in word:
+                    raise RnnsearchError(f"{shown(word)} is no word: words are strings without line ends")
                 number = self._written[word] = self._add(normalize(word))
             yield number
 

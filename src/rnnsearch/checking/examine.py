@@ -20,11 +20,11 @@ _TOLERANCES = {4: 1e-4, 2: 1e-1}
 """The tolerance for rounding in floating-point types smaller than float64, by their size in bytes."""
 
 
-Given = Path | str | Callable[..., Any] | Sequence[Callable[..., Any]]
+Implementation = Path | str | Callable[..., Any] | Sequence[Callable[..., Any]]
 """An implementation to check: a Python file, a function, or several functions."""
 
 
-def check(given: Given, seed: int = 1, timeout: float = 60.0) -> Report:
+def check(given: Implementation, seed: int = 1, timeout: float = 60.0) -> Report:
     """Compare the functions in a Python file, or functions of this process, with the equations of the paper.
 
     A file runs in a process of its own with a time limit of `timeout` seconds. If this process ends inside a function,

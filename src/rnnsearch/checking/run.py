@@ -17,6 +17,7 @@ import numpy as np
 from rnnsearch.checking import student
 from rnnsearch.checking.equations import EQUATIONS, Case, Results
 from rnnsearch.errors import RnnsearchError
+from rnnsearch.extras import EXTRAS, require
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Failure:
     """The lines of the student's own files that led to an exception."""
     absent: bool = False
     """Whether the file lacks the function, or the function is not written yet."""
+    package: str = ""
+    """The package that could not be imported, if that is the reason."""
 
 
 def run(file: Path, case: Case, timeout: float) -> dict[str, Results | Failure]:
@@ -51,6 +54,8 @@ def run(file: Path, case: Case, timeout: float) -> dict[str, Results | Failure]:
                 end = f"the process took more than {timeout:g} seconds"
             failure = _outcome(folder, "imported")
             if isinstance(failure, Failure):
+                if failure.package in EXTRAS:
+                    require(failure.package)
                 raise RnnsearchError(f"{file}: {': '.join([*failure.lines[-1:], failure.error])}; mend the file")
             if not (folder / "imported").exists():
                 raise RnnsearchError(f"{file}: {end} while the file was imported; let it only define functions")

@@ -101,14 +101,15 @@ def _array(value: Any) -> Any:
 
 
 def _described(error: BaseException, file: Path) -> dict[str, Any]:
-    """Return the message of an exception, and the lines of the student's own files that led to it."""
+    """Return the message of an exception, the lines of the student's own files that led to it, and a package it lacked."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).parent == file.parent]
     lines = [f"{Path(frame.filename).name}:{frame.lineno}: {frame.line}" for frame in own]
     if isinstance(error, SyntaxError) and error.filename == str(file):
         lines.append(f"{file.name}:{error.lineno}: {(error.text or '').strip()}")
     absent = isinstance(error, (Absent, NotImplementedError))
-    return {"absent": absent, "error": f"{type(error).__name__}: {error}", "lines": lines}
+    package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    return {"absent": absent, "error": f"{type(error).__name__}: {error}", "lines": lines, "package": package}
 
 
 if __name__ == "__main__":

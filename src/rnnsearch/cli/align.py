@@ -352,7 +352,7 @@ def _learned(stack: ExitStack, text: _Text, learning: _Learning, output: Path | 
     from rnnsearch.alignment import Aligner, Corpus, steps
     from rnnsearch.cli.bar import bar
     from rnnsearch.data.read import read_only_once
-    from rnnsearch.jobs import Kept, digest_of
+    from rnnsearch.jobs import JobCheckpoint, digest_of
 
     from_, quality = learning.from_, learning.quality
     known = None if from_ is None else Aligner.load(from_)
@@ -361,7 +361,7 @@ def _learned(stack: ExitStack, text: _Text, learning: _Learning, output: Path | 
         identity = {"command": "align", "text": digest_of(*text.files), "quality": quality}
         if from_ is not None:
             identity["from"] = digest_of(from_ / "aligner.json")  # which has the digest of the other files
-        folder = stack.enter_context(Kept(output, identity)).folder
+        folder = stack.enter_context(JobCheckpoint(output, identity)).folder
     corpus = Corpus(text.pairs(), folder, None if known is None else known.words)
     if not corpus.lines:
         raise text.nothing()

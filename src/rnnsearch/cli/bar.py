@@ -13,14 +13,14 @@ LINE_EVERY_SECONDS = 60.0
 
 @contextmanager
 def bar(
-    what: str, file: Path | str | None = None, total: int | None = None, wanted: bool = True
+    what: str, file: Path | str | None = None, total: int | None = None, shown: bool = True
 ) -> Iterator[Callable[[int], None]]:
-    """Show on standard error, if `wanted`, what is done, a rate and the time left; call what is yielded for so many more.
+    """Show on standard error, if `shown`, what is done, a rate and the time left; call what is yielded for so many more.
 
     On a terminal, that is a bar; elsewhere, a line every minute. There are `total`, or as many as lines in a file; of a
     pipe, the end is not known.
     """
-    if not wanted:
+    if not shown:
         yield lambda count: None
         return
     if not sys.stderr.isatty():

@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+if TYPE_CHECKING:
+    from rnnsearch.checking import Report
+
+_File = Annotated[
+    Path | None, typer.Argument(metavar="[FILE]", help="A Python file with functions of the model.", show_default=False)
+]
+_Template = Annotated[
+    Literal["numpy", "torch"] | None,
+    typer.Option("--template", help="Print a file to begin with, whose functions are still to be written, and end."),
+]
+_Seed = Annotated[
+    int, typer.Option("--seed", min=0, help="Draw the weights and inputs with this seed; a teacher keeps it secret.")
+]
+_Timeout = Annotated[
+    float, typer.Option("--timeout", metavar="SECONDS", min=0.1, help="The time that the file's process may take.")
+]
+_Json = Annotated[bool, typer.Option("--json", help="Print the findings as JSON, not as a table.")]
+_JUnit = Annotated[
+    Path | None, typer.Option("--junit", metavar="FILE", help="Also write the findings as JUnit XML, for autograders.")
+]
+
 
 def command(
-    file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A Python file with functions of the model.", show_default=False)
-    ] = None,
-    template: Annotated[
-        Literal["numpy", "torch"] | None,
-        typer.Option("--template", help="Print a file to begin with, whose functions are still to be written, and end."),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, help="Draw the weights and inputs with this seed; a teacher keeps it secret.")
-    ] = 1,
-    timeout: Annotated[
-        float, typer.Option("--timeout", metavar="SECONDS", min=0.1, help="The time that the file's process may take.")
-    ] = 60.0,
-    json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON, not as a table.")] = False,
-    junit: Annotated[
-        Path | None, typer.Option("--junit", metavar="FILE", help="Also write the findings as JUnit XML, for autograders.")
-    ] = None,
+    file: _File = None,
+    template: _Template = None,
+    seed: _Seed = 1,
+    timeout: _Timeout = 60.0,
+    json: _Json = False,
+    junit: _JUnit = None,
 ) -> None:
     """Compare your own model with the equations of the paper.
 
@@ -61,17 +71,21 @@ def command(
 
         print(dumps(report.to_dict(), ensure_ascii=False, indent=2))
     else:
-        from rich.table import Column, Table
-
-        from rnnsearch.terminal import Terminal
-
-        console = Terminal()
-        columns = (Column(name, no_wrap=True) for name in ("equation", "in the paper", "result"))
-        table = Table(*columns, Column("where, and why", overflow="fold"))
-        for finding in report.findings:
-            told = "\n".join(filter(None, [finding.where, *finding.lines, finding.explanation]))
-            table.add_row(finding.equation, finding.place, finding.verdict, told)
-        console.print(table)
-        if (first := report.first) is not None:
-            console.print(f"The first to mend: {first.equation}, {first.formula}", soft_wrap=True)
+        _print_table(report)
     raise typer.Exit(0 if report.agrees else 1)
+
+
+def _print_table(report: Report) -> None:
+    from rich.table import Column, Table
+
+    from rnnsearch.terminal import Terminal
+
+    console = Terminal()
+    columns = (Column(name, no_wrap=True) for name in ("equation", "in the paper", "result"))
+    table = Table(*columns, Column("where, and why", overflow="fold"))
+    for finding in report.findings:
+        explanation = "\n".join(filter(None, [finding.where, *finding.lines, finding.explanation]))
+        table.add_row(finding.equation, finding.place, finding.verdict, explanation)
+    console.print(table)
+    if (first := report.first) is not None:
+        console.print(f"The first to mend: {first.equation}, {first.formula}", soft_wrap=True)

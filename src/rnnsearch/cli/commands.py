@@ -49,8 +49,8 @@ HIDDEN = "eflomal-align", "eflomal-makepriors", "fast_align", "atools"
 """The commands that stand where other programs stood, and have the names of these programs."""
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(value: bool) -> None:
+    if value:
         print(describe())
         raise typer.Exit
 

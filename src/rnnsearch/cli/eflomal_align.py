@@ -30,29 +30,32 @@ Source = Annotated[Path | None, _file("--source", "-s", help_="Source text, one 
 Target = Annotated[Path | None, _file("--target", "-t", help_="Its translation, line by line.")]
 Joined = Annotated[Path | None, _file("--input", "-i", help_="Both sides in one file instead, `source ||| target`.")]
 Verbose = Annotated[bool, _without_effect("--verbose", "-v")]
+_ForwardLinks = Annotated[
+    Path | None, _file("--forward-links", "-f", help_="Write links to this file, at most one for each target word.")
+]
+_ReverseLinks = Annotated[
+    Path | None, _file("--reverse-links", "-r", help_="Write links to this file, at most one for each source word.")
+]
+_ForwardScores = Annotated[
+    Path | None,
+    _file("--forward-scores", "-F", help_="Write a score of each target, given its source; lower is better."),
+]
+_ReverseScores = Annotated[
+    Path | None,
+    _file("--reverse-scores", "-R", help_="Write a score of each source, given its target; lower is better."),
+]
+_Priors = Annotated[Path | None, _file("--priors", "-p", help_="Counts of other text, as `eflomal-makepriors` writes them.")]
 
 
 def command(
     source: Source = None,
     target: Target = None,
     joined: Joined = None,
-    forward: Annotated[
-        Path | None, _file("--forward-links", "-f", help_="Write links to this file, at most one for each target word.")
-    ] = None,
-    reverse: Annotated[
-        Path | None, _file("--reverse-links", "-r", help_="Write links to this file, at most one for each source word.")
-    ] = None,
-    forward_scores: Annotated[
-        Path | None,
-        _file("--forward-scores", "-F", help_="Write a score of each target, given its source; lower is better."),
-    ] = None,
-    reverse_scores: Annotated[
-        Path | None,
-        _file("--reverse-scores", "-R", help_="Write a score of each source, given its target; lower is better."),
-    ] = None,
-    priors: Annotated[
-        Path | None, _file("--priors", "-p", help_="Counts of other text, as `eflomal-makepriors` writes them.")
-    ] = None,
+    forward: _ForwardLinks = None,
+    reverse: _ReverseLinks = None,
+    forward_scores: _ForwardScores = None,
+    reverse_scores: _ReverseScores = None,
+    priors: _Priors = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files of links that exist.")] = False,
     source_prefix: Annotated[int, _letters("--source-prefix", "Shorten source words to their first N letters.")] = 0,
     source_suffix: Annotated[int, _letters("--source-suffix", "Shorten source words to their last N letters.")] = 0,

@@ -109,44 +109,62 @@ def command(
     """
     settings = search_settings(paper, beam, set_, split_sentences)
     if behaviour:
-        if file or source or reference or tsv or output or report or jobs > 1:
-            raise RnnsearchError(
-                "--behaviour has its own lines; leave out --source, --reference, --tsv, --output, --report, --jobs"
-            )
-        check_inputs(models=model, outputs=[json_, page], printed=json_ is None)
-        from rnnsearch.cli.behaviour import try_behaviour
-
-        try_behaviour(model, json_, page, settings)
+        test_set = bool(file or source or reference or tsv or output or report or jobs > 1)
+        _evaluate_behaviour(model, json_, page, settings, test_set)
         return
-    if page is not None:
-        raise RnnsearchError(f"--page {page}: only --behaviour writes a page; leave it out, or give --behaviour")
-    for name, file_of_it in (("--memory", memory), ("--terms", terms)):
-        if file_of_it is not None and report is None:
-            raise RnnsearchError(f"{name} {file_of_it}: only the report compares with it; leave it out, or give --report")
+    _check_options_of_reports(page, report, memory, terms)
     source, reference = both_sides(file, source, reference, tsv, "--reference")
     inputs = [*once(source, reference), terms, None if memory is None or memory.is_dir() else memory]
     check_inputs(*inputs, models=model, outputs=[json_, output, report], printed=json_ is None)
 
-    from rnnsearch.data.read import read_pairs
-    from rnnsearch.formats.languages import parse_languages
     from rnnsearch.translation import load
 
-    given = parse_languages(languages)
     translator = load(*model)
-    data = translator.system.config.data
-    pairs = list(read_pairs([source], [reference], given if any(given) else data.languages, data.protects))
-    if not pairs:
-        raise RnnsearchError(f"{source}: no sentences to evaluate on")
+    pairs = _pairs(source, reference, languages, translator)
     result = _evaluated(translator, model, pairs, settings, output, jobs)
-    segments: dict[str, Any] = {}
-    if report is not None:
-        segments = _written_report(report, translator, model, pairs, result, memory, terms)
+    segments = {} if report is None else _written_report(report, translator, model, pairs, result, memory, terms)
     if json_ is not None:  # before anything is printed, which may fail
         from rnnsearch.atomic import write_json
 
         names = " ".join(map(str, model))
         write_json(json_, {"model": names, "source": str(source), "settings": settings, **result.to_dict(), **segments})
     _print_scores(result)
+
+
+def _evaluate_behaviour(
+    models: list[Path], json_: Path | None, page: Path | None, settings: dict[str, Any], test_set: bool
+) -> None:
+    """Translate the lines of a behaviour suite; `test_set` tells whether options of a test set were given too."""
+    if test_set:
+        raise RnnsearchError(
+            "--behaviour has its own lines; leave out --source, --reference, --tsv, --output, --report, --jobs"
+        )
+    check_inputs(models=models, outputs=[json_, page], printed=json_ is None)
+    from rnnsearch.cli.behaviour import try_behaviour
+
+    try_behaviour(models, json_, page, settings)
+
+
+def _check_options_of_reports(page: Path | None, report: Path | None, memory: Path | None, terms: Path | None) -> None:
+    """Raise RnnsearchError for an option that has no effect without --behaviour or --report."""
+    if page is not None:
+        raise RnnsearchError(f"--page {page}: only --behaviour writes a page; leave it out, or give --behaviour")
+    for name, file in (("--memory", memory), ("--terms", terms)):
+        if file is not None and report is None:
+            raise RnnsearchError(f"{name} {file}: only the report compares with it; leave it out, or give --report")
+
+
+def _pairs(source: Path, reference: Path, languages: str | None, translator: Translator) -> list[tuple[str, str]]:
+    """Return the sentence pairs of a test set. Raises RnnsearchError if there are none."""
+    from rnnsearch.data.read import read_pairs
+    from rnnsearch.formats.languages import parse_languages
+
+    given = parse_languages(languages)
+    data = translator.system.config.data
+    pairs = list(read_pairs([source], [reference], given if any(given) else data.languages, data.protects))
+    if not pairs:
+        raise RnnsearchError(f"{source}: no sentences to evaluate on")
+    return pairs
 
 
 def _written_report(

@@ -77,14 +77,8 @@ def command(
     if not (source and target):
         raise RnnsearchError("there is nothing to prepare: give FILE, or --source and --target")
     require("pyarrow")  # before the text is read
-    check_inputs(
-        *source,
-        *(file for file in target if file not in source),
-        *(links or []),
-        models=[vocabulary_of],
-        folders=[output],
-        again=source + target if hold_out else [],
-    )
+    inputs = [*source, *(file for file in target if file not in source), *(links or [])]
+    check_inputs(*inputs, models=[vocabulary_of], folders=[output], again=source + target if hold_out else [])
     preset = preset_of(preset, source, target)
     chosen = settings(preset, config, set_, count_pairs(preset, source, target, set_), again=vocabulary_of is not None)
 
@@ -94,16 +88,16 @@ def command(
     from rnnsearch.terminal import Terminal
 
     console = Terminal(stderr=True)
-    wanted, vocabularies = chosen.data, None
+    data, vocabularies = chosen.data, None
     if vocabulary_of is not None:
         refuse_settings(config, set_, chosen, read_model_config(vocabulary_of), ["data"], f"--vocabulary-of {vocabulary_of}")
-        wanted, vocabularies = _of_model(vocabulary_of)
+        data, vocabularies = _of_model(vocabulary_of)
     with console.status("preparing") as status:
         prepared = prepare(
             source,
             target,
             output,
-            wanted,
+            data,
             links=links or [],
             hold_out=hold_out,
             vocabularies=vocabularies,

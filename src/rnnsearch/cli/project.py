@@ -57,7 +57,7 @@ def command(
     from rnnsearch.jobs.output import written
     from rnnsearch.text.tokenize import split_at_spaces
     from rnnsearch.translation.markup import Markup
-    from rnnsearch.translation.projection import GivenTranslation, check_links, project_labels, read_conll
+    from rnnsearch.translation.projection import LinkedTranslation, check_links, project_labels, read_conll
 
     targets = [split_at_spaces(line) for line in read_lines(target)]
     try:
@@ -86,7 +86,7 @@ def command(
                 labels = project_labels(marked[number - 1][1], of_pair, len(translation))
                 projected += [f"{word}\t{label}\n" for word, label in zip(translation, labels, strict=True)] + ["\n"]
             elif words:
-                given = GivenTranslation.of(" ".join(words), " ".join(translation), of_pair)
+                given = LinkedTranslation.of(" ".join(words), " ".join(translation), of_pair)
                 projected.append(documents[number - 1].joined([given]) + "\n")
             else:  # there is no letter in it
                 projected.append(html.escape(" ".join(translation), quote=False) + "\n")

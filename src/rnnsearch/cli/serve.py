@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rnnsearch.cli.options import Beam, SearchSet, ServedModels, check_inputs, search_settings
 from rnnsearch.errors import RnnsearchError
+
+if TYPE_CHECKING:
+    from logging import Logger
+
+    from rnnsearch.serve.incoming import Limits
 
 _Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="The address to listen on.")]
 _Port = Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen on.")]
@@ -94,13 +99,11 @@ def command(
         raise RnnsearchError(f"{terms}: terms are of one pair of languages, and there are several models; give one")
     accepted = _accepted(keys)
 
-    import logging
     from functools import partial
 
     from rnnsearch.memory import Memory
     from rnnsearch.serve.app import make_app
-    from rnnsearch.serve.incoming import OWN_LIMITS, Limits
-    from rnnsearch.serve.listen import is_loopback, listen
+    from rnnsearch.serve.listen import listen
     from rnnsearch.serve.newest import keep_newest, newest
     from rnnsearch.serve.search_processes import SearchProcesses, load_each
     from rnnsearch.serve.server import Server
@@ -108,25 +111,37 @@ def command(
 
     given = None if terms is None else read_terms(terms)
     remembered = None if memory is None else Memory(memory)
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
-    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # what is broken is told to who sent it
-    log = logging.getLogger("rnnsearch.serve")
+    log = _log()
     find = partial(newest, models, memory)
     served = find()
     with SearchProcesses(partial(load_each, served), settings, given, processes) as search:
         for one in search.models:
             log.info("%s", one.description)
-        usual = OWN_LIMITS if is_loopback(host) else Limits()
-        limits = Limits(
-            max_characters or usual.characters,
-            max_sentences or usual.sentences,
-            max_queue or usual.queue,
-            max_seconds or usual.seconds,
-        )
+        limits = _limits(host, max_characters, max_sentences, max_queue, max_seconds)
         server = Server(search, limits, accepted, log_text, remembered)
         app = make_app(server, cors or (), partial(keep_newest, search, served, find))
         listen(app, search, host, port)
+
+
+def _log() -> Logger:
+    """Return the log of the server, after setting up logging for the program."""
+    import logging
+
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # the sender is told of a malformed body
+    return logging.getLogger("rnnsearch.serve")
+
+
+def _limits(host: str, characters: int | None, sentences: int | None, queue: int | None, seconds: float | None) -> Limits:
+    """Return the limits of requests; those that are not given have the values that are usual at this address."""
+    from rnnsearch.serve.incoming import OWN_LIMITS, Limits
+    from rnnsearch.serve.listen import is_loopback
+
+    usual = OWN_LIMITS if is_loopback(host) else Limits()
+    return Limits(
+        characters or usual.characters, sentences or usual.sentences, queue or usual.queue, seconds or usual.seconds
+    )
 
 
 def _accepted(keys: Path | None) -> list[str]:

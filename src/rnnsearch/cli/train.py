@@ -108,7 +108,6 @@ def command(
     # A file with both sides is both source and target.
     both = [*files_of(files), *(tsv or [])]
     source, target, set_ = [*(source or []), *both], [*(target or []), *both], with_languages(languages, set_)
-    valid_source, valid_target = ([*(files or []), *(valid_tsv or [])] for files in (valid_source, valid_target))
     if data is not None and (source or target or links):
         raise RnnsearchError("give either --data, or FILE or --source and --target (and --links), not both")
     if data is None and not (source and target):
@@ -118,25 +117,24 @@ def command(
         "targets": target,
         "links": links or [],
         "data": data,
-        "valid_source": valid_source,
-        "valid_target": valid_target,
         "hold_out": hold_out,
         "start": start,
     }
+    text["valid_source"], text["valid_target"] = ([*(one or []), *(valid_tsv or [])] for one in (valid_source, valid_target))
     require("torch")  # before the text is read
     # Several processes read the settings and the development set each, and may have to begin again.
     several = processes > 1 or models > 1 or "WORLD_SIZE" in os.environ
     preset = preset_of(preset, source, target)
     pairs = count_pairs(preset, source, target, set_, data)
-    wanted = settings(preset, config, set_, pairs, several or data is not None or start is not None)
-    _check(wanted, config, set_, several, **text)
-    output = output or _named_after(wanted, source, target)
-    _launch(wanted, processes, models)
-    _train(output, wanted, models, resume, text)
+    configuration = settings(preset, config, set_, pairs, several or data is not None or start is not None)
+    _check(configuration, config, set_, several, **text)
+    output = output or _named_after(configuration, source, target)
+    _launch(configuration, processes, models)
+    _train(output, configuration, models, resume, text)
 
 
 def _check(
-    wanted: Config,
+    configuration: Config,
     config: Path | None,
     set_: list[str] | None,
     several: bool,
@@ -171,36 +169,36 @@ def _check(
     )
     if data is not None:
         prepared_with = from_dict({"data": prepared_info(data)["data"]})
-        refuse_settings(config, set_, wanted, prepared_with, ["data"], f"--data {data}, which `prepare` has written,")
+        refuse_settings(config, set_, configuration, prepared_with, ["data"], f"--data {data}, which `prepare` has written,")
     if start is not None:
-        refuse_settings(config, set_, wanted, read_model_config(start), ["data", "model"], f"--from {start}")
+        refuse_settings(config, set_, configuration, read_model_config(start), ["data", "model"], f"--from {start}")
 
 
-def _named_after(wanted: Config, sources: list[Path], targets: list[Path]) -> Path:
+def _named_after(configuration: Config, sources: list[Path], targets: list[Path]) -> Path:
     """A folder with the name of the two languages."""
     from rnnsearch.data.prepare import with_languages as with_known_languages
 
     if not sources:
         raise RnnsearchError("--output FOLDER says where to write the model; with --data, it has to be given")
-    data = with_known_languages(wanted.data, sources, targets)
+    data = with_known_languages(configuration.data, sources, targets)
     return Path(f"{data.source_language}-{data.target_language}")
 
 
-def _launch(wanted: Config, processes: int, models: int) -> None:
+def _launch(configuration: Config, processes: int, models: int) -> None:
     """Trains in several processes, where they are asked for and this is none of them, and exits."""
     from rnnsearch.training.processes import check_shards, under_torchrun
 
     if models > 1 and (processes > 1 or under_torchrun()):
         raise RnnsearchError("--models trains one model after the other; leave --processes out, or train them one by one")
     if processes > 1 and not under_torchrun():
-        check_shards(wanted.training, processes)
+        check_shards(configuration.training, processes)
 
         from rnnsearch.training.launch import launch
 
         raise typer.Exit(launch(processes, sys.argv[1:]))
 
 
-def _train(output: Path, wanted: Config, models: int, resume: bool, text: dict[str, Any]) -> None:
+def _train(output: Path, configuration: Config, models: int, resume: bool, text: dict[str, Any]) -> None:
     """Trains one model, or several one after the other, and says what to do with them."""
     from rnnsearch.terminal import Terminal
     from rnnsearch.training.ensemble import train_ensemble
@@ -210,9 +208,9 @@ def _train(output: Path, wanted: Config, models: int, resume: bool, text: dict[s
     console = Terminal(stderr=True, quiet=rank() > 0)
     try:
         if models == 1:
-            train(output, wanted, **text, resume=resume, console=console)
+            train(output, configuration, **text, resume=resume, console=console)
         else:
-            train_ensemble(output, wanted, **text, models=models, resume=resume, console=console)
+            train_ensemble(output, configuration, **text, models=models, resume=resume, console=console)
     except Interrupted as stop:
         console.print(str(stop))
         raise typer.Exit(130) from None

@@ -129,18 +129,7 @@ def command(
     check_inputs(file, prefix, terms, models=models, outputs=[output, page], printed=output is None)
     tell_installed(models, model)
     document = _document_format(file, format_)
-    if document is not None and (n_best > 1 or prefix is not None):
-        raise RnnsearchError(
-            f"{file}: {document.name} is written as one translated document, with or without --html; leave out --n-best "
-            "and --prefix, or give --format text for a line for each text"
-        )
-    if retranslate and document is None:
-        raise RnnsearchError(f"--retranslate is for documents with translations, and {file} is translated line by line")
-    line_format: _LineFormat | None = None
-    if document is None:
-        line_format = next((one for one in get_args(_LineFormat) if one == format_), "text")
-        if line_format == "tmx" and n_best > 1:
-            raise RnnsearchError(f"--n-best {n_best}: a memory has one translation of each line; leave it out")
+    line_format = _line_format(file, format_, document, n_best, prefix, retranslate)
     stage = _stage(models, settings, n_best, line_format, terms)
     if replace_unk:
         _tell_lexicon(stage)
@@ -151,6 +140,30 @@ def command(
         _translate_lines(stage, file, prefix, output, jobs, summary)
     summary.page.write("Translations" if file == "-" else f"Translations of {Path(file).name}", stage.translator)
     summary.print()
+
+
+def _line_format(
+    file: str,
+    format_: str | None,
+    document: DocumentFormat | Docx | None,
+    n_best: int,
+    prefix: Path | None,
+    retranslate: bool,
+) -> _LineFormat | None:
+    """Return the format of translated lines, or None for a document. Raises RnnsearchError for options of the other kind."""
+    if document is not None and (n_best > 1 or prefix is not None):
+        raise RnnsearchError(
+            f"{file}: {document.name} is written as one translated document, with or without --html; leave out --n-best "
+            "and --prefix, or give --format text for a line for each text"
+        )
+    if retranslate and document is None:
+        raise RnnsearchError(f"--retranslate is for documents with translations, and {file} is translated line by line")
+    if document is not None:
+        return None
+    line_format: _LineFormat = next((one for one in get_args(_LineFormat) if one == format_), "text")
+    if line_format == "tmx" and n_best > 1:
+        raise RnnsearchError(f"--n-best {n_best}: a memory has one translation of each line; leave it out")
+    return line_format
 
 
 _LARGEST_DOCUMENT = 16_000_000

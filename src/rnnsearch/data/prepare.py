@@ -37,7 +37,7 @@ from rnnsearch.data.word_alignments import Links, parse_gold
 from rnnsearch.data.word_encoder import WordEncoder, word_encoders
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.languages import primary
-from rnnsearch.jobs import Kept, Plain, Shard, Stage, Workers, cut, default_jobs, numbered
+from rnnsearch.jobs import JobCheckpoint, Json, Shard, Stage, Workers, cut, default_jobs, numbered
 from rnnsearch.text import Units, Vocabularies, units_of
 from rnnsearch.text.protected import pair_as_symbols
 
@@ -92,7 +92,7 @@ def prepare(
     elif hold_out:
         held_out = choose_held_out(sources, targets, hold_out, read_as, units)
     run = {"command": "prepare", "data": asdict(config), "held_out": held_out and held_out.pairs}
-    with Kept(folder, run) as finished, _staging(folder) as staging:
+    with JobCheckpoint(folder, run) as finished, _staging(folder) as staging:
         if held_out:
             for name, lines in zip(HELD_OUT, zip(*held_out.pairs, strict=True), strict=True):
                 write_text(staging / name, "".join(f"{line}\n" for line in lines))
@@ -265,7 +265,7 @@ class _Words(dict[str, int]):
 
 
 @dataclass(frozen=True)
-class _Tokenizing(Stage[tuple[str, str], Plain]):
+class _Tokenizing(Stage[tuple[str, str], Json]):
     """Tokenises and cleans the pairs of a shard, and numbers the words of the pairs that no rule drops.
 
     The result is JSON: `dropped` is, for each pair, the rule that drops it, "held_out", or None; the other entries hold the
@@ -277,7 +277,7 @@ class _Tokenizing(Stage[tuple[str, str], Plain]):
     config: DataConfig
     held_out: HeldOut | None
 
-    def __call__(self, shard: Shard[tuple[str, str]]) -> Plain:
+    def __call__(self, shard: Shard[tuple[str, str]]) -> Json:
         words, sides = (_Words(), _Words()), (_Growing(), _Growing())
         dropped: list[str | None] = []
         fingerprints = []
@@ -312,7 +312,7 @@ class _Numbering:
         self._fingerprints = Fingerprints(staging / "fingerprints")
         self._config, self._progress = config, report
 
-    def blocks(self, shards: Iterable[Plain]) -> Iterator[tuple[Sentences, Sentences]]:
+    def blocks(self, shards: Iterable[Json]) -> Iterator[tuple[Sentences, Sentences]]:
         """Yield blocks of the pairs that no rule drops, including repeated ones, with numbers for words."""
         with self._fingerprints:
             for shard in shards:

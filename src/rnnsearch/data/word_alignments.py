@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from rnnsearch.errors import RnnsearchError, shown
 Links: TypeAlias = frozenset[tuple[int, int]]
 Symmetry: TypeAlias = Literal["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
 
+_WAYS: tuple[Symmetry, ...] = get_args(Symmetry)
 _LINK = re.compile(r"([0-9]+)([-p])([0-9]+)")
 _PHARAOH = re.compile(r"([0-9]{1,8})-([0-9]{1,8})")
 _HARDLY_READ = 0.1
@@ -105,8 +106,10 @@ def symmetrize(forward: Links, backward: Links, how: Symmetry) -> Links:
     either. `grow-diag` (Koehn et al. 2005) begins with the intersection and adds a link of the union if it is next to a link
     of the result, horizontally, vertically or diagonally, and if one of its words has no link yet. `grow-diag-final` then
     adds all links of a word that has no link yet, those of `forward` first, and `grow-diag-final-and` only links between two
-    words of which neither has one.
+    words of which neither has one. Raises RnnsearchError for any other way.
     """
+    if how not in _WAYS:
+        raise RnnsearchError(f"{shown(how)} is no way to combine links; choose {', '.join(_WAYS[:-1])} or {_WAYS[-1]}")
     if how == "union":
         return forward | backward
     links = set(forward & backward)

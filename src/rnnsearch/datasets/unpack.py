@@ -48,8 +48,8 @@ class DamagedArchive(RnnsearchError):
         self.archive = archive
 
 
-def unpack(archive: Path, wanted: Mapping[str, Path], step: Callable[[int], None]) -> dict[str, int]:
-    """Extract files of `archive`: `wanted` maps their names, without folders, to the paths to which they are written.
+def unpack(archive: Path, paths: Mapping[str, Path], step: Callable[[int], None]) -> dict[str, int]:
+    """Extract files of `archive`: `paths` maps their names, without folders, to the paths to which they are written.
 
     A file that is not an archive counts as an archive that contains only itself. Files with the endings `.gz`, `.bz2` and
     `.xz` are decompressed; of a file `.sgm`, the segments are written, each on a line. `step` is called with the number of
@@ -61,7 +61,7 @@ def unpack(archive: Path, wanted: Mapping[str, Path], step: Callable[[int], None
     """
     left_out: dict[str, int] = {}
     bound = max(_SMALL, _LARGEST_RATIO * archive.stat().st_size)
-    missing = dict(wanted)
+    missing = dict(paths)
     with _damage_errors(archive), ExitStack() as stack:
         for name, file in _files(archive):
             output = missing.pop(name, None)

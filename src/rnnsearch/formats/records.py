@@ -95,13 +95,13 @@ class Parquet:
         try:
             table = ParquetFile(file)
             names = table.schema_arrow.names
-            wanted = ["translation"] if "translation" in names else [names[n] for n in columns_of(names) or {}]
-            if not wanted:
+            columns = ["translation"] if "translation" in names else [names[n] for n in columns_of(names) or {}]
+            if not columns:
                 shown = ", ".join(names[:20])
                 raise RnnsearchError(
                     f"{path}: its columns ({shown}) have no names of languages; {NO_SENTENCES}, it has no pairs"
                 )
-            for batch in table.iter_batches(_ROWS, columns=wanted):
+            for batch in table.iter_batches(_ROWS, columns=columns):
                 for row in batch.to_pylist():
                     number += 1
                     yield unit_of_row(number, row)

@@ -13,7 +13,7 @@ from rnnsearch.formats.parts import Part
 from rnnsearch.formats.units import SOURCE, TARGET, Head, Text, Unit
 from rnnsearch.formats.xliff_segments import NO_TRANSLATION, NOT_TO_TRANSLATE, UNFINISHED, has_text, marked, role_1, role_2
 from rnnsearch.formats.xliff_targets import filled
-from rnnsearch.formats.xml import Found, elements, encoding_of_xml, root_of
+from rnnsearch.formats.xml import LocatedElement, elements, encoding_of_xml, root_of
 from rnnsearch.formats.xml_places import placed_elements
 
 
@@ -75,7 +75,7 @@ def _segments(unit: Element) -> Iterator[tuple[Element, Element | None, str]]:
         yield part, translated.get(number), state
 
 
-def _texts(found: Found, source: Element, target: Element | None, first_version: bool) -> list[Text]:
+def _texts(found: LocatedElement, source: Element, target: Element | None, first_version: bool) -> list[Text]:
     names = ("source-language", "target-language") if first_version else ("srcLang", "trgLang")
     languages = found.inherited(names[0]) or SOURCE, found.inherited(names[1])
     if languages[1] is None:

@@ -8,11 +8,11 @@ from xml.etree.ElementTree import Element
 from rnnsearch.formats.inline import Inline
 from rnnsearch.formats.parts import Change, Part
 from rnnsearch.formats.xliff_segments import UNFINISHED, has_text, marked, role_1, role_2
-from rnnsearch.formats.xml import Found
+from rnnsearch.formats.xml import LocatedElement
 from rnnsearch.formats.xml_places import Placed, children, end_tag, start_tag, text_slot
 
 
-def filled(unit: Placed, found: Found, text: str, again: bool) -> Iterator[Part]:
+def filled(unit: Placed, found: LocatedElement, text: str, again: bool) -> Iterator[Part]:
     """Yield the parts of a unit that change, in order."""
     lines = found.inherited("xml:space") == "preserve"
     version = _of_version_2 if unit.tag == "unit" else _of_version_1
@@ -22,7 +22,7 @@ def filled(unit: Placed, found: Found, text: str, again: bool) -> Iterator[Part]
     yield from parts
 
 
-def _of_version_2(unit: Placed, found: Found, text: str, again: bool, lines: bool) -> Iterator[Part]:
+def _of_version_2(unit: Placed, found: LocatedElement, text: str, again: bool, lines: bool) -> Iterator[Part]:
     for segment in (child for child in unit.iter("segment") if isinstance(child, Placed)):
         source, target = _side(segment, "source"), _side(segment, "target")
         if source is None or not _to_fill(source, target, segment.get("state", ""), again):
@@ -32,7 +32,7 @@ def _of_version_2(unit: Placed, found: Found, text: str, again: bool, lines: boo
         yield from _target(source, source, target, text, lines)
 
 
-def _of_version_1(unit: Placed, found: Found, text: str, again: bool, lines: bool) -> Iterator[Part]:
+def _of_version_1(unit: Placed, found: LocatedElement, text: str, again: bool, lines: bool) -> Iterator[Part]:
     source, target, segmented = (_side(unit, name) for name in ("source", "target", "seg-source"))
     if source is None:
         return

@@ -31,7 +31,7 @@ _DECLARED = re.compile(rb"""^<\?xml[^>]*?encoding\s*=\s*["']([\w.-]+)""")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LocatedElement:
     """An element with its content and its position."""
 
     element: Element
@@ -58,7 +58,7 @@ def root_of(head: Head) -> str | None:
     return root[1] if root else None
 
 
-def elements(file: File, path: Path, names: Collection[str]) -> Iterator[Found]:
+def elements(file: File, path: Path, names: Collection[str]) -> Iterator[LocatedElement]:
     """Yield the elements with these names that are not inside another such element, in order.
 
     Raises RnnsearchError, with the line, for XML that is not well-formed or is hostile.
@@ -103,7 +103,7 @@ class Reader:
     """A parser that collects complete elements with some names."""
 
     def __init__(self, path: Path, names: Collection[str], encoding: str) -> None:
-        self.found: list[Found] = []
+        self.found: list[LocatedElement] = []
         self._path, self._names = path, names
         self._above: list[Element] = []
         self._open: list[Element] = []
@@ -158,7 +158,7 @@ class Reader:
         element = self._open.pop()
         self._closed(element)
         if not self._open:
-            self.found.append(Found(element, self._line, tuple(self._above)))
+            self.found.append(LocatedElement(element, self._line, tuple(self._above)))
 
     def _element(self, name: str, attributes: dict[str, str]) -> Element:
         return Element(name.rpartition(":")[2], attributes)

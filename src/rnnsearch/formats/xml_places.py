@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 
 from rnnsearch.formats.inline import Roles
 from rnnsearch.formats.parts import Codes, Slot
-from rnnsearch.formats.xml import Found, Reader
+from rnnsearch.formats.xml import LocatedElement, Reader
 
 _CHUNK = 1 << 16
 _TAG = re.compile(r"""<(?:[^<>"']|"[^"]*"|'[^']*')*+>""")
@@ -60,7 +60,7 @@ class _PlacedReader(Reader):
             element.stop = self._document.index(">", element.inner_stop) + 1
 
 
-def placed_elements(text: str, path: Path, names: Collection[str]) -> Iterator[tuple[Placed, Found]]:
+def placed_elements(text: str, path: Path, names: Collection[str]) -> Iterator[tuple[Placed, LocatedElement]]:
     """Yield the elements as `rnnsearch.formats.xml.elements` does, with their positions in the text."""
     reader = _PlacedReader(path, names, text)
     for start in range(0, len(reader.data), _CHUNK):

@@ -61,8 +61,8 @@ class Model:
         tokens = []
         # Extend the translation by the most probable word other than `[UNK]`, until that is the end symbol.
         for _ in range(3 * len(ids) + 10):
-            wanted = ["next_state", "best", *(["alpha"] if aligns else [])]
-            state, best, *alpha = self.step.run(wanted, {name: given[name] for name in inputs})
+            outputs = ["next_state", "best", *(["alpha"] if aligns else [])]
+            state, best, *alpha = self.step.run(outputs, {name: given[name] for name in inputs})
             word = next(number for number in best[0, 0].tolist() if number != UNKNOWN)
             if word == END:
                 break

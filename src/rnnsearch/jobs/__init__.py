@@ -9,11 +9,11 @@ output     the output: a file that is written atomically, or standard output
 
 from __future__ import annotations
 
+from rnnsearch.jobs.checkpoint import JobCheckpoint, Json, digest_of
 from rnnsearch.jobs.driver import Done, Job, RowStage, job
-from rnnsearch.jobs.kept import Kept, Plain, digest_of
 from rnnsearch.jobs.shards import Shard, Stage, Workers, cut, default_jobs, numbered
 
 __all__ = [
-    "Done", "Job", "Kept", "Plain", "RowStage", "Shard", "Stage", "Workers", "cut", "default_jobs", "digest_of", "job",
-    "numbered",
+    "Done", "Job", "JobCheckpoint", "Json", "RowStage", "Shard", "Stage", "Workers", "cut", "default_jobs", "digest_of",
+    "job", "numbered",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TextIO, TypeVar
 
-from rnnsearch.jobs.kept import Kept, Plain
+from rnnsearch.jobs.checkpoint import JobCheckpoint, Json
 from rnnsearch.jobs.output import written
 from rnnsearch.jobs.shards import Row, Shard, Stage, Workers, numbered
 
@@ -23,7 +23,7 @@ class Done(Generic[Record]):
 
     written: str | None
     """The text to write, without the last line feed; None if nothing is written."""
-    note: Plain = None
+    note: Json = None
     """A small value that the caller gets for every row."""
     record: Record | None = None
     """The full record, only for the rows whose records are needed (`Shard.whole`)."""
@@ -32,20 +32,20 @@ class Done(Generic[Record]):
 class RowStage(Stage[Row, list[Done[Record]]]):
     """A stage with one result for each row."""
 
-    def record_to_plain(self, record: Record) -> Plain:
+    def record_to_plain(self, record: Record) -> Json:
         """Convert a record to JSON values (`Stage.to_plain`)."""
         return record
 
-    def record_from_plain(self, plain: Plain) -> Record:
+    def record_from_plain(self, plain: Json) -> Record:
         """See `Stage.to_plain`."""
         record: Record = plain
         return record
 
-    def to_plain(self, result: list[Done[Record]]) -> Plain:
+    def to_plain(self, result: list[Done[Record]]) -> Json:
         """See `Stage`."""
         return [(one.written, one.note, None if one.record is None else self.record_to_plain(one.record)) for one in result]
 
-    def from_plain(self, plain: Plain) -> list[Done[Record]]:
+    def from_plain(self, plain: Json) -> list[Done[Record]]:
         """See `Stage`."""
         return [
             Done(written, note, None if record is None else self.record_from_plain(record))
@@ -57,7 +57,7 @@ class Job(Generic[Row, Result]):
     """A stage with its processes and its output; created by `job`."""
 
     def __init__(
-        self, processes: Workers[Row, Result], kept: Kept | None, out: TextIO, advance: Advance, flushes: bool
+        self, processes: Workers[Row, Result], kept: JobCheckpoint | None, out: TextIO, advance: Advance, flushes: bool
     ) -> None:
         self.out = out
         """The file or stream that rows are written to."""
@@ -109,7 +109,7 @@ def job(
     """
     with ExitStack() as stack:
         stage.warm_up(jobs)
-        kept = None if output is None else stack.enter_context(Kept(output, stage.identity()))
+        kept = None if output is None else stack.enter_context(JobCheckpoint(output, stage.identity()))
         processes = stack.enter_context(Workers(stage, jobs))
         out = stack.enter_context(written(output))
         advance = (lambda count: None) if progress is None else stack.enter_context(progress)

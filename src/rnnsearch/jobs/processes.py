@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
-Given = TypeVar("Given")
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 FORKED = sys.platform == "linux"
 """Whether processes are forked, and so share the memory of loaded models; on other systems they are spawned."""
@@ -79,19 +79,19 @@ def threads() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_order(function: Callable[[Given], Result], given: Iterable[Given]) -> Iterator[Result]:
+def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Call a function that releases the lock of the interpreter, in `threads()` threads, and yield its results in order.
 
     At most as many results as threads are in memory. An exception of the function is raised here.
     """
     count = threads()
     if count == 1:
-        yield from map(function, given)
+        yield from map(function, items)
         return
     with ThreadPoolExecutor(count) as pool:
         ahead: deque[Future[Result]] = deque()
         try:
-            for one in given:
+            for one in items:
                 if len(ahead) == count:
                     yield ahead.popleft().result()
                 ahead.append(pool.submit(function, one))

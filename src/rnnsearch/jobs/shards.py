@@ -23,7 +23,7 @@ from queue import SimpleQueue
 from typing import Any, ClassVar, Generic, TypeVar
 
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.jobs.kept import Kept, Plain
+from rnnsearch.jobs.checkpoint import JobCheckpoint, Json
 from rnnsearch.jobs.processes import FORKED, Process, thread_share, use_threads
 
 T = TypeVar("T")
@@ -61,7 +61,7 @@ class Stage(Generic[Row, Result]):
     command: ClassVar[str] = ""
     """The name that `identity` begins with."""
 
-    def identity(self) -> dict[str, Plain]:
+    def identity(self) -> dict[str, Json]:
         """Return everything that the results depend on besides the rows."""
         return {"command": self.command}
 
@@ -72,11 +72,11 @@ class Stage(Generic[Row, Result]):
         """Return the result for a shard, which depends on nothing else."""
         raise NotImplementedError
 
-    def to_plain(self, result: Result) -> Plain:
+    def to_plain(self, result: Result) -> Json:
         """Convert a result to JSON values, from which `from_plain` restores the same result, bit for bit."""
         return result
 
-    def from_plain(self, plain: Plain) -> Result:
+    def from_plain(self, plain: Json) -> Result:
         """See `to_plain`."""
         result: Result = plain
         return result
@@ -149,7 +149,7 @@ class Workers(Generic[Row, Result]):
         """The process ids; none with one job."""
         return [process.pid for process in self._processes]
 
-    def results(self, shards: Iterable[Shard[Row]], kept: Kept | None = None) -> Iterator[Result]:
+    def results(self, shards: Iterable[Shard[Row]], kept: JobCheckpoint | None = None) -> Iterator[Result]:
         """Yield the result for each shard, in order. Kept results are not computed again, and new ones are kept.
 
         Raises the exceptions of the stage, and RnnsearchError if a process has ended.
@@ -165,7 +165,7 @@ class Workers(Generic[Row, Result]):
                     kept.put(vars(shard), _json(self._stage.to_plain(result)))
                 yield result
             return
-        ahead: deque[Future[Plain]] = deque()
+        ahead: deque[Future[Json]] = deque()
         rest, failure = iter(shards), None
         while True:
             try:
@@ -182,7 +182,7 @@ class Workers(Generic[Row, Result]):
         if failure is not None:
             raise failure
 
-    def _plain(self, shard: Shard[Row], kept: Kept | None) -> Plain:
+    def _plain(self, shard: Shard[Row], kept: JobCheckpoint | None) -> Json:
         plain = None if kept is None else kept.get(vars(shard))
         if plain is None:
             process = self._idle.get()
@@ -246,5 +246,5 @@ def _done(stage: Stage[Any, Any], shard: Shard[Any]) -> tuple[Exception | None, 
         return RuntimeError(traceback.format_exc()), b""
 
 
-def _json(value: Plain) -> bytes:
+def _json(value: Json) -> bytes:
     return json.dumps(value).encode()

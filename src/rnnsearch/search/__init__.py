@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from rnnsearch.search.backend import Backend, VocabularySelection
-from rnnsearch.search.beam import Hypothesis, Query, Search, beam_search, search_all
 from rnnsearch.search.ensemble import EnsembleBackend
-from rnnsearch.search.given import Given, OnnxReader, Reader
+from rnnsearch.search.hypothesis import Hypothesis
 from rnnsearch.search.next_words import next_words
 from rnnsearch.search.onnx import OnnxBackend
+from rnnsearch.search.pair_scoring import OnnxPairScorer, PairScorer, PairScores
+from rnnsearch.search.query import Query
 from rnnsearch.search.ranking import Ranking, best_first
+from rnnsearch.search.search import Search, beam_search, search_all
 from rnnsearch.search.terms import Term, Terms
 
 __all__ = [
     "Backend",
     "EnsembleBackend",
-    "Given",
     "Hypothesis",
     "OnnxBackend",
-    "OnnxReader",
+    "OnnxPairScorer",
+    "PairScorer",
+    "PairScores",
     "Query",
     "Ranking",
-    "Reader",
     "Search",
     "Term",
     "Terms",

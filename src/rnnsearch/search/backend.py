@@ -44,7 +44,7 @@ class Prediction:
     ids_RV: Integers | None = None
     """With vocabulary selection, the word ids of `log_p_RV`."""
 
-    def given(self, rows_G: Integers, words_G: Integers) -> NDArray[np.float64]:
+    def log_p_of(self, rows_G: Integers, words_G: Integers) -> NDArray[np.float64]:
         """Return log p (G) of the word `words[i]` in the row `rows[i]`, for each i.
 
         The prediction must be a whole one, without vocabulary selection.

@@ -12,7 +12,7 @@ from rnnsearch.model import AlignmentLayer, RNNsearch, Source
 from rnnsearch.model.rnnsearch import Hypotheses, StepOutput
 from rnnsearch.ops import fast_products
 from rnnsearch.search.backend import Integers, Prediction, VocabularySelection
-from rnnsearch.search.given import Given
+from rnnsearch.search.pair_scoring import PairScores
 
 POSITIONS = 20_000
 """Maximum number of hypotheses times source positions, padding included, that are searched in parallel."""
@@ -114,15 +114,15 @@ class PlainSession:
         return allowed_BV.to(self._model.readout.b_w.device)
 
 
-class PlainReader:
-    """The scoring of given pairs by the model's own code for whole sentences. See `Reader`."""
+class PlainPairScorer:
+    """The scoring of given pairs by the model's own code for whole sentences. See `PairScorer`."""
 
     def __init__(self, model: RNNsearch, layer: AlignmentLayer | None = None) -> None:
         self._model, self._layer = model, layer
 
     @torch.inference_mode()
-    def __call__(self, batch: Batch, links: bool = False) -> Given:
-        """See `Reader`."""
+    def __call__(self, batch: Batch, links: bool = False) -> PairScores:
+        """See `PairScorer`."""
         # The NLL of each target word, from the logits at the P positions that are no padding.
         tensors = batch_tensors(batch, device_of(self._model))
         with fast_products():
@@ -133,7 +133,7 @@ class PlainReader:
         log_p_TB = np.zeros(y_BT.T.shape)
         log_p_TB[np.arange(y_BT.shape[1])[:, np.newaxis] < lengths_B] = log_p_P.double().cpu().numpy()
         alpha_TBS = output.decoded.alpha_TBS
-        given = Given(log_p_TB.T, None if alpha_TBS is None else alpha_TBS.transpose(0, 1).float().cpu().numpy())
+        scores = PairScores(log_p_TB.T, None if alpha_TBS is None else alpha_TBS.transpose(0, 1).float().cpu().numpy())
         if links and self._layer is not None:
-            given.links_BTS = self._layer(self._model, output, *tensors).sigmoid().cpu().numpy()
-        return given
+            scores.links_BTS = self._layer(self._model, output, *tensors).sigmoid().cpu().numpy()
+        return scores

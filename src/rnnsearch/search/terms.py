@@ -81,7 +81,7 @@ class Terms:
             progress = self.after(progress, _NO_WORD if word == UNK else word, (), self.start.astray)
         return progress
 
-    def wanted(self, progress: Progress, begins: Collection[int] | None = None) -> list[int]:
+    def next_words(self, progress: Progress, begins: Collection[int] | None = None) -> list[int]:
         """Return the words that advance a hypothesis: those that continue a begun term, or begin one of `begins`.
 
         By default, any open term may begin.
@@ -125,10 +125,10 @@ class Terms:
     ) -> list[tuple[int, Progress]]:
         """Return the possible next words as `extensions` does; only the terms in `begins` may begin."""
         # All words that are not words of terms have the same effect on the progress, which is computed once.
-        of_terms = {*self.wanted(progress), *(self.terms[number].words[0] for number in progress.open)}
+        of_terms = {*self.next_words(progress), *(self.terms[number].words[0] for number in progress.open)}
         others: dict[bool, Progress] = {}
         found = []
-        for word in dict.fromkeys((*best, *self.wanted(progress, begins))):
+        for word in dict.fromkeys((*best, *self.next_words(progress, begins))):
             if word == END:
                 if not progress.missing:
                     found.append((END, progress))

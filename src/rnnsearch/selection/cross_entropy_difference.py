@@ -42,7 +42,7 @@ from rnnsearch.data.pack import Ids, Sentences
 from rnnsearch.data.read import check_readable, check_repeatable, read_lines, read_pairs
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.languages import Languages
-from rnnsearch.jobs import Kept, Shard, Stage, Workers, digest_of, numbered
+from rnnsearch.jobs import JobCheckpoint, Shard, Stage, Workers, digest_of, numbered
 from rnnsearch.selection.language_model import Floats, LanguageModel
 from rnnsearch.text import Vocabulary
 
@@ -91,9 +91,9 @@ class GeneralCorpus(ABC):
 
     @abstractmethod
     def some(
-        self, wanted: NDArray[np.bool_], progress: Progress, block: int = _BLOCK
+        self, mask: NDArray[np.bool_], progress: Progress, block: int = _BLOCK
     ) -> Iterator[tuple[NDArray[np.int64], Mapping[Side, Sequence[str]]]]:
-        """Yield the numbers and the lines of the pairs for which `wanted` is true, in order, at most `block` at a time."""
+        """Yield the numbers and the lines of the pairs for which `mask` is true, in order, at most `block` at a time."""
 
 
 @dataclass(frozen=True)
@@ -133,11 +133,11 @@ class CorpusFiles(GeneralCorpus):
         progress(stage, len(self), len(self))
 
     def some(
-        self, wanted: NDArray[np.bool_], progress: Progress, block: int = _BLOCK
+        self, mask: NDArray[np.bool_], progress: Progress, block: int = _BLOCK
     ) -> Iterator[tuple[NDArray[np.int64], Mapping[Side, Sequence[str]]]]:
         """See `GeneralCorpus`; this reads the whole corpus."""
         for start, lines in self.blocks("sampling", progress, block):
-            chosen = np.flatnonzero(wanted[start : start + block])
+            chosen = np.flatnonzero(mask[start : start + block])
             yield start + chosen, {side: [lines[side][i] for i in chosen] for side in SIDES}
 
 
@@ -187,7 +187,7 @@ def select(
         else:
             texts = {name: digest_of(path) for name, path in domain_files.items()}
             run = {"command": "select", "corpus": corpus.digest, "in_domain": texts, "seed": seed}
-            finished = stack.enter_context(Kept(output[0], run))
+            finished = stack.enter_context(JobCheckpoint(output[0], run))
             values = cross_entropy_differences(corpus, domain_files, seed, report, _BLOCK, jobs, finished)
             if scores is not None:
                 with atomic_write(scores) as temporary, temporary.open("w", encoding="utf-8") as file:
@@ -210,7 +210,7 @@ def cross_entropy_differences(
     progress: Progress,
     block: int = _BLOCK,
     jobs: int = 1,
-    finished: Kept | None = None,
+    finished: JobCheckpoint | None = None,
 ) -> Floats:
     """Return the score of each pair: H_I − H_O, summed over the sides with in-domain text; ∞ if a side is empty.
 

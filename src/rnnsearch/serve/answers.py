@@ -60,7 +60,7 @@ class Remembered:
 NO_MEMORY = Remembered((), (), known=False)
 
 
-def wanted(params: TranslateRequest, beam: int) -> int:
+def n_best_size(params: TranslateRequest, beam: int) -> int:
     """Return how many translations of each sentence the search has to return for a request; `beam` is the model's own width.
 
     A request for alternatives needs the whole beam, because some hypotheses differ in nothing that a reader would notice.

@@ -120,8 +120,8 @@ class Apertium:
         if not (source and bar and target) or max(len(source), len(target)) > MOST_CODE:
             raise HTTPException(400, "That pair is invalid, use e.g. eng|fra")
         read = _READERS.get(params.format, read_tagged)
-        asked = TranslateRequest(q=params.q, source=source, target=target)
-        answer = await self._server.answer(request, await self._server.task(asked, read))
+        translate_request = TranslateRequest(q=params.q, source=source, target=target)
+        answer = await self._server.answer(request, await self._server.task(translate_request, read))
         text = cast(str, answer.translatedText)
         return _as_json(ApertiumTranslateResponse(responseData=ApertiumTranslation(translatedText=text)))
 

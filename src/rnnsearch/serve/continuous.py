@@ -17,7 +17,7 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.search import Query, Search
 from rnnsearch.translation import Translation, Translator
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
-from rnnsearch.translation.glossary import GivenTerms
+from rnnsearch.translation.glossary import TermsLike
 from rnnsearch.translation.request import Request
 
 log = logging.getLogger("rnnsearch.serve")
@@ -35,7 +35,7 @@ class SearchFailed(Exception):
 
 
 @dataclass
-class Found:
+class LineResult:
     """The result of a line: its translations, or a failure."""
 
     caller: int
@@ -73,7 +73,7 @@ class _Caller:
 class ContinuousTranslator:
     """A search to which callers may add lines at any time; `step` extends all translations by one word."""
 
-    def __init__(self, translator: Translator, terms: GivenTerms = None, **settings: object) -> None:
+    def __init__(self, translator: Translator, terms: TermsLike = None, **settings: object) -> None:
         """`terms` and `settings` are those of `Translator.translate`; `batch_sentences` is the number of slots.
 
         Raises RnnsearchError for a translator of both directions, which needs two searches.
@@ -94,7 +94,7 @@ class ContinuousTranslator:
         """The number of waiting queries of all callers."""
         self._waited = 0
         """The number of steps since a slot was free for the first waiting query."""
-        self._found: list[Found] = []
+        self._found: list[LineResult] = []
         """The results that `step` has not returned yet."""
 
     @property
@@ -109,7 +109,7 @@ class ContinuousTranslator:
         n: int,
         prefixes: Sequence[str] = (),
         beam: int | None = None,
-        terms: GivenTerms = None,
+        terms: TermsLike = None,
         protect: Sequence[str] = (),
         links: bool = True,
     ) -> None:
@@ -146,7 +146,7 @@ class ContinuousTranslator:
         for query in leaving.searching:
             query.cancelled = True
 
-    def step(self) -> list[Found]:
+    def step(self) -> list[LineResult]:
         """Extend every translation in the search by a word, and return the results of the lines that are finished or failed.
 
         After a failure, all lines in the search have failed, and the next step begins a new search.
@@ -210,7 +210,7 @@ class ContinuousTranslator:
         translations = self.translator.translations(line.request, self.settings)
         if not line.links:
             translations = [replace(translation, linker=None) for translation in translations]
-        self._found.append(Found(line.caller, line.place, translations))
+        self._found.append(LineResult(line.caller, line.place, translations))
         self._callers[line.caller].left -= 1
         if not self._callers[line.caller].left:
             del self._callers[line.caller]
@@ -219,6 +219,6 @@ class ContinuousTranslator:
         """Report the failure to every caller that has a query in the search, and begin a new search."""
         for line in {line for line in self._lines.values() if line.caller in self._callers}:
             self.cancel(line.caller)
-            self._found.append(Found(line.caller, line.place, SearchFailed()))
+            self._found.append(LineResult(line.caller, line.place, SearchFailed()))
         self._lines.clear()
         self._search = Search(self._backend, self.settings)

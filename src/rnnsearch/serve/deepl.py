@@ -1,4 +1,4 @@
-"""A part of version 2 of DeepL's protocol: translation, languages, glossaries and usage."""
+"""A part of version 2 of DeepL's protocol: translation of texts and documents, languages, glossaries and usage."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from starlette.routing import Route
 
 from rnnsearch.serve.answers import as_json
 from rnnsearch.serve.bounded import fail_as
+from rnnsearch.serve.deepl_documents import DeepLDocuments
 from rnnsearch.serve.deepl_protocol import (
-    DeepLFailure,
+    DeepLAsked,
     DeepLGlossaries,
     DeepLGlossary,
     DeepLGlossaryPair,
@@ -26,6 +27,7 @@ from rnnsearch.serve.deepl_protocol import (
     DeepLTranslateResponse,
     DeepLTranslation,
     DeepLUsage,
+    failure,
 )
 from rnnsearch.serve.glossaries import Glossaries, StoredGlossary, entries
 from rnnsearch.serve.languages import NAMES, served_code
@@ -60,6 +62,7 @@ class DeepL:
             Route("/v2/glossaries", self.glossaries, methods=["GET", "POST"]),
             Route(one, self.glossary, methods=["GET", "DELETE"]),
             Route(f"{one}/entries", self.entries),
+            *DeepLDocuments(self._server, self._terms, self._count).routes(),
         ]
 
     async def translate(self, request: Request) -> Response:
@@ -67,18 +70,18 @@ class DeepL:
         fail_as(request, failure)
         params = await self._server.reader.read(request, DeepLTranslateRequest)
         texts = [params.text] if isinstance(params.text, str) else params.text
-        asked = TranslateRequest(
+        translate_request = TranslateRequest(
             q=texts,
             source=params.source_lang,
             target=params.target_lang,
             format="html" if params.tag_handling else "text",
             split_sentences=params.split_sentences != "0",
         )
-        asked.terms = self._terms(params, texts)  # there may be more of them than in a request
+        translate_request.terms = self._terms(params, texts)  # there may be more of them than in a request
         as_xml = partial(_read_xml, params.ignore_tags, params.splitting_tags) if params.tag_handling == "xml" else None
-        task = await self._server.task(asked, as_xml)
+        task = await self._server.task(translate_request, as_xml)
         answer = await self._server.answer(request, task)
-        self._characters += sum(map(len, texts))
+        self._count(sum(map(len, texts)))
         translations = [
             DeepLTranslation(detected_source_language=_code(source), text=text, billed_characters=len(own))
             for source, text, own in zip(task.detected, answer.translatedText, texts, strict=True)
@@ -135,6 +138,9 @@ class DeepL:
         lines = "\n".join(f"{source}\t{target}" for source, target in terms.items())
         return PlainTextResponse(lines, media_type="text/tab-separated-values")
 
+    def _count(self, characters: int) -> None:
+        self._characters += characters
+
     async def _read(self, request: Request) -> None:
         """Read a request without fields of its own."""
         fail_as(request, failure)
@@ -157,7 +163,7 @@ class DeepL:
         self._server.model(*pair)
         return pair
 
-    def _terms(self, params: DeepLTranslateRequest, texts: Sequence[str]) -> dict[str, str]:
+    def _terms(self, params: DeepLAsked, texts: Sequence[str]) -> dict[str, str]:
         """Return the terms for a request for translations, of the glossary that it names."""
         if not params.glossary_id:
             return {}
@@ -167,11 +173,6 @@ class DeepL:
         if self._pair(params.source_lang, params.target_lang) != (glossary.source, glossary.target):
             raise HTTPException(400, f"glossary_id: this glossary is for {glossary.source} to {glossary.target}")
         return glossary.relevant(texts)
-
-
-def failure(status: int, sentence: str) -> dict[str, object]:
-    """Return the body of a failure."""
-    return DeepLFailure(message=sentence).model_dump()
 
 
 def _read_xml(ignored: Sequence[str], splitting: Sequence[str], text: str, language: str, split: bool) -> Tagged:

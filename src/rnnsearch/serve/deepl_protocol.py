@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from rnnsearch.serve.glossaries import MOST_GLOSSARY_BYTES, MOST_NAME
-from rnnsearch.serve.protocol import Key, Language, Requested
+from rnnsearch.serve.protocol import Key, Language, Requested, TranslateFileRequest
 
 NO_LIMIT = 1_000_000_000_000
 """The limit that DeepL reports to users without a limit of characters."""
@@ -37,14 +37,20 @@ class DeepLRequest(Requested):
     auth_key: Key = ""
 
 
-class DeepLTranslateRequest(DeepLRequest):
+class DeepLAsked(DeepLRequest):
+    """The fields of the requests for translations."""
+
+    target_lang: Annotated[Language, Field(description="The language to translate into, as `EN-US`.")]
+    source_lang: Annotated[Language, Field(description="The language of the texts; by default, it is detected.")] = "auto"
+    glossary_id: Annotated[str, Field(max_length=100, description="The glossary to use.")] = ""
+
+
+class DeepLTranslateRequest(DeepLAsked):
     """`POST /v2/translate`."""
 
     LISTS: ClassVar[tuple[str, ...]] = ("text",)
 
     text: Annotated[str | list[str], Field(description="A text, or a list of texts.", examples=[["She sings."]])]
-    target_lang: Annotated[Language, Field(description="The language to translate into, as `EN-US`.")]
-    source_lang: Annotated[Language, Field(description="The language of the texts; by default, it is detected.")] = "auto"
     tag_handling: Annotated[Literal["xml", "html", ""], Field(description="The markup of the texts.")] = ""
     split_sentences: Annotated[
         Literal["0", "1", "nonewlines"],
@@ -54,7 +60,43 @@ class DeepLTranslateRequest(DeepLRequest):
     ] = "1"
     ignore_tags: Annotated[Names, Field(description="Names of XML elements that stay as they are.")] = ()
     splitting_tags: Annotated[Names, Field(description="Names of XML elements whose tags end a sentence.")] = ()
-    glossary_id: Annotated[str, Field(max_length=100, description="The glossary to use.")] = ""
+
+
+class DeepLDocumentRequest(DeepLAsked):
+    """`POST /v2/document`."""
+
+    FILE: ClassVar[str] = "file"
+    MOST_BYTES: ClassVar[int] = TranslateFileRequest.MOST_BYTES
+
+    file: Annotated[
+        bytes | str,
+        Field(description="The document; in JSON, its text.", examples=["She sings."]),
+        WithJsonSchema({"type": "string"}),
+    ]
+    filename: Annotated[str, Field(description="Its name, in JSON.", max_length=1000, examples=["a.txt"])] = "document.txt"
+    output_format: Annotated[str, Field(description="The end of its name, as `docx`; it cannot be converted.")] = ""
+
+
+class DeepLDocument(BaseModel):
+    """The answer to `POST /v2/document`: what names a document in the requests for its state and its translation."""
+
+    document_id: str
+    document_key: str
+
+
+class DeepLDocumentKey(DeepLRequest):
+    """`POST /v2/document/{number}`, and the same with `/result`."""
+
+    document_key: Annotated[str, Field(max_length=100)]
+
+
+class DeepLDocumentStatus(BaseModel):
+    """The answer to `POST /v2/document/{number}`."""
+
+    document_id: str
+    status: Literal["translating", "done", "error"]
+    billed_characters: int | None = None
+    error_message: str | None = None
 
 
 class DeepLTranslation(BaseModel):
@@ -139,3 +181,8 @@ class DeepLFailure(BaseModel):
     """The answer to a request that is refused or fails."""
 
     message: Annotated[str, Field(description="One sentence that says why.")]
+
+
+def failure(status: int, sentence: str) -> dict[str, object]:
+    """Return the body of a failure."""
+    return DeepLFailure(message=sentence).model_dump()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast
+from typing import Generic, Literal, NamedTuple, TypeVar, cast
 from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
@@ -22,10 +22,12 @@ from rnnsearch.formats.text_files import decoded
 from rnnsearch.formats.units import Head
 from rnnsearch.serve.answers import as_json
 from rnnsearch.serve.page_files import HEADERS
-from rnnsearch.serve.protocol import TranslatedFile, TranslateFileRequest, TranslateRequest
-from rnnsearch.serve.server import Server
+from rnnsearch.serve.protocol import TranslatedFile, TranslateFileRequest, TranslateRequest, TranslateResponse
+from rnnsearch.serve.server import Server, Task
 from rnnsearch.translation.documents import Document
 from rnnsearch.translation.translation import Translation
+
+T = TypeVar("T")
 
 _TEXTS: dict[str, Literal["text", "html"]] = {".txt": "text", ".html": "html", ".htm": "html"}
 """The formats of files that are translated as the same texts are by `/translate`, by the ends of their names."""
@@ -39,7 +41,42 @@ _TYPES = {"text": "text/plain", "html": "text/html"}
 
 
 @dataclass(frozen=True)
-class _Kept:
+class FileTask:
+    """A file that has been read, and is to be translated."""
+
+    name: Path
+    type: str
+    task: Task
+    content: Callable[[TranslateResponse], bytes]
+    """Returns the translated file, when the task has been answered."""
+
+
+class Kept(Generic[T]):
+    """The newest of some values that clients name by their identifiers."""
+
+    def __init__(self, size: Callable[[T], int]) -> None:
+        """`size` returns the bytes that a value takes."""
+        self._size = size
+        self._values: dict[str, T] = {}
+
+    def add(self, value: T) -> str:
+        """Keep a value, and return its identifier."""
+        number = str(uuid.uuid4())
+        self._values[number] = value
+        self.drop()
+        return number
+
+    def drop(self) -> None:
+        """Drop the oldest values while there are too many of them, or they are too large together."""
+        while len(self._values) > MOST_FILES or sum(map(self._size, self._values.values())) > MOST_BYTES:
+            del self._values[next(iter(self._values))]
+
+    def get(self, number: str) -> T | None:
+        """Return the value with this identifier, if it is kept."""
+        return self._values.get(number)
+
+
+class _Translated(NamedTuple):
     """A translated file."""
 
     name: str
@@ -74,12 +111,49 @@ class _File:
         return ""
 
 
+async def file_task(
+    server: Server,
+    content: bytes,
+    filename: str,
+    languages: tuple[str, str],
+    terms: Callable[[Sequence[str]], dict[str, str]] = lambda texts: {},
+) -> FileTask:
+    """Read a file whose source and target languages are these; `terms` returns the terms for its texts.
+
+    Raises RnnsearchError or HTTPException if it is damaged, has no supported format, or exceeds the limits of a request.
+    """
+    name = Path(Path(filename).name or "file")
+    translate_request = TranslateRequest(q="", source=languages[0], target=languages[1])
+    kind = _TEXTS.get(name.suffix.lower())
+    if kind is not None:
+        translate_request.q, translate_request.format = decoded(content, name), kind
+        translate_request.terms = terms([translate_request.q])
+        return FileTask(
+            name,
+            _TYPES[kind],
+            await server.task(translate_request),
+            lambda answer: cast(str, answer.translatedText).encode(),
+        )
+    file = await asyncio.to_thread(_File, content, str(name))
+    translate_request.q = file.text
+    translate_request.terms = terms([translate_request.q])
+    return FileTask(
+        name, "application/octet-stream", await server.task(translate_request, file.read), lambda _: file.content
+    )
+
+
+def as_attachment(name: str, type_: str, content: bytes) -> Response:
+    """Return a translated file, which a browser saves and does not show."""
+    disposition = f"attachment; filename*=UTF-8''{quote(name, safe='')}"
+    return Response(content, media_type=type_, headers={**HEADERS, "Content-Disposition": disposition})
+
+
 class Files:
     """The endpoints of files."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._kept: dict[str, _Kept] = {}
+        self._kept = Kept[_Translated](lambda file: len(file.content))
 
     def routes(self) -> list[Route]:
         """Return the routes."""
@@ -92,35 +166,15 @@ class Files:
         """`POST /translate_file`: translate a file, and answer with the address of the translation."""
         params = await self._server.reader.read(request, TranslateFileRequest)
         content = params.file.encode() if isinstance(params.file, str) else params.file
-        name = Path(Path(params.filename).name or "file")
-        kind = _TEXTS.get(name.suffix.lower())
-        if kind is None:
-            found, type_ = await self._document(request, params, content, str(name)), "application/octet-stream"
-        else:
-            found, type_ = await self._text(request, params, decoded(content, name), kind), _TYPES[kind]
-        number = str(uuid.uuid4())
-        self._kept[number] = _Kept(f"{name.stem}_{params.target}{name.suffix}", type_, found)
-        while len(self._kept) > MOST_FILES or sum(len(one.content) for one in self._kept.values()) > MOST_BYTES:
-            del self._kept[next(iter(self._kept))]
+        file = await file_task(self._server, content, params.filename, (params.source, params.target))
+        translated = file.content(await self._server.answer(request, file.task))
+        name = f"{file.name.stem}_{params.target}{file.name.suffix}"
+        number = self._kept.add(_Translated(name, file.type, translated))
         return as_json(TranslatedFile(translatedFileUrl=f"{request.base_url}download_file/{number}"))
 
-    async def _text(self, request: Request, params: TranslateFileRequest, text: str, kind: Literal["text", "html"]) -> bytes:
-        """Return the translation of a text, in UTF-8."""
-        asked = TranslateRequest(q=text, source=params.source, target=params.target, format=kind)
-        answer = await self._server.answer(request, await self._server.task(asked))
-        return cast(str, answer.translatedText).encode()
-
-    async def _document(self, request: Request, params: TranslateFileRequest, content: bytes, name: str) -> bytes:
-        """Return the translation of a document, in its own encoding."""
-        file = await asyncio.to_thread(_File, content, name)
-        asked = TranslateRequest(q=file.text, source=params.source, target=params.target)
-        await self._server.answer(request, await self._server.task(asked, file.read))
-        return file.content
-
     async def download(self, request: Request) -> Response:
-        """`GET /download_file/{number}`: a translated file, which a browser saves and does not show."""
+        """`GET /download_file/{number}`: a translated file."""
         kept = self._kept.get(request.path_params["number"])
         if kept is None:
             raise HTTPException(404, "there is no such file, or not any more; translate it again")
-        disposition = f"attachment; filename*=UTF-8''{quote(kept.name, safe='')}"
-        return Response(kept.content, media_type=kept.type, headers={**HEADERS, "Content-Disposition": disposition})
+        return as_attachment(*kept)

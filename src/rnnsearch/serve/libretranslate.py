@@ -17,8 +17,8 @@ from rnnsearch.serve.files import ACCEPTED
 from rnnsearch.serve.incoming import Fields, prefers_events
 from rnnsearch.serve.languages import NAMES, served_code
 from rnnsearch.serve.protocol import (
-    Asked,
     DetectRequest,
+    LanguagePairRequest,
     NextWord,
     NextWordsRequest,
     NextWordsResponse,
@@ -32,7 +32,7 @@ from rnnsearch.serve.protocol import (
 )
 from rnnsearch.serve.server import Server
 
-AskedT = TypeVar("AskedT", bound=Asked)
+RequestT = TypeVar("RequestT", bound=LanguagePairRequest)
 
 
 class LibreTranslate:
@@ -59,6 +59,7 @@ class LibreTranslate:
         streams = prefers_events(",".join(request.headers.getlist("accept")))
         if streams and params.format == "html":
             raise HTTPException(400, "format: a stream of sentences has no markup; ask for JSON, or for the format text")
+        params.alignment |= streams  # the sentences of a stream have their alignments
         task = await self._server.task(params)
         if streams:
             return StreamingResponse(events(request, task.work, task.sentences, params), media_type="text/event-stream")
@@ -144,7 +145,7 @@ class LibreTranslate:
             }
         )
 
-    async def _of_pair(self, request: Request, kind: type[AskedT]) -> AskedT:
+    async def _of_pair(self, request: Request, kind: type[RequestT]) -> RequestT:
         """Read a request that concerns a pair of languages, with the codes by which these are served."""
         params = await self._server.reader.read(request, kind)
         params.source = served_code(params.source, [*self._server.served, "auto"])

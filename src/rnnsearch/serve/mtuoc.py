@@ -67,10 +67,10 @@ class Mtuoc:
         params = self._server.reader.checked(request, fields, MtuocRequest)
         self._server.check_length([params.src])
         target = params.tgtLang or await asyncio.to_thread(self._target, params)
-        asked = TranslateRequest(
+        translate_request = TranslateRequest(
             q=params.src, source=params.srcLang, target=target, alignment=True, alternatives=MOST_ALTERNATIVES
         )
-        answer = await self._server.answer(request, await self._server.task(asked, read_tagged))
+        answer = await self._server.answer(request, await self._server.task(translate_request, read_tagged))
         source, tokens, links = _together(cast(list[AlignedSentence], answer.sentences))
         return as_json(
             MtuocResponse(

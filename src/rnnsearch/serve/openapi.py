@@ -84,7 +84,7 @@ def _described(operation: Operation, schemas: dict[str, Any], keys: bool) -> dic
         if (operation.method, operation.path) == ("get", "/translate"):
             failures["405"] = _response("There is no `langpair`.", Error)
         if operation.failure is DeepLFailure:
-            failures["404"] = _response("There is no such glossary.", operation.failure)
+            failures["404"] = _response("There is no such glossary, or document.", operation.failure)
         described["responses"] |= failures
         if operation.method == "post":
             described["requestBody"] = _body(operation, schemas)

@@ -16,6 +16,10 @@ from rnnsearch.serve.apertium import (
     ApertiumTranslateResponse,
 )
 from rnnsearch.serve.deepl_protocol import (
+    DeepLDocument,
+    DeepLDocumentKey,
+    DeepLDocumentRequest,
+    DeepLDocumentStatus,
     DeepLFailure,
     DeepLGlossaries,
     DeepLGlossary,
@@ -80,7 +84,8 @@ def reference(model: type[BaseModel]) -> dict[str, str]:
 
 
 _EVENT_STREAM = {"text/event-stream": {"schema": {"type": "string", "description": _EVENTS}}}
-_GLOSSARY = "/v2/glossaries/{number}"
+_FILE = {kind: {"schema": {"type": "string"}} for kind in ("text/plain", "text/html", "application/octet-stream")}
+_GLOSSARY, _DOCUMENT = "/v2/glossaries/{number}", "/v2/document/{number}"
 _SHARES = {"type": "object", "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}}
 _OF_MEMORY = {
     "403": "The server has no translation memory, or the API key is missing or wrong.",
@@ -101,7 +106,7 @@ OPERATIONS = [
     Operation("post", "/translate_file", "Translate a file", TranslateFileRequest, TranslatedFile),
     Operation(
         "get", "/download_file/{number}", "A translated file", None, {},
-        more={kind: {"schema": {"type": "string"}} for kind in ("text/plain", "text/html", "application/octet-stream")},
+        more=_FILE,
         failures={"404": "There is no such file."},
     ),
     Operation("get", "/languages", "The languages", None, _array(TargetLanguages)),
@@ -147,6 +152,13 @@ OPERATIONS = [
         "get", f"{_GLOSSARY}/entries", "The entries of a glossary", DeepLRequest, {}, DeepLFailure,
         more={"text/tab-separated-values": {"schema": {"type": "string"}}},
     ),
+    Operation(
+        "post", "/v2/document", "Begin to translate a document", DeepLDocumentRequest, DeepLDocument, DeepLFailure
+    ),
+    Operation(
+        "post", _DOCUMENT, "Whether a document is translated", DeepLDocumentKey, DeepLDocumentStatus, DeepLFailure
+    ),
+    Operation("post", f"{_DOCUMENT}/result", "A translated document", DeepLDocumentKey, {}, DeepLFailure, more=_FILE),
     Operation("get", "/spec", "This document", None, {"type": "object"}),
     Operation("get", "/health", "Whether the server translates", None, Health),
     Operation(

@@ -66,14 +66,14 @@ class KeyedRequest(Requested):
     api_key: Key = ""
 
 
-class Asked(KeyedRequest):
+class LanguagePairRequest(KeyedRequest):
     """The fields of all requests that concern a pair of languages."""
 
     source: Annotated[Language, Field(description="The language of the text; `auto`, the default: it is detected.")] = "auto"
     target: Annotated[Language, Field(description="The language to translate into.")]
 
 
-class TranslateRequest(Asked):
+class TranslateRequest(LanguagePairRequest):
     """`POST /translate`."""
 
     LISTS: ClassVar[tuple[str, ...]] = ("q", "protect")
@@ -114,7 +114,7 @@ class TranslateRequest(Asked):
     ] = True
 
 
-class TranslateFileRequest(Asked):
+class TranslateFileRequest(LanguagePairRequest):
     """`POST /translate_file`."""
 
     LISTS: ClassVar[tuple[str, ...]] = ()
@@ -137,7 +137,7 @@ class DetectRequest(KeyedRequest):
     q: Annotated[str | list[str], Field(description="A text, or a list of texts of one language.", examples=["She sings."])]
 
 
-class PairRequest(Asked):
+class PairRequest(LanguagePairRequest):
     """`POST /score` and `POST /align`."""
 
     q: Annotated[str | list[str], Field(description="A sentence, or a list of sentences.", examples=["She sings."])]
@@ -146,7 +146,7 @@ class PairRequest(Asked):
     ]
 
 
-class SuggestRequest(Asked):
+class SuggestRequest(LanguagePairRequest):
     """`POST /suggest`."""
 
     LISTS: ClassVar[tuple[str, ...]] = ()
@@ -155,7 +155,7 @@ class SuggestRequest(Asked):
     s: Annotated[str, Field(description="Its corrected translation, with as many lines.", examples=["Elle chante."])]
 
 
-class NextWordsRequest(Asked):
+class NextWordsRequest(LanguagePairRequest):
     """`POST /next-words`."""
 
     LISTS: ClassVar[tuple[str, ...]] = ()

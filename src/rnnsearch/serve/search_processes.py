@@ -22,7 +22,7 @@ from rnnsearch.devices import translation_device
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.jobs.processes import FORKED, Process, thread_share, threads
 from rnnsearch.serve.continuous import SearchFailed
-from rnnsearch.serve.searches import Asked, Cancel, Load, NextWords, Replace, Score, ServedModel, Translate, serve
+from rnnsearch.serve.searches import Cancel, Load, NextWords, Replace, Score, SearchRequest, ServedModel, Translate, serve
 from rnnsearch.translation import NextWord, ScoredPair, Translation, Translator, load
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
 
@@ -38,9 +38,9 @@ class _Process(Process):
         super().__init__(do, "search", before, ignored=("SIGINT", "SIGTERM"))
         self._sender = ThreadPoolExecutor(1, thread_name_prefix="sender")
 
-    def send(self, number: int, asked: Asked) -> None:
+    def send(self, number: int, request: SearchRequest) -> None:
         # A thread sends, because the other process may be busy, and the event loop must not wait for it.
-        self._sender.submit(self.connection.send, (number, asked))
+        self._sender.submit(self.connection.send, (number, request))
 
     def close(self) -> None:
         """Close the connection, which tells the process to end."""
@@ -197,14 +197,16 @@ class SearchProcesses:
             one.send(0, Replace(model))
         self.models[model] = new
 
-    async def _one_answer(self, asked: Asked, of: Sequence[_Process] = ()) -> Any:
-        number, call = self._ask(1, lambda places: asked, of)
+    async def _one_answer(self, request: SearchRequest, of: Sequence[_Process] = ()) -> Any:
+        number, call = self._ask(1, lambda places: request, of)
         try:
             return (await self._answer(call))[1]
         finally:
             del self._calls[number]
 
-    def _ask(self, answers: int, part: Callable[[Sequence[int]], Asked], of: Sequence[_Process] = ()) -> tuple[int, _Call]:
+    def _ask(
+        self, answers: int, part: Callable[[Sequence[int]], SearchRequest], of: Sequence[_Process] = ()
+    ) -> tuple[int, _Call]:
         """Request `answers` answers, each from the process with the fewest outstanding answers.
 
         `part` returns the request for the answers at some positions. With `of`, only these processes get requests.

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.jobs.processes import use_threads
-from rnnsearch.serve.continuous import ContinuousTranslator, Found, SearchFailed
+from rnnsearch.serve.continuous import ContinuousTranslator, LineResult, SearchFailed
 from rnnsearch.translation import Translator, load
 
 log = logging.getLogger("rnnsearch.serve")
@@ -84,7 +84,7 @@ class Replace:
     model: int
 
 
-Asked: TypeAlias = Translate | Score | NextWords | Cancel | Load | Replace
+SearchRequest: TypeAlias = Translate | Score | NextWords | Cancel | Load | Replace
 """The requests to a search process."""
 
 
@@ -106,8 +106,8 @@ def serve(
         connection.send([_described(engine) for engine in searches.engines])
         while True:
             while connection.poll(0 if searches.busy else None):
-                number, asked = connection.recv()
-                answer = searches.begin(number, asked)
+                number, request = connection.recv()
+                answer = searches.begin(number, request)
                 if answer is not None:
                     connection.send((number, 0, answer))
             for found in searches.step():
@@ -133,35 +133,35 @@ class _Searches:
         """Whether `step` has work to do."""
         return any(engine.busy for engine in (*self.engines, *self._replaced))
 
-    def step(self) -> list[Found]:
+    def step(self) -> list[LineResult]:
         """Extend all translations by one word, and return those that are complete."""
         found = [found for engine in (*self.engines, *self._replaced) if engine.busy for found in engine.step()]
         self._replaced = [engine for engine in self._replaced if engine.busy]
         return found
 
-    def begin(self, number: int, asked: Asked) -> object:
+    def begin(self, number: int, request: SearchRequest) -> object:
         """Process a request, and return its answer, which may be an exception; None if `step` returns the answer later."""
         try:
-            match asked:
+            match request:
                 case Load():
                     self._loaded = None
-                    self._loaded = self._engine(load(asked.folder))
+                    self._loaded = self._engine(load(request.folder))
                     return _described(self._loaded)
                 case Replace():
                     assert self._loaded is not None
-                    self._replaced.append(self.engines[asked.model])
-                    self.engines[asked.model], self._loaded = self._loaded, None
+                    self._replaced.append(self.engines[request.model])
+                    self.engines[request.model], self._loaded = self._loaded, None
                     return None
                 case Cancel():
-                    for engine in (self.engines[asked.model], *self._replaced):
+                    for engine in (self.engines[request.model], *self._replaced):
                         engine.cancel(number)
                     return None
                 case _:
-                    return _begun(self.engines[asked.model], number, asked)
+                    return _begun(self.engines[request.model], number, request)
         except RnnsearchError as error:
             return error
         except Exception:
-            log.exception("%s failed", type(asked).__name__)
+            log.exception("%s failed", type(request).__name__)
             return SearchFailed()
 
 
@@ -181,16 +181,25 @@ def _warm(settings: Mapping[str, object], terms: Mapping[str, str] | None, trans
     return engine
 
 
-def _begun(engine: ContinuousTranslator, number: int, asked: Translate | Score | NextWords) -> object:
+def _begun(engine: ContinuousTranslator, number: int, request: Translate | Score | NextWords) -> object:
     """Process a request to a model, and return its answer; None for lines to translate, which `step` returns later."""
     translator = engine.translator
-    match asked:
+    match request:
         case Translate():
-            engine.add(number, asked.lines, asked.n, asked.prefixes, asked.beam, asked.terms, asked.protect, asked.links)
+            engine.add(
+                number,
+                request.lines,
+                request.n,
+                request.prefixes,
+                request.beam,
+                request.terms,
+                request.protect,
+                request.links,
+            )
             return None
         case Score():
-            return translator.score(asked.sources, asked.targets)
+            return translator.score(request.sources, request.targets)
         case NextWords():
             own = engine.settings
             how = {"forbid_unk": own.forbid_unk, "max_segment": own.max_segment}
-            return translator.next_words(asked.line, asked.prefix, asked.count, **how)
+            return translator.next_words(request.line, request.prefix, request.count, **how)

@@ -16,10 +16,10 @@ from starlette.requests import Request
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.memory import MOST_CHARACTERS, Memory
-from rnnsearch.serve.answers import NO_MEMORY, Remembered, Similar, answer, wanted
+from rnnsearch.serve.answers import NO_MEMORY, Remembered, Similar, answer, n_best_size
 from rnnsearch.serve.incoming import MOST_TRANSLATIONS_AT_ONCE, Limits, Reader, while_connected
 from rnnsearch.serve.languages import Detector, served_code, without_markup
-from rnnsearch.serve.protocol import Asked, Detected, TranslateRequest, TranslateResponse
+from rnnsearch.serve.protocol import Detected, LanguagePairRequest, TranslateRequest, TranslateResponse
 from rnnsearch.serve.search_processes import SearchProcesses
 from rnnsearch.translation import Translation
 from rnnsearch.translation.markup import Markup, Tagged, has_tags, read_text
@@ -125,14 +125,14 @@ class Server:
             raise HTTPException(400, f"prefix: the text has {len(sentences)} sentences; a prefix needs a text of one")
         self.check_sentences(len(sentences), max(params.n_best, params.alternatives + 1))
         remembered = await asyncio.to_thread(self._remembered, params, detected, passages)
-        # Tags find their places by links; plain text needs none, unless its alignment is to be shown.
-        links = params.alignment or not all(isinstance(passage, Passage) for passage in passages)
+        links = params.alignment or any(map(_needs_links, passages, remembered.similar or [[]] * len(passages)))
         work = self._translations(sentences, remembered, params, links)
         return Task(params, detected, passages, sentences, remembered, work)
 
-    async def answer(self, request: Request, task: Task) -> TranslateResponse:
-        """Translate the texts of a task. Raises ClientGone as soon as the client disconnects."""
-        translations = [n_best async for n_best in while_connected(request, task.work)]
+    async def answer(self, request: Request | None, task: Task) -> TranslateResponse:
+        """Translate the texts of a task. With its request, raises ClientGone as soon as the client disconnects."""
+        work = task.work if request is None else while_connected(request, task.work)
+        translations = [n_best async for n_best in work]
         remembered = await self._with_exchanged_words(task, translations)
         return answer(task.params, task.passages, translations, task.detected, remembered)
 
@@ -143,17 +143,17 @@ class Server:
         """
         similar: list[list[Similar]] = []
         at = 0
-        for number, segments in enumerate(task.remembered.similar):
-            count, repairs = len(task.passages[number].sentences), list(segments)
-            if count == 1:
-                model, sentence = task.sentences[at]
-                places = [place for place, one in enumerate(segments) if _differs_in_a_word(one, sentence)]
+        for passage, segments in zip(task.passages, task.remembered.similar, strict=False):
+            repairs = list(segments)
+            places = _repairable(passage, segments)
+            if places:
+                model, _ = task.sentences[at]
                 matches = [segments[place].match for place in places]
                 pairs = await self.search.score(model, [one.source for one in matches], [one.target for one in matches])
                 for place, match, pair in zip(places, matches, pairs, strict=True):
                     repairs[place] = Similar(match, repaired(match.target, pair, translations[at][0]))
             similar.append(repairs)
-            at += count
+            at += len(passage.sentences)
         return replace(task.remembered, similar=similar)
 
     def _read(self, params: TranslateRequest, texts: Sequence[str], read: Read) -> tuple[list[Detected], list[Readable]]:
@@ -217,11 +217,11 @@ class Server:
             return self.detector.ranked("\n".join(texts))
         return [Detected(language=language) for language in dict.fromkeys(source for source, _ in self.models)]
 
-    def one_model(self, params: Asked, texts: Sequence[str]) -> int:
+    def one_model(self, params: LanguagePairRequest, texts: Sequence[str]) -> int:
         """Return the number of the model for texts that are all in one language. HTTPException if there is no such model."""
         return self.model(self.source(params, texts), params.target)
 
-    def source(self, params: Asked, texts: Sequence[str]) -> str:
+    def source(self, params: LanguagePairRequest, texts: Sequence[str]) -> str:
         """Return the language of texts that are all in one. HTTPException if it is not translated into the target."""
         source = params.source
         if source == "auto":
@@ -293,7 +293,7 @@ class Server:
 
         The model aligns corrections with their sentences, and translates these only where further translations are needed.
         """
-        n = wanted(params, self.search.models[model].beam)
+        n = n_best_size(params, self.search.models[model].beam)
         corrected = [(sentence, correction) for sentence, correction in lines if correction is not None]
         sources, targets = [sentence for sentence, _ in corrected], [correction for _, correction in corrected]
         given = iter(await self.search.score(model, sources, targets))
@@ -316,6 +316,21 @@ def read_tagged(text: str, language: str, split: bool) -> Readable:
     return Tagged(text, language, split, xml=False) if has_tags(text) else as_passage(text, language, split)
 
 
-def _differs_in_a_word(similar: Similar, sentence: str) -> bool:
-    match = similar.match
-    return similar.repaired is None and match.score >= LEAST_SCORE and may_be_repaired(match.source, sentence)
+def _needs_links(passage: Readable, similar: Sequence[Similar]) -> bool:
+    """Whether the words of the translations of a text have to be linked even if its alignment is not shown.
+
+    Tags are placed by links, and words are exchanged by links in similar segments.
+    """
+    return not isinstance(passage, Passage) or bool(_repairable(passage, similar))
+
+
+def _repairable(passage: Readable, similar: Sequence[Similar]) -> list[int]:
+    """Return the positions of the segments that differ in one word from a text of one sentence, and are not repaired yet."""
+    if len(passage.sentences) != 1:
+        return []
+    (sentence,) = passage.sentences
+    return [
+        place
+        for place, one in enumerate(similar)
+        if one.repaired is None and one.match.score >= LEAST_SCORE and may_be_repaired(one.match.source, sentence)
+    ]

@@ -98,7 +98,7 @@ class Quantity:
         return f"{number}\N{NO-BREAK SPACE}{power}{plural}\N{NO-BREAK SPACE}{of}{currency}"
 
 
-class Found(NamedTuple):
+class QuantitySpan(NamedTuple):
     """A quantity in a line."""
 
     start: int
@@ -106,14 +106,14 @@ class Found(NamedTuple):
     quantity: Quantity
 
 
-def find_quantities(line: str, language: str) -> list[Found]:
+def find_quantities(line: str, language: str) -> list[QuantitySpan]:
     """Return the quantities of a line of this language, in order; a part of a longer word or code is not a quantity."""
     quantities = []
     notation = _NOTATIONS.get(language, _ENGLISH)
     for match in _pattern(notation, language if language in ("en", "fr") else "").finditer(line):
         quantity = _quantity(match, notation)
         if quantity is not None:
-            quantities.append(Found(match.start(), match.end(), quantity))
+            quantities.append(QuantitySpan(match.start(), match.end(), quantity))
     return quantities
 
 
@@ -149,8 +149,8 @@ _FULL_HOUR = (
 
 
 def _english_power() -> str:
-    """Return the pattern of `million` in `$3.5 million`."""
-    return rf"(?<=[{_CURRENCIES}]{_GAP}?[\d.,]+){_GAP}?(?<power>{'|'.join(_ENGLISH_POWERS)})(?![\w'’-])"
+    """Return the pattern of `million` in `$3.5 million`: without a currency before the number, it is a word."""
+    return rf"(?(before){_GAP}?(?<power>{'|'.join(_ENGLISH_POWERS)})(?![\w'’-])|(?!))"
 
 
 def _french_power() -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rnnsearch.evaluation.bleu import bleu
 from rnnsearch.evaluation.error_rates import error_counts
 from rnnsearch.model_folder import System
-from rnnsearch.search.plain import PlainReader
+from rnnsearch.search.plain import PlainPairScorer
 from rnnsearch.translation.scoring import score_pairs
 from rnnsearch.translation.translator import Translator
 
@@ -52,8 +52,8 @@ class Validation:
 
 def negative_log_likelihood(systems: Sequence[System], sources: Sequence[list[str]], targets: Sequence[list[str]]) -> NLL:
     """Return the NLL of tokenised pairs under a system or, of several systems, under their ensemble."""
-    readers = [PlainReader(system.model) for system in systems]  # ONNX graphs would be out of date after each update
-    scored = score_pairs(systems, sources, targets, with_alignment=False, readers=readers)
+    scorers = [PlainPairScorer(system.model) for system in systems]  # ONNX graphs would be out of date after each update
+    scored = score_pairs(systems, sources, targets, with_alignment=False, scorers=scorers)
     total = -sum(pair.score for pair in scored)
     return NLL(total / sum(len(pair.tokens) + 1 for pair in scored), total / len(scored))
 

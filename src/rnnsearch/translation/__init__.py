@@ -9,7 +9,7 @@ from rnnsearch.data.read import check_readable, read_lines
 from rnnsearch.jobs import cut, job
 from rnnsearch.model_catalog import default_model, model_folder
 from rnnsearch.translation.formats import FORMATS, Format
-from rnnsearch.translation.glossary import GivenTerms
+from rnnsearch.translation.glossary import TermsLike
 from rnnsearch.translation.loading import load
 from rnnsearch.translation.pronunciation import Pronouncer
 from rnnsearch.translation.scoring import ScoredPair, score_pairs
@@ -37,7 +37,7 @@ def translate_file(
     jobs: int = 1,
     n: int = 1,
     format: Format = "text",
-    terms: GivenTerms = None,
+    terms: TermsLike = None,
     **settings: object,
 ) -> None:
     """Translate a file of any size, line by line, into another file, in `jobs` processes, as `rnnsearch translate` does.

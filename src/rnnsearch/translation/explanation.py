@@ -56,8 +56,8 @@ def explain(translator: Translator, line: str, **settings: object) -> Explanatio
     traced = TracedBackend(translator.backend(search))
     search_all(traced, [query], search)
     translation = translator.translations(request, search)[0]
-    best = next(hypothesis for hypothesis in query.found if hypothesis.score == translation.score)
-    ended = [Partial((*one.words, END), one.score) for one in query.found if one.finished]
+    best = next(hypothesis for hypothesis in query.hypotheses if hypothesis.score == translation.score)
+    ended = [Partial((*one.words, END), one.score) for one in query.hypotheses if one.finished]
     words = ([*best.words, END] if best.finished else best.words)[:MOST_WORDS]
     beams = [
         sorted([*beam, *(one for one in ended if len(one.words) == i)], key=lambda one: -one.score)

@@ -127,6 +127,6 @@ def _plain(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(map(plain, words))
 
 
-GivenTerms: TypeAlias = Mapping[str, str] | Glossary | None
+TermsLike: TypeAlias = Mapping[str, str] | Glossary | None
 """Source terms and their translations, as strings, or tokenised by `Translator.glossary`."""
 NO_TERMS = Glossary({})

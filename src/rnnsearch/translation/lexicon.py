@@ -17,9 +17,9 @@ from rnnsearch.data.length_batches import by_length
 from rnnsearch.data.word_alignments import hard_alignment
 from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.model_folder import System
-from rnnsearch.search import Reader
+from rnnsearch.search import PairScorer
 from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL
-from rnnsearch.translation.scoring import reader_of
+from rnnsearch.translation.scoring import scorer_of
 from rnnsearch.translation.translation import links_above
 from rnnsearch.untrusted import MEGABYTE, read_bytes
 
@@ -96,11 +96,11 @@ class Lexicon:
 class LinkCounter:
     """Counts the links between words of sentence pairs, from the model's alignment layer or else from its attention."""
 
-    def __init__(self, system: System, reader: Reader | None = None) -> None:
-        """`reader` is the reader of the system, if it exists already."""
+    def __init__(self, system: System, scorer: PairScorer | None = None) -> None:
+        """`scorer` is the scorer of the system, if it exists already."""
         if not system.aligns:
             raise RnnsearchError("a lexicon is learned from alignments, and an RNNencdec computes none")
-        self._system, self._read = system, reader or reader_of(system)
+        self._system, self._scorer = system, scorer or scorer_of(system)
         self.counts: dict[str, Counter[str]] = {}
 
     def add(self, sources: Sequence[list[str]], targets: Sequence[list[str]]) -> None:
@@ -116,8 +116,8 @@ class LinkCounter:
         layer = system.has_alignment_layer
         for indices in by_length(lengths, system.config.training.batch_size):
             chosen = [pairs[i] for i in indices]
-            given = self._read(make_batch([self._ids(*pair) for pair in chosen]), links=layer)
-            weights_BTS = given.links_BTS if layer else given.alpha_BTS
+            scores = self._scorer(make_batch([self._ids(*pair) for pair in chosen]), links=layer)
+            weights_BTS = scores.links_BTS if layer else scores.alpha_BTS
             assert weights_BTS is not None
             for (source, target), weights_TS in zip(chosen, weights_BTS, strict=True):
                 S, T = len(source), len(target)

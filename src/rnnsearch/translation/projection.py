@@ -14,7 +14,7 @@ OUTSIDE = "O"
 
 
 @dataclass(frozen=True)
-class GivenTranslation:
+class LinkedTranslation:
     """A translation with its links; its words are separated by spaces."""
 
     text: str
@@ -24,7 +24,7 @@ class GivenTranslation:
     links: Links
 
     @classmethod
-    def of(cls, source: str, target: str, links: Links) -> GivenTranslation:
+    def of(cls, source: str, target: str, links: Links) -> LinkedTranslation:
         """Return the translation in which each word is read from the first source word that it is linked to."""
         first: dict[int, int] = {}
         for source_word, target_word in sorted(links):

@@ -251,7 +251,7 @@ class Requests:
         if request.copied is not None:
             return [self._copied(request, request.copied, linker)]
         keeps = search.keep_numbers and self.has_numbers
-        n_best_lists = [query.found for query in request.queries]
+        n_best_lists = [query.hypotheses for query in request.queries]
         if search.minimum_bayes_risk or not search.temperature:  # samples stay in the order in which they were drawn
             n_best_lists = [self._without_faults_first(request, number, keeps) for number in range(len(n_best_lists))]
         most = len(n_best_lists[0]) if n_best_lists and search.minimum_bayes_risk else request.n
@@ -270,7 +270,7 @@ class Requests:
 
     def _without_faults_first(self, request: Request, number: int, keeps_numbers: bool) -> list[Hypothesis]:
         """Move the hypotheses of a segment that have all its numbers, and each of its symbols once, to the front."""
-        hypotheses = request.queries[number].found
+        hypotheses = request.queries[number].hypotheses
         seen = request.seen[number] if request.seen else None
         source = self._ordinary(self.source, seen.seen if seen else request.segments[number])
         has_numbers = keeps_numbers and bool(missing_numbers(source, "", *self._languages))

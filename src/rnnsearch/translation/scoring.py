@@ -14,7 +14,7 @@ from rnnsearch.data.length_batches import by_length
 from rnnsearch.data.word_alignments import Links, hard_alignment
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import System
-from rnnsearch.search import Given, OnnxReader, Reader
+from rnnsearch.search import OnnxPairScorer, PairScorer, PairScores
 from rnnsearch.text.vocabulary import END_SYMBOL
 from rnnsearch.translation.notebook import as_html
 from rnnsearch.translation.translation import (
@@ -108,12 +108,12 @@ def score_pairs(
     targets: Sequence[list[str]],
     with_alignment: bool = True,
     first_line: int = 1,
-    readers: Sequence[Reader] = (),
+    scorers: Sequence[PairScorer] = (),
 ) -> list[ScoredPair]:
     """Score tokenised pairs; like a translation, a score does not depend on the other pairs of a minibatch.
 
     `first_line` is the number of the first pair, for errors. Several systems form an ensemble: the probability of each word
-    or subword, and its alignment, is the mean over all models. `readers` are those of the systems, if they exist already.
+    or subword, and its alignment, is the mean over all models. `scorers` are those of the systems, if they exist already.
     """
     if len(sources) != len(targets):
         raise RnnsearchError(f"{len(sources)} source lines but {len(targets)} target lines; line n translates line n")
@@ -128,22 +128,22 @@ def score_pairs(
                 f"line {line}: {len(x)} and {len(y)} {unit}; a pair to be scored or aligned has at most {LONGEST} on each "
                 "side, so split it"
             )
-    readers = readers or [reader_of(one) for one in systems]
+    scorers = scorers or [scorer_of(one) for one in systems]
     for indices in by_length([max(len(x), len(y)) + 1 for x, y in ids], system.config.training.batch_size):
-        given = _read(readers, make_batch([ids[i] for i in indices]), with_alignment)
+        scores = _scores(scorers, make_batch([ids[i] for i in indices]), with_alignment)
         for b, i in enumerate(indices):
             x, y = ids[i]
             source_word_ids = system.vocabularies.source.word_ids(seen[i][0])
             target_word_ids = system.vocabularies.target.word_ids(seen[i][1])
-            word_scores = np.bincount([*target_word_ids, len(targets[i])], given.log_p_BT[b, : len(y) + 1])
+            word_scores = np.bincount([*target_word_ids, len(targets[i])], scores.log_p_BT[b, : len(y) + 1])
             alignment = end_alignment = link_probabilities = None
-            if given.alpha_BTS is not None:
+            if scores.alpha_BTS is not None:
                 # The alignment is copied, because a view would keep the alignments of the whole minibatch in memory.
-                alpha = given.alpha_BTS[b, : len(y) + 1, : len(x) + 1].copy()
+                alpha = scores.alpha_BTS[b, : len(y) + 1, : len(x) + 1].copy()
                 alignment = by_words(alpha[:-1], target_word_ids, source_word_ids)
                 end_alignment = end_by_words(alpha[-1], source_word_ids)
-            if given.links_BTS is not None:
-                links = given.links_BTS[b, : len(y), : len(x)]
+            if scores.links_BTS is not None:
+                links = scores.links_BTS[b, : len(y), : len(x)]
                 link_probabilities = links_by_words(links, target_word_ids, source_word_ids)
             scored[i] = ScoredPair(
                 source_tokens=[*sources[i], END_SYMBOL],
@@ -157,19 +157,19 @@ def score_pairs(
     return [pair for pair in scored if pair is not None]
 
 
-def reader_of(system: System) -> Reader:
-    """Return the reader of given pairs: ONNX Runtime, or PyTorch if the model is on a GPU or needs a plugin."""
+def scorer_of(system: System) -> PairScorer:
+    """Return the scorer of given pairs: ONNX Runtime, or PyTorch if the model is on a GPU or needs a plugin."""
     if system.runs_as_graphs:
         layer = system.alignment_layer_weights if system.has_alignment_layer else None
-        return OnnxReader(system.config.model, system.weights, layer)
-    from rnnsearch.search.plain import PlainReader
+        return OnnxPairScorer(system.config.model, system.weights, layer)
+    from rnnsearch.search.plain import PlainPairScorer
 
-    return PlainReader(system.model, system.alignment_layer)
+    return PlainPairScorer(system.model, system.alignment_layer)
 
 
-def _read(readers: Sequence[Reader], batch: Batch, with_alignment: bool) -> Given:
+def _scores(scorers: Sequence[PairScorer], batch: Batch, with_alignment: bool) -> PairScores:
     """Return the scores and alignments of an ensemble for a minibatch of pairs; the links are those of the first model."""
-    several = [reader(batch, links=with_alignment and reader is readers[0]) for reader in readers]
-    log_p_BT = np.logaddexp.reduce([given.log_p_BT for given in several]) - math.log(len(several))
-    alphas = [given.alpha_BTS for given in several if given.alpha_BTS is not None]
-    return Given(log_p_BT, np.mean(alphas, 0) if alphas and with_alignment else None, several[0].links_BTS)
+    several = [scorer(batch, links=with_alignment and scorer is scorers[0]) for scorer in scorers]
+    log_p_BT = np.logaddexp.reduce([scores.log_p_BT for scores in several]) - math.log(len(several))
+    alphas = [scores.alpha_BTS for scores in several if scores.alpha_BTS is not None]
+    return PairScores(log_p_BT, np.mean(alphas, 0) if alphas and with_alignment else None, several[0].links_BTS)

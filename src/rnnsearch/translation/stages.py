@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from rnnsearch.data.word_alignments import Links, Symmetry, symmetrize, to_pharaoh
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.registry import WRITTEN
-from rnnsearch.jobs import Done, Plain, RowStage, Shard, Stage, digest_of
+from rnnsearch.jobs import Done, Json, RowStage, Shard, Stage, digest_of
 from rnnsearch.model_files import shared_files
 from rnnsearch.text.tokenize import split_at_spaces
 from rnnsearch.translation.formats import FORMATS, Format, pair_as_json, score_as_json
@@ -57,7 +57,7 @@ def check_device(translator: Translator, jobs: int) -> None:
         raise RnnsearchError(f"jobs = {jobs}: the model is on a GPU, which one process uses best; leave --jobs out")
 
 
-def ready_to_read(translator: Translator, jobs: int) -> None:
+def ready_to_score(translator: Translator, jobs: int) -> None:
     """Check the device (`check_device`), and create the readers of given pairs before processes are forked."""
     check_device(translator, jobs)
     if jobs > 1:
@@ -80,7 +80,7 @@ class Translate(RowStage[Line, list[Translation]]):
     of_sentences: bool = False
     """Whether the lines are sentences, which are not cut again."""
 
-    def identity(self) -> dict[str, Plain]:
+    def identity(self) -> dict[str, Json]:
         """See `Stage`."""
         return {
             "command": self.command,
@@ -131,11 +131,11 @@ class Translate(RowStage[Line, list[Translation]]):
         data = self.translator.system.config.data
         return data.source_language, data.target_language
 
-    def record_to_plain(self, record: list[Translation]) -> Plain:
+    def record_to_plain(self, record: list[Translation]) -> Json:
         """See `RowStage`."""
         return [one.to_plain() for one in record]
 
-    def record_from_plain(self, plain: Plain) -> list[Translation]:
+    def record_from_plain(self, plain: Json) -> list[Translation]:
         """See `RowStage`."""
         return [Translation.from_plain(one, self.translator.linker) for one in plain]
 
@@ -152,14 +152,14 @@ class Align(RowStage[Pair, Translation | ScoredPair]):
     tokenized: bool = False
     as_json: bool = False
 
-    def identity(self) -> dict[str, Plain]:
+    def identity(self) -> dict[str, Json]:
         """See `Stage`."""
         how = {"symmetrize": self.symmetry, "tokenized": self.tokenized, "json": self.as_json}
         return {"command": self.command, "models": model_digest(*self.models), **how}
 
     def warm_up(self, jobs: int) -> None:
         """See `Stage`."""
-        ready_to_read(self.translator, jobs)
+        ready_to_score(self.translator, jobs)
 
     def __call__(self, shard: Shard[Pair]) -> list[Done[Translation | ScoredPair]]:
         """See `Stage`. Either all rows of a shard have a target, or none has one."""
@@ -186,11 +186,11 @@ class Align(RowStage[Pair, Translation | ScoredPair]):
             for number, pair, of_pair in zip(itertools.count(shard.first), pairs, links, strict=False)
         ]
 
-    def record_to_plain(self, record: Translation | ScoredPair) -> Plain:
+    def record_to_plain(self, record: Translation | ScoredPair) -> Json:
         """See `RowStage`."""
         return record.to_plain()
 
-    def record_from_plain(self, plain: Plain) -> Translation | ScoredPair:
+    def record_from_plain(self, plain: Json) -> Translation | ScoredPair:
         """See `RowStage`."""
         if "word_scores" in plain:
             return ScoredPair.from_plain(plain)
@@ -207,14 +207,14 @@ class Score(RowStage[tuple[str, str], ScoredPair]):
     tokenized: bool = False
     as_json: bool = False
 
-    def identity(self) -> dict[str, Plain]:
+    def identity(self) -> dict[str, Json]:
         """See `Stage`."""
         how = {"tokenized": self.tokenized, "json": self.as_json}
         return {"command": self.command, "models": model_digest(*self.models), **how}
 
     def warm_up(self, jobs: int) -> None:
         """See `Stage`."""
-        ready_to_read(self.translator, jobs)
+        ready_to_score(self.translator, jobs)
 
     def __call__(self, shard: Shard[tuple[str, str]]) -> list[Done[ScoredPair]]:
         """See `Stage`."""
@@ -233,11 +233,11 @@ class Score(RowStage[tuple[str, str], ScoredPair]):
             for number, pair in enumerate(pairs, shard.first)
         ]
 
-    def record_to_plain(self, record: ScoredPair) -> Plain:
+    def record_to_plain(self, record: ScoredPair) -> Json:
         """See `RowStage`."""
         return record.to_plain()
 
-    def record_from_plain(self, plain: Plain) -> ScoredPair:
+    def record_from_plain(self, plain: Json) -> ScoredPair:
         """See `RowStage`."""
         return ScoredPair.from_plain(plain)
 
@@ -252,14 +252,14 @@ class Rescore(RowStage[NBest, None]):
     best: bool = False
     """Whether only the best translation is written, as text."""
 
-    def identity(self) -> dict[str, Plain]:
+    def identity(self) -> dict[str, Json]:
         """See `Stage`."""
         how = {**vars(self.rescorer), "translator": None}
         return {"command": self.command, "models": model_digest(*self.models), "best": self.best, **how}
 
     def warm_up(self, jobs: int) -> None:
         """See `Stage`."""
-        ready_to_read(self.rescorer.translator, jobs)
+        ready_to_score(self.rescorer.translator, jobs)
 
     def __call__(self, shard: Shard[NBest]) -> list[Done[None]]:
         """See `Stage`."""
@@ -277,7 +277,7 @@ class Pronounce(RowStage[str, None]):
     n: int = 1
     settings: Mapping[str, Any] = field(default_factory=dict)
 
-    def identity(self) -> dict[str, Plain]:
+    def identity(self) -> dict[str, Json]:
         """See `Stage`."""
         how = {"n": self.n, "settings": dict(self.settings)}
         return {"command": self.command, "models": model_digest(*self.models), **how}
@@ -310,17 +310,17 @@ class CountLinks(Stage[tuple[str, str], dict[str, Any]]):
     translator: Translator
     models: Sequence[Path] = ()
 
-    def identity(self) -> dict[str, Plain]:
+    def identity(self) -> dict[str, Json]:
         """See `Stage`."""
         return {"command": self.command, "models": model_digest(*self.models)}
 
     def warm_up(self, jobs: int) -> None:
         """See `Stage`."""
-        ready_to_read(self.translator, jobs)
+        ready_to_score(self.translator, jobs)
 
     def __call__(self, shard: Shard[tuple[str, str]]) -> dict[str, Any]:
         """Return the number of pairs, and for each source word the number of its links to each target word."""
-        counter = LinkCounter(self.translator.system, self.translator.readers[0])
+        counter = LinkCounter(self.translator.system, self.translator.scorers[0])
         counter.add(
             [self.translator.source_words(source) for source, _ in shard.rows],
             [self.translator.target_words(target) for _, target in shard.rows],

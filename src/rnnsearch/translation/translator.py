@@ -16,17 +16,17 @@ from rnnsearch.config import LARGEST_BEAM, SearchConfig, from_dict, present_keys
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning, shown
 from rnnsearch.graphs.network import Precision
 from rnnsearch.model_folder import System
-from rnnsearch.search import Backend, EnsembleBackend, OnnxBackend, Reader, VocabularySelection, next_words, search_all
+from rnnsearch.search import Backend, EnsembleBackend, OnnxBackend, PairScorer, VocabularySelection, next_words, search_all
 from rnnsearch.search.vocabulary_selection import LexicalSelection
 from rnnsearch.text.patterns import Patterns
 from rnnsearch.text.tokenize import split_at_spaces
 from rnnsearch.text.vocabulary import END
-from rnnsearch.translation.glossary import NO_TERMS, GivenTerms, Glossary
+from rnnsearch.translation.glossary import NO_TERMS, Glossary, TermsLike
 from rnnsearch.translation.lexicon import LEXICON, Lexicon
 from rnnsearch.translation.lines import arriving, as_lines, checked
 from rnnsearch.translation.markup import MarkedText, Markup, has_marks
 from rnnsearch.translation.request import Request, Requests
-from rnnsearch.translation.scoring import ScoredPair, reader_of, score_pairs
+from rnnsearch.translation.scoring import ScoredPair, score_pairs, scorer_of
 from rnnsearch.translation.sentences import Passage, as_line, as_passage, has_words
 from rnnsearch.translation.translation import Alignment, Linker, Translation
 
@@ -87,17 +87,17 @@ class Translator:
         return f"ensemble of {len(self.systems)} {kind}" if len(self.systems) > 1 else kind
 
     @overload
-    def translate(self, lines: str, *, prefix: str = "", terms: GivenTerms = None, **settings: object) -> Translation: ...
+    def translate(self, lines: str, *, prefix: str = "", terms: TermsLike = None, **settings: object) -> Translation: ...
     @overload
     def translate(
-        self, lines: list[str] | tuple[str, ...], *, prefix: Sequence[str] = (), terms: GivenTerms = None, **settings: object
+        self, lines: list[str] | tuple[str, ...], *, prefix: Sequence[str] = (), terms: TermsLike = None, **settings: object
     ) -> list[Translation]: ...
     def translate(
         self,
         lines: str | list[str] | tuple[str, ...],
         *,
         prefix: str | Sequence[str] = "",
-        terms: GivenTerms = None,
+        terms: TermsLike = None,
         **settings: object,
     ) -> Translation | list[Translation]:
         """Return the best translation of a line, or of each line of a list.
@@ -111,9 +111,7 @@ class Translator:
             return self.n_best(lines, 1, prefix, terms, **settings)[0]
         return [translations[0] for translations in self.n_best(lines, 1, prefix, terms, **settings)]
 
-    def translate_html(
-        self, document: str, *, attributes: bool = False, terms: GivenTerms = None, **settings: object
-    ) -> str:
+    def translate_html(self, document: str, *, attributes: bool = False, terms: TermsLike = None, **settings: object) -> str:
         """Return the translation of an HTML document, or of a part of one, with its markup.
 
         The sentences of the text are translated, and each element encloses the translations of its own words. Tags, comments
@@ -130,7 +128,7 @@ class Translator:
 
     @overload
     def n_best(
-        self, lines: str, n: int, prefixes: str | Sequence[str] = "", terms: GivenTerms = None, **settings: object
+        self, lines: str, n: int, prefixes: str | Sequence[str] = "", terms: TermsLike = None, **settings: object
     ) -> list[Translation]: ...
     @overload
     def n_best(
@@ -138,7 +136,7 @@ class Translator:
         lines: list[str] | tuple[str, ...],
         n: int,
         prefixes: str | Sequence[str] = (),
-        terms: GivenTerms = None,
+        terms: TermsLike = None,
         **settings: object,
     ) -> list[list[Translation]]: ...
     def n_best(
@@ -146,7 +144,7 @@ class Translator:
         lines: str | list[str] | tuple[str, ...],
         n: int,
         prefixes: str | Sequence[str] = (),
-        terms: GivenTerms = None,
+        terms: TermsLike = None,
         **settings: object,
     ) -> list[Translation] | list[list[Translation]]:
         """Return the translations of a line, or of each line of a list, best first.
@@ -241,7 +239,7 @@ class Translator:
     def _link(self, source: list[str], target: list[str]) -> Alignment:
         if not source or not target:
             return np.zeros((len(target), len(source)), np.float32)
-        pair = score_pairs([self.system], [source], [target], readers=self.readers[:1])[0]
+        pair = score_pairs([self.system], [source], [target], scorers=self.scorers[:1])[0]
         probabilities = pair.link_probabilities
         assert probabilities is not None
         return probabilities
@@ -251,7 +249,7 @@ class Translator:
         lines: Iterable[str],
         n: int = 1,
         prefixes: Iterable[str] | None = None,
-        terms: GivenTerms = None,
+        terms: TermsLike = None,
         **settings: object,
     ) -> Iterator[list[Translation]]:
         """Yield the result of `n_best` for each line of a stream of any length, with as many `prefixes`, if there are any.
@@ -314,7 +312,7 @@ class Translator:
         first_line: int = 1,
     ) -> list[ScoredPair]:
         """Return the result of `score` for tokenised pairs."""
-        return score_pairs(self.systems, sources, targets, with_alignment, first_line, self.readers)
+        return score_pairs(self.systems, sources, targets, with_alignment, first_line, self.scorers)
 
     def next_words(self, line: str, prefix: str = "", count: int = 8, **settings: object) -> list[NextWord]:
         """Return the most probable words after `prefix`, the beginning of a translation of `line`, with their probabilities.
@@ -351,7 +349,7 @@ class Translator:
         """Return the words of a target line."""
         return self._requests.target.tokenize(line)
 
-    def glossary(self, terms: GivenTerms) -> Glossary:
+    def glossary(self, terms: TermsLike) -> Glossary:
         """Tokenise source terms and their translations for repeated use. Raises RnnsearchError if they are invalid."""
         if terms is None:
             return NO_TERMS
@@ -386,9 +384,9 @@ class Translator:
         return self.folder is not None and (self.folder / LEXICON).exists()
 
     @cached_property
-    def readers(self) -> list[Reader]:
-        """Return the readers of given pairs, one for each system."""
-        return [reader_of(system) for system in self.systems]
+    def scorers(self) -> list[PairScorer]:
+        """Return the scorers of given pairs, one for each system."""
+        return [scorer_of(system) for system in self.systems]
 
     def backend(self, search: SearchConfig) -> Backend:
         """Return the backend for a search with these settings; it is created once."""

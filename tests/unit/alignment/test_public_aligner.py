@@ -41,3 +41,21 @@ def test_what_it_refuses() -> None:
         Aligner.learn([])
     with pytest.raises(RnnsearchError, match="'abc' is no pair"):
         Aligner.learn(["abc"])  # type: ignore[list-item]
+    with pytest.raises(RnnsearchError, match="quality='quick': choose 'best' or 'fast'"):
+        Aligner.learn(PAIRS, quality="quick")  # type: ignore[arg-type]
+    with pytest.raises(RnnsearchError, match="known='folder': give an Aligner"):
+        Aligner.learn(PAIRS, known="folder")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("pair", "reason"),
+    [
+        (("a", None), r"\('a', None\) is no pair"),
+        ((["a", 1], ["b"]), "1 is no word"),
+        ((b"a", b"b"), "97 is no word"),
+        ((["a\nb"], ["c"]), r"'a\\nb' is no word"),
+    ],
+)
+def test_what_is_no_pair_of_words(pair: object, reason: str) -> None:
+    with pytest.raises(RnnsearchError, match=reason):
+        Aligner.learn([pair])  # type: ignore[list-item]

@@ -18,6 +18,7 @@ import rnnsearch
 from rnnsearch.checking import Report, template
 from rnnsearch.checking.equations import ARGUMENTS, EQUATIONS, draw_case
 from rnnsearch.cli.commands import application
+from rnnsearch.extras import EXTRAS
 
 HERE = Path(__file__).parent
 CONTEXT = "def context(alpha, h):\n    return (alpha[..., None] * h).sum(1)\n"
@@ -181,6 +182,16 @@ def test_an_unusable_file_ends_with_status_2(tmp_path: Path, text: str, told: st
     with pytest.raises(rnnsearch.RnnsearchError) as error:
         rnnsearch.check(written(tmp_path, text))
     assert told in str(error.value)
+
+
+def test_a_package_of_an_extra_that_is_missing_is_named_with_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(EXTRAS, "nothing_of_this_name", "train")
+    (tmp_path / "my_model.py").write_text("import nothing_of_this_name.nn\n")
+    told = r"needs the package nothing_of_this_name, which is not installed: pip install 'rnnsearch\[train\]'"
+    with pytest.raises(rnnsearch.RnnsearchError, match=told):
+        rnnsearch.check(tmp_path / "my_model.py")
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -141,6 +141,8 @@ def test_segments(words: list[str], size: int, mark: str) -> None:
 def test_segments_across_words() -> None:
     assert segments(["l'", "eau", "…"], ["▁", "l'ea", "u", "..."]) == [[1], [1, 2], [3]]
     assert spread([(0, 1)], [[0, 1]], [[0], [1, 2]]) == {(0, 1), (0, 2), (1, 1), (1, 2)}
+    # sentencepiece drops zero-width spaces, and keeps or drops soft hyphens, by its rules of normalisation.
+    assert segments(["\u200bco\u00adop", "\ufeffx"], ["▁co", "op", "▁x"]) == [[0, 1], [2]]
     with pytest.raises(RnnsearchError, match="are not those of"):
         segments(["a"], ["b"])
 

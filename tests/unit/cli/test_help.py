@@ -36,10 +36,12 @@ def run_then_list_imports(*arguments: str) -> str:
 
 
 HELP_OF_EACH = """
-import functools, json, os, sys
-import pydantic, typer.main, rnnsearch.cli.commands
+import contextlib, functools, io, json, os, sys, typer.main
+from rnnsearch.cli import main
 typer.main.get_command = functools.cache(typer.main.get_command)
-typer.main.get_command(rnnsearch.cli.commands.application())
+sys.argv = ["rnnsearch", "presets", "--help"]
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+    main()
 for command, code in json.loads(sys.stdin.read()).items():
     print(f"\\0{command}\\0", end="", flush=True)
     if os.fork() == 0:
@@ -48,7 +50,7 @@ for command, code in json.loads(sys.stdin.read()).items():
         os._exit(0)
     assert os.wait()[1] == 0
 """
-"""Every command in a process of its own, forked from one that has imported what all of them use, and built the parser."""
+"""Every command in a process of its own, forked from one that has already printed the help of a command."""
 
 
 @pytest.fixture(scope="module")

@@ -231,17 +231,17 @@ def test_lexicon(rnnsearch: Run, model_folder: Folders, texts: tuple[Path, Path]
 
 KILLED = """
 import os, signal, sys
-from rnnsearch.jobs import Kept, shards
+from rnnsearch.jobs import JobCheckpoint, shards
 shards.LINES = 7
 left, done = int(sys.argv.pop(1)), 0
-put = Kept.put
+put = JobCheckpoint.put
 def counting(self, shard, result):
     global left, done
     put(self, shard, result)
     left, done = left - 1, done + 1
     if left == 0:
         os.kill(os.getpid(), signal.SIGKILL)
-Kept.put = counting
+JobCheckpoint.put = counting
 from rnnsearch.cli import main
 try:
     main()

@@ -125,3 +125,8 @@ def test_pharaoh_lines_are_sorted_and_read_back(found: frozenset[tuple[int, int]
 
 def test_pharaoh_lines_sort_numbers_as_numbers() -> None:
     assert to_pharaoh({(10, 0), (2, 11), (2, 3)}) == "2-3 2-11 10-0"
+
+
+def test_no_other_way_to_combine_links() -> None:
+    with pytest.raises(RnnsearchError, match="'grow' is no way to combine links; choose intersection"):
+        symmetrize(frozenset(), frozenset(), "grow")  # type: ignore[arg-type]

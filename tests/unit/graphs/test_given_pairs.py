@@ -13,8 +13,8 @@ from small_models import SOURCE_WORDS, TARGET_WORDS, combinations, every_model, 
 from rnnsearch.config import ModelConfig
 from rnnsearch.data.batches import make_batch
 from rnnsearch.model import AlignmentLayer, RNNsearch
-from rnnsearch.search.given import Given, OnnxReader, Reader
-from rnnsearch.search.plain import PlainReader
+from rnnsearch.search.pair_scoring import OnnxPairScorer, PairScorer, PairScores
+from rnnsearch.search.plain import PlainPairScorer
 
 TOLERANCE = 1e-5
 LENGTHS = [(3, 6), (8, 2), (0, 4), (19, 0), (0, 0), (5, 17)]
@@ -29,11 +29,11 @@ def random_pairs(seed: int = 3) -> Pairs:
     return [(source.tolist(), target.tolist()) for source, target in sides]
 
 
-def read(reader: Reader, pairs: Pairs, links: bool = False) -> list[Given]:
+def read(scorer: PairScorer, pairs: Pairs, links: bool = False) -> list[PairScores]:
     """What is read of each pair, without padding."""
-    given = reader(make_batch(pairs), links)
+    given = scorer(make_batch(pairs), links)
     return [
-        Given(
+        PairScores(
             given.log_p_BT[b, : len(y) + 1],
             None if given.alpha_BTS is None else given.alpha_BTS[b, : len(y) + 1, : len(x) + 1],
             None if given.links_BTS is None else given.links_BTS[b, : len(y), : len(x)],
@@ -42,7 +42,7 @@ def read(reader: Reader, pairs: Pairs, links: bool = False) -> list[Given]:
     ]
 
 
-def same(one: Given, other: Given, tolerance: float) -> None:
+def same(one: PairScores, other: PairScores, tolerance: float) -> None:
     for what, expected in vars(other).items():
         found = getattr(one, what)
         assert (found is None) == (expected is None), what
@@ -62,8 +62,8 @@ def random_layer(model: RNNsearch) -> AlignmentLayer:
 @pytest.mark.parametrize("config", every_model())
 def test_they_are_read_as_in_pytorch(config: ModelConfig) -> None:
     model, pairs = random_model(config), random_pairs()
-    ours = read(OnnxReader(config, weights_of(model)), pairs)
-    for one, other in zip(ours, read(PlainReader(model), pairs), strict=True):
+    ours = read(OnnxPairScorer(config, weights_of(model)), pairs)
+    for one, other in zip(ours, read(PlainPairScorer(model), pairs), strict=True):
         same(one, other, TOLERANCE)
         assert (one.alpha_BTS is None) == (config.alignment == "none")
         assert one.links_BTS is None
@@ -71,9 +71,9 @@ def test_they_are_read_as_in_pytorch(config: ModelConfig) -> None:
 
 @pytest.mark.parametrize("config", list(islice(combinations(), 0, None, 4)), ids=name)
 def test_a_pair_has_the_same_bits_alone_and_in_a_batch(config: ModelConfig) -> None:
-    reader, pairs = OnnxReader(config, weights_of(random_model(config))), random_pairs()
-    for pair, together in zip(pairs, read(reader, pairs), strict=True):
-        (alone,) = read(reader, [pair])
+    scorer, pairs = OnnxPairScorer(config, weights_of(random_model(config))), random_pairs()
+    for pair, together in zip(pairs, read(scorer, pairs), strict=True):
+        (alone,) = read(scorer, [pair])
         same(alone, together, 0)
 
 
@@ -85,10 +85,10 @@ def test_links_of_the_alignment_layer(order: str, encoder: str, decoder_layers: 
     config = replace(next(combinations()), **kind)
     model, pairs = random_model(config), random_pairs()
     layer = random_layer(model)
-    reader = OnnxReader(config, weights_of(model), weights_of(layer))
-    ours = read(reader, pairs, links=True)
-    for pair, one, other in zip(pairs, ours, read(PlainReader(model, layer), pairs, links=True), strict=True):
+    scorer = OnnxPairScorer(config, weights_of(model), weights_of(layer))
+    ours = read(scorer, pairs, links=True)
+    for pair, one, other in zip(pairs, ours, read(PlainPairScorer(model, layer), pairs, links=True), strict=True):
         assert one.links_BTS is not None
         same(one, other, TOLERANCE)
-        same(read(reader, [pair], links=True)[0], one, 1e-6)
-    assert read(reader, pairs)[0].links_BTS is None
+        same(read(scorer, [pair], links=True)[0], one, 1e-6)
+    assert read(scorer, pairs)[0].links_BTS is None

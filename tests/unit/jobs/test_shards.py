@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import forked
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
-from rnnsearch.jobs import Kept, Shard, Stage, Workers, cut, shards
-from rnnsearch.jobs import kept as kept_module
+from rnnsearch.jobs import JobCheckpoint, Shard, Stage, Workers, cut, shards
+from rnnsearch.jobs import checkpoint as checkpoint_module
 
 
 class Doing(Stage[Any, Any]):
@@ -166,7 +166,7 @@ def test_what_is_kept(tmp_path: Path) -> None:
 
     def run(until: int, **settings: object) -> list[int]:
         done.clear()
-        with Kept(tmp_path / "out", settings) as kept, Workers(Doing(work)) as processes:
+        with JobCheckpoint(tmp_path / "out", settings) as kept, Workers(Doing(work)) as processes:
             return [value for (value,) in processes.results(each(range(until)), kept)]
 
     with pytest.raises(KeyboardInterrupt):
@@ -192,8 +192,8 @@ def test_another_version_of_the_program_does_not_go_on(tmp_path: Path, monkeypat
     """Its sources are part of what a run is: nothing is removed, and the version that began can go on."""
 
     def killed(program: str, beam: int = 2) -> None:
-        monkeypatch.setattr(kept_module, "program_digest", lambda: program)
-        with Kept(tmp_path / "out", {"beam": beam}) as kept:
+        monkeypatch.setattr(checkpoint_module, "program_digest", lambda: program)
+        with JobCheckpoint(tmp_path / "out", {"beam": beam}) as kept:
             kept.put(vars(Shard([1])), b"[1]")
             raise KeyboardInterrupt
 
@@ -202,8 +202,8 @@ def test_another_version_of_the_program_does_not_go_on(tmp_path: Path, monkeypat
     with pytest.raises(RnnsearchError, match=r"out\.parts: what is kept there was computed by another version") as refused:
         killed("after")
     assert "\n" not in str(refused.value)
-    monkeypatch.setattr(kept_module, "program_digest", lambda: "before")
-    with Kept(tmp_path / "out", {"beam": 2}) as kept:
+    monkeypatch.setattr(checkpoint_module, "program_digest", lambda: "before")
+    with JobCheckpoint(tmp_path / "out", {"beam": 2}) as kept:
         assert kept.get(vars(Shard([1]))) == [1]
     with pytest.raises(KeyboardInterrupt):
         killed("before")
@@ -212,16 +212,16 @@ def test_another_version_of_the_program_does_not_go_on(tmp_path: Path, monkeypat
 
 
 def test_the_digest_of_the_program_changes_with_its_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for path in ("jobs/kept.py", "config.py", "model/cells.py"):
+    for path in ("jobs/checkpoint.py", "config.py", "model/cells.py"):
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text("a = 1\n")
-    monkeypatch.setattr(kept_module, "__file__", str(tmp_path / "jobs/kept.py"))
+    monkeypatch.setattr(checkpoint_module, "__file__", str(tmp_path / "jobs/checkpoint.py"))
     found = []
     for text in ("a = 1\n", "a = 2\n"):
         (tmp_path / "model/cells.py").write_text(text)
-        kept_module.program_digest.cache_clear()
-        found.append(kept_module.program_digest())
-    kept_module.program_digest.cache_clear()
+        checkpoint_module.program_digest.cache_clear()
+        found.append(checkpoint_module.program_digest())
+    checkpoint_module.program_digest.cache_clear()
     assert found[0] != found[1]
 
 
@@ -233,15 +233,15 @@ def test_one_job_makes_no_detour_through_json() -> None:
 
 
 def test_two_runs_do_not_write_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_module, "_PATIENCE", 0.1)
+    monkeypatch.setattr(checkpoint_module, "_PATIENCE", 0.1)
     with (
-        Kept(tmp_path / "out", {}),
+        JobCheckpoint(tmp_path / "out", {}),
         pytest.raises(RnnsearchError, match="another run is writing it"),
-        Kept(tmp_path / "out", {}),
+        JobCheckpoint(tmp_path / "out", {}),
     ):
         pass
     (tmp_path / "file").touch()
-    with pytest.raises(RnnsearchError, match=r"cannot write to .*file"), Kept(tmp_path / "file" / "out", {}):
+    with pytest.raises(RnnsearchError, match=r"cannot write to .*file"), JobCheckpoint(tmp_path / "file" / "out", {}):
         pass
 
 
@@ -252,7 +252,7 @@ def test_nothing_is_left_where_nothing_can_be_kept(tmp_path: Path, monkeypatch: 
         raise OSError(errno.EFBIG, "File too large")
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(RnnsearchError, match="no space"), Kept(tmp_path / "new" / "output", {}):
+    with pytest.raises(RnnsearchError, match="no space"), JobCheckpoint(tmp_path / "new" / "output", {}):
         pytest.fail("the body ran")
     assert list(tmp_path.iterdir()) == []
 
@@ -269,11 +269,11 @@ def test_cut(count: int, size: int) -> None:
 def test_an_output_that_is_where_it_is_run(output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    with Kept(Path(output), {}):
+    with JobCheckpoint(Path(output), {}):
         assert [path.name for path in tmp_path.iterdir() if path.name != "here"] == ["here.parts"]
     assert not (tmp_path / "here.parts").exists()
 
 
 def test_the_root_is_no_output() -> None:
     with pytest.raises(RnnsearchError, match="root"):
-        Kept(Path("/"), {})
+        JobCheckpoint(Path("/"), {})

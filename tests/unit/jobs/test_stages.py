@@ -13,7 +13,7 @@ import pytest
 import rnnsearch as package
 from command_line import Run, refused
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.jobs import Done, Kept, RowStage, cut, job
+from rnnsearch.jobs import Done, JobCheckpoint, RowStage, cut, job
 from rnnsearch.translation import Pronouncer, ScoredPair, Translation, Translator, load
 from rnnsearch.translation.rescoring import Entry, Rescorer, n_best_lists
 from rnnsearch.translation.stages import Align, Pronounce, Rescore, Score, Translate, with_prefixes
@@ -91,16 +91,16 @@ def test_any_jobs_and_an_interruption(
     assert found == text
     assert [json.dumps(one.note) for one in done] == [json.dumps(one.note) for one in expected]
     assert same([one.record for one in done], [one.record for one in expected])
-    put, kept = Kept.put, 0
+    put, kept = JobCheckpoint.put, 0
 
-    def interrupt(self: Kept, shard: Any, result: bytes) -> None:
+    def interrupt(self: JobCheckpoint, shard: Any, result: bytes) -> None:
         nonlocal kept
         kept += 1
         put(self, shard, result)
         if kept == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Kept, "put", interrupt)
+    monkeypatch.setattr(JobCheckpoint, "put", interrupt)
     with pytest.raises(KeyboardInterrupt):
         written(stage, rows, tmp_path / "three")
     assert not (tmp_path / "three").exists()
@@ -144,17 +144,17 @@ def test_the_commands(rnnsearch: Run, tmp_path: Path, command: str) -> None:
 def test_an_update_of_the_program_between_two_runs(rnnsearch: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.en").write_text("the dog\n", encoding="utf-8")
     command = ("translate", "-m", "en-fr", tmp_path / "a.en", "--output", tmp_path / "out")
-    put = Kept.put
+    put = JobCheckpoint.put
 
-    def interrupt(self: Kept, shard: Any, result: bytes) -> None:
+    def interrupt(self: JobCheckpoint, shard: Any, result: bytes) -> None:
         put(self, shard, result)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(Kept, "put", interrupt)
+        patched.setattr(JobCheckpoint, "put", interrupt)
         assert rnnsearch(*command).status == 130
     with monkeypatch.context() as patched:
-        patched.setattr("rnnsearch.jobs.kept.program_digest", lambda: "that of another version")
+        patched.setattr("rnnsearch.jobs.checkpoint.program_digest", lambda: "that of another version")
         refused(rnnsearch(*command), tmp_path / "out.parts", "another version of this program", "remove the folder")
     assert not (tmp_path / "out").exists()
     assert rnnsearch(*command).status == 0

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.model import RNNsearch
-from rnnsearch.search import Query, Search
+from rnnsearch.search import Hypothesis, Query, Search, beam_search
 from rnnsearch.search.backend import Backend
-from rnnsearch.search.beam import Hypothesis, beam_search
 from rnnsearch.search.plain import PlainBackend
 from toy import onnx_backend, random_model
 
@@ -67,7 +66,7 @@ def test_every_sentence_gets_what_it_gets_alone(
     for query in queries:
         if not query.cancelled:
             one = SearchConfig(**{**vars_of(CONFIG), "beam": query.beam})
-            same(query.found, beam_search(backend, [query.words], one, prefixes=[query.prefix])[0])
+            same(query.hypotheses, beam_search(backend, [query.words], one, prefixes=[query.prefix])[0])
 
 
 def vars_of(config: SearchConfig) -> dict[str, object]:
@@ -85,6 +84,6 @@ def test_what_is_cancelled_leaves_its_slot_at_once() -> None:
     assert (search.free, search.waiting) == (0, 1)
     long.cancelled = True
     assert search.step() == [long]
-    assert not any(hypothesis.finished for hypothesis in long.found)
+    assert not any(hypothesis.finished for hypothesis in long.hypotheses)
     search.step()
     assert search.waiting == 0

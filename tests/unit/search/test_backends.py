@@ -16,8 +16,8 @@ from rnnsearch.data.batches import make_batch
 from rnnsearch.graphs.network import Precision
 from rnnsearch.graphs.step import GROUP
 from rnnsearch.model import RNNsearch
+from rnnsearch.search import Hypothesis, beam_search
 from rnnsearch.search.backend import Backend
-from rnnsearch.search.beam import Hypothesis, beam_search
 from rnnsearch.search.plain import PlainBackend
 from toy import CELLS, DEEPER, ORDERS, models_more, onnx_backend, random_model
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from products import every_pair
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.model import RNNsearch
-from rnnsearch.search.beam import Hypothesis, beam_search
+from rnnsearch.search import Hypothesis, beam_search
 from rnnsearch.search.plain import PlainBackend
 from rnnsearch.search.ranking import Ranking
 from rnnsearch.search.repetition import breaks_limits

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnsearch.config import ModelConfig, SearchConfig
-from rnnsearch.search.beam import beam_search
+from rnnsearch.search import beam_search
 from rnnsearch.search.constraints import without
 from rnnsearch.search.plain import PlainBackend
 from rnnsearch.search.repetition import LIMITS, Repetition, breaks_limits

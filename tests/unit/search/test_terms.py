@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from rnnsearch.config import ModelConfig, SearchConfig
 from rnnsearch.model import RNNsearch
+from rnnsearch.search import Hypothesis, Query, Search, beam_search, search_all
 from rnnsearch.search.backend import Backend, Prediction
-from rnnsearch.search.beam import Hypothesis, Query, Search, beam_search, search_all
 from rnnsearch.search.ensemble import EnsembleBackend
 from rnnsearch.search.plain import PlainBackend
 from rnnsearch.search.terms import Progress, Term, Terms
@@ -128,12 +128,12 @@ def test_every_translation_has_its_terms(
     search_all(PlainBackend(model), queries, config)
     search_all(onnx_backend(model), by_onnx, config)
     for asked, query, other in zip(many, queries, by_onnx, strict=True):
-        same(other.found, query.found, 1e-5)  # the graphs are in float32
-        assert 1 <= len(query.found) <= asked.beam
-        assert len({tuple(found.words) for found in query.found}) == len(query.found)
+        same(other.hypotheses, query.hypotheses, 1e-5)  # the graphs are in float32
+        assert 1 <= len(query.hypotheses) <= asked.beam
+        assert len({tuple(found.words) for found in query.hypotheses}) == len(query.hypotheses)
         longest = max(1, int(ratio * (len(asked.source) + 1))) + len(asked.prefix)
         longest += sum(len(words) for words, _, _ in asked.terms)
-        for found in query.found:
+        for found in query.hypotheses:
             holds(found, asked)
             assert found.words[: len(asked.prefix)] == asked.prefix
             assert len(found.words) + found.finished <= longest
@@ -149,9 +149,9 @@ def test_an_ensemble_has_them_too(many: list[Asked], seed: int) -> None:
     for kind in kinds:
         queries = [asked.query() for asked in many]
         search_all(EnsembleBackend([kind(model) for model in models]), queries, CONFIG)
-        found.append([query.found for query in queries])
+        found.append([query.hypotheses for query in queries])
         for asked, query in zip(many, queries, strict=True):
-            for hypothesis in query.found:
+            for hypothesis in query.hypotheses:
                 holds(hypothesis, asked)
     for plain, other in zip(*found, strict=True):
         same(other, plain, 1e-5)
@@ -176,10 +176,10 @@ def test_no_sentence_notices_another(
         if asked.terms:
             alone = asked.query()
             search_all(backend, [alone], CONFIG)
-            same(query.found, alone.found)
+            same(query.hypotheses, alone.hypotheses)
         else:
             (expected,) = beam_search(backend, [asked.source], replace(CONFIG, beam=asked.beam), prefixes=[asked.prefix])
-            same(query.found, expected)
+            same(query.hypotheses, expected)
 
 
 @given(rows=st.integers(1, 6), pairs=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 8)), max_size=8), seed=seeds)
@@ -188,7 +188,7 @@ def test_given_words_have_their_probability(rows: int, pairs: list[tuple[int, in
     rows_G, words_G = np.array([(row % rows, word) for row, word in pairs], np.int64).reshape(-1, 2).T.copy()
     prediction = Prediction(np.zeros((rows, 1), np.int64), np.zeros((rows, 1)), None, log_p_RV)
     expected = [float(log_p_RV[row % rows, word]) for row, word in pairs]
-    assert prediction.given(rows_G, words_G).tolist() == expected
+    assert prediction.log_p_of(rows_G, words_G).tolist() == expected
 
 
 # How far a hypothesis has got ----------------------------------------------------------------------------------------

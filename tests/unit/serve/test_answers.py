@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from starlette.testclient import TestClient
 
-from rnnsearch.serve.answers import answer, wanted
+from rnnsearch.serve.answers import answer, n_best_size
 from rnnsearch.serve.protocol import Detected, TranslateRequest
 from rnnsearch.translation.sentences import Passage
 from toy import toy_pairs
@@ -59,7 +59,7 @@ def test_more_are_searched_for_where_the_beam_has_them() -> None:
         ({}, 5, 1), ({"alternatives": 1}, 5, 5), ({"alternatives": 8}, 5, 9), ({"alternatives": 1, "beam": 3}, 5, 3),
         ({"alternatives": 1}, 100, 20), ({"n_best": 7}, 5, 7), ({"n_best": 7, "alternatives": 1}, 5, 7),
     ):  # fmt: skip
-        assert wanted(TranslateRequest(q="a", target="fr", **given), beam) == expected  # type: ignore[arg-type]
+        assert n_best_size(TranslateRequest(q="a", target="fr", **given), beam) == expected  # type: ignore[arg-type]
 
 
 def test_the_server_repeats_nothing(client: TestClient) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +16,7 @@ from rnnsearch.search import Search
 from rnnsearch.serve.continuous import ContinuousTranslator, SearchFailed
 from rnnsearch.translation import Translation, Translator
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
+from rnnsearch.translation.translation import Alignment
 from toy import toy_pairs
 
 LONG = 128
@@ -87,6 +90,27 @@ def test_callers_get_what_they_would_get_alone(
         ]
     kept = engine._callers, engine._turns, engine._lines, engine._waiting, engine._found
     assert not any(kept)
+
+
+def test_words_are_linked_only_for_callers_that_need_links(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    linked = []
+
+    def linker(source: list[str], target: list[str]) -> Alignment:
+        linked.append(target)
+        return np.ones((len(target), len(source)), np.float32)
+
+    monkeypatch.setattr(Translator, "linker", property(lambda _: linker))
+    engine = ContinuousTranslator(translator, batch_sentences=3)
+    engine.warm_up()
+    engine.add(1, LINES[:4], 1, links=False)
+    engine.add(2, LINES[:4], 2)
+    found = finish(engine)
+    for place in range(4):
+        (without,), (with_links, _) = (pickle.loads(pickle.dumps(found[caller, place])) for caller in (1, 2))
+        assert without.text == with_links.text
+        assert without.link_probabilities is None
+        assert with_links.link_probabilities.all()
+    assert len(linked) == 8  # the two best translations of each line of the second caller
 
 
 def test_a_sentence_that_has_no_room_waits(translator: Translator) -> None:

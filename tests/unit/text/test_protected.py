@@ -1,7 +1,7 @@
 """Spans that a translation keeps."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rnnsearch.text import Tokenizer
@@ -217,6 +217,23 @@ def test_millions(line: str, language: str, text: str, french: str, german: str)
     (found,) = find_quantities(line, language)
     written = [found.quantity.written(other).replace("\N{NO-BREAK SPACE}", " ") for other in ("fr", "de")]
     assert (line[found.start : found.stop], *written) == (text, french, german)
+
+
+CURRENCIES = ["$", "€", "US$", "kr", "dollars", "d'euros", "M", "bn", "million", "millions de"]
+NUMBERS = ["0", "3", "12", "000", ".", ",", ":", "-", "/", " ", "\N{NO-BREAK SPACE}"]
+UNITS = ["k", "h", "a.m.", "%", "km", "x"]
+
+
+@example("US$ 5 million", "en")
+@given(
+    st.lists(st.sampled_from([*CURRENCIES, *NUMBERS, *UNITS]), max_size=9).map("".join), st.sampled_from(["en", "fr", "de"])
+)
+def test_any_line_has_quantities_or_none(line: str, language: str) -> None:
+    """`US$ 5 million` has a currency that is part of a longer word, and once ended in an exception."""
+    for found in find_quantities(line, language):
+        assert 0 <= found.start < found.stop <= len(line)
+        assert found.quantity.written("fr")
+        assert found.quantity.written("de")
 
 
 @pytest.mark.parametrize(

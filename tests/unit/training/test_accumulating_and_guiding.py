@@ -63,7 +63,7 @@ def test_a_guided_alignment_goes_where_it_is_told(tmp_path: Path) -> None:
     source, target = toy_pairs(1, seed=5)[0]
     first = []
     for given in (None, links):
-        config = toy_config(training={"max_updates": 150, "guided_alignment": 1.0})
+        config = toy_config(training={"max_updates": 60, "learning_rate": 0.03, "guided_alignment": 1.0})
         trainer = toy_trainer(tmp_path / str(len(first)), config, links=given)
         trainer.run(Recorder())
         (pair,) = score_pairs([trainer.system], [source.split()], [target.split()])

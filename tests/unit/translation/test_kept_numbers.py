@@ -29,7 +29,7 @@ def found_of(translator: Translator, line: str, texts: list[str], search: Search
     """The translations where search has found these, the best first."""
     (request,) = translator.requests([line], n, [], search)
     encode = translator.system.vocabularies.target.encode
-    request.queries[0].found = [
+    request.queries[0].hypotheses = [
         Hypothesis(encode(translator.target_words(text)), -float(rank), True, None) for rank, text in enumerate(texts, 1)
     ]
     return translator.translations(request, search)

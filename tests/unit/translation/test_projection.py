@@ -14,7 +14,7 @@ from rnnsearch.datasets.builtin import write_corpus
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.translation.markup import Markup
-from rnnsearch.translation.projection import GivenTranslation, labelled_spans, project_labels, read_conll
+from rnnsearch.translation.projection import LinkedTranslation, labelled_spans, project_labels, read_conll
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_markup_over_given_links() -> None:
     document = Markup("the <b>old <i>house</i></b> of the <a href='/b'>baker</a> .", "en", split=False)
     links = parse_gold("0-0 1-2 2-1 3-3 4-3 5-4 6-5").sure
     [sentence] = document.sentences
-    translation = GivenTranslation.of(sentence, "la maison vieille du boulanger .", links)
+    translation = LinkedTranslation.of(sentence, "la maison vieille du boulanger .", links)
     assert document.joined([translation]) == "la <b><i>maison</i> vieille</b> du <a href='/b'>boulanger</a> ."
 
 

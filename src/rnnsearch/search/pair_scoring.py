@@ -22,7 +22,7 @@ from rnnsearch.search.onnx import NO_WORD, OnnxBackend
 
 
 @dataclass
-class Given:
+class PairScores:
     """The results of a model for the pairs of a minibatch; values at padding are undefined."""
 
     log_p_BT: NDArray[np.float64]
@@ -33,24 +33,24 @@ class Given:
     """The probability that two words are linked; None unless links were requested and the model has an alignment layer."""
 
 
-class Reader(Protocol):
-    """A model that scores given sentence pairs. `PlainReader` is the reference implementation."""
+class PairScorer(Protocol):
+    """A model that scores given sentence pairs. `PlainPairScorer` is the reference implementation."""
 
-    def __call__(self, batch: Batch, links: bool = False) -> Given:
+    def __call__(self, batch: Batch, links: bool = False) -> PairScores:
         """Score the pairs of a minibatch; with `links`, also compute the link probabilities of their words."""
         ...
 
 
-class OnnxReader:
-    """The scoring of pairs by the graphs of a model, in float32. See `Reader`."""
+class OnnxPairScorer:
+    """The scoring of pairs by the graphs of a model, in float32. See `PairScorer`."""
 
     def __init__(self, config: ModelConfig, weights: Weights, layer: Weights | None = None) -> None:
         """Load the graphs of a model; `layer` holds the weights of its alignment layer, if it has one."""
         self._config, self._backend = config, OnnxBackend(config, weights)
         self._layer = None if layer is None else Runnable(alignment_layer(config, weights, layer))
 
-    def __call__(self, batch: Batch, links: bool = False) -> Given:
-        """See `Reader`."""
+    def __call__(self, batch: Batch, links: bool = False) -> PairScores:
+        """See `PairScorer`."""
         B, (T, S) = len(batch.source_BS), (batch.target_BT.shape[1], batch.source_BS.shape[1])
         # Matrix products sum in another order for a single row, so there are at least two rows. Sources are padded to a
         # multiple of 8 positions, because some products sum over so many positions at a time.
@@ -62,13 +62,13 @@ class OnnxReader:
         source = self._backend.encode(x_BS, lengths_B)
         source["lengths"] = lengths_B
         forced = self._forced(source, y_BT, batch.target_lengths_B[rows], states=layer is not None)
-        given = Given(forced["log_p"][:B], forced["alpha"][:B, :, :S] if "alpha" in forced else None)
+        scores = PairScores(forced["log_p"][:B], forced["alpha"][:B, :, :S] if "alpha" in forced else None)
         if layer is not None:
             # The alignment layer reads the annotations, the states, the attention and the words of both sentences.
             forced |= {"words": x_BS, "target_words": y_BT, "target_lengths": batch.target_lengths_B[rows]}
             found = layer({**source, **forced}, ["probabilities"])
-            given.links_BTS = found["probabilities"][:B, :T, :S]
-        return given
+            scores.links_BTS = found["probabilities"][:B, :T, :S]
+        return scores
 
     def _forced(self, source: Arrays, y_BT: Integers, lengths_B: Integers, states: bool) -> Arrays:
         """Return `log_p` (B, T) and `alpha` (B, T, S) of these words, and with `states` also s_0 … s_T (B, T + 1, N)."""

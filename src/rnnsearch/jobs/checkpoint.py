@@ -18,7 +18,7 @@ from rnnsearch.atomic import acquire_lock, atomic_write
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.untrusted import MEGABYTE, read_json
 
-Plain: TypeAlias = Any
+Json: TypeAlias = Any
 """A JSON value."""
 
 _MOST_RESULT = 1024 * MEGABYTE
@@ -27,7 +27,7 @@ _PATIENCE = 5.0
 """The processes of a killed run end within this time, in seconds."""
 
 
-class Kept:
+class JobCheckpoint:
     """The results of finished shards, in a folder beside an output until it is written.
 
     A result is stored under a digest of its shard. It is used only by the same run: by the same version of the program, with
@@ -36,7 +36,7 @@ class Kept:
     removed at its end if no error occurred.
     """
 
-    def __init__(self, output: Path, run: Mapping[str, Plain]) -> None:
+    def __init__(self, output: Path, run: Mapping[str, Json]) -> None:
         """`output` is a file or a folder; the kept results are in the folder beside it that is called `output.parts`."""
         named = output if output.name.strip(".") else output.resolve()  # `.` has its name in the folder above
         if not named.name:
@@ -46,7 +46,7 @@ class Kept:
         self._run = {"program": program_digest(), **run}
         self._writing = threading.Lock()
 
-    def __enter__(self) -> Kept:
+    def __enter__(self) -> JobCheckpoint:
         """Raises RnnsearchError if another run uses this folder, or if the folder cannot be written."""
         new = not self.folder.exists()
         self._made = [place for place in (self.folder, *self.folder.parents) if not place.exists()]
@@ -104,19 +104,19 @@ class Kept:
         for part in self.folder.glob("*.part"):
             part.unlink()
 
-    def get(self, shard: Plain) -> Plain | None:
+    def get(self, shard: Json) -> Json | None:
         """Return the kept result of this shard; None if there is none."""
         try:
             return read_json(self._part(shard), _MOST_RESULT)
         except (OSError, ValueError, RnnsearchError):  # there is none, or the disk has damaged it
             return None
 
-    def put(self, shard: Plain, result: bytes) -> None:
+    def put(self, shard: Json, result: bytes) -> None:
         """Store the result of this shard, as JSON."""
         with self._writing:
             self._write(self._part(shard), result)
 
-    def _part(self, shard: Plain) -> Path:
+    def _part(self, shard: Json) -> Path:
         return self.folder / f"{blake2b(json.dumps(shard).encode(), digest_size=16).hexdigest()}.part"
 
     def _write(self, path: Path, content: bytes) -> None:
