@@ -200,13 +200,7 @@ def make_trained(folder: Path, cell: str, alignment: str, order: str) -> None:
     """The folder of a model that has learned something of the toy language, in a few seconds."""
     config = toy_config(
         model={"cell": cell, "alignment": alignment, "decoder_order": order, "hidden_size": 32, "embedding_size": 16},
-        training={
-            "max_updates": 150,
-            "validate_every": 10_000,
-            "checkpoint_every": 10_000,
-            "batch_size": 64,
-            "learning_rate": 0.03,
-        },
+        training={"max_updates": 300, "validate_every": 10_000, "checkpoint_every": 10_000, "batch_size": 32},
         search={"maximum_length_ratio": 2.0},
     )
     with tempfile.TemporaryDirectory() as place:

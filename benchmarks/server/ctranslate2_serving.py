@@ -1,7 +1,7 @@
 """Speed and memory beside CTranslate2 and its Transformers: a list of sentences, and 32 clients that ask one by one.
 
     pip install ctranslate2
-    python benchmarks/server/ctranslate2_serving.py [--sentences 256] [--turns 3] [--threads 2] [--beam 5]
+    python benchmarks/server/ctranslate2_serving.py [--sentences 256] [--turns 3] [--threads 2] [--beam 5] [--only NAME]
 
 All weights are random, so the speed is measured, and nothing else. Every sentence has as many words, and every translation
 one more: CTranslate2 can fix only one length for all sentences of a batch. So neither loses anything to padding, and neither
@@ -144,6 +144,7 @@ def main() -> None:
     parser = Parser(__doc__)
     parser.add_argument("--sentences", type=int, default=sized(256, 8))
     parser.add_argument("--beam", type=int, default=5)
+    parser.add_argument("--only", action="append", help="contestants, as the record names them, if not all; may be repeated")
     parser.add_argument("--turns", type=int, default=sized(3, 1))
     parser.add_speed()
     arguments = parser.parse_args()
@@ -155,7 +156,8 @@ def main() -> None:
     threads, background = arguments.threads, arguments.background
     turns: dict[str, list[dict[str, dict[str, Any]]]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        chosen = entrants(Path(folder), threads, arguments.beam)
+        every = entrants(Path(folder), threads, arguments.beam)
+        chosen = {name: every[name] for name in arguments.only or every}
         for _ in range(arguments.turns):
             for name, entrant in chosen.items():
                 turn = {

@@ -1,11 +1,12 @@
 """The server beside `translate`: the same sentences, threads and search, asked for by many clients one by one.
 
-    python benchmarks/server/serving.py --model MODEL --source TEXT.en [--sentences 2000] [--clients 32]
+    python benchmarks/server/serving.py --model MODEL --source TEXT.en [--sentences 2000] [--clients 32] [--processes 1]
 
 First `Translator.translate` gets all sentences as one list, in a process of its own; then the clients, in another
 process, ask the server for them in random order, each for its next sentence when it has an answer. Every answer is
 compared with that of `translate`. At half load, sentences arrive at random times, half as many a second as the clients
-were answered. The warm-up is not counted. Both run in turn, three times, and the medians are reported.
+were answered. The warm-up is not counted. Both run in turn, three times, and the medians are reported. `--processes 1`
+compares one process that computes in all threads with the usual processes; it has a record of its own.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ def main() -> None:
     parser = Parser(__doc__, "model", "source")
     parser.add_argument("--sentences", type=int, default=sized(2000, 16))
     parser.add_argument("--clients", type=int, default=sized(32, 4))
+    parser.add_argument("--processes", type=int, help="the processes that search; else as many as the server likes")
     arguments = parser.parse_args()
+    options = [] if arguments.processes is None else ["--processes", arguments.processes]
 
     on = machine()
     lines = lines_of(arguments.source, arguments.sentences)
@@ -59,7 +62,7 @@ def main() -> None:
     turns, differences = [], 0
     for _ in range(TURNS):
         seconds, expected = offline(arguments.model, lines)
-        with Served(arguments.model) as server:
+        with Served(arguments.model, *options) as server:
             in_process(closed_loop, server.port, lines[:64], arguments.clients)
             served, latencies, found = in_process(closed_loop, server.port, lines, arguments.clients)
             half = in_process(open_loop, server.port, lines[: len(lines) // 2], len(lines) / served / 2)
@@ -75,7 +78,7 @@ def main() -> None:
         )
         print(turns[-1], flush=True)
     write_speed(
-        "server/serving",
+        "-".join(["server/serving", *map(str, options[1:])]),
         machine=on,
         sentences=len(lines),
         clients=arguments.clients,

@@ -20,7 +20,7 @@ from rnnsearch.model.source import Source
 @pytest.fixture(scope="module", autouse=True)
 def loaded() -> None:
     patch = pytest.MonkeyPatch()
-    patch.delenv(plugins.VARIABLE, raising=False)
+    patch.setenv(plugins.VARIABLE, "")  # so that it is put back afterwards
     plugins.load_files([Path(six_attentions.__file__).with_name("attention_variants.py")])
     patch.undo()
 

@@ -42,6 +42,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "characters/pronouncers": ("--dictionary {data}/cmudict.tsv --output {runs} --g2p-en {python}",),
     "exactness/command_bytes": ("--keep {data}/bytes.json --only presets",),
     "exactness/golden": ("",),
+    "exactness/reference": ("--data {data}",),
     "exactness/same_weights": ("--output {runs}",),
     "gpu": ("--smoke",),
     "peers/install": (),

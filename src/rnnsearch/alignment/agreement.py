@@ -48,7 +48,7 @@ Quality: TypeAlias = Literal["best", "fast"]
 QUALITIES: tuple[Quality, ...] = get_args(Quality)
 _STEPS: dict[Quality, dict[str, tuple[int, int]]] = {
     "best": {"agreeing": (4, 6), "independent": (4, 4)},
-    "fast": {"agreeing": (2, 4), "independent": (2, 2)},
+    "fast": {"agreeing": (2, 3), "independent": (2, 2)},
 }
 """The numbers of EM steps of IBM Model 1, and of those with jumps, which follow.
 

@@ -152,7 +152,7 @@ class Aligner:
         this aligner continues, and the result also has its words that do not occur in this text. Of `Priors`, only the
         counts of words of this text are used.
 
-        With the `quality` "fast", a training has 10 steps instead of 18; its links are somewhat worse.
+        With the `quality` "fast", a training has half as many steps; its links are somewhat worse.
 
         A `Corpus` keeps the text in a folder: a training that was killed continues after its last complete step, if it has
         the same corpus in the same folder, and the same quality; where an aligner goes on, the corpus is made with the words

@@ -7,6 +7,8 @@ UNIT = {
     "gates-exchanged": "z and 1 − z are exchanged",
     "candidate-relu": "relu stands for tanh in the candidate of the gated unit",
     "no-candidate-bias": "the candidate of the gated unit has no bias b",
+    "no-reset-gate": "the gated unit has no reset gate",
+    "recurrent-transposed": "U, U_z and U_r are transposed: s @ U stands for s @ U.T",
 }
 ENCODER = {
     "backward-not-reversed-back": "the backward states are not reversed back",
@@ -22,10 +24,13 @@ INITIAL_STATE = {
     "initial-state-mean": "s_0 is computed from the mean of the backward states",
     "initial-state-relu": "relu stands for tanh in s_0",
     "initial-state-linear": "s_0 has no tanh",
+    "initial-state-transposed": "W_s is transposed: h @ W_s stands for h @ W_s.T",
     "no-initial-bias": "s_0 has no bias b_s",
 }
 ENERGIES = {
     "energy-relu": "relu stands for tanh in the energies",
+    "energy-linear": "the energies have no tanh",
+    "energy-tanh-last": "the tanh is applied after the product with v_a, not before it",
     "energy-without-v_a": "the energies are sums over the hidden units, without v_a",
     "energy-bias": "the alignment model has a bias, b_a",
     "energy-dot-product": "the energies are dot products of W_a s_{i−1} and U_a h_j",
@@ -34,6 +39,8 @@ ENERGIES = {
 WEIGHTS = {
     "softmax-wrong-axis": "the softmax of the energies is taken over the sentences, not over the words of a sentence",
     "padding-not-masked": "the padding is not masked in the softmax of the energies",
+    "padding-energy-zero": "the energies of the padding are set to 0, not to −∞",
+    "mask-inverted": "the mask is inverted, so that only the padding is attended to",
     "mask-after-softmax": "the weights are masked after the softmax, so that they no longer sum to 1",
 }
 CONTEXT = {
@@ -51,7 +58,10 @@ DISTRIBUTION = {
     "no-softmax-bias": "the distribution has no bias b_w",
     "distribution-wrong-axis": "the softmax of the distribution is taken over the sentences, not over the vocabulary",
 }
-LOGARITHMS = {"distribution-in-logarithms": "logarithms of the probabilities are returned"}
+RETURNED = {
+    "distribution-in-logarithms": "logarithms of the probabilities are returned",
+    "distribution-scores": "the distribution has no softmax",
+}
 STEP = {
     "attends-with-new-state": "the state is updated first, and the attention reads s_i, not s_{i−1}",
     "updates-before-predicting": "the state is updated before predicting, as in Eq. 4 (the order look-update-generate)",
@@ -61,11 +71,13 @@ STEP = {
 }
 SENTENCE = {
     "first-word-embedded": "the word before the first is the embedding of word 0, not the zero vector",
+    "no-teacher-forcing": "the decoder reads the words that it finds most probable, not those of the target",
     "end-not-scored": "the end symbol is not scored",
     "target-padding-scored": "the padding of the target is scored, too",
 }
 LOSS = {
     "loss-sum": "the loss is summed over the sentences, not averaged",
+    "loss-sign": "the loss has no minus sign",
     "loss-mean-of-words": "the loss is averaged over the words, not over the sentences",
 }
 CLIPPING = {
@@ -74,7 +86,7 @@ CLIPPING = {
 }
 
 CATALOGUE: dict[str, str] = {
-    **UNIT, **ENCODER, **INITIAL_STATE, **ENERGIES, **WEIGHTS, **CONTEXT, **READOUT, **DISTRIBUTION, **LOGARITHMS,
+    **UNIT, **ENCODER, **INITIAL_STATE, **ENERGIES, **WEIGHTS, **CONTEXT, **READOUT, **DISTRIBUTION, **RETURNED,
     **STEP, **SENTENCE, **LOSS, **CLIPPING,
 }  # fmt: skip
 """A description of each deviation, as the rest of a sentence that begins with "if"."""
@@ -92,8 +104,8 @@ OF_EQUATION: dict[str, list[str]] = {
     "weights": [*WEIGHTS],
     "context": [*CONTEXT],
     "readout": [*READOUT],
-    "distribution": [*DISTRIBUTION, *LOGARITHMS],
-    "decoder_step": [name for name in (*UNIT, *_STEP_ONLY, *LOGARITHMS) if name != "no-maxout"],
+    "distribution": [*DISTRIBUTION, *RETURNED],
+    "decoder_step": [name for name in (*UNIT, *_STEP_ONLY, *RETURNED) if name != "no-maxout"],
     "log_probability": [name for name in _OF_SENTENCE if name != "no-maxout"],
     "loss": [name for name in (*_OF_SENTENCE, *LOSS) if name != "no-maxout"],
     "gradients": [*LOSS],
@@ -103,19 +115,27 @@ OF_EQUATION: dict[str, list[str]] = {
 
 
 _ALTERNATIVES = (
+    {"reset-after-product", "no-reset-gate"},
     {"backward-not-reversed-back", "backward-reversed-with-padding", "backward-reads-forward"},
     {"initial-state-zero", "initial-state-forward", "initial-state-last-backward", "initial-state-mean"},
     {"initial-state-zero", "initial-state-relu", "initial-state-linear"},
-    {"energy-relu", "energy-dot-product", "energy-scaled-dot-product"},
-    {"padding-not-masked", "mask-after-softmax"},
+    {"energy-relu", "energy-linear", "energy-tanh-last", "energy-dot-product", "energy-scaled-dot-product"},
+    {"padding-not-masked", "padding-energy-zero", "mask-inverted", "mask-after-softmax"},
     {"context-mean", "context-best"},
     {"no-maxout", "maxout-left-out", "maxout-halves", "mean-of-neighbours"},
     {"attends-with-new-state", "updates-before-predicting", "updates-with-previous-word"},
     {"end-not-scored", "target-padding-scored"},
-    {*LOSS},
+    {"distribution-scores", "distribution-wrong-axis", "distribution-in-logarithms"},
+    {"loss-sum", "loss-mean-of-words"},
     {*CLIPPING},
 )
 """Groups of deviations that exclude each other, because they change the same term of an equation."""
+
+
+READS_PADDING = frozenset(
+    {"padding-not-masked", "padding-energy-zero", "mask-inverted", "mask-after-softmax", "context-mean"}
+)
+"""The deviations with which a sentence depends on the annotations of the padding."""
 
 
 def together(one: str, other: str) -> bool:

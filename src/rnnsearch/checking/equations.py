@@ -56,6 +56,8 @@ class Equation:
     results: tuple[str, ...] = ("",)
     """The names of the results; if empty, the results have the names of the weights."""
     tolerance: float = 1e-9
+    builds_on: tuple[str, ...] = ()
+    """The equations that this one is put together from."""
 
 
 _X = ("p", "x", "mask", "y", "y_mask")
@@ -68,6 +70,7 @@ EQUATIONS = (
     Equation(
         "encoder", ("p", "x", "mask"), "h_j = [h→_j ; h←_j]", "A.2.1",
         "(B, Tx, 2n), the annotations; padding is not compared", ("sentence", "word", "unit"),
+        builds_on=("gated_unit",),
     ),
     Equation("initial_state", ("p", "h", "mask"), "s_0 = tanh(W_s h←_1 + b_s)", "A.2.2", "(B, n)", ("sentence", "unit")),
     Equation(
@@ -92,14 +95,20 @@ EQUATIONS = (
         "decoder_step", ("p", "s", "c_previous", "previous", "word", "h", "mask"),
         "attend with s_{i−1}; predict from s_{i−1}, y_{i−1}, c_i; then s_i = f(s_{i−1}, y_i, c_i)", "A.2.2",
         "two arrays: (B, Ky), probabilities of y_i; (B, n), the state s_i", ("sentence", "unit"), ("p(y_i)", "s_i"),
+        builds_on=("gated_unit", "energies", "weights", "context", "readout", "distribution"),
     ),
     Equation(
         "log_probability", _X, "log p(y | x) = Σ_i log p(y_i | y_1 … y_{i−1}, x)", "2",
         "(B,), with the end symbol, without padding", ("sentence",),
+        builds_on=("encoder", "initial_state", "decoder_step"),
     ),
-    Equation("loss", _X, "− Σ_b log p(y_b | x_b) / B", "2", "a number: sum over words, mean over sentences", ()),
+    Equation(
+        "loss", _X, "− Σ_b log p(y_b | x_b) / B", "2", "a number: sum over words, mean over sentences", (),
+        builds_on=("log_probability",),
+    ),
     Equation(
         "gradients", _X, "∂ loss / ∂ p", "", "gradients by the name of the weights", (), (),
+        builds_on=("loss",),
     ),
     Equation(
         "clip", ("g", "limit"), "g · min(1, limit / ‖g‖)", "B.2", "the clipped gradients, by name", (), (),

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rnnsearch.checking.deviations import OF_EQUATION, UNIT, together
+from rnnsearch.checking.deviations import OF_EQUATION, READS_PADDING, UNIT, described, together
 from rnnsearch.checking.equations import EQUATIONS, Case, Equation, Results, compute, draw_case, prepared
-from rnnsearch.checking.paper import Array
+from rnnsearch.checking.paper import KEEPS_STATE, Array
 from rnnsearch.checking.report import Finding, Report
 from rnnsearch.checking.run import Failure, call, run
 
 _TOLERANCES = {4: 1e-4, 2: 1e-1}
 """The tolerance for rounding in floating-point types smaller than float64, by their size in bytes."""
 
+_NOT_FINITE = {
+    "weights": ": are all words masked? The mask is true at words, and false at padding",
+    "log_probability": ": is it the logarithm of 0?",
+}
+"""What gives nan or an infinite number, by the equation."""
 
 Implementation = Path | str | Callable[..., Any] | Sequence[Callable[..., Any]]
 """An implementation to check: a Python file, a function, or several functions."""
@@ -50,10 +55,23 @@ class Examiner:
         self.case = case
         self._computed: dict[tuple[str, frozenset[str]], Results] = {}
         self._found: dict[str, frozenset[str]] = {}
+        self._unexplained: set[str] = set()
+        """The equations that do not agree, for no reason that was found."""
+        self._rounding = 1e-4
+        """Smaller differences come from rounding, in the types that the equations so far were computed in."""
 
     def examine(self, outcomes: Mapping[str, Results | Failure]) -> list[Finding]:
         """Return a finding for each equation, from the outcomes of the student's functions."""
-        return [self._finding(equation, outcomes.get(equation.name, Failure("", absent=True))) for equation in EQUATIONS]
+        findings = []
+        for equation in EQUATIONS:
+            finding = self._finding(equation, outcomes.get(equation.name, Failure("", absent=True)))
+            if finding.outcome in ("differs", "fails") and not finding.deviations:
+                self._unexplained.add(equation.name)
+                parts = [name for name in equation.builds_on if name in self._unexplained]
+                if parts and not finding.advice:
+                    finding = replace(finding, advice=f"it builds on {' and '.join(parts)}: mend that first")
+            findings.append(finding)
+        return findings
 
     def _finding(self, equation: Equation, outcome: Results | Failure) -> Finding:
         finding = Finding(equation.name, equation.formula, equation.place, "differs")
@@ -64,22 +82,44 @@ class Examiner:
         paper = self.paper(equation, frozenset())
         refusal, results = self._usable(equation, outcome, paper)
         if refusal:
-            return replace(finding, where=refusal, deviations=self.explain(equation, results) if results else [])
+            finding = replace(finding, where=refusal, deviations=self.explain(equation, results) if results else [])
+            return finding if finding.deviations else replace(finding, advice=_advice_on_refusal(equation, results, paper))
+        self._rounding = max([self._rounding, *(_TOLERANCES.get(_bytes(given), 0.0) for given in results.values())])
         if _agree(equation, results, paper):
             self._found[equation.name] = frozenset()
             return replace(finding, outcome="agrees")
         where, difference = _begins(equation, results, paper)
-        finding = replace(finding, where=where, difference=difference, deviations=self.explain(equation, results))
+        finding = replace(finding, where=where, difference=difference)
+        if difference < self._rounding:
+            return replace(finding, advice="the difference is that of rounding: compute in float64 throughout")
+        finding = replace(finding, deviations=self.explain(equation, results))
         if finding.deviations:
             self._found[equation.name] = finding.deviations[0]
             return finding
-        return replace(finding, advice=_advice(equation, results, paper, difference))
+        advice = _advice(equation, results, paper) or self._without_padding(equation, results)
+        return replace(finding, advice=advice)
+
+    def _without_padding(self, equation: Equation, results: Results) -> str:
+        """Return an explanation of the sentences that have no padding, if there is one."""
+        if equation.name not in ("encoder", "initial_state", "weights", "decoder_step"):
+            return ""
+        full = self.case["mask"].all(1)
+        there = {name: array[full] for name, array in results.items()}
+        for deviations in (frozenset[str](), *(frozenset({name}) for name in OF_EQUATION[equation.name])):
+            paper = self.paper(equation, deviations)
+            if _agree(equation, there, {name: array[full] for name, array in paper.items()}):
+                equal = "your output equals the paper's"
+                if deviations:
+                    equal = f"{equal} if {' and '.join(map(described, deviations))}"
+                return f"in the sentence without padding, {equal}: is the padding read, too?"
+        return ""
 
     def explain(self, equation: Equation, results: Results) -> list[frozenset[str]]:
         """Return the sets of deviations with which the paper's equation has these results.
 
         The sets that explain other equations are tried first, then single deviations, then pairs of them, then the first
-        sets with one more deviation. If several sets are returned, the results cannot tell them apart.
+        sets with one more deviation. If several sets are returned, the results cannot tell them apart. Where a part of the
+        equation has not been explained, there are no pairs: they take long, and the equation has probably the same mistake.
         """
         names = OF_EQUATION[equation.name]
         known = self._known(names)
@@ -88,11 +128,21 @@ class Examiner:
         singles = [frozenset({name}) for name in names]
         pairs = [frozenset(pair) for pair in combinations(names, 2) if together(*pair)]
         more = [each | single for each in known for single in singles]
-        for candidates in (*([each] for each in known), singles, pairs, more):
-            matches = [each for each in candidates if _agree(equation, results, self.paper(equation, each))]
+        several = [] if self._unexplained.intersection(equation.builds_on) else [pairs, more]
+        for candidates in (*([each] for each in known), singles, *several):
+            matches = [each for each in candidates if self._gives(equation, each, results)]
             if matches:
                 return matches
         return []
+
+    def _gives(self, equation: Equation, deviations: frozenset[str], results: Results) -> bool:
+        """Return whether the paper's equation with these deviations has these results, whatever is annotated at padding."""
+        if _agree(equation, results, self.paper(equation, deviations)):
+            return True
+        sentences = equation.name in ("log_probability", "loss", "gradients")
+        if not (sentences and deviations & READS_PADDING):
+            return False
+        return _agree(equation, results, self.paper(equation, deviations | {KEEPS_STATE}))
 
     def _known(self, names: list[str]) -> list[frozenset[str]]:
         """Return the deviations that explain other equations, once for all gated units and once for those of one side."""
@@ -131,19 +181,26 @@ class Examiner:
                 array = array.reshape(())
             of = f"{name} " if name else ""
             if array.shape != shape:
-                refusal = refusal or f"{of}has the shape {array.shape}; expected: {equation.returns}, here {shape}"
+                refusal = refusal or f"{of}has the shape {array.shape} instead of {shape}; expected: {equation.returns}"
                 if equation.name == "gradients":
                     return refusal, {}
+                array = _turned(array, shape)
             elif not np.isfinite(array).all():
                 place = [int(i) for i in np.argwhere(~np.isfinite(array))[0]]
-                return f"{of}has {array[tuple(place)]} at the indices {place}", {}
+                at = f" at the indices {place}" if place else ""
+                return f"{of}has {array[tuple(place)]}{at}{_NOT_FINITE.get(equation.name, '')}", {}
             results[name] = array
-        return refusal, results if refusal else prepared(equation, self.case, results)
+        fits = all(results[name].shape == expected.shape for name, expected in paper.items())
+        return refusal, prepared(equation, self.case, results) if fits or not refusal else results
+
+
+def _bytes(array: Array) -> int:
+    """Return the size of a floating-point number of the array, or 0 for other types."""
+    return array.dtype.itemsize if array.dtype.kind == "f" else 0
 
 
 def _tolerance(equation: Equation, given: Array, expected: Array) -> Array:
-    kind = given.dtype
-    allowed = max(equation.tolerance, _TOLERANCES.get(kind.itemsize, 0.0) if kind.kind == "f" else 0.0)
+    allowed = max(equation.tolerance, _TOLERANCES.get(_bytes(given), 0.0))
     return allowed * np.maximum(1, np.abs(expected))
 
 
@@ -171,10 +228,26 @@ def _begins(equation: Equation, results: Results, paper: Results) -> tuple[str, 
     raise AssertionError("results that agree have no beginning of a difference")
 
 
-def _advice(equation: Equation, results: Results, paper: Results, difference: float) -> str:
+def _turned(array: Array, shape: tuple[int, ...]) -> Array:
+    """Return the array with this shape, if only its axes are in another order or some have length 1; else, unchanged."""
+    squeezed = array.squeeze()
+    if squeezed.ndim == len(shape) and sorted(squeezed.shape) == sorted(shape):
+        return next(
+            turned for axes in permutations(range(len(shape))) if (turned := squeezed.transpose(axes)).shape == shape
+        )
+    return array
+
+
+def _advice_on_refusal(equation: Equation, results: Results, paper: Results) -> str:
+    """Return what to do about results that cannot be compared as they are."""
+    if results and all(results[name].shape == expected.shape for name, expected in paper.items()):
+        agrees = ", and the numbers agree" if _agree(equation, results, paper) else ""
+        return f"only the order of the axes is another one, or there are axes of length 1{agrees}"
+    return ""
+
+
+def _advice(equation: Equation, results: Results, paper: Results) -> str:
     """Return the possible causes of a difference that no deviation explains."""
-    if difference < 1e-4:
-        return "the difference is that of rounding: compute in float64 throughout"
     if equation.name == "gradients":
         silent = [name for name, expected in paper.items() if results[name] == 0 and expected != 0]
         if silent:

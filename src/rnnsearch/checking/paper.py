@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
+KEEPS_STATE = "padding-keeps-state"
+"""The encoder keeps its state at padding. This is no deviation, but it matters together with one that reads the padding."""
+
 
 class Paper:
     """The equations of the paper with given weights; each name in `deviations` changes the equation in which it stands.
@@ -40,9 +43,10 @@ class Paper:
             return total if c is None else total + c @ self.p[f"C{gate}_{suffix}"].T
 
         side = "decoder" if suffix == "dec" else "encoder"
-        U = self.p[f"U_{suffix}"]
-        z = _sigmoid(affine("z") + s @ self.p[f"Uz_{suffix}"].T)
-        r = _sigmoid(affine("r") + s @ self.p[f"Ur_{suffix}"].T)
+        turned = self.has("recurrent-transposed", side)
+        U, Uz, Ur = (self.p[f"{name}_{suffix}"].T if turned else self.p[f"{name}_{suffix}"] for name in ("U", "Uz", "Ur"))
+        z = _sigmoid(affine("z") + s @ Uz.T)
+        r = np.ones_like(z) if self.has("no-reset-gate", side) else _sigmoid(affine("r") + s @ Ur.T)
         recurrent = r * (s @ U.T) if self.has("reset-after-product", side) else (r * s) @ U.T
         total = affine("") + recurrent
         if not self.has("no-candidate-bias", side):
@@ -76,7 +80,8 @@ class Paper:
         for j in positions:
             new = self._unit(suffix, state, words[:, j])
             # The state is zero at padding, and so is the one from which the backward RNN begins.
-            state = new if self.has("encoder-reads-padding") else np.where(mask[:, j, None], new, 0)
+            at_padding = state if self.has(KEEPS_STATE) else np.zeros_like(state)
+            state = new if self.has("encoder-reads-padding") else np.where(mask[:, j, None], new, at_padding)
             states[j] = state
         return np.stack([states[j] for j in sorted(states)], 1)
 
@@ -97,7 +102,7 @@ class Paper:
 
     def state_of(self, summary: Array) -> Array:
         """Return tanh(W_s summary + b_s) (B, n)."""
-        total = summary @ self.p["W_s"].T
+        total = summary @ (self.p["W_s"] if self.has("initial-state-transposed") else self.p["W_s"].T)
         if not self.has("no-initial-bias"):
             total = total + self.p["b_s"]
         if self.has("initial-state-linear"):
@@ -120,8 +125,13 @@ class Paper:
             return (query * keys).sum(-1)
         if self.has("energy-scaled-dot-product"):
             return (query * keys).sum(-1) / np.sqrt(keys.shape[-1])
-        hidden = _relu(query + keys) if self.has("energy-relu") else np.tanh(query + keys)
-        return hidden.sum(-1) if self.has("energy-without-v_a") else hidden @ self.p["v_a"]
+        hidden = query + keys
+        if self.has("energy-relu"):
+            hidden = _relu(hidden)
+        elif not (self.has("energy-linear") or self.has("energy-tanh-last")):
+            hidden = np.tanh(hidden)
+        e: Array = hidden.sum(-1) if self.has("energy-without-v_a") else hidden @ self.p["v_a"]
+        return np.tanh(e) if self.has("energy-tanh-last") else e
 
     def weights(self, e: Array, mask: Array) -> Array:
         """Return α_ij = exp(e_ij) / Σ_k exp(e_ik) (B, Tx), over the words of the sentence (section 3.1)."""
@@ -130,7 +140,10 @@ class Paper:
             return _softmax(e, axis)
         if self.has("mask-after-softmax"):
             return _softmax(e, axis) * mask
-        return _softmax(np.where(mask, e, np.finfo(e.dtype).min), axis)
+        if self.has("padding-energy-zero"):
+            return _softmax(np.where(mask, e, 0), axis)
+        kept = ~mask if self.has("mask-inverted") else mask
+        return _softmax(np.where(kept, e, np.finfo(e.dtype).min), axis)
 
     def context(self, alpha: Array, h: Array) -> Array:
         """Return c_i = Σ_j α_ij h_j (B, 2n) (section 3.1)."""
@@ -167,6 +180,8 @@ class Paper:
         total = t @ self.p["W_o"].T
         if not self.has("no-softmax-bias"):
             total = total + self.p["b_w"]
+        if self.has("distribution-scores"):
+            return total
         p = _softmax(total, 0 if self.has("distribution-wrong-axis") else 1)
         return np.log(p) if self.has("distribution-in-logarithms") else p
 
@@ -204,8 +219,11 @@ class Paper:
         states, c = [self.initial_state(h, mask)], 0 * h[:, 0]
         distributions, alphas = [], []
         for i in range(y.shape[1]):
-            p, s, c, alpha = self.step(states[-1], c, previous, words[:, i], h, mask)
-            previous = words[:, i]
+            word = words[:, i]
+            if self.has("no-teacher-forcing"):
+                word = self.p["E_tgt"][self.step(states[-1], c, previous, word, h, mask)[0].real.argmax(1)]
+            p, s, c, alpha = self.step(states[-1], c, previous, word, h, mask)
+            previous = word
             states.append(s)
             distributions.append(p)
             alphas.append(alpha)
@@ -221,7 +239,7 @@ class Paper:
 
     def loss(self, x: Array, mask: Array, y: Array, y_mask: Array) -> Array:
         """Return −log p(y | x), summed over words and averaged over sentences."""
-        total = -self.log_probability(x, mask, y, y_mask).sum()
+        total = self.log_probability(x, mask, y, y_mask).sum() * (1 if self.has("loss-sign") else -1)
         if self.has("loss-sum"):
             return total
         return total / (y_mask.sum() if self.has("loss-mean-of-words") else len(y))

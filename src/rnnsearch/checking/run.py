@@ -58,7 +58,9 @@ def run(file: Path, case: Case, timeout: float) -> dict[str, Results | Failure]:
                     require(failure.package)
                 raise RnnsearchError(f"{file}: {': '.join([*failure.lines[-1:], failure.error])}; mend the file")
             if not (folder / "imported").exists():
-                raise RnnsearchError(f"{file}: {end} while the file was imported; let it only define functions")
+                raise RnnsearchError(
+                    f"{file}: {end} while the file was imported; let it only define functions, or raise --timeout"
+                )
             for name in list(waiting):
                 waiting.remove(name)
                 outcome = _outcome(folder, name)

@@ -6,8 +6,10 @@ results, or OUTPUTS/NAME.json with what went wrong. It writes OUTPUTS/imported w
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import inspect
+import io
 import json
 import os
 import sys
@@ -52,8 +54,27 @@ class Absent(Exception):
 def results_of(module: Any, name: str, arguments: list[str], inputs: str, torch: Any = None) -> dict[str, Any]:
     """Return the results of one function by their names: '' for a single one, numbers for several, or those of a dict.
 
-    Arguments are arrays, or tensors if the module `torch` is given.
+    Arguments are arrays, or tensors if the module `torch` is given. The function is called twice; what it prints the second
+    time is dropped. Raises ValueError if the second results are others.
     """
+    results = _results_of(module, name, arguments, inputs, torch)
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        again = _results_of(module, name, arguments, inputs, torch)
+    if results.keys() != again.keys() or not all(_near(results[key], again[key]) for key in results):
+        raise ValueError(
+            "two calls with the same arguments give different results: is there dropout (switch it off), "
+            "or a weight that is drawn at random instead of taken from p, or something kept from the call before?"
+        )
+    return results
+
+
+def _near(one: Any, other: Any) -> bool:
+    """Whether two arrays differ by no more than the rounding of another order of summation."""
+    return one.shape == other.shape and np.allclose(one, other, rtol=1e-2 if one.itemsize < 4 else 1e-5, equal_nan=True)
+
+
+def _results_of(module: Any, name: str, arguments: list[str], inputs: str, torch: Any) -> dict[str, Any]:
+    """Return the results of one call."""
     function: Any = getattr(module, name, None)
     derived = function is None and name == "gradients" and torch is not None and hasattr(module, "loss")
     if derived:
@@ -79,11 +100,14 @@ def results_of(module: Any, name: str, arguments: list[str], inputs: str, torch:
     result = function(*(given[argument] for argument in arguments))
     if derived:
         if getattr(result, "grad_fn", None) is None:
-            raise ValueError("the loss is not connected to the weights: it has no grad_fn")
+            raise ValueError("the loss is not connected to the weights: detach(), item() and no_grad() cut it off")
         result.sum().backward()
         result = {key: torch.zeros_like(w) if w.grad is None else w.grad for key, w in given["p"].items()}
     if isinstance(result, dict):
         return {str(key): _array(value) for key, value in result.items()}
+    if isinstance(result, list):
+        result = [_array(one) for one in result]
+        result = tuple(result) if len({one.shape for one in result}) > 1 else np.asarray(result)
     if isinstance(result, tuple):
         return {str(number): _array(value) for number, value in enumerate(result)}
     return {"": _array(result)}
@@ -94,7 +118,7 @@ def _array(value: Any) -> Any:
         raise ValueError("the result is None: is a `return` missing?")
     if hasattr(value, "detach"):
         value = value.detach().cpu().numpy()
-    array = np.asarray(value)
+    array = np.asarray([_array(one) for one in value] if isinstance(value, list) else value)
     if array.dtype.kind not in "fiub":
         raise ValueError(f"the result is no array of numbers, but {type(value).__name__} of type {array.dtype}")
     return array

@@ -54,7 +54,7 @@ def command(
     from rnnsearch.model_folder import check_single, save_alignment_layer
     from rnnsearch.training.alignment_layer import AlignmentLayerTraining
     from rnnsearch.translation import Translator, load
-    from rnnsearch.translation.translation import LINKED
+    from rnnsearch.translation.alignments import LINKED
 
     check_single(model)
     translator = load(model)  # with what it links words by so far, for the comparison

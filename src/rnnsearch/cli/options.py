@@ -183,7 +183,7 @@ Quality = Annotated[
     Literal["best", "fast"],
     typer.Option(
         "--quality",
-        help="For an aligner that learns now: `fast` has 10 steps of training instead of 18, and somewhat more errors.",
+        help="For an aligner that learns now: `fast` has half as many steps of training, and somewhat more errors.",
     ),
 ]
 Output = Annotated[

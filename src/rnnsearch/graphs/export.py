@@ -31,21 +31,66 @@ pip install onnxruntime sentencepiece
 python translate.py < tokenized.txt
 ```
 
-`translate.py` translates greedily: it extends the translation by the most probable word until that is the end symbol. Words
-are numbers, the lines of `source.vocab` and `target.vocab` counted from 0: 0 is the end symbol, 1 is an unknown word.
-{subwords}`config.json` has the settings.
+## From text to numbers, and back
 
-1. Give the encoder `words`, the numbers of the sentences' words with an end symbol, and `lengths`, which count it.
+Words are numbers, the lines of `source.vocab` and `target.vocab` counted from 0: 0 is the end symbol, 1 is an unknown word.
+{units}{subwords}`config.json` has the settings.
+
+## Search
+
+`translate.py` translates greedily: it extends the translation by the most probable word until that is the end symbol.
+
+1. Give the encoder `words`, the numbers of the sentences' words with an end symbol, and `lengths`, which count it. Shorter
+   sentences of a batch are filled up with any number.
 2. Give the step `keys`, `values` and `state` of the encoder, as far as it has such inputs, and `lengths`; `parents` 0, 1,
    2, …, the row of `state` that each hypothesis continues; `words` −1, as there is no word yet; and `count`, how many words
    are wanted.
-3. Choose among `best` and give the step `next_state` as `state`, the chosen words, and the rows of the hypotheses that they
-   extend as `parents`. Any hypothesis may be continued by several or by none.
+3. Choose among `best`, whose log-probabilities are `best_log_p`, and give the step `next_state` as `state`, the chosen
+   words, and the rows of the hypotheses that they extend as `parents`. Any hypothesis may be continued by several or by
+   none; hypothesis k of sentence b is row b · hypotheses + k of `next_state`.
 
 A tensor `alpha` is the attention: how much each position of the source was read for the next word. {location}
+
+The same in JavaScript, with `onnxruntime-web` or `onnxruntime-node`, from the numbers of a sentence to those of its
+translation:
+
+```js
+const integers = (numbers, ...shape) => new ort.Tensor("int64", BigInt64Array.from(numbers, BigInt), shape);
+
+async function translate(encoder, step, sentence, longest) {{
+  const words = [...sentence, 0], lengths = integers([words.length], 1);
+  const encoded = await encoder.run({{ words: integers(words, 1, words.length), lengths }});
+  const given = {{ ...encoded, lengths, parents: integers([0], 1, 1), count: integers([2], 1) }};
+  given.words = integers([-1], 1, 1);
+  given.alpha_before = new ort.Tensor("float32", new Float32Array(words.length), [1, words.length]);
+  const translation = [];
+  while (translation.length < longest) {{
+    const inputs = Object.fromEntries(step.inputNames.map(name => [name, given[name]]));
+    const {{ next_state, best, alpha }} = await step.run(inputs);
+    const word = [...best.data].map(Number).find(number => number !== 1);
+    if (word === 0) break;
+    translation.push(word);
+    given.state = next_state;
+    given.words = integers([word], 1, 1);
+    given.alpha_before = alpha?.reshape([1, words.length]);
+  }}
+  return translation;
+}}
+```
+
+# The graphs
 {tables}"""
+_UNITS = {
+    "words": "Spaces separate the words of a text, and its punctuation marks from the words, as in `Yes , I do .`\n",
+    "characters": "The units of a text are its characters as readers see them.\n",
+    "codepoints": "The units of a text are its Unicode code points.\n",
+    "symbols": "The units of a text are symbols, which spaces separate.\n",
+}
 _LOCATION = "\nThe step reads it again as `alpha_before`, which is zero at first."
-_SUBWORDS = "They are subwords, into which the sentencepiece models `source.subwords` and `target.subwords` cut words.\n"
+_SUBWORDS = """\
+The sentencepiece model `source.subwords` cuts such a text into subwords, which are the words of the vocabularies. A
+translation is joined without spaces, and each `▁` in it is a space.
+"""
 
 
 def export_graphs(folder: Path, output: Path, precision: Precision) -> None:
@@ -79,6 +124,7 @@ def export_graphs(folder: Path, output: Path, precision: Precision) -> None:
     script = files("rnnsearch.graphs").joinpath(SCRIPT).read_text(encoding="utf-8")
     write_text(output / SCRIPT, script)
     readme = _README.format(
+        units=_UNITS.get(config.data.source_units, ""),
         subwords=_SUBWORDS if config.data.subwords != "none" else "",
         location=_LOCATION if config.model.alignment == "location" else "",
         tables="".join(_table(name, graph) for name, graph in graphs.items()),

@@ -1,7 +1,7 @@
 """Translate lines of standard input greedily by the graphs in this script's folder: `python translate.py < tokenized.txt`.
 
-Spaces separate the words of a line. The script needs the packages onnxruntime and NumPy, and sentencepiece for models with
-subwords.
+Spaces separate the words of a line, which is in UTF-8. The script needs the packages onnxruntime and NumPy, and
+sentencepiece for models with subwords.
 """
 
 from __future__ import annotations
@@ -74,5 +74,7 @@ class Model:
 
 if __name__ == "__main__":
     model = Model()
-    for line in sys.stdin:
-        print(model.translate(line.strip()), flush=True)
+    for encoded in sys.stdin.buffer:
+        translation = model.translate(encoded.decode("utf-8", "replace").strip())
+        sys.stdout.buffer.write(f"{translation}\n".encode())
+        sys.stdout.flush()

@@ -13,7 +13,7 @@ from rnnsearch.report.figures import inline_svg
 from rnnsearch.report.heatmap import check_alignment, plot_alignment
 from rnnsearch.report.length_plot import plot_bleu_by_length
 from rnnsearch.report.results import Results
-from rnnsearch.translation.translation import Alignment
+from rnnsearch.translation.alignments import Alignment
 
 _PANELS = "abcdefgh"
 

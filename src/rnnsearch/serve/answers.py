@@ -6,7 +6,7 @@ import html
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 from unicodedata import normalize
 
 import regex
@@ -30,21 +30,11 @@ from rnnsearch.serve.protocol import (
     aligned,
 )
 from rnnsearch.translation import Translation
+from rnnsearch.translation.sentences import Readable
 
 T = TypeVar("T")
 
 _WORDS = regex.compile(r"[\p{L}\p{M}\p{N}]+|[?!]")
-
-
-class Readable(Protocol):
-    """A text that is divided into sentences: a passage, or a document with markup."""
-
-    @property
-    def sentences(self) -> list[str]:
-        """The sentences, without markup."""
-
-    def joined(self, translations: Sequence[Translation]) -> str:
-        """Return the text with its sentences replaced by these translations."""
 
 
 class Similar(NamedTuple):

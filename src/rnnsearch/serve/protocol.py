@@ -12,9 +12,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from rnnsearch.text.spans import spans
 from rnnsearch.translation import ScoredPair, Translation
+from rnnsearch.translation.alignments import rounded, rounded_row
 from rnnsearch.translation.confidence import confidence
 from rnnsearch.translation.glossary import MOST_CHARACTERS
-from rnnsearch.translation.translation import rounded, rounded_row
 
 MOST_TRANSLATIONS = 20
 """The largest `n_best` and `beam`; the largest number of alternatives is one less."""

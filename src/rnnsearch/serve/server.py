@@ -16,15 +16,15 @@ from starlette.requests import Request
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.memory import MOST_CHARACTERS, Memory
-from rnnsearch.serve.answers import NO_MEMORY, Readable, Remembered, Similar, answer, n_best_size
+from rnnsearch.serve.answers import NO_MEMORY, Remembered, Similar, answer, n_best_size
 from rnnsearch.serve.incoming import MOST_TRANSLATIONS_AT_ONCE, Limits, Reader, while_connected
 from rnnsearch.serve.languages import Detector, served_code, without_markup
 from rnnsearch.serve.protocol import Detected, LanguagePairRequest, TranslateRequest, TranslateResponse
 from rnnsearch.serve.search_processes import SearchProcesses
 from rnnsearch.translation import Translation
-from rnnsearch.translation.markup import Markup, Tagged, has_tags
+from rnnsearch.translation.markup import Markup, Tagged, has_tags, read_text
 from rnnsearch.translation.repair import LEAST_SCORE, may_be_repaired, repaired
-from rnnsearch.translation.sentences import Passage, as_passage
+from rnnsearch.translation.sentences import Passage, Readable, as_passage
 
 Read = Callable[[str, str, bool], Readable]
 """Reads a text as sentences: the text, the code of its language, and whether lines are split into sentences."""
@@ -115,7 +115,7 @@ class Server:
         self.check_length([*texts, params.prefix])
         if self._log_text:
             log.info("text %r", texts)
-        read = read or (Markup if params.format == "html" else as_passage)
+        read = read or (Markup if params.format == "html" else read_text)
         detected, passages = await asyncio.to_thread(self._read, params, texts, read)
         models = [self.models.get((source.language, params.target), 0) for source in detected]
         sentences = [

@@ -13,6 +13,12 @@ Cost = Callable[[str], float]
 
 _LONG = 4
 """A single word in capitals with fewer letters than this counts as an abbreviation, such as `USA`, and is not changed."""
+_LEAST = 4
+"""A headline has at least so many words."""
+_SHARE = 0.6
+"""The least share of the words of a headline that begin with capitals."""
+_MUCH = 0.7
+"""The largest ratio of the costs of two spellings of which one is much more usual."""
 
 
 def in_capitals(word: str) -> bool:
@@ -43,6 +49,27 @@ def without_capitals(words: Sequence[str], cost: Cost) -> tuple[list[str], list[
     if changed[first]:
         result[first] = result[first][0].upper() + result[first][1:]
     return result, [all_capitals] * len(words) if all_capitals else changed
+
+
+def without_title_case(words: Sequence[str], cost: Cost) -> list[str]:
+    """Return the words of a headline `In Which All Words Begin With Capitals` as a sentence has them.
+
+    A word keeps its capital unless it is much more usual in the vocabulary without it: names are rare in both spellings.
+    """
+    places = [place for place, word in enumerate(words) if any(map(str.isalpha, word))]
+    long = [words[place] for place in places if len(words[place]) >= _LONG]
+    capital = sum(words[place][0].isupper() for place in places)
+    if len(places) < _LEAST or capital < _SHARE * len(places) or words[-1] == ".":
+        return list(words)
+    if len(long) < _LEAST - 1 or not all(word[0].isupper() and word[1:].islower() for word in long):
+        return list(words)
+    result = list(words)
+    for place in places[1:]:
+        word = words[place]
+        small = word.lower()
+        if word.istitle() and cost(small) <= _MUCH * cost(word):
+            result[place] = small
+    return result
 
 
 def _has_small(word: str) -> bool:

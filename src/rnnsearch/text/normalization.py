@@ -76,6 +76,17 @@ def plain(text: str) -> str:
     return text if _is_plain(text) else "".join(form for _, form in parts(text))
 
 
+_SINGLE_QUOTES = regex.compile(
+    r"(?<![\w'’‘])(?|(‘)|(')(?!(?i:tis|twas|em|cause|til|bout|cos)\b))(?=\w[^'‘’\n]{2})"
+    r"((?:[^'‘’\"“”«»\n]|(?<=\p{L})['’](?=\p{L}))+)(?<=[^\s])['’](?!\w)"
+)
+
+
+def with_double_quotes(text: str) -> str:
+    """Return a text with double quotation marks in place of single ones around words, which a model has hardly seen."""
+    return _SINGLE_QUOTES.sub(r"“\2”", text) if "'" in text or "‘" in text else text
+
+
 def parts(text: str) -> list[Part]:
     """Split a text into pieces, mostly single letters, each with its plain form; white space is in pieces of its own."""
     if _is_plain(text):

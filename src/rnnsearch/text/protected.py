@@ -41,13 +41,28 @@ _DOMAINS = (
     r"com|org|net|edu|gov|mil|int|info|biz|io|ai|dev|app|eu|fr|be|ch|ca|uk|de|es|it|nl|pt|at|ie|us|au|nz|ru|jp|cn|in|br|"
     r"mx|se|no|dk|fi|pl|cz|gr|tr|example|test|localhost|invalid"
 )
+_FIRMS = "Inc|Corp|Corporation|Ltd|LLC|LLP|PLC|GmbH|AG|SARL|SAS|SA|NV|BV|SpA"
+_FRENCH_STREETS = (
+    r"(?:rue|avenue|boulevard|place|quai|allée|chemin|impasse|route|cours|square|passage)"
+    r"(?: (?:de|du|des|la|le|les|et|sur)(?= )| d['’](?=\p{Lu})| (?:de )?l['’](?=\p{Lu})|(?:[ -]|(?<=['’]))\p{Lu}\p{L}*)+"
+)
+_ENGLISH_STREETS = r"(?:\p{Lu}\p{L}+ ){1,3}(?:Street|St|Avenue|Ave|Road|Rd|Lane|Drive|Boulevard|Court|Way)"
 _END_OF_ADDRESS = r"(?<![.,;:!?…'’\"”»])"
 _PATTERNS = (
     r"(?<!\w)(?:``[^`\n]+``|`[^`\n]+`)(?!\w)",  # code; within a word, the mark is an apostrophe
     r"</?[A-Za-z][\w:.-]*(?:\s[^<>\n]*)?/?>",  # tags
     r"\{\s*\w+\s*,\s*(?:plural|select|selectordinal)\b[^{}\n]*+"  # messages of ICU
     r"(?:\{[^{}\n]*+(?:\{[^{}\n]*+\}[^{}\n]*+)*+\}[^{}\n]*+)++\}",
-    r"(?<!\w)[©®™](?!\w)",
+    r"(?<!\w)\w*[©®™](?!\w)",
+    r"(?<![\w*])\p{L}+\*{2,}\p{L}*(?!\w)",  # words with stars in place of letters
+    r"(?<![\w'’.,])[A-Za-z][₀-₉²³]?[ \u00a0]?(?:[<>=!]=?|[≤≥≠≈→⇒]|[-=]>)[ \u00a0]?-?"
+    r"(?:\p{N}[\p{N}.,]*(?<=\p{N})|\p{L}{1,3}[²³]?)(?!\w)",
+    r"(?<!\S)(?:[=≠≈≤≥±×÷<>→←↔⇒]|[<>=!]=|[-=]>|<-)(?!\S)",  # formulas, and their signs
+    rf"(?<!\w)(?!The\b|An?\b|L[ea]s?\b)(?:\p{{Lu}}[\w&-]{{0,30}} ){{1,3}}(?:{_FIRMS})(?!\w)",
+    r"(?:(?<!\w)(?:Flat|Apt\.?|Unit|Suite) \d+[A-Z]?, )?"  # addresses of houses
+    rf"(?<![\w.,])\d+[A-Z]?(?: (?:bis|ter))?,? (?:{_FRENCH_STREETS}|{_ENGLISH_STREETS})(?!\w)",
+    r"(?<!\w)(?!(?:Ma?c|D[eu]|L[ae]|V[ao]n|Fitz)\p{Lu})\p{Lu}\p{Ll}+(?:\p{Lu}\p{Ll}+)+(?!\w)",  # YouTube
+    r"(?<![^\s(\[\"'«“])\.(?:env|git\w*|bash\w*|zsh\w*|ssh|docker\w*|npm\w*|htaccess)(?:\.\w+)*(?!\w)",
     r"&(?:[A-Za-z][A-Za-z\d]{1,30}|#\d{1,7}|#x[\dA-Fa-f]{1,6});",  # entities of HTML
     r"<%[^<>\n]*%>",  # templates
     r"\{\{[^{}\n]*\}\}|[$%@]\{[^{}\n]*\}|#?\{[^{}\s]*\}",  # placeholders
@@ -78,7 +93,8 @@ _PATTERNS = (
 )
 _PATTERN = regex.compile("|".join(_PATTERNS))
 _TRIGGER = regex.compile(
-    r"[\d@#{}<>`%~\\/_^$€£¥¼½¾⅓⅔₀-₉]|\w[&=+]\w|&[#\w]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
+    rf"(?<!\w)(?:{_FIRMS})(?!\w)|\p{{Ll}}\p{{Lu}}|\*\*|(?<!\w)\.\p{{L}}|"
+    r"[\d@#{}<>=≠≈≤≥±×÷←↔→⇒`%~\\/_^$€£¥¼½¾⅓⅔₀-₉]|\w[&=+]\w|&[#\w]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
 )
 """A line without a match of this contains no span."""
 _CODE = regex.compile(r"(?<![\w/.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![\w/])")

@@ -64,7 +64,9 @@ class Quantity:
         notation = _NOTATIONS.get(language, _ENGLISH)
         if self.unit == "time":
             hours, _, minutes = self.number.partition(":")
-            return f"{hours}\N{NO-BREAK SPACE}h\N{NO-BREAK SPACE}{minutes}" if language == "fr" else self.number
+            if language != "fr":
+                return self.number
+            return f"{hours}\N{NO-BREAK SPACE}h" + (f"\N{NO-BREAK SPACE}{minutes}" if minutes != "00" else "")
         if self.currency and self.unit:
             return self._written_with_power(language)
         sign = "-" if self.number.startswith("-") else ""
@@ -127,12 +129,23 @@ def _pattern(notation: Notation, words_of: str) -> regex.Pattern[str]:
     # If `5 p.m.` ends a sentence, its last full stop belongs to the sentence and not to the time.
     of_time = rf"(?<=^(?:[\d:AaPpMm.]|{_GAP})+)"
     half = rf"{_GAP}?(?<half>[AaPp])(?:[Mm](?!\w)|\.[Mm](?!\w)(?:\.(?:(?![^\w?!,;:…]*$)|{of_time}))?)"
-    time = rf"{hour}(?::|{_GAP}?h{_GAP}?){minutes}" if spaces else rf"{hour}(?::{minutes}(?:{half})?|{half})"
+    time = (
+        rf"{hour}(?:(?::|{_GAP}?h{_GAP}?){minutes}|{_FULL_HOUR})" if spaces else rf"{hour}(?::{minutes}(?:{half})?|{half})"
+    )
     powers = {"en": _english_power(), "fr": _french_power()}.get(words_of, "(?!)")
     return regex.compile(
         rf"(?<![\w.,:/+{_CURRENCIES}-])(?:{time}|(?<sign>[-−－](?=\S))?(?<before>{currency}{_GAP}?)?{number}"
         rf"(?:{powers}|{_GAP}?(?<after>{currency})|{_GAP}?(?<unit>%|(?:{_UNITS})(?![\w/²³'’])))?)(?![\w:]|/(?!\p{{L}})|[.,-]\d|{_GAP}?%)"
     )
+
+
+_FULL_HOUR = (
+    rf"(?<=(?:^|[^\p{{L}}])(?i:à|a|vers|dès|avant|après|(?:lun|mar|mercre|jeu|vendre|same)di|dimanche|demain|soir){_GAP}\d\d?)"
+    rf"{_GAP}h(?!\w)(?!{_GAP}par)"
+    rf"|(?<=(?:^|[^\p{{L}}])de{_GAP}\d\d?){_GAP}h(?={_GAP}à{_GAP}\d\d?{_GAP}h(?!\w))"
+    rf"|(?<=^\d\d?){_GAP}h$"
+)
+"""The sign of a full hour in French, where the words before it show that it is a time of the day and not a duration."""
 
 
 def _english_power() -> str:

@@ -17,10 +17,11 @@ import numpy as np
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.search import Ranking, best_first
 from rnnsearch.search.terms import ASTRAY, DOUBLED
+from rnnsearch.translation.alignments import Alignment
 from rnnsearch.translation.glossary import Glossary
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.scoring import ScoredPair
-from rnnsearch.translation.translation import Alignment, Segment, Translation
+from rnnsearch.translation.translation import Segment, Translation
 from rnnsearch.translation.translator import Translator
 
 

@@ -19,8 +19,8 @@ from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.model_folder import System
 from rnnsearch.search import PairScorer
 from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL
+from rnnsearch.translation.alignments import links_above
 from rnnsearch.translation.scoring import scorer_of
-from rnnsearch.translation.translation import links_above
 from rnnsearch.untrusted import MEGABYTE, read_bytes
 
 LEXICON = "lexicon.tsv"

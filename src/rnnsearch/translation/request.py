@@ -13,10 +13,12 @@ from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.model_folder import System
 from rnnsearch.search import Hypothesis, Query, Term, Terms, best_first
 from rnnsearch.text import units_of
+from rnnsearch.text.normalization import with_double_quotes
 from rnnsearch.text.numbers import missing_numbers
 from rnnsearch.text.patterns import Patterns
 from rnnsearch.text.protected import (
     ALL_SYMBOLS,
+    SYMBOLS,
     Protected,
     find_protected,
     further_words,
@@ -27,21 +29,14 @@ from rnnsearch.text.protected import (
 from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.text.units import Units
 from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL
+from rnnsearch.translation.alignments import by_words, end_by_words
 from rnnsearch.translation.glossary import MOST_UNITS, MOST_UNITS_EACH, NO_TERMS, Glossary, Match
 from rnnsearch.translation.lexicon import Lexicon
 from rnnsearch.translation.mbr import rank_by_mbr
 from rnnsearch.translation.restoring import Seen, moved_terms, rows_of
+from rnnsearch.translation.segments import split_line
 from rnnsearch.translation.sentences import has_words
-from rnnsearch.translation.translation import (
-    Linker,
-    PlacedTerm,
-    Replacement,
-    Segment,
-    Translation,
-    by_words,
-    end_by_words,
-    split_line,
-)
+from rnnsearch.translation.translation import Linker, PlacedTerm, Replacement, Segment, Translation
 from rnnsearch.translation.unknown_words import replace_unknown
 
 
@@ -136,7 +131,7 @@ class Requests:
         ]
         if search.split_sentences and self.of_running_text:
             for place, (line, request) in enumerate(zip(lines, requests, strict=True)):
-                if not (has_words(line) or any(request.prefix) or any(request.matches)):
+                if not (_has_words(line, request) or any(request.prefix) or any(request.matches)):
                     requests[place] = replace(request, queries=[], copied=line)
         return requests
 
@@ -156,6 +151,7 @@ class Requests:
         if not self.protects:
             return self.source.tokenize(line), {}
         assert isinstance(self.source, Tokenizer)
+        line = with_double_quotes(line)
         spans = self.spans(line, patterns)
         return self.source.tokenize_around(line, spans), further_words(spans, self._languages[0])
 
@@ -378,6 +374,13 @@ class Requests:
             return self.target.detokenize(tokens)
         assert isinstance(self.target, Tokenizer)
         return self.target.detokenize(tokens, set[str]().union(*(one.kept for one in seen)))
+
+
+def _has_words(line: str, request: Request) -> bool:
+    """Return whether a line has anything to translate besides the spans that are kept verbatim."""
+    words = [word for seen in request.seen for word in seen.seen if word not in SYMBOLS["verbatim"]]
+    ordinary = any(word in ALL_SYMBOLS or any(map(str.isalpha, word)) for word in words)
+    return has_words(line) and (ordinary or not request.seen)
 
 
 def _read_from(alignment: NDArray[np.float32] | None, words: int, source_words: int) -> list[int]:

@@ -6,6 +6,7 @@ A model sees symbols instead of protected spans (`rnnsearch.text.protected`), an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -14,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rnnsearch.text.capitals import Cost, without_capitals
+from rnnsearch.text.capitals import Cost, without_capitals, without_title_case
 from rnnsearch.text.normalization import plain
 from rnnsearch.text.protected import ALL_SYMBOLS, as_symbols, span_of
 from rnnsearch.translation.translation import PlacedTerm
@@ -56,7 +57,7 @@ class Seen:
         """Return these source words in the form that a model with this vocabulary sees."""
         seen, places = as_symbols(words, language, further)
         ordinary = [word if seen[place] == word else "" for place, word in enumerate(words)]
-        usual, capitals = without_capitals(ordinary, cost)
+        usual, capitals = without_capitals([_figures(word) for word in without_title_case(ordinary, cost)], cost)
         shown = [one or symbol for one, symbol in zip(usual, seen, strict=True)]
         return cls(words, shown, places, capitals, language, further)
 
@@ -93,7 +94,9 @@ class Seen:
         for symbol, place in self.places.items():
             if symbol not in tokens:
                 written.insert(max(prefix, self._position(written, place)), Written(symbol, None, place))
-        written = self._with_ending(self._with_quotes(written, prefix))
+        written = self._with_ending(self._with_quotes(self._without_repetitions(written, prefix), prefix))
+        if language == "fr" and not prefix:
+            written = self._with_colon(written)
         words = [one._replace(word=self._word(one, language)) for one in written]
         return words if prefix else self._with_capital(words)
 
@@ -139,6 +142,38 @@ class Seen:
             return written
         return [*written[: earlier[0]], Written(opening, None, first), *written[earlier[0] :]]
 
+    def _without_repetitions(self, written: list[Written], prefix: int) -> list[Written]:
+        """Return the translation without words that are there twice in succession, if the source has no such words.
+
+        This concerns single words and groups of up to four, such as "on Saturday, on Saturday,".
+        """
+        if any(_repeats(self.words, place, size) for size in range(1, 5) for place in range(size, len(self.words))):
+            return written
+        place = max(prefix, 1)
+        while place < len(written):
+            words = [one.word for one in written]
+            size = next((size for size in range(4, 0, -1) if _repeats(words, place, size)), 0)
+            if size and place - size >= prefix:
+                written = written[:place] + written[place + size :]
+            else:
+                place += 1
+        return written
+
+    def _with_colon(self, written: list[Written]) -> list[Written]:
+        """Return a French translation with a colon, not a comma, before a quotation within the sentence."""
+        commas = [place for place in range(1, len(self.words) - 1) if self.words[place] == ","]
+        if not any(plain(self.words[place + 1]) == '"' for place in commas):
+            return written
+        return [
+            one._replace(word=":")
+            if one.word == ","
+            and 0 < place < len(written) - 2
+            and written[place + 1].word == "«"
+            and not any(earlier.word in ("«", "»") for earlier in written[:place])
+            else one
+            for place, one in enumerate(written)
+        ]
+
     def _with_capital(self, written: list[Written]) -> list[Written]:
         """Return the translation of a label of up to three words with a capital letter at its beginning, like the label."""
         if not written or not self.words or len(self.words) > 3 or self.words[0].isupper():
@@ -183,8 +218,43 @@ class Seen:
             span = span_of(self.words[self.places[written.word]], self.language, self.further)
             assert span is not None
             return span.written(language)
+        if language == "en":
+            written = written._replace(word=_ordinal(written.word))
         emphasised = written.source < len(self.capitals) and self.capitals[written.source]
         return written.word.upper() if emphasised or (self.capitals and all(self.capitals)) else written.word
+
+
+_ROMAN_ORDINAL = re.compile(r"([XVI]{2,})(e|è?me|ème)")
+_ROMAN_VALUES = {"I": 1, "V": 5, "X": 10}
+_ENGLISH_ORDINAL = re.compile(r"(\d+)(?:th|st|nd|rd)")
+
+
+def _figures(word: str) -> str:
+    """Return the Roman number of a century in French, such as « XXIe », in figures; any other word as it is."""
+    if not (match := _ROMAN_ORDINAL.fullmatch(word)):
+        return word
+    values = [_ROMAN_VALUES[letter] for letter in match[1]]
+    return f"{sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True))}e"
+
+
+def _ordinal(word: str) -> str:
+    """Return an English ordinal in figures with the right ending."""
+    if not (match := _ENGLISH_ORDINAL.fullmatch(word)):
+        return word
+    teens = match[1][-2:-1] == "1"
+    return match[1] + ("th" if teens else {"1": "st", "2": "nd", "3": "rd"}.get(match[1][-1], "th"))
+
+
+_MAY_REPEAT = frozenset(["nous", "vous", "had", "that", "very", "très", "is", "si", "no", "non", "ha", "so", "bye"])
+"""Words that may be there twice, as in « vous vous appelez » and "he had had"."""
+
+
+def _repeats(words: Sequence[str], place: int, size: int) -> bool:
+    """Return whether the group of words at a place is the same as the group before it."""
+    group = [word.casefold() for word in words[place : place + size]]
+    if not 0 < size <= place or not any(map(str.isalpha, "".join(group))) or _MAY_REPEAT.issuperset(group):
+        return False
+    return group == [word.casefold() for word in words[place - size : place]]
 
 
 def _opens(written: Written) -> bool:

@@ -16,20 +16,18 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_folder import System
 from rnnsearch.search import OnnxPairScorer, PairScorer, PairScores
 from rnnsearch.text.vocabulary import END_SYMBOL
-from rnnsearch.translation.notebook import as_html
-from rnnsearch.translation.translation import (
+from rnnsearch.translation.alignments import (
     Alignment,
-    Segment,
-    Translation,
     as_arrays,
     as_rows,
     by_words,
     end_by_words,
     links_above,
     links_by_words,
-    rounded_view,
     with_end,
 )
+from rnnsearch.translation.notebook import as_html
+from rnnsearch.translation.translation import Segment, Translation, rounded_view
 
 LONGEST = 5000
 """The largest number of words or subwords of a side. A pair is not cut, so its alignment has to fit in memory."""

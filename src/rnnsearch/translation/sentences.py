@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from typing import Protocol
 
 import regex
 import sentencex
 
 from rnnsearch.translation.translation import Translation, joined_line
+
+
+class Readable(Protocol):
+    """A text that is divided into sentences: a passage, or a document with markup."""
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences, without markup."""
+
+    def joined(self, translations: Sequence[Translation]) -> str:
+        """Return the text with its sentences replaced by these translations."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +57,12 @@ class Passage:
         """Return the translations of the text, composed of those of its sentences, the best first; see `ranked`."""
         if len(n_best_lists) == 1 and not (self.before or self.spaces[0]):
             return list(n_best_lists[0])
-        return [joined_line(self.joined(translations), translations) for translations in ranked(n_best_lists)]
+        return joined_lines(self, n_best_lists)
+
+
+def joined_lines(text: Readable, n_best_lists: Sequence[Sequence[Translation]]) -> list[Translation]:
+    """Return the translations of a text, composed of those of its sentences, the best first; see `ranked`."""
+    return [joined_line(text.joined(translations), translations) for translations in ranked(n_best_lists)]
 
 
 def ranked(n_best_lists: Sequence[Sequence[Translation]], most: int | None = None) -> list[list[Translation]]:
@@ -134,6 +151,7 @@ _NO_END = [
 _AROUND_NO_END = [(regex.compile(before), regex.compile(after)) for before, after in _NO_END]
 _MISSED = regex.compile(
     r"(?:…|(?<=[.!?…])[)\]]|\betc\.|(?<=[\p{L}\d-]{2})\.\p{Ll}{2,4}\.)\s+(?=[«“\"(\[]?\s?\p{Lu}(?!['’]m?\b))"
+    r"|(?<=[!?]{2})\s+(?=\p{L})|(?=\s)(?<=\w\s{1,3}\p{L}{1,30}[.!?…]?\s{0,3}(?:(?![©®™°№])[\p{So}\p{Sk}\ufe0f]){1,9})\s+(?=\p{Lu}\p{Ll}{0,30}\s\p{Ll})"
     rf"|(?<![\p{{L}}\p{{N}}.])(?:(?:\p{{Lu}}\.)+|No\.|[ap]\.m\.)\s+{_OPENER}"
 )
 """Further ends, outside quotation marks and brackets."""
@@ -146,7 +164,7 @@ _QUOTATION = regex.compile(r'(?|"([^"]+)"|“([^“”]+)”|«([^«»]+)»)')
 _PICTURES = r"(?:(?!\N{REPLACEMENT CHARACTER})[\p{So}\p{Sk}\N{ZERO WIDTH JOINER}\N{VARIATION SELECTOR-16}])++"
 _MARK = (
     rf"(?:{_PICTURES}|[-*+•◦▪‣·∙→⇒–—]|/{{2,3}}!?|/\*+|\[[ xX]\]|#{{1,6}}|>+|\(?(?:\d{{1,3}}|[a-z])\)"
-    r"|(?:\d{1,3}\.)+|[IVX]{2,5}\.)(?=\s)"
+    r"|(?:\d{1,3}\.)+|[IVX]{2,5}\.|[QAR]\d?[ \u00a0\u202f]?:)(?=\s)"
     r"|\[(?:\d+:)+\d+(?:[.,]\d+)?\]|\{\d+\}\{\d+\}|\{\\[^{}]*\}"
 )
 _LEAD = regex.compile(rf"\s*(?:(?:{_MARK})\s*)++")
@@ -161,6 +179,8 @@ _LONG_LIST, _SHORT_ITEM, _ITEMS = 9, 3, 4
 """A list of at least so many items, of at most so many words each, is translated in parts of so many items."""
 _ROW = regex.compile(r"\s*\|.*\|\s*")
 _EMPHASIS = regex.compile(r"\s*([*_~]{1,3})[^*_~\s](?:[^*_~]*[^*_~\s])?\1\s*")
+_STEP = regex.compile(r"(?=\s)(?<=\p{L}{2}[»”\".…]{0,3})(\s+(?:>|[-=]{1,2}>|[→⇒▸►])\s+)(?=[«“\"]?\p{L}{2})")
+"""An arrow between the steps of a path, such as `File > Save`."""
 _TRAIL = regex.compile(rf"(?<=\s){_PICTURES}\s*$")
 _OPEN, _CLOSE = "«“([", "»”)]"
 
@@ -176,6 +196,11 @@ def _sentences(line: str, language: str) -> Iterator[str]:
             if number:
                 yield marks
             yield from _sentences(part, language)
+        return
+    steps = _STEP.split(line)
+    if len(steps) > 1:
+        for number, part in enumerate(steps):
+            yield from [part] if number % 2 else _sentences(part, language)
         return
     ends = {end for end in _found(line, language) if _ends(line, end)} | {*_missed(line)}
     for start, end in pairwise(sorted({0, *ends, len(line)})):

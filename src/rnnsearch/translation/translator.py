@@ -21,14 +21,15 @@ from rnnsearch.search.vocabulary_selection import LexicalSelection
 from rnnsearch.text.patterns import Patterns
 from rnnsearch.text.tokenize import split_at_spaces
 from rnnsearch.text.vocabulary import END
+from rnnsearch.translation.alignments import Alignment
 from rnnsearch.translation.glossary import NO_TERMS, Glossary, TermsLike
 from rnnsearch.translation.lexicon import LEXICON, Lexicon
 from rnnsearch.translation.lines import arriving, as_lines, checked
-from rnnsearch.translation.markup import Markup
+from rnnsearch.translation.markup import MarkedText, Markup, has_marks
 from rnnsearch.translation.request import Request, Requests
 from rnnsearch.translation.scoring import ScoredPair, score_pairs, scorer_of
 from rnnsearch.translation.sentences import Passage, as_line, as_passage, has_words
-from rnnsearch.translation.translation import Alignment, Linker, Translation
+from rnnsearch.translation.translation import Linker, Translation
 
 
 class NextWord(NamedTuple):
@@ -187,9 +188,14 @@ class Translator:
         rest = iter(self.n_best_of_sentences(sentences, n, first_only, glossary, settings))
         return [passage.n_best(list(islice(rest, len(passage.sentences)))) for passage in passages]
 
-    def _as_sentences(self, line: str, prefix: str, patterns: Patterns) -> Passage:
-        """Return the sentences of a line, or the whole line if the prefix covers more than the first sentence."""
+    def _as_sentences(self, line: str, prefix: str, patterns: Patterns) -> Passage | MarkedText:
+        """Return the sentences of a line, or the whole line if the prefix covers more than the first sentence.
+
+        A line with a prefix keeps its marks.
+        """
         data = self.system.config.data
+        if has_marks(line) and not prefix:
+            return MarkedText(line, data.source_language)
         passage = as_line(line, data.source_language)
         if len(passage.sentences) > 1:
             passage = passage.uncut([(span.start, span.stop) for span in self._requests.spans(line, patterns)])

@@ -197,7 +197,7 @@ def test_any_number_of_threads_computes_the_same_bits(monkeypatch: pytest.Monkey
 def test_a_fast_training_takes_fewer_steps_and_links_words_too() -> None:
     text, told = some_text(60), []
     links = [line.links() for line in Aligner.learn(text, told.append, quality="fast").align(text)]
-    assert sum(told) == 60 * steps("fast") < 60 * steps()
+    assert sum(told) == 60 * steps("fast") <= 60 * steps() / 2
     assert sum(map(len, links)) > sum(len(source.split()) for source, _ in text) / 2
 
 

@@ -23,11 +23,16 @@ def relu(v):
 
 
 def unit(p, k, s, x, c=None):
+    if wrong("recurrent-transposed"):
+        p = {**p, **{f"{name}_{k}": p[f"{name}_{k}"].T for name in ("U", "Uz", "Ur")}}
+
     def into(g):
         return p[f"W{g}_{k}"].dot(x) + (p[f"C{g}_{k}"].dot(c) if c is not None else 0)
 
     z = sigma(into("z") + p[f"Uz_{k}"].dot(s))
     r = sigma(into("r") + p[f"Ur_{k}"].dot(s))
+    if wrong("no-reset-gate"):
+        r = 1
     a = into("") + (0 if wrong("no-candidate-bias") else p[f"b_{k}"])
     a = a + (r * p[f"U_{k}"].dot(s) if wrong("reset-after-product") else p[f"U_{k}"].dot(r * s))
     new = relu(a) if wrong("candidate-relu") else np.tanh(a)
@@ -74,7 +79,8 @@ def initial_state(p, h, mask):
             v = words[-1, n:]
         if wrong("initial-state-mean"):
             v = words[:, n:].mean(0)
-        v = p["W_s"] @ v + (0 if wrong("no-initial-bias") else p["b_s"])
+        v = v @ p["W_s"] if wrong("initial-state-transposed") else p["W_s"] @ v
+        v = v + (0 if wrong("no-initial-bias") else p["b_s"])
         states.append(v if wrong("initial-state-linear") else relu(v) if wrong("initial-state-relu") else np.tanh(v))
     return np.array(states)
 
@@ -91,8 +97,12 @@ def energies(p, s, h):
             elif wrong("energy-scaled-dot-product"):
                 e[b, j] = q @ k / len(q) ** 0.5
             else:
-                v = relu(q + k) if wrong("energy-relu") else np.tanh(q + k)
-                e[b, j] = v.sum() if wrong("energy-without-v_a") else p["v_a"] @ v
+                inner = relu if wrong("energy-relu") else np.tanh
+                if wrong("energy-linear") or wrong("energy-tanh-last"):
+                    inner = np.positive
+                e[b, j] = (np.ones(len(q)) if wrong("energy-without-v_a") else p["v_a"]) @ inner(q + k)
+                if wrong("energy-tanh-last"):
+                    e[b, j] = np.tanh(e[b, j])
     return e
 
 
@@ -102,6 +112,10 @@ def weights(e, mask):
         return softmax(e, axis)
     if wrong("mask-after-softmax"):
         return softmax(e, axis) * mask
+    if wrong("padding-energy-zero"):
+        return softmax(e * mask, axis)
+    if wrong("mask-inverted"):
+        return softmax(np.where(mask, -1e30, e), axis)
     return softmax(np.where(mask, e, -np.inf), axis)
 
 
@@ -130,6 +144,8 @@ def distribution(p, t):
     v = np.einsum("kl,bl->bk", p["W_o"], t)
     if not wrong("no-softmax-bias"):
         v = v + p["b_w"]
+    if wrong("distribution-scores"):
+        return v
     q = softmax(v, 0 if wrong("distribution-wrong-axis") else 1)
     return np.log(q) if wrong("distribution-in-logarithms") else q
 
@@ -164,6 +180,8 @@ def log_probability(p, x, mask, y, y_mask):
     total = np.zeros(len(x))
     for i in range(y.shape[1]):
         word = p["E_tgt"][y[:, i]]
+        if wrong("no-teacher-forcing"):
+            word = p["E_tgt"][step(p, s, c, previous, word, h, mask)[0].argmax(1)]
         q, s, c = step(p, s, c, previous, word, h, mask)
         log_q = np.log([row[k] for row, k in zip(q, y[:, i], strict=True)])
         counts = y_mask[:, i].astype(float)
@@ -177,7 +195,8 @@ def log_probability(p, x, mask, y, y_mask):
 
 
 def loss(p, x, mask, y, y_mask):
-    total = -log_probability(p, x, mask, y, y_mask).sum()
+    total = log_probability(p, x, mask, y, y_mask).sum()
+    total = total if wrong("loss-sign") else -total
     return total if wrong("loss-sum") else total / y_mask.sum() if wrong("loss-mean-of-words") else total / len(x)
 
 

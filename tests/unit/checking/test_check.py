@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 import rnnsearch
-from rnnsearch.checking import Report, template
+from rnnsearch.checking import Finding, Report, template
 from rnnsearch.checking.equations import ARGUMENTS, EQUATIONS, draw_case
 from rnnsearch.cli.commands import application
 from rnnsearch.extras import EXTRAS
@@ -110,7 +110,7 @@ def test_the_message_names_the_place_and_the_values(tmp_path: Path) -> None:
     ("body", "told"),
     [
         ("    return None", "the result is None: is a `return` missing?"),
-        ("    return alpha", "has the shape (3, 8); expected: (B, 2n), here (3, 12)"),
+        ("    return alpha", "has the shape (3, 8) instead of (3, 12); expected: (B, 2n)"),
         ("    return h.sum(1) * float('nan')", "has nan at the indices [0, 0]"),
         ("    return alpha, h", "returns 2 results; expected: (B, 2n)"),
         ("    return ['a']", "the result is no array of numbers"),
@@ -262,3 +262,94 @@ def test_functions_that_cannot_be_checked() -> None:
         rnnsearch.check(attention)
     with pytest.raises(ValueError, match="mine"):
         rnnsearch.check(context)
+
+
+def of(report: Report, name: str) -> Finding:
+    (finding,) = [finding for finding in report.findings if finding.equation == name]
+    return finding
+
+
+def test_an_equation_that_builds_on_another_is_told_so(tmp_path: Path) -> None:
+    """The energies are wrong in a way that no deviation describes, so the search in what uses them is left out."""
+    text = (HERE / "numpy_student.py").read_text(encoding="utf-8")
+    report = rnnsearch.check(written(tmp_path, text.replace('q, k = p["W_a"] @ s[b]', 'q, k = p["W_a"] @ -s[b]')))
+    assert of(report, "energies").explanation == ""
+    assert of(report, "decoder_step").explanation == "it builds on energies: mend that first"
+    assert of(report, "log_probability").explanation == "it builds on decoder_step: mend that first"
+    assert of(report, "loss").explanation == "it builds on log_probability: mend that first"
+
+
+def test_what_an_encoder_annotates_at_padding_hides_no_mistake(tmp_path: Path) -> None:
+    """Annotations of padding are arbitrary, and matter together with a mistake that reads them."""
+    text = student(tmp_path, "numpy", "mask-after-softmax").read_text(encoding="utf-8")
+    assert text.count("    return np.hstack([back, there]") == 1
+    text = text.replace("    return np.hstack([back", "    there[length:] = there[length - 1]\n    return np.hstack([back")
+    report = rnnsearch.check(written(tmp_path, text))
+    assert of(report, "encoder").outcome == "agrees"
+    assert of(report, "log_probability").deviations == [{"mask-after-softmax"}]
+    assert of(report, "loss").deviations == [{"mask-after-softmax"}]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (".sum(1).T", "only the order of the axes is another one, or there are axes of length 1, and the numbers agree"),
+        (".sum(1, keepdims=True)", "there are axes of length 1, and the numbers agree"),
+        (".sum(1)[::-1].T", "only the order of the axes is another one, or there are axes of length 1"),
+    ],
+)
+def test_axes_in_another_order_are_told(tmp_path: Path, body: str, told: str) -> None:
+    finding = of(rnnsearch.check(written(tmp_path, CONTEXT.replace(".sum(1)", body))), "context")
+    assert "instead of (3, 12); expected: (B, 2n)" in finding.where
+    assert finding.explanation.endswith(told)
+
+
+def test_a_mistake_at_padding_is_told(tmp_path: Path) -> None:
+    text = "import numpy as np\n\ndef initial_state(p, h, mask):\n    return np.tanh(h[:, -1, :6] @ p['W_s'].T + p['b_s'])\n"
+    assert of(rnnsearch.check(written(tmp_path, text)), "initial_state").explanation == (
+        "in the sentence without padding, your output equals the paper's if s_0 is computed from the last forward state, "
+        "h→_Tx: is the padding read, too?"
+    )
+
+
+def test_a_mask_that_leaves_nothing_is_told(tmp_path: Path) -> None:
+    text = (
+        "import numpy as np\n\ndef weights(e, mask):\n    e = np.exp(np.where(mask, -np.inf, e))\n"
+        "    return e / e.sum(1, keepdims=True)\n"
+    )
+    where = of(rnnsearch.check(written(tmp_path, text)), "weights").where
+    assert where == "has nan at the indices [1, 0]: are all words masked? The mask is true at words, and false at padding"
+
+
+def test_chance_is_told(tmp_path: Path) -> None:
+    text = "import numpy as np\n\n" + CONTEXT.replace(".sum(1)", ".sum(1) * (np.random.random(12) < 0.8)")
+    finding = of(rnnsearch.check(written(tmp_path, text)), "context")
+    assert finding.outcome == "fails"
+    assert "two calls with the same arguments give different results: is there dropout" in finding.where
+
+
+def test_a_function_is_called_twice_and_prints_once(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text = CONTEXT.replace("    return", "    print('here')\n    return")
+    assert rnnsearch.check(written(tmp_path, text)).agrees
+    assert capfd.readouterr().err.count("here") == 1
+
+
+def test_lists_are_taken_as_arrays_or_as_several_results(tmp_path: Path) -> None:
+    text = student(tmp_path, "numpy").read_text(encoding="utf-8")
+    for result in ("step(p, s, c_previous, previous, word, h, mask)[:2]", 'np.einsum("bj,bjk->bk", alpha, h)'):
+        assert text.count(f"    return {result}\n") == 1
+        text = text.replace(f"    return {result}\n", f"    return [*{result}]\n")
+    report = rnnsearch.check(written(tmp_path, text))
+    assert of(report, "decoder_step").outcome == "agrees"
+    assert of(report, "context").outcome == "agrees"
+    ragged = rnnsearch.check(written(tmp_path, "def context(alpha, h):\n    return [[1.0], [1.0, 2.0]]\n"))
+    assert of(ragged, "context").where == "returns 2 results; expected: (B, 2n)"
+
+
+def test_rounding_in_a_part_is_not_taken_for_a_mistake_of_the_whole(tmp_path: Path) -> None:
+    text = (HERE / "numpy_student.py").read_text(encoding="utf-8")
+    coarse = text.replace('return np.log(q) if wrong("distribution-in-logarithms") else q', "return q.astype(np.float16)")
+    assert coarse != text
+    report = rnnsearch.check(written(tmp_path, coarse))
+    assert of(report, "distribution").outcome == "agrees"
+    assert of(report, "log_probability").explanation == "the difference is that of rounding: compute in float64 throughout"

@@ -72,7 +72,16 @@ def test_each_mistake_is_named(student: Any, name: str) -> None:
         assert all(same(name, each, frozenset({deviation})) for each in found), (found, deviation)
 
 
-@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in (1, 2, 3))])
+PARTS = [
+    pytest.param(
+        module, part, id=f"{framework}-{part}", marks=[] if (framework, part) == ("numpy", 0) else [pytest.mark.slow]
+    )
+    for framework, module in (("numpy", numpy_student), ("torch", torch_student))
+    for part in range(4)
+]
+
+
+@pytest.mark.parametrize(("student", "part"), PARTS, indirect=["student"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_two_mistakes_are_named(student: Any, name: str, part: int) -> None:
     """Where one mistake gives the same as the two, the other has no effect, and the one is named.

@@ -56,7 +56,7 @@ def masked(e: Array, mask: Array) -> Array:
         pytest.param(of_the_state, unmasked, ([], [{"padding-not-masked"}]), id="PyTorch's tutorial"),
         pytest.param(additive, masked, None, id="Dive into Deep Learning"),
         pytest.param(with_bias, unmasked, ([{"energy-bias"}], [{"padding-not-masked"}]), id="pytorch-seq2seq, TensorFlow"),
-        pytest.param(linear, unmasked, ([], [{"padding-not-masked"}]), id="keon/seq2seq"),
+        pytest.param(linear, unmasked, ([{"energy-bias", "energy-linear"}], [{"padding-not-masked"}]), id="keon/seq2seq"),
     ],
 )
 def test_diagnoses(energies: Any, weights: Any, diagnoses: tuple[list[Any], list[Any]] | None) -> None:

@@ -11,16 +11,18 @@ def wrong(name):
 
 
 def cell(p, side, s, x, c=None):
+    Uz, Ur, U = (p[f"{name}_{side}"] for name in ("Uz", "Ur", "U"))
+    if wrong("recurrent-transposed"):
+        Uz, Ur, U = Uz.t(), Ur.t(), U.t()
     W = torch.cat([p[f"W{gate}_{side}"] for gate in ("z", "r", "")])
     v = linear(x, W)
     if c is not None:
         v = v + linear(c, torch.cat([p[f"C{gate}_{side}"] for gate in ("z", "r", "")]))
     vz, vr, v = v.chunk(3, -1)
-    z = torch.sigmoid(vz + linear(s, p[f"Uz_{side}"]))
-    r = torch.sigmoid(vr + linear(s, p[f"Ur_{side}"]))
+    z = torch.sigmoid(vz + linear(s, Uz))
+    r = torch.ones_like(z) if wrong("no-reset-gate") else torch.sigmoid(vr + linear(s, Ur))
     if not wrong("no-candidate-bias"):
         v = v + p[f"b_{side}"]
-    U = p[f"U_{side}"]
     v = v + (r * linear(s, U) if wrong("reset-after-product") else linear(r * s, U))
     new = torch.relu(v) if wrong("candidate-relu") else torch.tanh(v)
     return torch.lerp(new, s, z) if wrong("gates-exchanged") else torch.lerp(s, new, z)
@@ -70,7 +72,8 @@ def initial_state(p, h, mask):
         v = backward[rows, last]
     if wrong("initial-state-mean"):
         v = (backward * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
-    v = linear(v, p["W_s"], None if wrong("no-initial-bias") else p["b_s"])
+    W = p["W_s"].t() if wrong("initial-state-transposed") else p["W_s"]
+    v = linear(v, W, None if wrong("no-initial-bias") else p["b_s"])
     return v if wrong("initial-state-linear") else v.relu() if wrong("initial-state-relu") else v.tanh()
 
 
@@ -81,8 +84,12 @@ def energies(p, s, h):
         return torch.einsum("bxa,bja->bj", q, k)
     if wrong("energy-scaled-dot-product"):
         return torch.einsum("bxa,bja->bj", q, k) * q.shape[-1] ** -0.5
-    v = (q + k).relu() if wrong("energy-relu") else (q + k).tanh()
-    return v.sum(2) if wrong("energy-without-v_a") else v.matmul(p["v_a"])
+    if wrong("energy-linear") or wrong("energy-tanh-last"):
+        v = q + k
+    else:
+        v = (q + k).relu() if wrong("energy-relu") else (q + k).tanh()
+    e = v.sum(2) if wrong("energy-without-v_a") else v.matmul(p["v_a"])
+    return e.tanh() if wrong("energy-tanh-last") else e
 
 
 def weights(e, mask):
@@ -91,6 +98,10 @@ def weights(e, mask):
         return e.softmax(dim)
     if wrong("mask-after-softmax"):
         return e.softmax(dim) * mask
+    if wrong("padding-energy-zero"):
+        return e.masked_fill(~mask, 0).softmax(dim)
+    if wrong("mask-inverted"):
+        return e.masked_fill(mask, -1e30).softmax(dim)
     return e.masked_fill(~mask, -torch.inf).softmax(dim)
 
 
@@ -118,6 +129,8 @@ def readout(p, s, previous, c):
 
 def distribution(p, t):
     v = linear(t, p["W_o"], None if wrong("no-softmax-bias") else p["b_w"])
+    if wrong("distribution-scores"):
+        return v
     dim = 0 if wrong("distribution-wrong-axis") else 1
     return v.log_softmax(dim) if wrong("distribution-in-logarithms") else v.softmax(dim)
 
@@ -149,9 +162,12 @@ def log_probability(p, x, mask, y, y_mask):
     previous = p["E_tgt"][torch.zeros_like(y[:, 0])] if wrong("first-word-embedded") else torch.zeros_like(words[:, 0])
     scores = []
     for i in range(y.shape[1]):
-        q, s, c = step(p, s, c, previous, words[:, i], h, mask)
+        word = words[:, i]
+        if wrong("no-teacher-forcing"):
+            word = p["E_tgt"][step(p, s, c, previous, word, h, mask)[0].argmax(1)]
+        q, s, c = step(p, s, c, previous, word, h, mask)
         scores.append(q.gather(1, y[:, i, None]).log()[:, 0])
-        previous = words[:, i]
+        previous = word
     if wrong("end-not-scored"):
         y_mask = torch.cat([y_mask[:, 1:], torch.zeros_like(y_mask[:, :1])], 1)
     scores = torch.stack(scores, 1)
@@ -159,7 +175,7 @@ def log_probability(p, x, mask, y, y_mask):
 
 
 def loss(p, x, mask, y, y_mask):
-    nll = -log_probability(p, x, mask, y, y_mask)
+    nll = log_probability(p, x, mask, y, y_mask) * (1 if wrong("loss-sign") else -1)
     return nll.sum() if wrong("loss-sum") else nll.sum() / y_mask.sum() if wrong("loss-mean-of-words") else nll.mean()
 
 

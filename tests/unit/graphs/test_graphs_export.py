@@ -56,8 +56,10 @@ def test_the_script_translates_as_our_own_greedy_search(graphs: Path) -> None:
     )
     lines = [" ".join(translator.source_words(sentence)) for sentence in SENTENCES]
     arguments = [sys.executable, "-c", code, graphs / "translate.py"]
-    done = subprocess.run(arguments, input="\n".join(lines), capture_output=True, text=True, check=True)
-    assert [line.split() for line in done.stdout.splitlines()] == [translation.tokens for translation in found]
+    done = subprocess.run(arguments, input="\n".join([*lines, ""]).encode() + b"caf\xe9\n", capture_output=True, check=True)
+    *translated, odd = done.stdout.decode().splitlines()
+    assert [line.split() for line in translated] == [translation.tokens for translation in found]
+    assert odd  # a line that is not UTF-8
 
 
 def test_files_of_the_command(rnnsearch: Run, tmp_path: Path) -> None:
@@ -97,7 +99,7 @@ def test_the_graphs_run_under_node(graphs: Path, expected: list[list[int]], tmp_
             pytest.skip(f"NOT TESTED: that the graphs run in onnxruntime-web; npm cannot install it: {error}")
     place = installed / "node_modules" / "onnxruntime-web" / "dist" / "ort.node.min.mjs"
     source = rnnsearch.load("en-fr").system.vocabularies.source
-    words = [[*source.encode(sentence.split()), 0] for sentence in SENTENCES]
+    words = [source.encode(sentence.split()) for sentence in SENTENCES]
     arguments = [node, str(Path(__file__).parent / "translate.mjs"), str(place), str(graphs)]
     done = subprocess.run(arguments, input=json.dumps(words), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

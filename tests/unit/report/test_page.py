@@ -184,3 +184,20 @@ def test_no_text_changes_the_elements_of_the_page(tmp_path_factory: pytest.TempP
     # Line ends have a meaning in an introduction and in a command; nothing else does.
     found = hostile_page(folder, "x" + text.replace("\n", " ") + "x")
     assert [tag for tag, _ in found.elements] == [tag for tag, _ in plain.elements]
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of WCAG 2."""
+    parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    linear = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_text_has_the_contrast_that_wcag_demands(scheme: int) -> None:
+    css = (TEMPLATES / "base.css").read_text(encoding="utf-8")
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", re.findall(r":root \{(.*?)\}", css, re.DOTALL)[scheme]))
+    for text in ("ink", "quiet", "accent", "series-1", "series-2"):
+        for ground in ("paper", "card"):
+            darker, lighter = sorted(luminance(colours[name]) for name in (text, ground))
+            assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (text, ground)

@@ -15,8 +15,8 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.search import Search
 from rnnsearch.serve.continuous import ContinuousTranslator, SearchFailed
 from rnnsearch.translation import Translation, Translator
+from rnnsearch.translation.alignments import Alignment
 from rnnsearch.translation.bidirectional import BidirectionalTranslator
-from rnnsearch.translation.translation import Alignment
 from toy import toy_pairs
 
 LONG = 128

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnsearch.text.capitals import in_capitals, without_capitals
+from rnnsearch.text.capitals import in_capitals, without_capitals, without_title_case
 
 USUAL = [
     "the",
@@ -68,3 +68,18 @@ def test_any_words(words: list[str]) -> None:
 def test_a_sentence_without_capitals_is_itself() -> None:
     words = ["the", "system", "will", "restart"]
     assert without_capitals(words, cost) == (words, [False] * 4)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("The System Will Restart In Paris", "The system will restart in Paris"),
+        ("Tomek Said The System Will Restart", "Tomek said the system will restart"),
+        ("The Exit of the System Said Pavlov", "The exit of the system said Pavlov"),
+        ("Paris and Roma and Exit are the system", "Paris and Roma and Exit are the system"),
+        ("The System Will Restart .", "The System Will Restart ."),
+        ("The System", "The System"),
+    ],
+)
+def test_headlines(line: str, expected: str) -> None:
+    assert " ".join(without_title_case(line.split(), cost)) == expected

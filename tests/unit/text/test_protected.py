@@ -58,6 +58,14 @@ VERBATIM = [
     "3:1",
     "foo()",
     "my_name",
+    "YouTube",
+    "Windows™",
+    "f***",
+    ".env",
+    "A > B",
+    "a -> b",
+    "E = mc²",
+    "221B Baker Street",
     "iPhone",
     "--verbose",
     "`ls -l`",
@@ -95,13 +103,46 @@ def test_what_is_kept(text: str, language: str) -> None:
     "line",
     [
         "He said and/or, he/she; it's a 19th-century house, the 21st, 10ms, the 1990s... i.e. U.S. e.g. that.",
-        "C'est-à-dire, peut-être : la 21e, le 1er, à 10h, au XXe siècle, l'homme d'aujourd'hui; M. Dupont, n'est-ce pas ?",
+        "C'est-à-dire, peut-être : la 21e, le 1er, en 10h, au XXe siècle, l'homme d'aujourd'hui; M. Dupont, n'est-ce pas ?",
         "Stop! (Really?) “Yes” - “no” – «non»; Mr. McDonald's & O'Neil: 3 apples.",
     ],
 )
 def test_ordinary_text_is_not_protected(line: str) -> None:
     """Words with hyphens, apostrophes, ordinals, and marks are left to the model."""
     assert find_protected(line, "en") == find_protected(line, "fr") == []
+
+
+@pytest.mark.parametrize(
+    ("line", "spans"),
+    [
+        ("the total = 3 and → or ≥ that", ["=", "→", "≥"]),
+        ("If x > 5 then y < 3.", ["x > 5", "y < 3"]),
+        ("Copyright of the Blue Example Inc. in Rome", ["Blue Example Inc"]),
+        ("12, rue de la Paix, Paris", ["12, rue de la Paix"]),
+        ("3 bis avenue Victor-Hugo à Lyon", ["3 bis avenue Victor-Hugo"]),
+        ("au 4 rue d'Alésia.", ["4 rue d'Alésia"]),
+        ("Flat 3, 12 Church Road, Bristol", ["Flat 3, 12 Church Road"]),
+        ("I have 3 main questions about the Street.", []),
+    ],
+)
+def test_formulas_firms_and_streets(line: str, spans: list[str]) -> None:
+    assert [span.text for span in find_protected(line, "fr")] == spans
+
+
+@pytest.mark.parametrize(
+    ("line", "times"),
+    [
+        ("La réunion est à 15 h.", ["15:00"]),
+        ("de 9 h à 19 h", ["9:00", "19:00"]),
+        ("Il a dormi 8h.", []),
+        ("lundi 14 h ?", ["14:00"]),
+        ("Il a dormi 8 h.", []),
+        ("à 15 h par jour", []),
+        ("24 h sur 24", []),
+    ],
+)
+def test_full_hours_in_french(line: str, times: list[str]) -> None:
+    assert [found.quantity.number for found in find_quantities(line, "fr") if found.quantity.unit == "time"] == times
 
 
 @given(st.lists(st.tuples(WORDS, st.sampled_from(VERBATIM)), min_size=1, max_size=6))
@@ -199,13 +240,13 @@ def test_any_line_has_quantities_or_none(line: str, language: str) -> None:
     ("line", "time", "french"),
     [
         ("It is 5:30 p.m. now", "5:30 p.m.", "17 h 30"),
-        ("Come at 5 p.m. or later.", "5 p.m.", "17 h 00"),
-        ("Come at 5 p.m.", "5 p.m", "17 h 00"),
-        ("“Come at 5 P.M.”", "5 P.M", "17 h 00"),
-        ("Is it 5 p.m.?", "5 p.m.", "17 h 00"),
-        ("5 p.m.", "5 p.m.", "17 h 00"),
-        ("It was 10am.", "10am", "10 h 00"),
-        ("It was 12 am.", "12 am", "0 h 00"),
+        ("Come at 5 p.m. or later.", "5 p.m.", "17 h"),
+        ("Come at 5 p.m.", "5 p.m", "17 h"),
+        ("“Come at 5 P.M.”", "5 P.M", "17 h"),
+        ("Is it 5 p.m.?", "5 p.m.", "17 h"),
+        ("5 p.m.", "5 p.m.", "17 h"),
+        ("It was 10am.", "10am", "10 h"),
+        ("It was 12 am.", "12 am", "0 h"),
         ("It was 12:15 PM.", "12:15 PM", "12 h 15"),
         ("It was 17:30 pm.", "17:30 pm", "17 h 30"),
     ],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sacremoses import MosesTokenizer
 
 from rnnsearch.text import Tokenizer, Vocabulary
-from rnnsearch.text.normalization import Spelling, parts, plain
+from rnnsearch.text.normalization import Spelling, parts, plain, with_double_quotes
 from rnnsearch.text.spans import spans
 from rnnsearch.text.tokenize import is_invisible
 
@@ -140,3 +140,26 @@ def test_a_hundred_thousand_marks_take_seconds(line: str) -> None:
     start = time.process_time()
     Vocabulary(["a"], normalized="source").seen(ENGLISH.tokenize(line))
     assert time.process_time() - start < 60
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("'Hello,' he said.", "“Hello,” he said."),
+        ("‘I don’t know,’ she said.", "“I don’t know,” she said."),
+        ("the word ‘freedom’ is", "the word “freedom” is"),
+        ("the students' books and teachers' pens", "the students' books and teachers' pens"),
+        ("rock 'n' roll in the '90s and '80s", "rock 'n' roll in the '90s and '80s"),
+        ("'Tis the dogs' bowl", "'Tis the dogs' bowl"),
+        ("l'homme qu'il a vu", "l'homme qu'il a vu"),
+    ],
+)
+def test_single_quotation_marks(text: str, expected: str) -> None:
+    assert with_double_quotes(text) == expected
+
+
+@given(st.text("'‘’ab \"é.,"))
+def test_double_quotation_marks_take_the_places_of_single_ones(text: str) -> None:
+    changed = with_double_quotes(text)
+    assert len(changed) == len(text)
+    assert all(old == new or (old in "'‘’" and new in "“”") for old, new in zip(text, changed, strict=True))

@@ -26,8 +26,8 @@ from rnnsearch.model_files import ALIGNMENT_LAYER, WEIGHTS
 from rnnsearch.model_folder import export_model, load_system, save_alignment_layer
 from rnnsearch.training.alignment_layer import AlignmentLayerTraining, LinkedPair
 from rnnsearch.translation import Translator
+from rnnsearch.translation.alignments import links_by_words
 from rnnsearch.translation.lexicon import LinkCounter
-from rnnsearch.translation.translation import links_by_words
 from toy import ADJECTIVES, DETERMINERS, NOUNS, OTHERS, VERBS, toy_pairs
 
 subword_counts = st.lists(st.integers(1, 3), min_size=1, max_size=5)

@@ -58,6 +58,13 @@ def test_the_model_sees_symbols_and_usual_spellings() -> None:
         ('" yes " and " no "', "« oui » et « non »", [0, 1, 2, 3, 4, 5, 6], "« oui » et « non »"),
         ("she said yes", "elle dit « oui", [0, 1, 2, 2], "elle dit « oui"),
         ('she said " yes', "elle dit « oui", [0, 1, 2, 3], "elle dit « oui"),
+        ('she said , " see "', "elle dit , « voir »", [0, 1, 2, 3, 4, 5], "elle dit : « voir »"),
+        ('" see " , " no "', "« voir » , « non »", [0, 1, 2, 3, 4, 5, 6], "« voir » , « non »"),
+        # What is there twice in succession.
+        ("the house of Anna", "la maison maison d' Anna", [0, 1, 1, 2, 3], "la maison d' Anna"),
+        ("the house , Anna", "la maison , la maison , Anna", [0, 1, 2, 0, 1, 2, 3], "la maison , Anna"),
+        ("no no no", "non non non", [0, 1, 2], "non non non"),
+        ("you are here", "vous vous trouvez", [0, 0, 1], "vous vous trouvez"),
         # Capitals.
         ("Friend", "ami", [0], "Ami"),
         ("Best friend", "meilleur ami", [0, 1], "Meilleur ami"),
@@ -114,3 +121,19 @@ def test_rows_and_terms_move_with_the_words() -> None:
         [1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0],
     ]  # fmt: skip
     assert moved_terms([PlacedTerm(2, 3, 1, 2)], written) == [PlacedTerm(2, 3, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [("2th", "2nd"), ("21th", "21st"), ("13rd", "13th"), ("112nd", "112th"), ("3rd", "3rd"), ("2nd", "2nd"), ("th", "th")],
+)
+def test_english_ordinals(word: str, expected: str) -> None:
+    one = Seen.of(["le", "étage"], "fr", len)
+    assert one.restored(["the", word], [0, 1], "en")[1].word == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "figures"), [("XXIe", "21e"), ("XIVème", "14e"), ("IVe", "4e"), ("Xe", "Xe"), ("vie", "vie")]
+)
+def test_centuries_are_read_in_figures(word: str, figures: str) -> None:
+    assert Seen.of(["le", word, "siècle"], "fr", len).seen[1] == figures

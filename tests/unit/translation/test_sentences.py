@@ -75,6 +75,15 @@ def test_english(line: str) -> None:
         ("_The end_", ["_", "The end", "_"]),
         ("the _end_ of_it", ["the _end_ of_it"]),
         ("a | b", ["a | b"]),
+        ("Go to File > Save As...", ["Go to File", ">", "Save As..."]),
+        ("Settings → Privacy -> Cookies", ["Settings", "→", "Privacy", "->", "Cookies"]),
+        ("A > B", ["A > B"]),
+        ("It has x > 5 or y", ["It has x > 5 or y"]),
+        ("OMG!!! I can't believe it", ["OMG!!!", "I can't believe it"]),
+        ("who is it?? no idea", ["who is it??", "no idea"]),
+        ("So funny 😂 See you soon", ["So funny", "😂", "See you soon"]),
+        ("I ❤️ Paris in spring", ["I ❤️ Paris in spring"]),
+        ("Q: What is it?", ["Q:", "What is it?"]),
     ],
 )
 def test_marks_that_touch_a_sentence(line: str, sentences: list[str]) -> None:

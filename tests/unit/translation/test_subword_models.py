@@ -17,7 +17,7 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.text.subwords import BEGIN
 from rnnsearch.training.session import train
 from rnnsearch.translation import Translator
-from rnnsearch.translation.translation import split_line
+from rnnsearch.translation.segments import split_line
 from toy import toy_pairs, write_pairs
 
 pytestmark = pytest.mark.slow

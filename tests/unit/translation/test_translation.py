@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnsearch.translation.translation import by_words
+from rnnsearch.translation.alignments import by_words
 
 pieces = st.lists(st.integers(1, 4), max_size=5)
 

@@ -17,7 +17,8 @@ from rnnsearch.errors import RnnsearchError
 from rnnsearch.translation import FORMATS, ScoredPair, Translation, Translator, score_pairs
 from rnnsearch.translation import translator as translator_module
 from rnnsearch.translation.formats import pair_as_json
-from rnnsearch.translation.translation import Segment, split_line
+from rnnsearch.translation.segments import split_line
+from rnnsearch.translation.translation import Segment
 from toy import ALIGNMENTS, TARGET_WORDS, toy_pairs
 
 Trained = Callable[..., Translator]

@@ -6,11 +6,13 @@ text between two breaks. Its sentences are translated (`running_text`), and each
 translations of its own words (`stretch`).
 
 A parser finds the same elements, attributes and comments in the translation as in the document. The time is linear in the
-length of any input. XML, and text with the tags of translation tools, are converted to HTML and back (`tagged`).
+length of any input. XML, and text with the tags of translation tools, are converted to HTML and back (`tagged`), and so is
+plain text with marks of Markdown (`marked`).
 """
 
 from rnnsearch.translation.markup.document import Markup
+from rnnsearch.translation.markup.marked import MarkedText, has_marks, read_text
 from rnnsearch.translation.markup.running_text import Aligned
 from rnnsearch.translation.markup.tagged import Tagged, has_tags
 
-__all__ = ["Aligned", "Markup", "Tagged", "has_tags"]
+__all__ = ["Aligned", "MarkedText", "Markup", "Tagged", "has_marks", "has_tags", "read_text"]

@@ -1,0 +1,86 @@
+"""Plain text with marks of Markdown or pairs of tags, as people type them: `**bold**`, `_so_`, `[a link](url)`, `<b>x</b>`.
+
+The marks are not shown to the model. Each pair of them is put around the translations of its own words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import regex
+
+from rnnsearch.formats.markdown_inline import coded
+from rnnsearch.formats.parts import KEPT, Codes
+from rnnsearch.translation.markup.running_text import Aligned
+from rnnsearch.translation.markup.tagged import Tagged
+from rnnsearch.translation.sentences import Passage, as_passage, has_words, joined_lines
+from rnnsearch.translation.translation import Translation
+
+# At most 500 characters may stand between two marks, so that the time is linear in the length of the text.
+_MARKS = regex.compile(
+    r"(?<![\w*_~\\])(?P<mark>\*{1,3}|_|~~)(?=[^\s*_~])[^\n]{0,500}?[^\s*_~\\](?P=mark)(?![\w*_~])"
+    r"|!?\[[^\[\]\n]{1,500}\]\([^()\s]{1,500}\)"
+    r"|<(?P<tag>[A-Za-z][\w:-]{0,30})(?:\s[^<>\n]{0,500})?>[^\n]{0,500}?</(?P=tag)>"
+)
+
+_DUNDER = regex.compile(r"(?<!\w)__\w+__(?!\w)")
+"""A name of a program, which Markdown would set in bold."""
+
+
+class Marked:
+    """A line of plain text with marks or tags, and its sentences without them."""
+
+    def __init__(self, line: str, language: str, split: bool = True) -> None:
+        """`language` is the code of its language. With `split`, the line is cut into sentences."""
+        self._line = line
+        self._codes = Codes(line)
+        named = _DUNDER.sub(lambda name: self._codes.alone(name[0]), line)
+        self._tagged = Tagged(coded(named, self._codes, ()), language, split, xml=False, ignored=[KEPT])
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences, without marks."""
+        return self._tagged.sentences
+
+    def joined(self, translations: Sequence[Aligned]) -> str:
+        """Return the line with its sentences replaced by these translations."""
+        return self._codes.restored(self._tagged.joined(translations)) if self.sentences else self._line
+
+
+class MarkedText:
+    """A text with at least one marked line; its line ends stay where they are."""
+
+    def __init__(self, text: str, language: str, split: bool = True) -> None:
+        """`language` is the code of its language. With `split`, lines are cut into sentences."""
+        self._parts: list[str | Marked | Passage] = []
+        for line in text.splitlines(keepends=True):
+            inside = line.strip()
+            before, after = line.split(inside, 1) if inside else (line, "")
+            read = Marked(inside, language, split) if has_marks(inside) else as_passage(inside, language, split)
+            self._parts += [before, read, after]
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences of all lines, without marks."""
+        return [sentence for part in self._parts if not isinstance(part, str) for sentence in part.sentences]
+
+    def joined(self, translations: Sequence[Translation]) -> str:
+        """Return the text with its sentences replaced by these translations."""
+        rest = iter(translations)
+        return "".join(
+            part if isinstance(part, str) else part.joined([next(rest) for _ in part.sentences]) for part in self._parts
+        )
+
+    def n_best(self, n_best_lists: Sequence[Sequence[Translation]]) -> list[Translation]:
+        """Return the translations of the text, composed of those of its sentences, the best first; see `ranked`."""
+        return joined_lines(self, n_best_lists)
+
+
+def has_marks(line: str) -> bool:
+    """Return whether a line of plain text has words between marks or tags."""
+    return any(has_words(match[0]) for match in _MARKS.finditer(line))
+
+
+def read_text(text: str, language: str, split: bool = True) -> Passage | MarkedText:
+    """Return a plain text as sentences, without its marks if it has any."""
+    return MarkedText(text, language, split) if has_marks(text) else as_passage(text, language, split)

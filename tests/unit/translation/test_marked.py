@@ -1,0 +1,72 @@
+"""Plain text with marks of Markdown and pairs of tags, as people type it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rnnsearch
+from rnnsearch.translation import Translator
+from rnnsearch.translation.markup import MarkedText, has_marks, read_text
+
+WORDS = st.sampled_from(["the", "house", "window", "I", "love", "you", "red"])
+PAIRS = [("**", "**"), ("*", "*"), ("_", "_"), ("~~", "~~"), ("<b>", "</b>"), ("[", "](https://x.org/a)")]
+PLAIN = [
+    "2 * 3 * 4 = 24",
+    "a*b*c",
+    "f*** you, s***",
+    "Open my_file_name and __init__.",
+    "Free* shipping (*in France)",
+    "Hello <name>, <3 and :*",
+    "A > B",
+    "[1] and (2)",
+    "* one",
+    "_____",
+]
+
+
+@cache
+def translator() -> Translator:
+    return rnnsearch.load("en-fr")
+
+
+@pytest.mark.parametrize("line", PLAIN)
+def test_signs_that_are_no_marks(line: str) -> None:
+    assert not has_marks(line)
+
+
+def test_sentences_have_no_marks() -> None:
+    text = "# **Stop!** Do *not* go.\n\n- See [this page](https://x.org). <b>Now</b>\n"
+    read = read_text(text, "en")
+    assert isinstance(read, MarkedText)
+    assert [one for one in read.sentences if len(one) > 1] == ["Stop!", "Do not go.", "See this page.", "Now"]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("This is *very* important.", "C'est *très* important."),
+        ("<b>Hello</b>", "<b>Bonjour</b>"),
+        ("See [the documentation](https://x.org/a).", "Voir [la documentation](https://x.org/a)."),
+        ("- I love __init__ and the **red** house.", "- J'aime __init__ et la maison **rouge**."),
+    ],
+)
+def test_marks_are_around_their_words(line: str, expected: str) -> None:
+    assert translator().translate(line).text.replace("\N{NO-BREAK SPACE}", " ") == expected
+
+
+@given(st.lists(st.tuples(WORDS, st.sampled_from([None, *PAIRS])), min_size=1, max_size=8))
+def test_each_mark_is_kept(words: list[tuple[str, tuple[str, str] | None]]) -> None:
+    """Untranslated sentences give the line; in a translation, every mark is there as often as in the line."""
+    line = " ".join(word if pair is None else f"{pair[0]}{word}{pair[1]}" for word, pair in words)
+    read = read_text(line, "en")
+    copies = translator().translate([*read.sentences], beam=1)
+    text = translator().translate(line, beam=1).text
+    assert read.joined(copies) == text
+    opened = Counter(mark for _, pair in words if pair for mark in pair)
+    for mark in ("<b>", "</b>", "](https://x.org/a)", "~~"):
+        assert text.count(mark) == opened[mark], text
