@@ -85,10 +85,12 @@ def test_restored(line: str, tokens: str, read_from: list[int], expected: str) -
     st.data(),
 )
 def test_words_stay_whatever_the_quotation_marks_are(source: list[str], target: list[str], data: st.DataObject) -> None:
-    """Nothing but quotation marks, at most one, and the final mark is added, and no word goes."""
+    """Nothing but quotation marks, at most one, and the final mark is added, and no word goes but one said again."""
     read_from = data.draw(st.lists(st.integers(0, len(source)), min_size=len(target), max_size=len(target)))
     words = [one.word for one in Seen.of(source, "en", lambda word: 0.0).restored(target, read_from, "fr")]
-    assert [word for word in words if word.isalpha()] == [word for word in target if word.isalpha()]
+    left, given_words = ([word for word in some if word.isalpha()] for some in (words, target))
+    assert set(left) == set(given_words)
+    assert len(left) == len(given_words) or any(given_words.count(word) > 1 for word in given_words)
     marks = [word for word in words if word in '«»“”"']
     assert len(marks) - sum(word in '«»“”"' for word in target) in (0, 1)
 
