@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
@@ -132,8 +131,8 @@ def test_documents_of_deepl(served: Served, expected: dict[str, str], tmp_path: 
     assert (status.done, status.billed_characters) == (True, len(LINES[0]))
     # The lines of a subtitle are broken again.
     assert translated.read_text(encoding="utf-8").split() == cue.format(expected[LINES[0]]).split()
-    with pytest.raises(deepl.DocumentTranslationException, match=r"'a\.pdf': give a file whose name ends in"):
-        client.translate_document(io.BytesIO(b"%PDF-1.5"), io.BytesIO(), target_lang="FR", filename="a.pdf")
+    with pytest.raises(deepl.DeepLException, match=r"'a\.pdf': give a file whose name ends in"):
+        client.translate_document_upload(b"%PDF-1.5", target_lang="FR", filename="a.pdf")
 
 
 def test_deep_translator(served: Served, expected: dict[str, str]) -> None:

@@ -47,7 +47,7 @@ def test_of_a_pipe_the_end_is_not_known(clock: Clock, tmp_path: Path, capsys: py
 
 
 def test_short_work_and_unwanted_bars_say_nothing(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
-    with bar("translating", total=10) as advance, bar("translating", total=10, wanted=False) as unwanted:
+    with bar("translating", total=10) as advance, bar("translating", total=10, shown=False) as unwanted:
         clock.now += 59
         advance(10)
         clock.now += 59
