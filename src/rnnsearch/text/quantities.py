@@ -36,7 +36,14 @@ _NOTATIONS = {
     **dict.fromkeys(("fr", "ru", "uk", "pl", "cs", "sk", "sv", "fi", "nb", "no", "hu", "bg", "lt", "lv", "et"), _SPACES),
 }
 
-_CURRENCIES = "$€£¥"
+_SIGNS = "$€£¥₹₽₩₺₪₫₴₦฿"
+_DOLLARS = {"US$": "US", "CA$": "CA", "C$": "CA", "AU$": "AU", "A$": "AU", "NZ$": "NZ", "HK$": "HK", "S$": "SG"}
+"""Dollars as English writes them before a number, and what French writes after the sign: `US$5` is `5 $ US`."""
+_CODES = (
+    "USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|HKD|SGD|BRL|MXN|ZAR|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|RUB|UAH|KRW|ILS|THB|IDR"
+    "|MYR|VND|AED|SAR|QAR|EGP|NGN|KES|GHS|XOF|XAF|TND|DZD"
+)
+"""Codes of currencies (ISO 4217) that are no words; they stay as they are, and stand after the number."""
 _UNITS = (
     r"kg|g|mg|µg|km/h|km²|km|cm|mm|m²|m³|m|mph|ml|mL|cl|dl|mg/l|l|L|ha|°C|°F|°|kWh|kW|MW|W|V|Hz|kHz|MHz|GHz|kB|KB|MB|GB|TB"
 )
@@ -44,7 +51,17 @@ _GAP = r"[ \u00a0\u202f\u2009]"
 _POWERS = {"million": 6, "billion": 9, "trillion": 12}
 _ENGLISH_POWERS = {**{name: name for name in _POWERS}, "bn": "billion", "m": "million", "M": "million"}
 _FRENCH_POWERS = {"million": "million", "milliard": "billion", "billion": "trillion", "M": "million", "Md": "billion"}
-_FRENCH_CURRENCIES = {"$": "dollars", "€": "euros", "£": "livres sterling", "¥": "yens"}
+_FRENCH_CURRENCIES = {
+    "US$": "dollars américains",
+    "CA$": "dollars canadiens",
+    "AU$": "dollars australiens",
+    "NZ$": "dollars néo-zélandais",
+    "$": "dollars",
+    "€": "euros",
+    "£": "livres sterling",
+    "¥": "yens",
+}
+"""The names of currencies after millions, the longer before their beginnings."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +91,13 @@ class Quantity:
         if self.grouped:
             whole = f"{int(whole):,}".replace(",", notation.group)
         text = whole + (notation.decimal + decimals if decimals else "")
+        if regex.fullmatch(_CODES, self.currency):
+            return f"{sign}{text}\N{NO-BREAK SPACE}{self.currency}"
         if self.currency:
-            return sign + (self.currency + text if notation.before else text + notation.space + self.currency)
+            currency = self.currency
+            if language == "fr" and currency in _DOLLARS:
+                currency = f"$\N{NO-BREAK SPACE}{_DOLLARS[currency]}"
+            return sign + (currency + text if notation.before else text + notation.space + currency)
         if self.unit == "%":
             return sign + text + notation.space + "%"
         if self.unit:
@@ -124,7 +146,10 @@ def _pattern(notation: Notation, words_of: str) -> regex.Pattern[str]:
     group = f"(?:{_GAP}|{regex.escape('.' if spaces else notation.group)})"
     decimal = "[,.]" if spaces else regex.escape(notation.decimal)
     number = rf"(?<number>\d{{1,3}}(?:{group}\d{{3}})+(?!\d)(?:{decimal}\d+)?|\d+{decimal}\d+|\d+)"
-    currency = f"[{_CURRENCIES}]"
+    signs = rf"{'|'.join(map(regex.escape, _DOLLARS))}|R\$|[{_SIGNS}]"
+    currency = rf"(?:{signs}|(?:{_CODES})(?=[\d \u00a0\u202f\u2009]))"
+    of_country = rf"(?:{_GAP}?(?:{'|'.join(dict.fromkeys(_DOLLARS.values()))})(?!\w))?"
+    currency_after = rf"(?:{signs}{of_country}|(?:{_CODES})(?!\w))"
     hour, minutes = r"(?<hours>[01]?\d|2[0-3])", r"(?<minutes>[0-5]\d)"
     # If `5 p.m.` ends a sentence, its last full stop belongs to the sentence and not to the time.
     of_time = rf"(?<=^(?:[\d:AaPpMm.]|{_GAP})+)"
@@ -134,8 +159,8 @@ def _pattern(notation: Notation, words_of: str) -> regex.Pattern[str]:
     )
     powers = {"en": _english_power(), "fr": _french_power()}.get(words_of, "(?!)")
     return regex.compile(
-        rf"(?<![\w.,:/+{_CURRENCIES}-])(?:{time}|(?<sign>[-−－](?=\S))?(?<before>{currency}{_GAP}?)?{number}"
-        rf"(?:{powers}|{_GAP}?(?<after>{currency})|{_GAP}?(?<unit>%|(?:{_UNITS})(?![\w/²³'’])))?)(?![\w:]|/(?!\p{{L}})|[.,-]\d|{_GAP}?%)"
+        rf"(?<![\w.,:/+{_SIGNS}-])(?:{time}|(?<sign>[-−－](?=\S))?(?<before>{currency}{_GAP}?)?{number}"
+        rf"(?:{powers}|{_GAP}?(?<after>{currency_after})|{_GAP}?(?<unit>%|(?:{_UNITS})(?![\w/²³'’])))?)(?![\w:]|/(?!\p{{L}})|[.,-]\d|{_GAP}?%)"
     )
 
 
@@ -156,9 +181,25 @@ def _english_power() -> str:
 def _french_power() -> str:
     """Return the pattern of `millions de dollars` in `3,5 millions de dollars`, or of `M€`."""
     names = "|".join(f"{name}s?" if len(name) > 2 else name for name in _FRENCH_POWERS)
-    currencies = "|".join(f"{name}?" for name in (*_FRENCH_CURRENCIES.values(), "livres"))
+    names_of_money = (*_FRENCH_CURRENCIES.values(), "livres")
+    currencies = "|".join(name.replace("s ", f"s?{_GAP}") + ("?" if name.endswith("s") else "") for name in names_of_money)
     of = rf"(?:{_GAP}d['’]|{_GAP}de{_GAP}|{_GAP}?)"
-    return rf"{_GAP}?(?<power>{names}){of}(?<money>[{_CURRENCIES}](?!\w)|(?:{currencies})(?!\w))"
+    return rf"{_GAP}?(?<power>{names}){of}(?<money>[$€£¥](?!\w)|(?:{currencies})(?!\w))"
+
+
+def _currency(written: str) -> str:
+    """Return the sign of a currency, as English writes it before a number, for its sign, its code or its French name."""
+    text: str = regex.sub(_GAP, " ", written)
+    sign, _, country = text.strip().partition(" ")
+    if sign in _DOLLARS or (sign.startswith("$") and len(sign + country) > 1):
+        country = _DOLLARS.get(sign) or (sign + country)[1:]
+        return next(name for name, of in _DOLLARS.items() if of == country)
+    if regex.fullmatch(_CODES, sign) or len(sign) < 3:
+        return sign
+    if sign.startswith("livre"):  # also without `sterling`
+        return "£"
+    singular = " ".join(word.removesuffix("s") for word in [sign, *country.split()])
+    return next(sign for sign, name in _FRENCH_CURRENCIES.items() if regex.sub(r"s\b", "", name) == singular)
 
 
 def _quantity(match: regex.Match[str], notation: Notation) -> Quantity | None:
@@ -171,14 +212,14 @@ def _quantity(match: regex.Match[str], notation: Notation) -> Quantity | None:
     is_decimal = len(parts) > 1 and (len(parts[-1]) != 3 or match["number"][-4] == notation.decimal)
     decimals = parts.pop() if is_decimal else ""
     digits = "".join(parts)
-    currency = (match["before"] or match["after"] or "").strip()
+    currency = _currency(match["before"] or match["after"] or "")
     unit = match["unit"] or ""
     if power := match.groupdict().get("power"):
         money = match.groupdict().get("money")
         unit = _FRENCH_POWERS[power.rstrip("s")] if money else _ENGLISH_POWERS[power]
-        currency = currency or next(
-            sign for sign, name in _FRENCH_CURRENCIES.items() if money in sign or name[:4] == money[:4]
-        )
+        currency = _currency(money) if money else currency
+        if currency not in _FRENCH_CURRENCIES:
+            return None
     if match["before"] and (match["after"] or (power and money)):
         return None
     if len(digits) == 1 and not (match["sign"] or decimals or currency or unit):

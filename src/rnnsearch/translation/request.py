@@ -26,6 +26,7 @@ from rnnsearch.text.protected import (
     unknown_spans,
     with_enough_symbols,
 )
+from rnnsearch.text.quantities import find_quantities
 from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.text.units import Units
 from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL
@@ -141,7 +142,12 @@ class Requests:
             return []
         unknown: list[tuple[int, int]] = []
         if self.vocabularies.source.subwords:
-            unknown = [*unknown_spans(line, self._knows), *unknown_abbreviations(line, self._is_word)]
+            quantities = find_quantities(line, self._languages[0])
+            unknown = [
+                (start, stop)
+                for start, stop in (*unknown_spans(line, self._knows), *unknown_abbreviations(line, self._is_word))
+                if not any(quantity.start <= start < quantity.stop for quantity in quantities)
+            ]
         return find_protected(line, self._languages[0], [*patterns.spans(line), *unknown])
 
     def _read(self, line: str, patterns: Patterns) -> tuple[list[str], dict[str, str]]:

@@ -190,6 +190,11 @@ def test_any_text(line: str, language: str) -> None:
         ("$3.5 million", "3,5 millions de dollars"),
         ("€1.5 million", "1,5 million d'euros"),
         ("-£2 billion", "-2 milliards de livres sterling"),
+        ("US$25.99", "25,99 $ US"),
+        ("CA$1,200", "1 200 $ CA"),
+        ("US$5 million", "5 millions de dollars américains"),
+        ("₹500", "500 ₹"),
+        ("R$50", "50 R$"),
     ],
 )
 def test_quantities(english: str, french: str) -> None:
@@ -210,6 +215,10 @@ def test_quantities(english: str, french: str) -> None:
         ("Soit 10 millions €.", "fr", "10 millions €", "10 millions d'euros", "10.000.000 €"),
         ("A $5 millionaire.", "en", "$5", "5 $", "5 $"),
         ("Das sind 12 Millionen.", "de", "12", "12", "12"),
+        ("US$ 5 million were spent.", "en", "US$ 5 million", "5 millions de dollars américains", "5.000.000 US$"),
+        ("Soit 2 millions de dollars.", "fr", "2 millions de dollars", "2 millions de dollars", "2.000.000 $"),
+        ("It costs CHF 4,500.", "en", "CHF 4,500", "4 500 CHF", "4.500 CHF"),
+        ("Soit 25 $US.", "fr", "25 $US", "25 $ US", "25 US$"),
     ],
 )
 def test_millions(line: str, language: str, text: str, french: str, german: str) -> None:
@@ -219,7 +228,7 @@ def test_millions(line: str, language: str, text: str, french: str, german: str)
     assert (line[found.start : found.stop], *written) == (text, french, german)
 
 
-CURRENCIES = ["$", "€", "US$", "kr", "dollars", "d'euros", "M", "bn", "million", "millions de"]
+CURRENCIES = ["$", "€", "US$", "$ US", "CHF", "kr", "dollars", "d'euros", "M", "bn", "million", "millions de"]
 NUMBERS = ["0", "3", "12", "000", ".", ",", ":", "-", "/", " ", "\N{NO-BREAK SPACE}"]
 UNITS = ["k", "h", "a.m.", "%", "km", "x"]
 

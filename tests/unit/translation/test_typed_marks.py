@@ -142,3 +142,19 @@ def test_the_paper_and_models_of_characters_read_what_is_written(tmp_path: Path)
         save_weights(folder / WEIGHTS, system)
         assert load_system(folder).vocabularies.source.encode(["“", "”"]) == [3, 1]
         assert load(folder).source_words("“") == ["“"]
+
+
+@pytest.mark.parametrize(
+    ("line", "price"),
+    [
+        ("The ticket costs US$25.99.", "25,99 $ US"),
+        ("It costs CHF 4,500.", "4 500 CHF"),
+        ("I paid 30 USD for it.", "30 USD"),
+        ("Rice is ₹50 a kilo.", "50 ₹"),
+        ("It cost US$ 5 million.", "5 millions de dollars américains"),
+    ],
+)
+def test_prices_in_other_currencies(line: str, price: str) -> None:
+    """A code or a sign that the vocabulary lacks is a part of its price, and not copied alone."""
+    text = rnnsearch.load("en-fr").translate(line).text
+    assert price in text.replace("\N{NO-BREAK SPACE}", " ")
