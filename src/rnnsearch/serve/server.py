@@ -162,6 +162,8 @@ class Server:
             detected = self._detected(texts, params)
         else:
             detected = [Detected(language=params.source, confidence=100)] * len(texts)
+        if not texts:
+            self._check_languages(params.source, params.target)
         passages: list[Readable] = []
         for text, language in zip(texts, (source.language for source in detected), strict=True):
             if language == params.target and language in self.served and (language, language) not in self.models:
@@ -235,6 +237,13 @@ class Server:
         if not sources:
             self.model("auto", target)
         return sources[0] if len(sources) == 1 else None
+
+    def _check_languages(self, source: str, target: str) -> None:
+        """Check the languages of a request without texts. HTTPException if no text could be translated between them."""
+        if source != target or source not in self.served:
+            sources = self.served if source == "auto" else [source]
+            if not any((one, target) in self.models for one in sources):
+                self.model(source, target)
 
     def model(self, source: str, target: str) -> int:
         """Return the number of the model of a pair of languages. HTTPException if there is none."""

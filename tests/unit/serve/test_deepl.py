@@ -50,6 +50,8 @@ def test_texts(client: TestClient, translator: Translator) -> None:
     assert translate(client, LINES, source_lang="EN") == expected
     assert translate(client, LINES[0], source_lang="EN") == expected[:1]
     assert translate(client, []) == []
+    refused(client.post("/v2/translate", json={"text": [], "target_lang": "v"}), 400, "to v is not translated here")
+    refused(client.post("/v2/translate", json={"text": [], "target_lang": "FR", "source_lang": "v"}), 400, "v to fr is not")
     form = urlencode([("text", line) for line in LINES] + [("target_lang", "fr"), ("source_lang", "en")])
     headers = {"content-type": "application/x-www-form-urlencoded"}
     assert client.post("/v2/translate", content=form, headers=headers).json()["translations"] == expected
