@@ -165,7 +165,6 @@ def measured(translator: Translator, given: Sequence[Segment], random: Random) -
         return [markup.joined([one]) for markup, one in zip(markups, translations, strict=True)]
 
     return {
-        "model": repr(translator),
         "in references": by_kind(given, joined(linked), exact),
         "in translations": by_kind(given, joined(free), beside),
         "terms": {

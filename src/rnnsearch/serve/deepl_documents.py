@@ -26,7 +26,7 @@ from rnnsearch.serve.deepl_protocol import (
     DeepLDocumentStatus,
     failure,
 )
-from rnnsearch.serve.files import FileTask, Kept, as_attachment, file_task
+from rnnsearch.serve.files import FileTask, Recent, as_attachment, file_task
 from rnnsearch.serve.server import Server
 
 log = logging.getLogger("rnnsearch.serve")
@@ -56,7 +56,7 @@ class DeepLDocuments:
     ) -> None:
         """`terms` returns those of a request for texts, and `count` is called with the characters of each document."""
         self._server, self._terms, self._count = server, terms, count
-        self._kept = Kept[_Sent](lambda sent: sent.size)
+        self._recent = Recent[_Sent](lambda sent: sent.size)
         self._working: set[asyncio.Task[None]] = set()
 
     def routes(self) -> list[Route]:
@@ -81,7 +81,7 @@ class DeepLDocuments:
             )
         sent = _Sent(file, len(file.task.params.q))
         self._count(sent.characters)
-        number = self._kept.add(sent)
+        number = self._recent.add(sent)
         working = asyncio.create_task(self._translate(sent))
         self._working.add(working)  # the event loop itself keeps no reference
         working.add_done_callback(self._working.discard)
@@ -110,7 +110,7 @@ class DeepLDocuments:
         """Return the document that a request names. HTTPException if there is none with this key."""
         fail_as(request, failure)
         params = await self._server.reader.read(request, DeepLDocumentKey)
-        sent = self._kept.get(request.path_params["number"])
+        sent = self._recent.get(request.path_params["number"])
         if sent is None or not hmac.compare_digest(sent.key.encode(), params.document_key.encode()):
             raise HTTPException(404, "there is no document with this identifier and key, or not any more; send it again")
         return sent
@@ -123,4 +123,4 @@ class DeepLDocuments:
         except Exception:
             log.exception("a document failed")
             sent.failed = "the server failed; its log says how"
-        self._kept.drop()
+        self._recent.drop()

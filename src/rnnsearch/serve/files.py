@@ -51,7 +51,7 @@ class FileTask:
     """Returns the translated file, when the task has been answered."""
 
 
-class Kept(Generic[T]):
+class Recent(Generic[T]):
     """The newest of some values that clients name by their identifiers."""
 
     def __init__(self, size: Callable[[T], int]) -> None:
@@ -153,7 +153,7 @@ class Files:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._kept = Kept[_Translated](lambda file: len(file.content))
+        self._recent = Recent[_Translated](lambda file: len(file.content))
 
     def routes(self) -> list[Route]:
         """Return the routes."""
@@ -169,12 +169,12 @@ class Files:
         file = await file_task(self._server, content, params.filename, (params.source, params.target))
         translated = file.content(await self._server.answer(request, file.task))
         name = f"{file.name.stem}_{params.target}{file.name.suffix}"
-        number = self._kept.add(_Translated(name, file.type, translated))
+        number = self._recent.add(_Translated(name, file.type, translated))
         return as_json(TranslatedFile(translatedFileUrl=f"{request.base_url}download_file/{number}"))
 
     async def download(self, request: Request) -> Response:
         """`GET /download_file/{number}`: a translated file."""
-        kept = self._kept.get(request.path_params["number"])
+        kept = self._recent.get(request.path_params["number"])
         if kept is None:
             raise HTTPException(404, "there is no such file, or not any more; translate it again")
         return as_attachment(*kept)

@@ -148,8 +148,8 @@ def _pattern(notation: Notation, words_of: str) -> regex.Pattern[str]:
     number = rf"(?<number>\d{{1,3}}(?:{group}\d{{3}})+(?!\d)(?:{decimal}\d+)?|\d+{decimal}\d+|\d+)"
     signs = rf"{'|'.join(map(regex.escape, _DOLLARS))}|R\$|[{_SIGNS}]"
     currency = rf"(?:{signs}|(?:{_CODES})(?=[\d \u00a0\u202f\u2009]))"
-    of_country = rf"(?:{_GAP}?(?:{'|'.join(dict.fromkeys(_DOLLARS.values()))})(?!\w))?"
-    currency_after = rf"(?:{signs}{of_country}|(?:{_CODES})(?!\w))"
+    of_country = rf"\$(?:{_GAP}?(?:{'|'.join(dict.fromkeys(_DOLLARS.values()))})(?!\w))?"
+    currency_after = rf"(?:{of_country}|{signs}|(?:{_CODES})(?!\w))"
     hour, minutes = r"(?<hours>[01]?\d|2[0-3])", r"(?<minutes>[0-5]\d)"
     # If `5 p.m.` ends a sentence, its last full stop belongs to the sentence and not to the time.
     of_time = rf"(?<=^(?:[\d:AaPpMm.]|{_GAP})+)"

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.serve import files
-from rnnsearch.serve.files import Kept
+from rnnsearch.serve.files import Recent
 from rnnsearch.serve.incoming import Limits
 from rnnsearch.serve.server import Server
 from rnnsearch.translation import Translator
@@ -113,7 +113,7 @@ def test_the_limits_of_a_text_and_a_key(serve: Callable[..., TestClient]) -> Non
 def test_the_newest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MOST_FILES", 2)
     monkeypatch.setattr(files, "MOST_BYTES", 10)
-    kept = Kept[str](len)
+    kept = Recent[str](len)
     numbers = [kept.add(text) for text in ("a", "b", "c")]
     assert [kept.get(number) for number in numbers] == [None, "b", "c"]
     assert kept.get(kept.add("0123456789")) == "0123456789"

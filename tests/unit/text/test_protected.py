@@ -219,6 +219,7 @@ def test_quantities(english: str, french: str) -> None:
         ("Soit 2 millions de dollars.", "fr", "2 millions de dollars", "2 millions de dollars", "2.000.000 $"),
         ("It costs CHF 4,500.", "en", "CHF 4,500", "4 500 CHF", "4.500 CHF"),
         ("Soit 25 $US.", "fr", "25 $US", "25 $ US", "25 US$"),
+        ("They paid 25 € US citizens had sent.", "en", "25 €", "25 €", "25 €"),
     ],
 )
 def test_millions(line: str, language: str, text: str, french: str, german: str) -> None:
