@@ -18,7 +18,7 @@ from typing import Literal
 import regex
 
 from rnnsearch.text.normalization import plain
-from rnnsearch.text.quantities import Quantity, find_quantities
+from rnnsearch.text.quantities import OWN_NOTATION, Quantity, find_quantities
 
 Kind = Literal["verbatim", "quantity"]
 
@@ -143,7 +143,7 @@ def find_protected(line: str, language: str, also: Sequence[tuple[int, int]] = (
     for start, stop, quantity in find_quantities(line, language):
         overlapping = [one for one in protected if one.start < stop and start < one.stop]
         within = all(start <= one.start and one.stop <= stop for one in overlapping)
-        if within and (quantity.unit == "time" or not any(any(map(str.isalnum, one.text)) for one in overlapping)):
+        if within and (quantity.unit in OWN_NOTATION or not any(any(map(str.isalnum, one.text)) for one in overlapping)):
             protected = [one for one in protected if one not in overlapping]
         elif overlapping:
             continue

@@ -7,7 +7,7 @@ A model sees symbols instead of protected spans (`rnnsearch.text.protected`), an
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.text.capitals import Cost, without_capitals, without_title_case
+from rnnsearch.text.elision import before
 from rnnsearch.text.normalization import plain
-from rnnsearch.text.protected import ALL_SYMBOLS, as_symbols, span_of
+from rnnsearch.text.protected import ALL_SYMBOLS, SYMBOLS, as_symbols, span_of
 from rnnsearch.translation.translation import PlacedTerm
 
 _FINAL = frozenset(".!?…")
@@ -67,6 +68,16 @@ class Seen:
         spans = [span_of(self.words[place], self.language, self.further) for place in self.places.values()]
         return {span.text for span in spans if span and span.quantity is None}
 
+    def with_symbols(self, prefix: list[str], tokenize: Callable[[str], list[str]], language: str) -> list[str]:
+        """Return the words of a given prefix of the translation with symbols in place of the spans that it contains."""
+        for symbol, place in self.places.items():
+            words = tokenize(self._word(Written(symbol, None, place), language)) if prefix else []
+            starts = range(len(prefix) - len(words) + 1)
+            start = next((start for start in starts if words and prefix[start : start + len(words)] == words), None)
+            if start is not None:
+                prefix = [*prefix[:start], symbol, *prefix[start + len(words) :]]
+        return prefix
+
     def faults(self, tokens: Sequence[str]) -> int:
         """Return the number of symbols that are missing in a translation, repeated, or not in the source."""
         counts = [tokens.count(symbol) for symbol in self.places]
@@ -95,6 +106,7 @@ class Seen:
             if symbol not in tokens:
                 written.insert(max(prefix, self._position(written, place)), Written(symbol, None, place))
         written = self._with_ending(self._with_quotes(self._without_repetitions(written, prefix), prefix))
+        written = self._with_forms(written, language, prefix)
         if language == "fr" and not prefix:
             written = self._with_colon(written)
         words = [one._replace(word=self._word(one, language)) for one in written]
@@ -158,6 +170,22 @@ class Seen:
             else:
                 place += 1
         return written
+
+    def _with_forms(self, written: list[Written], language: str, prefix: int) -> list[Written]:
+        """Return the translation with the words before spans in their right form, such as « l' » before IBAN.
+
+        A quantity that ends with a full stop takes the place of the one after it.
+        """
+        result = written[:prefix]
+        for one, after in zip(written[prefix:], [*written[prefix + 1 :], None], strict=True):
+            if one.word == "." and result and result[-1].word in SYMBOLS["quantity"]:
+                result += [] if self._word(result[-1], language).endswith(".") else [one]
+            elif after is None or after.word not in self.places or one.word in self.places:
+                result.append(one)
+            else:
+                first, *more = before(one.word, self._word(after, language), language)
+                result += [one._replace(word=first), *(Written(word, None, one.source) for word in more)]
+        return result
 
     def _with_colon(self, written: list[Written]) -> list[Written]:
         """Return a French translation with a colon, not a comma, before a quotation within the sentence."""

@@ -1,0 +1,76 @@
+"""Names in running text that a model has hardly seen: they are copied, because the model would write them with other letters.
+
+A name is a word with a capital within a sentence that is no word to translate (`rnnsearch.text.known_words`). The first word of
+a sentence has a capital whatever it is, and so have the words of a headline; their capitals show nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import regex
+
+from rnnsearch.text.spans import Span
+
+Test = Callable[[str], bool]
+
+MOST_NAMES = 8
+"""The largest number of names that are copied in a line; further ones are left to the model."""
+_PARTICLES = frozenset(["van", "von", "der", "den", "ter", "da", "di", "del", "della", "bin", "ibn"])
+"""Words in lower case within names."""
+_INITIAL = r"(?<![\p{L}\p{N}.])\p{Lu}\.(?= \p{Lu})"
+_WORD = r"(?:O['’](?=\p{Lu}))?\p{L}[\p{L}\p{M}]*(?:-\p{L}[\p{L}\p{M}]*)*"
+_TOKEN = regex.compile(
+    rf"{_INITIAL}|(?<![\p{{L}}\p{{M}}\p{{N}}_@#&/\\.-]){_WORD}"
+    r"(?![\p{L}\p{M}\p{N}_@/\\&-]|['’](?!(?:s|d|ll|re|ve)\b)\p{L}|\.\p{L})"
+)
+_WITHIN_SENTENCE = regex.compile(
+    r"(?:[\p{L}\p{M}\p{N},]|\p{L}['’]|(?<![\p{L}\p{N}])(?:\p{Lu}|Mr|Mrs|Ms|Dr|Prof|St|Mt|Gen|Sen|Rev|Capt|Col|Lt)\.)\s*$"
+)
+"""The end of the text before a word that begins neither a sentence nor a quotation nor what follows a colon or a dash."""
+_NEAR = 12
+"""The number of characters before a word that show whether it is within a sentence."""
+
+
+def find_names(line: str, is_word: Test, is_rare: Test) -> list[Span]:
+    """Return the spans of the names of a line, in order; a first name and a surname are one span.
+
+    `is_word` tells whether a word is one to translate, and `is_rare` whether a model is likely to misspell it.
+    """
+    names: list[Span] = []
+    for run in _runs(line, is_word):
+        if any(is_rare(word[0]) and _WITHIN_SENTENCE.search(line, max(0, word.start() - _NEAR), word.start()) for word in run):
+            names.append((run[0].start(), run[-1].end()))
+    return [] if names and _is_headline(line, is_word) else names[:MOST_NAMES]
+
+
+def _runs(line: str, is_word: Test) -> Iterator[list[regex.Match[str]]]:
+    """Yield the successive words with capitals that are no words to translate, with initials and particles among them."""
+    run: list[regex.Match[str]] = []
+    for token in [*_TOKEN.finditer(line), None]:
+        goes_on = token is not None and (_may_be_name(token[0], is_word) or bool(run and token[0] in _PARTICLES))
+        if run and (token is None or not goes_on or line[run[-1].end() : token.start()] != " "):
+            while run and (run[-1][0] in _PARTICLES or run[-1][0].endswith(".")):
+                run.pop()
+            if run:
+                yield run
+            run = []
+        if token is not None and _may_be_name(token[0], is_word):
+            run.append(token)
+        elif token is not None and run:
+            run.append(token)
+
+
+def _may_be_name(word: str, is_word: Test) -> bool:
+    """Return whether a word is an initial, or has a capital and is no word to translate."""
+    if word.endswith("."):
+        return True
+    return word[0].isupper() and any(map(str.islower, word)) and not any(map(is_word, word.split("-")))
+
+
+def _is_headline(line: str, is_word: Test) -> bool:
+    """Return whether most words to translate have capitals, apart from the first word of the line."""
+    words = [token[0] for token in _TOKEN.finditer(line)][1:]
+    known = [word for word in words if len(word) > 1 and is_word(word)]
+    capitals = sum(word[0].isupper() for word in known)
+    return capitals > 1 and 2 * capitals > len(known)
