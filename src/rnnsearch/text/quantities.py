@@ -179,8 +179,8 @@ def _pattern(notation: Notation, words_of: str) -> regex.Pattern[str]:
 
 _FULL_HOUR = (
     rf"(?<=(?:^|[^\p{{L}}])(?i:à|a|vers|dès|avant|après|(?:lun|mar|mercre|jeu|vendre|same)di|dimanche|demain|soir){_GAP}\d\d?)"
-    rf"{_GAP}h(?!\w)(?!{_GAP}par)"
-    rf"|(?<=(?:^|[^\p{{L}}])de{_GAP}\d\d?){_GAP}h(?={_GAP}à{_GAP}\d\d?{_GAP}h(?!\w))"
+    rf"{_GAP}?h(?!\w)(?!{_GAP}(?:par\b|de\b(?!{_GAP}l)|d['’]))"
+    rf"|(?<=(?:^|[^\p{{L}}])de{_GAP}\d\d?){_GAP}?h(?={_GAP}à{_GAP}\d\d?{_GAP}?h(?!\w))"
     rf"|(?<=^\d\d?){_GAP}h$"
 )
 """The sign of a full hour in French, where the words before it show that it is a time of the day and not a duration."""

@@ -16,7 +16,7 @@ from rnnsearch.text import units_of
 from rnnsearch.text.normalization import with_double_quotes
 from rnnsearch.text.numbers import missing_numbers
 from rnnsearch.text.patterns import Patterns
-from rnnsearch.text.protected import ALL_SYMBOLS, SYMBOLS, further_words, with_enough_symbols
+from rnnsearch.text.protected import ALL_SYMBOLS, SYMBOLS, Protected, further_words, with_enough_symbols
 from rnnsearch.text.tokenize import Tokenizer
 from rnnsearch.text.units import Units
 from rnnsearch.text.vocabulary import UNK, UNK_SYMBOL
@@ -127,7 +127,7 @@ class Requests:
                     requests[place] = replace(request, queries=[], copied=line)
         return requests
 
-    def _read(self, line: str, patterns: Patterns, glossary: Glossary) -> tuple[list[str], dict[str, str]]:
+    def _read(self, line: str, patterns: Patterns, glossary: Glossary) -> tuple[list[str], dict[str, Protected]]:
         """Return the words of a line, and those that only the line reveals to be spans; a blank line has no words."""
         if not line.strip():
             return [], {}
@@ -138,7 +138,7 @@ class Requests:
         spans = self.protection.spans(line, patterns, glossary)
         return self.source.tokenize_around(line, spans), further_words(spans, self._languages[0])
 
-    def _segments(self, words: list[str], further: Mapping[str, str], longest: int) -> Iterator[list[str]]:
+    def _segments(self, words: list[str], further: Mapping[str, Protected], longest: int) -> Iterator[list[str]]:
         """Split the words of a line into segments that are not too long, and that have symbols for all their spans."""
         for segment in split_line(words, longest, self.vocabularies.source):
             if self.protects:
@@ -153,7 +153,7 @@ class Requests:
         segments: list[list[str]],
         prefixes: list[list[str]],
         glossary: Glossary,
-        further: Mapping[str, str],
+        further: Mapping[str, Protected],
     ) -> Request:
         """Return the request for the translation of these segments of a line; `further` is as for `Seen`."""
         source, target = self.vocabularies

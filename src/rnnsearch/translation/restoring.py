@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rnnsearch.text.capitals import Cost, without_capitals, without_title_case
 from rnnsearch.text.elision import before
 from rnnsearch.text.normalization import plain
-from rnnsearch.text.protected import ALL_SYMBOLS, SYMBOLS, as_symbols, span_of
+from rnnsearch.text.protected import ALL_SYMBOLS, SYMBOLS, Protected, as_symbols, span_of
 from rnnsearch.translation.translation import PlacedTerm
 
 _FINAL = frozenset(".!?…")
@@ -50,11 +50,11 @@ class Seen:
     capitals: list[bool]
     """For each word, whether its capitals were removed."""
     language: str
-    further: Mapping[str, str] = field(default_factory=dict)
+    further: Mapping[str, Protected] = field(default_factory=dict)
     """Words that only their line reveals to be spans; see `rnnsearch.text.protected.further_words`."""
 
     @classmethod
-    def of(cls, words: list[str], language: str, cost: Cost, further: Mapping[str, str] = MappingProxyType({})) -> Seen:
+    def of(cls, words: list[str], language: str, cost: Cost, further: Mapping[str, Protected] = MappingProxyType({})) -> Seen:
         """Return these source words in the form that a model with this vocabulary sees."""
         seen, places = as_symbols(words, language, further)
         ordinary = [word if seen[place] == word else "" for place, word in enumerate(words)]
