@@ -12,7 +12,8 @@ from __future__ import annotations
 import argparse
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from box.cldr import Pair, cldr_pairs
@@ -21,27 +22,22 @@ from box.text import everyday, pairs
 from rnnsearch.atomic import atomic_write
 from rnnsearch.text.known_words import KnownWords, words_file
 
-LEAST = 3
+LEAST = 2
 """A word in lower case is known if it is there so often, or anywhere in the lists and everyday phrases."""
 LEAST_TRANSLATED = 2
 """A word with a capital is known if the other side lacks it so often, and at least every second time."""
 MISSPELT = 100
 """The most frequent words that always have a capital, such as days, are known with typing errors, too."""
 _WORD = re.compile(r"[^\W\d_]+")
-_BEGINS = re.compile(r"(?:^|[^\w\s,'’]\s?)$")
-"""The text before a word that has its capital by position."""
+_CAPITAL = re.compile(r"(?:(?<=[\w,] )|(?<=\w['’]))[A-ZÀ-ÖØ-ÞŒ][a-zß-öø-ÿœ]+(?!\w)")
+"""A word with a capital within a sentence."""
+_AT_ONCE = 10_000
 
 
 def sentences(data: Path) -> Iterator[Pair]:
-    """The pairs of running text."""
-    for folder, names in (
-        ("europarl", [f"europarl-part{part}" for part in range(4)]),
-        ("tatoeba", ["fra-eng", "more"]),
-        ("pydocs", ["pydocs"]),
-        ("tico", ["tico19"]),
-    ):
-        for name in names:
-            yield from pairs(data / folder, name)
+    """The pairs of running text: a quarter of Europarl, and all of the rest."""
+    for corpus in ("europarl/europarl-part0", "tatoeba/fra-eng", "tatoeba/more", "pydocs/pydocs", "tico/tico19"):
+        yield from pairs((data / corpus).parent, Path(corpus).name)
 
 
 def lists(cldr: Path) -> list[Pair]:
@@ -49,31 +45,35 @@ def lists(cldr: Path) -> list[Pair]:
     return [*cldr_pairs(cldr, "en", "fr"), *everyday(), *entries()]
 
 
-def known(running: Iterable[Pair], listed: Iterable[Pair]) -> set[str]:
-    """The words of the first side of these pairs that have to be translated, in lower case."""
-    small, capital, copied = Counter[str](), Counter[str](), Counter[str]()
-    for source, target in running:
-        others: set[str] | None = None
-        for match in _WORD.finditer(source):
-            word = match[0]
-            if word.islower():
-                small[word] += 1
-            elif word[0].isupper() and word[1:].islower() and not _BEGINS.search(source, max(0, match.start() - 3), match.start()):
-                others = others if others is not None else set(_WORD.findall(target))
-                capital[word] += 1
-                copied[word] += word in others
-    words = {word for word, count in small.items() if count >= LEAST}
-    for source, target in listed:
-        words |= {word.lower() for word in _WORD.findall(source)} - {word.lower() for word in _WORD.findall(target)}
-        words |= {word for word in _WORD.findall(source) if word.islower()}
-    translated = {
-        word: count
-        for word, count in capital.most_common()
-        if count - copied[word] >= LEAST_TRANSLATED and 2 * copied[word] < count
-    }
-    words |= {word.lower() for word in translated}
-    always = [word.lower() for word in translated if not small[word.lower()]]
-    return words | {error for word in always[:MISSPELT] for error in misspelt(word)}
+class Counts:
+    """Counts of the words of one side: all of them, those with a capital, and those among these that the other side has."""
+
+    def __init__(self) -> None:
+        self.words, self.capital, self.copied = Counter[str](), Counter[str](), Counter[str]()
+
+    def add(self, lines: Sequence[str], others: Sequence[str]) -> None:
+        """Count the words of some lines, of which these are the translations."""
+        self.words.update(_WORD.findall("\n".join(lines)))
+        for line, other in zip(lines, others, strict=True):
+            if names := _CAPITAL.findall(line):
+                self.capital.update(names)
+                self.copied.update(set(names).intersection(_WORD.findall(other)))
+
+    def known(self, listed: Iterable[Pair]) -> set[str]:
+        """The words that have to be translated, in lower case, with those of these lists."""
+        small = {word: count for word, count in self.words.items() if word.islower()}
+        known = {word for word, count in small.items() if count >= LEAST}
+        for source, target in listed:
+            words = _WORD.findall(source)
+            known |= {word.lower() for word in words} - {word.lower() for word in _WORD.findall(target)}
+            known |= set(filter(str.islower, words))
+        translated = [
+            word.lower()
+            for word, count in self.capital.most_common()
+            if count - self.copied[word] >= LEAST_TRANSLATED and 2 * self.copied[word] < count
+        ]
+        always = [word for word in translated if small.get(word, 0) < LEAST]
+        return known.union(translated, *map(misspelt, always[:MISSPELT]))
 
 
 def misspelt(word: str) -> Iterator[str]:
@@ -90,9 +90,15 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="the folder with the corpora")
     parser.add_argument("--cldr", type=Path, required=True, help="the folder with the packages of CLDR")
     options = parser.parse_args()
-    for source, target in (("en", "fr"), ("fr", "en")):
-        turned = 1 if source == "en" else -1
-        words = known(*((pair[::turned] for pair in text) for text in (sentences(options.data), lists(options.cldr))))
+    counts = Counts(), Counts()
+    running = sentences(options.data)
+    while chunk := list(islice(running, _AT_ONCE)):
+        sides = list(zip(*chunk, strict=True))
+        for side, of_side in enumerate(counts):
+            of_side.add(sides[side], sides[1 - side])
+    listed = lists(options.cldr)
+    for side, (source, target) in enumerate((("en", "fr"), ("fr", "en"))):
+        words = counts[side].known((pair[side], pair[1 - side]) for pair in listed)
         with atomic_write(words_file(source, target)) as path:
             path.write_bytes(bytes(KnownWords.of(words)))
         print(f"{source}-{target}: {len(words):,} words, {words_file(source, target).stat().st_size:,} bytes")

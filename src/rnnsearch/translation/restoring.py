@@ -177,7 +177,7 @@ class Seen:
         A quantity that ends with a full stop takes the place of the one after it.
         """
         result = written[:prefix]
-        for one, after in zip(written[prefix:], [*written[prefix + 1 :], None], strict=True):
+        for one, after in zip(written[prefix:], [*written[prefix + 1 :], None], strict=False):
             if one.word == "." and result and result[-1].word in SYMBOLS["quantity"]:
                 result += [] if self._word(result[-1], language).endswith(".") else [one]
             elif after is None or after.word not in self.places or one.word in self.places:
