@@ -26,6 +26,8 @@ LEAST = 2
 """A word in lower case is known if it is there so often, or anywhere in the lists and everyday phrases."""
 LEAST_TRANSLATED = 2
 """A word with a capital is known if the other side lacks it so often, and at least every second time."""
+NAMES = 10
+"""A word is a name if the other side mostly has it, and if it is more often with a capital by this factor."""
 MISSPELT = 100
 """The most frequent words that always have a capital, such as days, are known with typing errors, too."""
 _WORD = re.compile(r"[^\W\d_]+")
@@ -67,6 +69,11 @@ class Counts:
             words = _WORD.findall(source)
             known |= {word.lower() for word in words} - {word.lower() for word in _WORD.findall(target)}
             known |= set(filter(str.islower, words))
+        known -= {
+            word.lower()
+            for word, count in self.capital.items()
+            if count >= LEAST and 2 * self.copied[word] >= count > NAMES * small.get(word.lower(), 0)
+        }
         translated = [
             word.lower()
             for word, count in self.capital.most_common()

@@ -25,6 +25,10 @@ _BEFORE_CONSONANTS = {
 _WORD = regex.compile(r"\p{L}[\p{L}\p{M}\p{N}'’-]+(?![^\s,])")
 _VOWEL = regex.compile(r"(?!onz|oui(?![eï])|ouistiti|uhlan|yaourt)(?:[aeiou]|y[^aeiouy])")
 _CONSONANT = regex.compile(r"[bcdfgjklmnpqrstvwxz]|y[aeiou]|onz|oui(?![eï])")
+_H = regex.compile(r"h(?!ar|ou|om)")
+"""The beginning of words for food whose h is mute, such as « huile »."""
+_AFTER_AMOUNTS = frozenset("de du des d' et ou à au aux dans par pour en avec sans puis si sur plus jusque jusqu'".split())
+"""Words that may follow an amount without « de »."""
 _ENGLISH_VOWEL = regex.compile(r"(?!eu|uni|us[ae]|uk|one(?![a-z])|once)[aeiou]")
 _ENGLISH_CONSONANT = regex.compile(r"[bcdfgjklmnpqrstvwxyz]|eu|uni|us[ae]|one(?![a-z])|once")
 
@@ -43,6 +47,14 @@ def before(word: str, following: str, language: str) -> list[str]:
     elif word[0].isupper():
         forms = forms[0].upper() + forms[1:]
     return forms.split()
+
+
+def of(word: str) -> list[str]:
+    """Return « de » or « d' » if a French word needs it after an amount: « 2 c. à s. » and « sel »."""
+    if not word.isalpha() or word.lower() in _AFTER_AMOUNTS:
+        return []
+    sounds = _sounds(word)
+    return ["d'" if _VOWEL.match(sounds) or _H.match(sounds) else "de"]
 
 
 def _forms(word: str, following: str, language: str) -> str | None:

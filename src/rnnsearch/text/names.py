@@ -18,7 +18,8 @@ MOST_NAMES = 8
 """The largest number of names that are copied in a line; further ones are left to the model."""
 _PARTICLES = frozenset(["van", "von", "der", "den", "ter", "da", "di", "del", "della", "bin", "ibn"])
 """Words in lower case within names."""
-_INITIAL = r"(?<![\p{L}\p{N}.])\p{Lu}\.(?= \p{Lu})"
+_INITIAL = r"(?<![\p{L}\p{N}.])(?!M\. \p{Lu}\p{Ll})\p{Lu}\.(?= \p{Lu})"
+"""An initial; « M. » before a name is a title in French."""
 _WORD = r"(?:O['’](?=\p{Lu}))?\p{L}[\p{L}\p{M}]*(?:-\p{L}[\p{L}\p{M}]*)*"
 _TOKEN = regex.compile(
     rf"{_INITIAL}|(?<![\p{{L}}\p{{M}}\p{{N}}_@#&/\\.-]){_WORD}"
@@ -39,7 +40,8 @@ def find_names(line: str, is_word: Test, is_rare: Test) -> list[Span]:
     """
     names: list[Span] = []
     for run in _runs(line, is_word):
-        if any(is_rare(word[0]) and _WITHIN_SENTENCE.search(line, max(0, word.start() - _NEAR), word.start()) for word in run):
+        within = any(_WITHIN_SENTENCE.search(line, max(0, word.start() - _NEAR), word.start()) for word in run)
+        if within and any(is_rare(word[0]) for word in run):
             names.append((run[0].start(), run[-1].end()))
     return [] if names and _is_headline(line, is_word) else names[:MOST_NAMES]
 

@@ -191,9 +191,7 @@ _UNLESS_LAST = r"\.(?:(?![^\w?!,;:…]*$)|"
 _STOP_OF_TIME = rf"(?:{_UNLESS_LAST}(?<=^(?:[\d:AaPpMm.–—-]|{_GAP})+)))?"
 _STOP_OF_SPOONS = rf"(?:{_UNLESS_LAST}(?<=^(?:[\p{{N}}/.,–-]|{_GAP})+(?:\p{{L}}+\.?{_GAP}?){{1,3}})))?"
 _ENGLISH_SPOONS = rf"{_AMOUNT}(?:(?<tbsp>[Tt]bsps?|tbs)|(?<tsp>[Tt]sps?))(?!\w){_STOP_OF_SPOONS}|"
-_FRENCH_SPOONS = (
-    rf"{_AMOUNT}(?:c(?:uil)?\.?{_GAP}?à\.?{_GAP}?|[Cc]à)(?:(?<tbsp>soupe|[sS])|(?<tsp>café|thé|[cC]))(?!\w){_STOP_OF_SPOONS}|"
-)
+_FRENCH_SPOONS = rf"{_AMOUNT}(?:c(?:uil)?\.?{_GAP}?à\.?{_GAP}?|[Cc]à)(?:(?<tbsp>soupe|[sS])|(?<tsp>café|thé|[cC]))(?!\w){_STOP_OF_SPOONS}|"
 _FRENCH_RANGE = (
     rf"(?<from>[01]?\d|2[0-3]){_GAP}?h(?:{_GAP}?(?<from_minutes>[0-5]\d))?{_GAP}?[-–—]{_GAP}?"
     rf"(?<to>[01]?\d|2[0-3]){_GAP}?h(?:{_GAP}?(?<to_minutes>[0-5]\d))?(?!\w)|"

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.text.capitals import Cost, without_capitals, without_title_case
-from rnnsearch.text.elision import before
+from rnnsearch.text.elision import before, of
 from rnnsearch.text.normalization import plain
 from rnnsearch.text.protected import ALL_SYMBOLS, SYMBOLS, Protected, as_symbols, span_of
 from rnnsearch.translation.translation import PlacedTerm
@@ -54,7 +54,9 @@ class Seen:
     """Words that only their line reveals to be spans; see `rnnsearch.text.protected.further_words`."""
 
     @classmethod
-    def of(cls, words: list[str], language: str, cost: Cost, further: Mapping[str, Protected] = MappingProxyType({})) -> Seen:
+    def of(
+        cls, words: list[str], language: str, cost: Cost, further: Mapping[str, Protected] = MappingProxyType({})
+    ) -> Seen:
         """Return these source words in the form that a model with this vocabulary sees."""
         seen, places = as_symbols(words, language, further)
         ordinary = [word if seen[place] == word else "" for place, word in enumerate(words)]
@@ -174,12 +176,14 @@ class Seen:
     def _with_forms(self, written: list[Written], language: str, prefix: int) -> list[Written]:
         """Return the translation with the words before spans in their right form, such as « l' » before IBAN.
 
-        A quantity that ends with a full stop takes the place of the one after it.
+        « 2 c. à s. » is followed by « de », and its full stop can be that of the sentence.
         """
         result = written[:prefix]
         for one, after in zip(written[prefix:], [*written[prefix + 1 :], None], strict=False):
-            if one.word == "." and result and result[-1].word in SYMBOLS["quantity"]:
-                result += [] if self._word(result[-1], language).endswith(".") else [one]
+            last = result[-1] if result else None
+            if last and last.word in SYMBOLS["quantity"] and self._word(last, language).endswith("."):
+                added = [Written(word, None, last.source) for word in of(one.word)]
+                result += [] if one.word == "." else [*added, one]
             elif after is None or after.word not in self.places or one.word in self.places:
                 result.append(one)
             else:
@@ -281,6 +285,8 @@ def _repeats(words: Sequence[str], place: int, size: int) -> bool:
     """Return whether the group of words at a place is the same as the group before it."""
     group = [word.casefold() for word in words[place : place + size]]
     if not 0 < size <= place or not any(map(str.isalpha, "".join(group))) or _MAY_REPEAT.issuperset(group):
+        return False
+    if any(plain(word) == '"' for word in group):
         return False
     return group == [word.casefold() for word in words[place - size : place]]
 

@@ -131,7 +131,7 @@ _COUNTING = (
     "p|pp|vols?|figs?|nos?|nr|arts?|chap|ch|sect?|par|éd|approx|ca|env|h|tél|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|"
     "janv|févr|avr|juil|déc"
 )
-_LOWER = "etc|min|h|av|approx|env|jr|sr|inc|corp|ltd|dept"
+_LOWER = r"etc|min|h|av|approx|env|jr|sr|inc|corp|ltd|dept|tbsp|tsp|oz|lbs?|ft|c\.\s?à\s(?:s|c|soupe|café)"
 _OPENERS = (
     "The|He|She|It|They|We|You|I|This|That|These|Those|There|Then|But|And|My|His|Her|Il|Elle|Ils|Elles|On|Nous|Vous|Je|Tu|"
     "Ce|Cela|Ça|Mais|Et|Puis|Cette|Ces|Mon|Ma|Son|Sa"

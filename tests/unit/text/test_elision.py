@@ -6,7 +6,25 @@ from hypothesis import strategies as st
 
 from rnnsearch.text.elision import before
 
-FRENCH = ["le", "la", "de", "d'", "l'", "que", "qu'", "du", "au", "ce", "cet", "nouveau", "nouvel", "ma", "mon", "jusqu'", "et"]
+FRENCH = [
+    "le",
+    "la",
+    "de",
+    "d'",
+    "l'",
+    "que",
+    "qu'",
+    "du",
+    "au",
+    "ce",
+    "cet",
+    "nouveau",
+    "nouvel",
+    "ma",
+    "mon",
+    "jusqu'",
+    "et",
+]
 
 
 @pytest.mark.parametrize(

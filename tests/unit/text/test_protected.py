@@ -305,6 +305,7 @@ hours = st.integers(0, 23)
 @given(hours, hours, st.sampled_from(["", ":05", ":30"]), st.sampled_from(["-", " - ", "–"]))
 def test_any_range_of_hours(first: int, last: int, minutes: str, dash: str) -> None:
     """Whatever the notation, a range is the same."""
+
     def english(hour: int) -> str:
         return f"{hour % 12 or 12}{minutes}{'ap'[hour // 12]}m"
 
@@ -312,8 +313,7 @@ def test_any_range_of_hours(first: int, last: int, minutes: str, dash: str) -> N
         return f"{hour}h{minutes[1:]}"
 
     found = [
-        find_quantities(f"({one(first)}{dash}{one(last)})", language)
-        for one, language in ((english, "en"), (french, "fr"))
+        find_quantities(f"({one(first)}{dash}{one(last)})", language) for one, language in ((english, "en"), (french, "fr"))
     ]
     (in_english,), (in_french,) = found
     assert in_english.quantity == in_french.quantity

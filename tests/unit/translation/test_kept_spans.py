@@ -149,7 +149,7 @@ def test_a_term_goes_before_a_name() -> None:
 @pytest.mark.parametrize("span", ["Karim Zorbolq", "anna@example.org", "$25.99"])
 @pytest.mark.parametrize("seed", range(MODELS))
 def test_a_span_of_the_prefix_does_not_come_again(span: str, seed: int) -> None:
-    written = "25,99\N{NO-BREAK SPACE}$" if span == "$25.99" else span
+    written = "25,99 $" if span == "$25.99" else span
     prefix = f"un chien {written} voit"
     found = translator(seed=seed).translate(f"the dog sees {span} and the cat", prefix=prefix).text
     assert found.startswith(prefix)

@@ -148,6 +148,9 @@ def test_centuries_are_read_in_figures(word: str, figures: str) -> None:
         ("of iPhone here", "du ⟦1⟧ ici", "de l' iPhone ici"),
         ("of YouTube here", "d' ⟦1⟧ ici", "de YouTube ici"),
         ("add 2 tbsp .", "ajoutez ⟨1⟩ .", "ajoutez 2 c. à s."),
+        ("add 2 tbsp oil .", "ajoutez ⟨1⟩ huile .", "ajoutez 2 c. à s. d' huile ."),
+        ("add 2 tbsp salt .", "ajoutez ⟨1⟩ sel .", "ajoutez 2 c. à s. de sel ."),
+        ("add 2 tbsp of salt .", "ajoutez ⟨1⟩ de sel .", "ajoutez 2 c. à s. de sel ."),
     ],
 )
 def test_words_before_spans(line: str, tokens: str, expected: str) -> None:

@@ -87,6 +87,7 @@ def test_english(line: str) -> None:
         ("thanks, 😊 see you", ["thanks,", "😊", "see you"]),
         ("ok 👍🏽 bye", ["ok", "👍🏽", "bye"]),
         ("I ❤️ this place", ["I ❤️ this place"]),
+        ("Add 2 tbsp. oil and 1 oz. salt", ["Add 2 tbsp. oil and 1 oz. salt"]),
         ("I want 🍕 for dinner", ["I want 🍕 for dinner"]),
         ("Q: What is it?", ["Q:", "What is it?"]),
     ],
