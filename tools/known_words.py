@@ -3,8 +3,8 @@
     python tools/known_words.py --data DATA --cldr CLDR
 
 All other words with a capital within a sentence are taken for names, and copied. A word is to be translated if the training
-text has it in lower case, or if it has a capital and the other side of the text mostly does not have it, as with London and
-Thursday. The text is that of `tools/train_box.py`: Europarl, Tatoeba, documentation, the lists of CLDR, and everyday phrases.
+text has it in lower case, or if it has a capital and the other side of the text mostly does not have it, as with London
+and Thursday. The text is that of `tools/train_box.py`: Europarl, Tatoeba, documentation, lists of CLDR, everyday phrases.
 """
 
 from __future__ import annotations

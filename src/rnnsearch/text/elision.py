@@ -27,14 +27,35 @@ _VOWEL = regex.compile(r"(?!onz|oui(?![eï])|ouistiti|uhlan|yaourt)(?:[aeiou]|y[
 _CONSONANT = regex.compile(r"[bcdfgjklmnpqrstvwxz]|y[aeiou]|onz|oui(?![eï])")
 _H = regex.compile(r"h(?!ar|ou|om)")
 """The beginning of words for food whose h is mute, such as « huile »."""
-_AFTER_AMOUNTS = frozenset("de du des d' et ou à au aux dans par pour en avec sans puis si sur plus jusque jusqu'".split())
+_AFTER_AMOUNTS = frozenset(
+    [
+        "de",
+        "du",
+        "des",
+        "et",
+        "ou",
+        "à",
+        "au",
+        "aux",
+        "dans",
+        "par",
+        "pour",
+        "en",
+        "avec",
+        "sans",
+        "puis",
+        "si",
+        "sur",
+        "plus",
+    ]
+)
 """Words that may follow an amount without « de »."""
 _ENGLISH_VOWEL = regex.compile(r"(?!eu|uni|us[ae]|uk|one(?![a-z])|once)[aeiou]")
 _ENGLISH_CONSONANT = regex.compile(r"[bcdfgjklmnpqrstvwxyz]|eu|uni|us[ae]|one(?![a-z])|once")
 
 
 def before(word: str, following: str, language: str) -> list[str]:
-    """Return the words that stand for `word` before `following`, mostly itself: « du » becomes « de » and « l' » before IBAN.
+    """Return the words that `word` becomes before `following`, mostly itself: « du » is « de l' » before IBAN.
 
     Nothing changes before h, whose sound is not known. There is no elision before an address, a number or a placeholder, and
     English abbreviations that may be spelt letter by letter keep the article of the model.

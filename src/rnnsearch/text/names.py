@@ -1,7 +1,7 @@
-"""Names in running text that a model has hardly seen: they are copied, because the model would write them with other letters.
+"""Names in running text that a model has hardly seen: they are copied, because the model would misspell them.
 
-A name is a word with a capital within a sentence that is no word to translate (`rnnsearch.text.known_words`). The first word of
-a sentence has a capital whatever it is, and so have the words of a headline; their capitals show nothing.
+A name is a word with a capital within a sentence that is no word to translate (`rnnsearch.text.known_words`). The first word
+of a sentence has a capital whatever it is, and so have the words of a headline; their capitals show nothing.
 """
 
 from __future__ import annotations
@@ -49,18 +49,23 @@ def find_names(line: str, is_word: Test, is_rare: Test) -> list[Span]:
 def _runs(line: str, is_word: Test) -> Iterator[list[regex.Match[str]]]:
     """Yield the successive words with capitals that are no words to translate, with initials and particles among them."""
     run: list[regex.Match[str]] = []
-    for token in [*_TOKEN.finditer(line), None]:
-        goes_on = token is not None and (_may_be_name(token[0], is_word) or bool(run and token[0] in _PARTICLES))
-        if run and (token is None or not goes_on or line[run[-1].end() : token.start()] != " "):
-            while run and (run[-1][0] in _PARTICLES or run[-1][0].endswith(".")):
-                run.pop()
-            if run:
-                yield run
+    for token in _TOKEN.finditer(line):
+        touches = bool(run) and line[run[-1].end() : token.start()] == " "
+        is_name = _may_be_name(token[0], is_word)
+        if not (touches and (is_name or token[0] in _PARTICLES)):
+            yield from _whole(run)
             run = []
-        if token is not None and _may_be_name(token[0], is_word):
+        if is_name or run:
             run.append(token)
-        elif token is not None and run:
-            run.append(token)
+    yield from _whole(run)
+
+
+def _whole(run: list[regex.Match[str]]) -> Iterator[list[regex.Match[str]]]:
+    """Yield a run of words without initials and particles at its end, if a word is left."""
+    while run and (run[-1][0] in _PARTICLES or run[-1][0].endswith(".")):
+        run = run[:-1]
+    if run:
+        yield run
 
 
 def _may_be_name(word: str, is_word: Test) -> bool:

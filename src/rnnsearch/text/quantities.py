@@ -191,7 +191,10 @@ _UNLESS_LAST = r"\.(?:(?![^\w?!,;:…]*$)|"
 _STOP_OF_TIME = rf"(?:{_UNLESS_LAST}(?<=^(?:[\d:AaPpMm.–—-]|{_GAP})+)))?"
 _STOP_OF_SPOONS = rf"(?:{_UNLESS_LAST}(?<=^(?:[\p{{N}}/.,–-]|{_GAP})+(?:\p{{L}}+\.?{_GAP}?){{1,3}})))?"
 _ENGLISH_SPOONS = rf"{_AMOUNT}(?:(?<tbsp>[Tt]bsps?|tbs)|(?<tsp>[Tt]sps?))(?!\w){_STOP_OF_SPOONS}|"
-_FRENCH_SPOONS = rf"{_AMOUNT}(?:c(?:uil)?\.?{_GAP}?à\.?{_GAP}?|[Cc]à)(?:(?<tbsp>soupe|[sS])|(?<tsp>café|thé|[cC]))(?!\w){_STOP_OF_SPOONS}|"
+_FRENCH_SPOONS = (
+    rf"{_AMOUNT}(?:c(?:uil)?\.?{_GAP}?à\.?{_GAP}?|[Cc]à)(?:(?<tbsp>soupe|[sS])|(?<tsp>café|thé|[cC]))(?!\w)"
+    rf"{_STOP_OF_SPOONS}|"
+)
 _FRENCH_RANGE = (
     rf"(?<from>[01]?\d|2[0-3]){_GAP}?h(?:{_GAP}?(?<from_minutes>[0-5]\d))?{_GAP}?[-–—]{_GAP}?"
     rf"(?<to>[01]?\d|2[0-3]){_GAP}?h(?:{_GAP}?(?<to_minutes>[0-5]\d))?(?!\w)|"
@@ -267,7 +270,7 @@ def _quantity(match: regex.Match[str], notation: Notation) -> Quantity | None:
 
 
 def _time_of(named: Mapping[str, str | None], end: Literal["from", "to"]) -> str:
-    """Return a time of a range, `9:00`; the first one of `9-5pm` is in the other half of the day, and that of `2-5pm` is not."""
+    """Return a time of a range, such as `9:00`; that of `9-5pm` is in the morning, and that of `2-5pm` is not."""
     hours, half = int(named[end] or 0), named.get(f"{end}_half")
     if half is None and (last := named.get("to_half")):
         same = hours % 12 < int(named["to"] or 0) % 12

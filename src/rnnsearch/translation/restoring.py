@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rnnsearch.text import elision
 from rnnsearch.text.capitals import Cost, without_capitals, without_title_case
-from rnnsearch.text.elision import before, of
 from rnnsearch.text.normalization import plain
 from rnnsearch.text.protected import ALL_SYMBOLS, SYMBOLS, Protected, as_symbols, span_of
 from rnnsearch.translation.translation import PlacedTerm
@@ -182,12 +182,12 @@ class Seen:
         for one, after in zip(written[prefix:], [*written[prefix + 1 :], None], strict=False):
             last = result[-1] if result else None
             if last and last.word in SYMBOLS["quantity"] and self._word(last, language).endswith("."):
-                added = [Written(word, None, last.source) for word in of(one.word)]
+                added = [Written(word, None, last.source) for word in elision.of(one.word)]
                 result += [] if one.word == "." else [*added, one]
             elif after is None or after.word not in self.places or one.word in self.places:
                 result.append(one)
             else:
-                first, *more = before(one.word, self._word(after, language), language)
+                first, *more = elision.before(one.word, self._word(after, language), language)
                 result += [one._replace(word=first), *(Written(word, None, one.source) for word in more)]
         return result
 

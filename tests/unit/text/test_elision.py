@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnsearch.text.elision import before
+from rnnsearch.text.elision import before, of
 
 FRENCH = [
     "le",
@@ -74,10 +74,28 @@ def test_forms(word: str, following: str, language: str, expected: str) -> None:
 @given(st.sampled_from(FRENCH) | st.text(min_size=1, max_size=3), st.text(max_size=8), st.sampled_from(["fr", "en"]))
 def test_the_right_form_stays(word: str, following: str, language: str) -> None:
     forms = before(word, following, language)
-    assert forms and all(forms)
+    assert forms
+    assert all(forms)
     assert before(forms[-1], following, language) == forms[-1:]
 
 
 @given(st.sampled_from(FRENCH), st.from_regex(r"[0-9@#{<%/][a-z]{0,5}", fullmatch=True))
 def test_no_elision_before_what_is_no_word(word: str, following: str) -> None:
     assert not any(form.endswith("'") and form != word for form in before(word, following, "fr"))
+
+
+@pytest.mark.parametrize(
+    ("word", "added"),
+    [
+        ("sel", "de"),
+        ("huile", "d'"),
+        ("eau", "d'"),
+        ("haricots", "de"),
+        ("de", None),
+        ("et", None),
+        ("⟦1⟧", None),
+        (",", None),
+    ],
+)
+def test_amounts(word: str, added: str | None) -> None:
+    assert of(word) == ([added] if added else [])

@@ -10,7 +10,29 @@ from rnnsearch.text.known_words import BITS_A_WORD, KnownWords, known_words
 from rnnsearch.text.names import MOST_NAMES, find_names
 
 WORDS = frozenset(
-    "i am at the in and see meet car of from my group president lake tomorrow read london german save as".split()
+    [
+        "i",
+        "am",
+        "at",
+        "the",
+        "in",
+        "and",
+        "see",
+        "meet",
+        "car",
+        "of",
+        "from",
+        "my",
+        "group",
+        "president",
+        "lake",
+        "tomorrow",
+        "read",
+        "london",
+        "german",
+        "save",
+        "as",
+    ]
 )
 name = st.text("abdeiklmnorsuvzéö", min_size=2, max_size=7).map(lambda word: f"Z{word}q")
 small = st.sampled_from(sorted(WORDS))
