@@ -28,7 +28,7 @@ LEAST_TRANSLATED = 2
 """A word with a capital is known if the other side lacks it so often, and at least every second time."""
 NAMES = 10
 """A word is a name if the other side mostly has it, and if it is more often with a capital by this factor."""
-MISSPELT = 100
+MISSPELT = 250
 """The most frequent words that always have a capital, such as days, are known with typing errors, too."""
 _WORD = re.compile(r"[^\W\d_]+")
 _CAPITAL = re.compile(r"(?:(?<=[\w,] )|(?<=\w['’]))[A-ZÀ-ÖØ-ÞŒ][a-zß-öø-ÿœ]+(?!\w)")

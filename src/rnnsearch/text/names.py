@@ -29,6 +29,7 @@ _WITHIN_SENTENCE = regex.compile(
     r"(?:[\p{L}\p{M}\p{N},]|\p{L}['’]|(?<![\p{L}\p{N}])(?:\p{Lu}|Mr|Mrs|Ms|Dr|Prof|St|Mt|Gen|Sen|Rev|Capt|Col|Lt)\.)\s*$"
 )
 """The end of the text before a word that begins neither a sentence nor a quotation nor what follows a colon or a dash."""
+_POSSESSIVE = regex.compile(r"['’]s\b")
 _NEAR = 12
 """The number of characters before a word that show whether it is within a sentence."""
 
@@ -40,8 +41,8 @@ def find_names(line: str, is_word: Test, is_rare: Test) -> list[Span]:
     """
     names: list[Span] = []
     for run in _runs(line, is_word):
-        within = any(_WITHIN_SENTENCE.search(line, max(0, word.start() - _NEAR), word.start()) for word in run)
-        if within and any(is_rare(word[0]) for word in run):
+        shows = _POSSESSIVE.match(line, run[-1].end()) or any(map(_is_within_sentence, run))
+        if shows and any(is_rare(word[0]) for word in run):
             names.append((run[0].start(), run[-1].end()))
     return [] if names and _is_headline(line, is_word) else names[:MOST_NAMES]
 
@@ -66,6 +67,10 @@ def _whole(run: list[regex.Match[str]]) -> Iterator[list[regex.Match[str]]]:
         run = run[:-1]
     if run:
         yield run
+
+
+def _is_within_sentence(word: regex.Match[str]) -> bool:
+    return _WITHIN_SENTENCE.search(word.string, max(0, word.start() - _NEAR), word.start()) is not None
 
 
 def _may_be_name(word: str, is_word: Test) -> bool:
