@@ -1,10 +1,10 @@
-"""Make the filters of the words that the installed translators have to translate, `src/rnnsearch/text/*.words`.
+"""Make the filters of the words that the installed translators know, `src/rnnsearch/text/*.words`.
 
     python tools/known_words.py --data DATA --cldr CLDR
 
-All other words with a capital within a sentence are taken for names, and copied. A word is to be translated if the training
-text has it in lower case, or if it has a capital and the other side of the text mostly does not have it, as with London
-and Thursday. The text is that of `tools/train_box.py`: Europarl, Tatoeba, documentation, lists of CLDR, everyday phrases.
+All other words with a capital within a sentence are taken for names, and copied. A word is known if the training text has it
+in lower case, if it has a capital and the other side of the text mostly does not have it, as with London and Thursday, or if
+it is a frequent name. The text is that of `tools/train_box.py`: Europarl, Tatoeba, documentation, lists of CLDR, everyday phrases.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ LEAST_TRANSLATED = 2
 """A word with a capital is known if the other side lacks it so often, and at least every second time."""
 NAMES = 10
 """A word is a name if the other side mostly has it, and if it is more often with a capital by this factor."""
+FAMILIAR = 8
+"""The model copies a name itself that is there so often, and knows whether it is a town or a woman."""
 MISSPELT = 250
 """The most frequent words that always have a capital, such as days, are known with typing errors, too."""
 _WORD = re.compile(r"[^\W\d_]+")
@@ -69,11 +71,13 @@ class Counts:
             words = _WORD.findall(source)
             known |= {word.lower() for word in words} - {word.lower() for word in _WORD.findall(target)}
             known |= set(filter(str.islower, words))
-        known -= {
-            word.lower()
+        names = {
+            word: count
             for word, count in self.capital.items()
             if count >= LEAST and 2 * self.copied[word] >= count > NAMES * small.get(word.lower(), 0)
         }
+        known -= {word.lower() for word, count in names.items() if count < FAMILIAR}
+        known |= {word.lower() for word, count in names.items() if count >= FAMILIAR}
         translated = [
             word.lower()
             for word, count in self.capital.most_common()

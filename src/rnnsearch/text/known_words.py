@@ -1,4 +1,4 @@
-"""The words that a translator has to translate, in little space: a word that is not among them is a name to copy.
+"""The words that a translator knows, in little space: a word with a capital that is not among them is a name to copy.
 
 The words of a language are too many to keep as a list. They are kept as a Bloom filter (Bloom 1970, *Space/Time Trade-offs
 in Hash Coding with Allowable Errors*), which knows each of them and takes one in 75 other words for one of them; such a name

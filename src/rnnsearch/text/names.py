@@ -1,7 +1,7 @@
 """Names in running text that a model has hardly seen: they are copied, because the model would misspell them.
 
-A name is a word with a capital within a sentence that is no word to translate (`rnnsearch.text.known_words`). The first word
-of a sentence has a capital whatever it is, and so have the words of a headline; their capitals show nothing.
+A name is a word with a capital within a sentence that is not known (`rnnsearch.text.known_words`). The first word of a
+sentence has a capital whatever it is, and so have the words of a headline; their capitals show nothing.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ _NEAR = 12
 """The number of characters before a word that show whether it is within a sentence."""
 
 
-def find_names(line: str, is_word: Test, is_rare: Test) -> list[Span]:
+def find_names(line: str, is_known: Test, is_rare: Test) -> list[Span]:
     """Return the spans of the names of a line, in order; a first name and a surname are one span.
 
-    `is_word` tells whether a word is one to translate, and `is_rare` whether a model is likely to misspell it.
+    `is_known` tells whether the model knows a word, and `is_rare` whether a model is likely to misspell it.
     """
     names: list[Span] = []
-    for run in _runs(line, is_word):
+    for run in _runs(line, is_known):
         shows = _POSSESSIVE.match(line, run[-1].end()) or any(map(_is_within_sentence, run))
         if shows and any(is_rare(word[0]) for word in run):
             names.append((run[0].start(), run[-1].end()))
-    return [] if names and _is_headline(line, is_word) else names[:MOST_NAMES]
+    return [] if names and _is_headline(line, is_known) else names[:MOST_NAMES]
 
 
-def _runs(line: str, is_word: Test) -> Iterator[list[regex.Match[str]]]:
-    """Yield the successive words with capitals that are no words to translate, with initials and particles among them."""
+def _runs(line: str, is_known: Test) -> Iterator[list[regex.Match[str]]]:
+    """Yield the successive words with capitals that are not known, with initials and particles among them."""
     run: list[regex.Match[str]] = []
     for token in _TOKEN.finditer(line):
         touches = bool(run) and line[run[-1].end() : token.start()] == " "
-        is_name = _may_be_name(token[0], is_word)
+        is_name = _may_be_name(token[0], is_known)
         if not (touches and (is_name or token[0] in _PARTICLES)):
             yield from _whole(run)
             run = []
@@ -73,16 +73,16 @@ def _is_within_sentence(word: regex.Match[str]) -> bool:
     return _WITHIN_SENTENCE.search(word.string, max(0, word.start() - _NEAR), word.start()) is not None
 
 
-def _may_be_name(word: str, is_word: Test) -> bool:
-    """Return whether a word is an initial, or has a capital and is no word to translate."""
+def _may_be_name(word: str, is_known: Test) -> bool:
+    """Return whether a word is an initial, or has a capital and is not known."""
     if word.endswith("."):
         return True
-    return word[0].isupper() and any(map(str.islower, word)) and not any(map(is_word, word.split("-")))
+    return word[0].isupper() and any(map(str.islower, word)) and not any(map(is_known, word.split("-")))
 
 
-def _is_headline(line: str, is_word: Test) -> bool:
-    """Return whether most words to translate have capitals, apart from the first word of the line."""
+def _is_headline(line: str, is_known: Test) -> bool:
+    """Return whether most of the known words have capitals, apart from the first word of the line."""
     words = [token[0] for token in _TOKEN.finditer(line)][1:]
-    known = [word for word in words if len(word) > 1 and is_word(word)]
+    known = [word for word in words if len(word) > 1 and is_known(word)]
     capitals = sum(word[0].isupper() for word in known)
     return capitals > 1 and 2 * capitals > len(known)
