@@ -4,7 +4,8 @@
 
 All other words with a capital within a sentence are taken for names, and copied. A word is known if the training text has it
 in lower case, if it has a capital and the other side of the text mostly does not have it, as with London and Thursday, or if
-it is a frequent name. The text is that of `tools/train_box.py`: Europarl, Tatoeba, documentation, lists of CLDR, everyday phrases.
+it is a frequent name. The text is that of `tools/train_box.py`: Europarl, Tatoeba, documentation, the lists of CLDR, and
+everyday phrases.
 """
 
 from __future__ import annotations
