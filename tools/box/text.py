@@ -13,7 +13,7 @@ import lzma
 import random
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from box.cldr import Pair, cldr_pairs
@@ -24,6 +24,8 @@ HELD_OUT = {"dev": range(1), "test": range(1, 3)}
 """The hundredths of the English sentences of Tatoeba that each held-out set has."""
 EVERYDAY = Path(__file__).parent / "everyday"
 """Words, signs, phrases and sentences with their translations, in files by kind, written for this purpose."""
+HASTY = ("french-chat", "french-typed")
+"""Files of French as it is typed in haste, which a translator reads and does not write."""
 MEANINGS = Path(__file__).parent / "meanings.tsv"
 """French words with several meanings, and buttons: the translation of each when it stands alone."""
 SHORT = ("basic-words", "common-words", "first-lines", "labels", "messages", "requests", "signs")
@@ -55,7 +57,9 @@ _QUOTED = {
 """For the final mark of a sentence: how the sentence is quoted before a verb of saying, and such verbs."""
 _INFINITIVE = re.compile(r"(?:ne (?:pas|plus) )?(?:se |s')?\w+(?:er|ir|re)\b", re.IGNORECASE)
 """How a French infinitive begins, by itself or with what belongs to it."""
-_SLIP = re.compile(r"\b(?:u|r|ur|cu|k|gn|gm|np|ty|thx|pl[sz]|tmrw|bday|luv|[Tt]eh|wether|\w*eciev\w*|[Tt]ommorr?ow|[Dd]efinate\w*)\b")
+_SLIP = re.compile(
+    r"\b(?:u|r|ur|cu|k|gn|gm|np|ty|thx|pl[sz]|sry|tmrw|bday|luv|whats|wassup|[Tt]eh|wether|\w*eciev\w*|[Tt]ommorr?ow|[Dd]efinate\w*)\b"
+)
 """English as it is typed in haste or by mistake, which a translator reads and does not write."""
 _INTRODUCED = (
     ("", ""),
@@ -115,19 +119,25 @@ def from_french(pairs: Iterable[Pair]) -> Iterator[Pair]:
     """These pairs as a translator from French reads them, after those of `meanings.tsv`.
 
     A French infinitive is what a button says (*Save*), without *to*. A French word of `meanings.tsv` has the meaning that it
-    has there, whatever it has here. English with a slip is left out.
+    has there, whatever it has here, unless it is a name. English with a slip is left out.
     """
     chosen = list(rows(MEANINGS))
     yield from chosen
     meanings = {french.casefold(): english for english, french in chosen}
     for english, french in pairs:
-        if french.casefold() in meanings:
+        if french.casefold() in meanings and english != french:
             meaning = meanings[french.casefold()]
             yield (meaning[0].upper() + meaning[1:] if french[0].isupper() else meaning), french
         elif english.startswith("to ") and _INFINITIVE.match(french):
             yield english.removeprefix("to "), french
         elif not _SLIP.search(english):
             yield english, french
+
+
+def from_english(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """These pairs as a translator from English reads them: without French that is typed in haste."""
+    hasty = set(everyday(*HASTY))
+    yield from (pair for pair in pairs if pair not in hasty)
 
 
 def words(pairs: Iterable[Pair]) -> Iterator[Pair]:
@@ -187,7 +197,7 @@ def prepare_text(data: Path, cldr: Path, folder: Path, pair: str) -> None:
     `final` is for the last few hundred updates, with more words, signs and short sentences. `plain` is for models that
     translate from French: it has no accents.
     """
-    read: Callable[[Iterable[Pair]], Iterable[Pair]] = from_french if pair.startswith("fr") else iter
+    read = from_french if pair.startswith("fr") else from_english
     folder.mkdir(parents=True, exist_ok=True)
     sets = split(pairs(data / "tatoeba", "fra-eng"))
     for name in ("train", *HELD_OUT):
