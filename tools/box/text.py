@@ -28,7 +28,7 @@ HASTY = ("french-chat", "french-typed")
 """Files of French as it is typed in haste, which a translator reads and does not write."""
 MEANINGS = Path(__file__).parent / "meanings.tsv"
 """French words with several meanings, and buttons: the translation of each when it stands alone."""
-SHORT = ("basic-words", "common-words", "first-lines", "labels", "messages", "requests", "signs")
+SHORT = ("basic-words", "common-words", "first-lines", "labels", "messages", "requests", "signs", *HASTY, "french-daily", "french-signs")
 """Files of words, buttons, signs and short sentences, which are read more often than their number would say."""
 EUROPARL_PAIRS = 60_000
 """The pairs of Europarl that the training of `train_box.py` without `--spans` reads."""
@@ -42,7 +42,7 @@ _PAIRS = {
     "documentation": 5_000,
     "lists": 5_000,
     "everyday": 60_000,
-    "short": 30_000,
+    "short": 40_000,
     "words": 75_000,
     "phrases": 28_000,
     "quoted": 8_000,
