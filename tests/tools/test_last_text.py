@@ -8,7 +8,7 @@ import pytest
 
 from box.phrases import entries
 from box.text import (
-    HASTY,
+    HASTY_FRENCH,
     HELD_OUT,
     MEANINGS,
     drawn,
@@ -93,7 +93,7 @@ def test_english_with_a_slip_is_not_read_from_french(english: str) -> None:
 
 
 def test_french_typed_in_haste_is_read_from_french_alone() -> None:
-    hasty = everyday(*HASTY)
+    hasty = everyday(*HASTY_FRENCH)
     assert list(from_english([*hasty, ("dog", "chien")])) == [("dog", "chien")]
     assert set(hasty) & set(from_french(hasty))
 

@@ -24,11 +24,15 @@ HELD_OUT = {"dev": range(1), "test": range(1, 3)}
 """The hundredths of the English sentences of Tatoeba that each held-out set has."""
 EVERYDAY = Path(__file__).parent / "everyday"
 """Words, signs, phrases and sentences with their translations, in files by kind, written for this purpose."""
-HASTY = ("french-chat", "french-typed")
-"""Files of French as it is typed in haste, which a translator reads and does not write."""
+HASTY_ENGLISH = ("typed-in-haste",)
+HASTY_FRENCH = ("french-chat", "french-typed")
+"""Files of text as it is typed in haste, which a translator reads and does not write."""
 MEANINGS = Path(__file__).parent / "meanings.tsv"
 """French words with several meanings, and buttons: the translation of each when it stands alone."""
-SHORT = ("basic-words", "common-words", "first-lines", "labels", "messages", "requests", "signs", *HASTY, "french-daily", "french-signs")
+SHORT = (
+    *("basic-words", "common-words", "first-lines", "labels", "messages", "requests", "signs"),
+    *("french-daily", "french-signs", *HASTY_FRENCH),
+)
 """Files of words, buttons, signs and short sentences, which are read more often than their number would say."""
 EUROPARL_PAIRS = 60_000
 """The pairs of Europarl that the training of `train_box.py` without `--spans` reads."""
@@ -58,7 +62,8 @@ _QUOTED = {
 _INFINITIVE = re.compile(r"(?:ne (?:pas|plus) )?(?:se |s')?\w+(?:er|ir|re)\b", re.IGNORECASE)
 """How a French infinitive begins, by itself or with what belongs to it."""
 _SLIP = re.compile(
-    r"\b(?:u|r|ur|cu|k|gn|gm|np|ty|thx|pl[sz]|sry|tmrw|bday|luv|whats|wassup|[Tt]eh|wether|\w*eciev\w*|[Tt]ommorr?ow|[Dd]efinate\w*)\b"
+    r"\b(?:[UuRr]|ur|cu|i(?![.\w])|im|ive|dont|cant|didnt|doesnt|isnt|wasnt|wont|whats|k|gn|gm|np|ty|thx|pl[sz]|sry|tmrw|bday|luv|wassup"
+    r"|[Tt]eh|wether|\w*eciev\w*|[Tt]ommorr?ow|[Dd]efinate\w*)(?![.'])\b"
 )
 """English as it is typed in haste or by mistake, which a translator reads and does not write."""
 _INTRODUCED = (
@@ -121,7 +126,7 @@ def from_french(pairs: Iterable[Pair]) -> Iterator[Pair]:
     A French infinitive is what a button says (*Save*), without *to*. A French word of `meanings.tsv` has the meaning that it
     has there, whatever it has here, unless it is a name. English with a slip is left out.
     """
-    chosen = list(rows(MEANINGS))
+    chosen, hasty = list(rows(MEANINGS)), set(everyday(*HASTY_ENGLISH))
     yield from chosen
     meanings = {french.casefold(): english for english, french in chosen}
     for english, french in pairs:
@@ -130,13 +135,13 @@ def from_french(pairs: Iterable[Pair]) -> Iterator[Pair]:
             yield (meaning[0].upper() + meaning[1:] if french[0].isupper() else meaning), french
         elif english.startswith("to ") and _INFINITIVE.match(french):
             yield english.removeprefix("to "), french
-        elif not _SLIP.search(english):
+        elif not _SLIP.search(english) and (english, french) not in hasty:
             yield english, french
 
 
 def from_english(pairs: Iterable[Pair]) -> Iterator[Pair]:
     """These pairs as a translator from English reads them: without French that is typed in haste."""
-    hasty = set(everyday(*HASTY))
+    hasty = set(everyday(*HASTY_FRENCH))
     yield from (pair for pair in pairs if pair not in hasty)
 
 
