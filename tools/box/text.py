@@ -62,8 +62,8 @@ _QUOTED = {
 _INFINITIVE = re.compile(r"(?:ne (?:pas|plus) )?(?:se |s')?\w+(?:er|ir|re)\b", re.IGNORECASE)
 """How a French infinitive begins, by itself or with what belongs to it."""
 _SLIP = re.compile(
-    r"\b(?:[UuRr]|ur|cu|i(?![.\w])|im|ive|dont|cant|didnt|doesnt|isnt|wasnt|wont|whats|k|gn|gm|np|ty|thx|pl[sz]|sry|tmrw|bday|luv|wassup"
-    r"|[Tt]eh|wether|\w*eciev\w*|[Tt]ommorr?ow|[Dd]efinate\w*)(?![.'])\b"
+    r"\b(?:[UuRr]|ur|cu|i(?![.\w])|im|ive|dont|cant|didnt|doesnt|isnt|wasnt|wont|whats|k|gn|gm|np|ty|thx|pl[sz]|sry|tmrw"
+    r"|bday|luv|wassup|[Tt]eh|wether|\w*eciev\w*|[Tt]ommorr?ow|[Dd]efinate\w*)(?![.'])\b"
 )
 """English as it is typed in haste or by mistake, which a translator reads and does not write."""
 _INTRODUCED = (
