@@ -83,7 +83,7 @@ def test_words_of_the_lexicon_come_with_their_articles() -> None:
         (("You too.", "Toi aussi."), ("You too.", "Toi aussi.")),
     ],
 )
-def test_from_french_an_infinitive_is_a_button_and_a_word_has_one_meaning(pair: tuple[str, str], read: tuple[str, str]) -> None:
+def test_an_infinitive_is_a_button_and_a_french_word_has_one_meaning(pair: tuple[str, str], read: tuple[str, str]) -> None:
     assert list(from_french([pair]))[-1] == read
 
 

@@ -209,14 +209,15 @@ def prepare_text(data: Path, cldr: Path, folder: Path, pair: str) -> None:
         write(folder, f"tatoeba-{name}", sets[name])
     source = random.Random(1)
     sentences = [*sets["train"], *pairs(data / "tatoeba", "more")]
-    accented = [(english, plain(french)) for english, french in [*read(everyday()), *sets["train"]] if plain(french) != french]
+    everyday_pairs, short_pairs, first_lines = (list(read(everyday(*names))) for names in ((), SHORT, ("first-lines",)))
+    accented = [(english, plain(french)) for english, french in [*everyday_pairs, *sets["train"]] if plain(french) != french]
     texts = {
         "europarl": [pair for part in range(4) for pair in pairs(data / "europarl", f"europarl-part{part}")],
         "tatoeba": sentences,
         "documentation": [*pairs(data / "pydocs", "pydocs"), *pairs(data / "tico", "tico19")],
         "lists": list(read(cldr_pairs(cldr, "en", "fr"))),
-        "everyday": list(read(everyday())),
-        "short": list(read(everyday(*SHORT))),
+        "everyday": everyday_pairs,
+        "short": short_pairs,
         "words": dict.fromkeys(words(read([*everyday(), *entries()]))),
         "phrases": phrases(_PAIRS["phrases"] * 11 // 10, seed=3),
         "quoted": quoted(sentences, source),
@@ -226,6 +227,6 @@ def prepare_text(data: Path, cldr: Path, folder: Path, pair: str) -> None:
     write(folder, "plain", chosen.pop("plain"))
     last = [pair for text in chosen.values() for pair in text]
     write(folder, "links", source.sample(last, LINK_PAIRS))
-    short, first = _FINAL["short"] * known(read(everyday(*SHORT))), _FINAL["first-lines"] * known(read(everyday("first-lines")))
+    short, first = _FINAL["short"] * known(short_pairs), _FINAL["first-lines"] * known(first_lines)
     write(folder, "final", [*source.sample(last, _FINAL["last"]), *short, *first])
     write(folder, "last", last)  # The last of all: by it, a run that was stopped knows that the text is whole.
