@@ -45,7 +45,7 @@ _PAIRS = {
     "tatoeba": 45_000,
     "documentation": 5_000,
     "lists": 5_000,
-    "everyday": 60_000,
+    "everyday": 75_000,
     "short": 40_000,
     "words": 75_000,
     "phrases": 28_000,
