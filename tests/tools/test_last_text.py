@@ -79,6 +79,7 @@ def test_words_of_the_lexicon_come_with_their_articles() -> None:
         (("to some extent", "dans une certaine mesure"), ("to some extent", "dans une certaine mesure")),
         (("pound", "livre"), ("book", "livre")),
         (("Pound", "Livre"), ("Book", "Livre")),
+        (("SUBMIT", "ENVOYER"), ("SEND", "ENVOYER")),
         (("Rose", "Rose"), ("Rose", "Rose")),
         (("You too.", "Toi aussi."), ("You too.", "Toi aussi.")),
     ],

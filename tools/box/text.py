@@ -59,10 +59,10 @@ _QUOTED = {
     "!": (('"{}!"', "« {} ! »"), ("he shouted.", "cria-t-il."), ("she shouted.", "cria-t-elle.")),
 }
 """For the final mark of a sentence: how the sentence is quoted before a verb of saying, and such verbs."""
-_INFINITIVE = re.compile(r"(?:ne (?:pas|plus) )?(?:se |s')?\w+(?:er|ir|re)\b", re.IGNORECASE)
+_INFINITIVE = re.compile(r"(?:ne (?:pas|plus) )?(?:se |s'(?:en )?)?\w+(?:er|ir|re)\b", re.IGNORECASE)
 """How a French infinitive begins, by itself or with what belongs to it."""
 _SLIP = re.compile(
-    r"\b(?:[UuRr]|ur|cu|i(?![.\w])|im|ive|dont|cant|didnt|doesnt|isnt|wasnt|wont|whats|k|gn|gm|np|ty|thx|pl[sz]|sry|tmrw"
+    r"\b(?:[ur]|ur|cu|i(?![.\w])|im|ive|dont|cant|didnt|doesnt|isnt|wasnt|wont|whats|k|gn|gm|np|ty|thx|pl[sz]|sry|tmrw"
     r"|bday|luv|wassup|[Tt]eh|wether|\w*eciev\w*|[Tt]ommorr?ow|[Dd]efinate\w*)(?![.'])\b"
 )
 """English as it is typed in haste or by mistake, which a translator reads and does not write."""
@@ -132,7 +132,8 @@ def from_french(pairs: Iterable[Pair]) -> Iterator[Pair]:
     for english, french in pairs:
         if french.casefold() in meanings and english != french:
             meaning = meanings[french.casefold()]
-            yield (meaning[0].upper() + meaning[1:] if french[0].isupper() else meaning), french
+            capital = meaning.upper() if len(french) > 1 and french.isupper() else meaning[0].upper() + meaning[1:]
+            yield (capital if french[0].isupper() else meaning), french
         elif english.startswith("to ") and _INFINITIVE.match(french):
             yield english.removeprefix("to "), french
         elif not _SLIP.search(english) and (english, french) not in hasty:
