@@ -30,7 +30,8 @@ LEAST_TRANSLATED = 2
 NAMES = 10
 """A word is a name if the other side mostly has it, and if it is more often with a capital by this factor."""
 FAMILIAR = 8
-"""The model copies a name itself that is there so often, and knows whether it is a town or a woman."""
+FREQUENT = 40
+"""The model copies a name itself that is so often in everyday sentences, or in all the text, and knows if it is a town."""
 MISSPELT = 250
 """The most frequent words that always have a capital, such as days, are known with typing errors, too."""
 _WORD = re.compile(r"[^\W\d_]+")
@@ -39,10 +40,8 @@ _CAPITAL = re.compile(r"(?:(?<=[\w,] )|(?<=\w['’]))[A-ZÀ-ÖØ-ÞŒ][a-zß-ö�
 _AT_ONCE = 10_000
 
 
-def sentences(data: Path) -> Iterator[Pair]:
-    """The pairs of running text: a quarter of Europarl, and all of the rest."""
-    for corpus in ("europarl/europarl-part0", "tatoeba/fra-eng", "tatoeba/more", "pydocs/pydocs", "tico/tico19"):
-        yield from pairs((data / corpus).parent, Path(corpus).name)
+CORPORA = ("europarl/europarl-part0", "tatoeba/fra-eng", "tatoeba/more", "pydocs/pydocs", "tico/tico19")
+"""The running text: a quarter of Europarl, and all of the rest."""
 
 
 def lists(cldr: Path) -> list[Pair]:
@@ -54,14 +53,15 @@ class Counts:
     """Counts of the words of one side: all of them, those with a capital, and those among these that the other side has."""
 
     def __init__(self) -> None:
-        self.words, self.capital, self.copied = Counter[str](), Counter[str](), Counter[str]()
+        self.words, self.capital, self.copied, self.everyday = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
 
-    def add(self, lines: Sequence[str], others: Sequence[str]) -> None:
-        """Count the words of some lines, of which these are the translations."""
+    def add(self, lines: Sequence[str], others: Sequence[str], everyday: bool) -> None:
+        """Count the words of some lines, of which these are the translations; `everyday` if these are no proceedings."""
         self.words.update(_WORD.findall("\n".join(lines)))
         for line, other in zip(lines, others, strict=True):
             if names := _CAPITAL.findall(line):
                 self.capital.update(names)
+                self.everyday.update(names if everyday else ())
                 self.copied.update(set(names).intersection(_WORD.findall(other)))
 
     def known(self, listed: Iterable[Pair]) -> set[str]:
@@ -77,8 +77,9 @@ class Counts:
             for word, count in self.capital.items()
             if count >= LEAST and 2 * self.copied[word] >= count > NAMES * small.get(word.lower(), 0)
         }
-        known -= {word.lower() for word, count in names.items() if count < FAMILIAR}
-        known |= {word.lower() for word, count in names.items() if count >= FAMILIAR}
+        familiar = {word for word, count in names.items() if count >= FREQUENT or self.everyday[word] >= FAMILIAR}
+        known -= {word.lower() for word in names.keys() - familiar}
+        known |= set(map(str.lower, familiar))
         translated = [
             word.lower()
             for word, count in self.capital.most_common()
@@ -103,11 +104,12 @@ def main() -> None:
     parser.add_argument("--cldr", type=Path, required=True, help="the folder with the packages of CLDR")
     options = parser.parse_args()
     counts = Counts(), Counts()
-    running = sentences(options.data)
-    while chunk := list(islice(running, _AT_ONCE)):
-        sides = list(zip(*chunk, strict=True))
-        for side, of_side in enumerate(counts):
-            of_side.add(sides[side], sides[1 - side])
+    for corpus in CORPORA:
+        running = pairs(options.data / Path(corpus).parent, Path(corpus).name)
+        while chunk := list(islice(running, _AT_ONCE)):
+            sides = list(zip(*chunk, strict=True))
+            for side, of_side in enumerate(counts):
+                of_side.add(sides[side], sides[1 - side], everyday=not corpus.startswith("europarl"))
     listed = lists(options.cldr)
     for side, (source, target) in enumerate((("en", "fr"), ("fr", "en"))):
         words = counts[side].known((pair[side], pair[1 - side]) for pair in listed)
