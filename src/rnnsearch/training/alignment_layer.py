@@ -17,7 +17,7 @@ from rnnsearch.data.length_batches import by_length
 from rnnsearch.data.word_alignments import Links
 from rnnsearch.devices import batch_tensors, device_of
 from rnnsearch.model import AlignmentLayer
-from rnnsearch.model_folder import System
+from rnnsearch.system import System
 from rnnsearch.ops import fast_products
 
 _BATCH_SIZE = 32

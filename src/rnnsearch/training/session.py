@@ -26,16 +26,9 @@ from rnnsearch.data.read import check_readable, read_pairs
 from rnnsearch.devices import default_device, device_name
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_files import CONFIG, WEIGHTS, read_model_config
-from rnnsearch.model_folder import (
-    TRAINING_COPIES,
-    System,
-    check_memory,
-    check_name,
-    check_single,
-    load_system,
-    new_system,
-    save_settings,
-)
+from rnnsearch.model_folder import check_single, load_system, save_settings
+from rnnsearch.system import TRAINING_COPIES, System, check_memory, new_system
+from rnnsearch.weight_files import check_name
 from rnnsearch.terminal import Terminal
 from rnnsearch.training.card import model_card
 from rnnsearch.training.display import Display

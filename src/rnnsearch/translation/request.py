@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rnnsearch.config import SearchConfig
 from rnnsearch.errors import RnnsearchError, shown
-from rnnsearch.model_folder import System
+from rnnsearch.system import System
 from rnnsearch.search import Hypothesis, Query, Term, Terms, best_first
 from rnnsearch.text import units_of
 from rnnsearch.text.normalization import with_double_quotes

@@ -15,7 +15,7 @@ import numpy as np
 from rnnsearch.config import LARGEST_BEAM, SearchConfig, from_dict, present_keys
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning, shown
 from rnnsearch.graphs.network import Precision
-from rnnsearch.model_folder import System
+from rnnsearch.system import System
 from rnnsearch.search import Backend, EnsembleBackend, OnnxBackend, PairScorer, VocabularySelection, next_words, search_all
 from rnnsearch.search.vocabulary_selection import LexicalSelection
 from rnnsearch.text.patterns import Patterns
