@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from benchmarks.lib.command import Parser, cost_of, rnnsearch
 from benchmarks.lib.record import machine, write_result
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.selection.cross_entropy_difference import (
     SIDES,
     CorpusFiles,

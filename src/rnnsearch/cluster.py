@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rnnsearch.atomic import atomic_write
-from rnnsearch.data.read import read_lines, read_pairs
+from rnnsearch.data.lines import read_lines
+from rnnsearch.data.read import read_pairs
 from rnnsearch.data.word_alignments import Symmetry
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.extras import imports_of_extras

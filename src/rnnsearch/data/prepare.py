@@ -31,7 +31,8 @@ from rnnsearch.data.prepared import (
     file_checksum,
     open_prepared,
 )
-from rnnsearch.data.read import kind_of, languages_of_text, read_lines, read_pairs
+from rnnsearch.data.lines import read_lines
+from rnnsearch.data.read import kind_of, languages_of_text, read_pairs
 from rnnsearch.data.repetitions import Fingerprints
 from rnnsearch.data.word_alignments import Links, parse_gold
 from rnnsearch.data.word_encoder import WordEncoder, word_encoders

@@ -40,7 +40,8 @@ from numpy.typing import NDArray
 
 from rnnsearch.atomic import atomic_write, check_outputs
 from rnnsearch.data.pack import Ids, Sentences
-from rnnsearch.data.read import check_readable, check_repeatable, read_pairs, read_side
+from rnnsearch.data.inputs import check_readable, check_repeatable
+from rnnsearch.data.read import read_pairs, read_side
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.languages import Languages
 from rnnsearch.jobs import JobCheckpoint, Shard, Stage, Workers, digest_of, numbered

@@ -22,7 +22,8 @@ from rnnsearch.config import Config, DataConfig, from_dict, read_json, to_dict
 from rnnsearch.data.development import NO_DEVELOPMENT_SET, check_development_set
 from rnnsearch.data.prepare import prepare, with_languages, without_regions
 from rnnsearch.data.prepared import PreparedData, open_prepared, prepared_info
-from rnnsearch.data.read import check_readable, read_pairs
+from rnnsearch.data.inputs import check_readable
+from rnnsearch.data.read import read_pairs
 from rnnsearch.devices import default_device, device_name
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model_files import CONFIG, WEIGHTS, read_model_config
