@@ -25,8 +25,8 @@ from rnnsearch.graphs.weights import Weights
 from rnnsearch.model import RNNsearch
 from rnnsearch.model_files import WEIGHTS
 from rnnsearch.model_folder import save_settings, save_weights
-from rnnsearch.system import System, new_system
 from rnnsearch.search import Backend, Hypothesis, OnnxBackend, Query, VocabularySelection, search_all
+from rnnsearch.system import System, new_system
 from rnnsearch.text import Vocabularies, Vocabulary
 from rnnsearch.training.checkpoint import Progress
 from rnnsearch.training.trainer import Trainer

@@ -88,7 +88,9 @@ def translate(
 def score(rows: Dataset, *models: Model, ray_options: Options | None = None) -> Dataset:
     """Add `score`, log p(target | source) in nats."""
     columns: Columns = {"score": (pa.float64(), lambda done: done.note[0])}
-    return _mapped(rows, _Stage, (_score, general_corpus.SIDES, columns, _Packed(*models)), general_corpus.SIDES, ray_options)
+    return _mapped(
+        rows, _Stage, (_score, general_corpus.SIDES, columns, _Packed(*models)), general_corpus.SIDES, ray_options
+    )
 
 
 def align(

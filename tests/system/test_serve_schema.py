@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -65,8 +66,18 @@ def valid_requests_are_answered(context: Any, response: Any, case: Any) -> None:
         assert response.status_code in (200, 201, 204) or told.endswith(TOGETHER) or beyond, response.text
 
 
+def failures_of(report: str) -> str:
+    """The sections of a report that say which requests fail and how to repeat them, and its seed."""
+    sections = re.split(r"\n(?==+ [A-Z]+ =+\n)", report)
+    failed = [section for section in sections if re.match(r"=+ (ERRORS|FAILURES) ", section)]
+    return "\n".join([*failed, *re.findall(r"Seed: \d+", report)]) if failed else report
+
+
 @pytest.mark.slow
-def test_requests_made_of_the_document(model_folder: Callable[[str], Path], tmp_path: Path) -> None:
+def test_requests_made_of_the_document(
+    model_folder: Callable[[str], Path], tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """`pytest --hypothesis-seed N` repeats a run with the seed that its report names."""
     schemathesis = pytest.importorskip("schemathesis")
     from click.testing import CliRunner
     from schemathesis.cli import schemathesis as command
@@ -79,11 +90,13 @@ def test_requests_made_of_the_document(model_folder: Callable[[str], Path], tmp_
     server = Served(model_folder("mlp"), tmp_path / "log", "--max-characters", "200", "--memory", str(tmp_path))
     try:
         options = ["--mode", "all", "--continue-on-failure", "--max-examples", "30"]
+        if seed := request.config.getoption("--hypothesis-seed"):
+            options += ["--seed", seed]
         arguments = ["--config-file", str(configuration), "run", server.url + "openapi.json", *options]
         result = CliRunner().invoke(command, arguments)
     finally:
         server.process.kill()
         server.process.wait()
         schemathesis.hooks.unregister_all()
-    assert result.exit_code == 0, result.output
+    assert result.exit_code == 0, failures_of(result.output)
     assert "Traceback" not in server.log.read_text()

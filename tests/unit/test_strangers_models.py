@@ -24,8 +24,8 @@ from rnnsearch.model import AlignmentLayer
 from rnnsearch.model_files import ALIGNMENT_LAYER, CONFIG, WEIGHTS
 from rnnsearch.model_folder import export_model, load_members, load_system, save_alignment_layer, save_settings, save_weights
 from rnnsearch.system import System
-from rnnsearch.weight_files import checksum
 from rnnsearch.translation.lexicon import Lexicon
+from rnnsearch.weight_files import checksum
 from toy import toy_config, toy_system
 
 VOCABULARIES = ("source.vocab", "target.vocab")

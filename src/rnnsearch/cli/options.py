@@ -329,8 +329,8 @@ def count_pairs(
     """Return the number of training pairs, if the settings of this preset depend on it and it can be known beforehand."""
     import warnings
 
-    from rnnsearch.data.prepared import prepared_info
     from rnnsearch.data.inputs import check_readable
+    from rnnsearch.data.prepared import prepared_info
     from rnnsearch.data.read import read_pairs
     from rnnsearch.errors import RnnsearchWarning
 

@@ -40,7 +40,7 @@ _NOTHING = np.empty(0, np.int64), np.empty(0, np.int64)
 def search_all(backend: Backend, queries: Sequence[Query], config: SearchConfig) -> None:
     """Search for the translations of all these sentences, and store them in the queries, best first.
 
-    After its prefix, a translation is at most `maximum_length_ratio` times as long as its sentence, both end symbols included.
+    After its prefix, a translation is at most `maximum_length_ratio` times as long as its sentence; both end symbols count.
     If no hypothesis of a sentence finishes, its unfinished ones are stored, with `finished` False.
 
     The sentences are divided among as many threads as have at least `FEW` sentences, and each runs its own search.

@@ -26,6 +26,7 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -35,9 +36,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rnnsearch.atomic import check_outputs
-from rnnsearch.data.pack import Ids, Sentences
+from rnnsearch.atomic import atomic_write, check_outputs
 from rnnsearch.data.inputs import check_readable, check_repeatable
+from rnnsearch.data.pack import Ids, Sentences
 from rnnsearch.data.read import read_side
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.languages import Languages

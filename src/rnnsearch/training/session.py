@@ -18,9 +18,9 @@ from rich.console import Console
 from rnnsearch.atomic import write_json, write_text
 from rnnsearch.config import Config, DataConfig, from_dict, read_json, to_dict
 from rnnsearch.data.development import NO_DEVELOPMENT_SET, check_development_set
+from rnnsearch.data.inputs import check_readable
 from rnnsearch.data.prepare import with_languages
 from rnnsearch.data.prepared import PreparedData, open_prepared, prepared_info
-from rnnsearch.data.inputs import check_readable
 from rnnsearch.data.read import read_pairs
 from rnnsearch.devices import default_device, device_name
 from rnnsearch.errors import RnnsearchError
@@ -103,7 +103,9 @@ def train(
             config = resumed_settings(read_json(folder / CONFIG), config, folder, compare_data=data is None)
         patterns_of(config.search, config.data.protects)  # a validation would refuse them after the first updates
         check_memory(config.model, 2, 2, TRAINING_COPIES)  # a lower bound: the sizes of the vocabularies are not known yet
-        prepared = _from_first(processes, lambda: prepared_text(folder, config, text, hold_out, data, resuming, initial, console))
+        prepared = _from_first(
+            processes, lambda: prepared_text(folder, config, text, hold_out, data, resuming, initial, console)
+        )
         if development is None:
             if not prepared.held_out:
                 raise RnnsearchError(f"{data}: no pairs were held out here, and so {NO_DEVELOPMENT_SET}")

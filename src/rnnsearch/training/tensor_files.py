@@ -15,8 +15,8 @@ from rnnsearch.atomic import atomic_write
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.model import with_weights
 from rnnsearch.system import System, model_shapes
-from rnnsearch.weight_files import check_name, read_weights
 from rnnsearch.untrusted import check_header
+from rnnsearch.weight_files import check_name, read_weights
 from rnnsearch.weight_names import present_name
 
 

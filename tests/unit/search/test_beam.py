@@ -50,8 +50,7 @@ def search(
 ) -> list[list[Hypothesis]]:
     """By the plain backend; that of ONNX Runtime is to find the same."""
     found, by_onnx = (
-        beam_search(backend, sentences, config, prefixes)
-        for backend in (PlainBackend(model), onnx_backend(model))
+        beam_search(backend, sentences, config, prefixes) for backend in (PlainBackend(model), onnx_backend(model))
     )
     for other, plain in zip(by_onnx, found, strict=True):
         same(other, [(hypothesis.words, hypothesis.score, hypothesis.finished) for hypothesis in plain], tolerance=1e-4)
