@@ -47,7 +47,7 @@ from benchmarks.lib.command import settings as settings_of
 from benchmarks.lib.record import machine, sized, write_result
 from benchmarks.quality.small_peers import translations_of_peer
 from rnnsearch.atomic import write_json
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.evaluation.bleu import corpus_score
 from rnnsearch.evaluation.nearest import nearest
 from rnnsearch.evaluation.significance import bootstrap_bleu

@@ -23,8 +23,8 @@ from benchmarks.peers.joeynmt.toolkit import JOEYNMT
 from benchmarks.quality.joeynmt_transformer import WIDTH, transformer_settings
 from rnnsearch.atomic import write_json, write_text
 from rnnsearch.config import from_preset
+from rnnsearch.data.lines import read_lines
 from rnnsearch.data.prepare import prepare
-from rnnsearch.data.read import read_lines
 from rnnsearch.text import Tokenizer
 from rnnsearch.text.subwords import Subwords, join
 

@@ -214,7 +214,8 @@ def _translate_lines(
     stage: Translate, file: str, prefix: Path | None, output: Path | None, jobs: int, summary: _Summary
 ) -> None:
     from rnnsearch.cli.bar import bar, beside_output
-    from rnnsearch.data.read import read_lines, read_sources
+    from rnnsearch.data.lines import read_lines
+    from rnnsearch.data.read import read_sources
     from rnnsearch.formats.registry import WRITTEN
     from rnnsearch.jobs import cut, job
     from rnnsearch.translation.lines import arriving

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.errors import RnnsearchError, shown
 from rnnsearch.text.normalization import plain
 

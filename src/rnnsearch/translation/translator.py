@@ -15,9 +15,9 @@ import numpy as np
 from rnnsearch.config import LARGEST_BEAM, SearchConfig, from_dict, present_keys
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning, shown
 from rnnsearch.graphs.network import Precision
-from rnnsearch.model_folder import System
 from rnnsearch.search import Backend, EnsembleBackend, OnnxBackend, PairScorer, VocabularySelection, next_words, search_all
 from rnnsearch.search.vocabulary_selection import LexicalSelection
+from rnnsearch.system import System
 from rnnsearch.text.patterns import Patterns
 from rnnsearch.text.tokenize import split_at_spaces
 from rnnsearch.text.vocabulary import END
