@@ -14,7 +14,7 @@ from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.formats.languages import Languages, language_in_name
 from rnnsearch.formats.opening import SAMPLE, File, opened
 from rnnsearch.formats.pairs import languages_of, pairs_of, pairs_of_messages
-from rnnsearch.formats.registry import document_name_of, format_of, message_format_of
+from rnnsearch.formats.recognition import document_name_of, format_of, message_format_of
 from rnnsearch.formats.units import Format, Head, ending
 
 _BY_ENDING = {
