@@ -90,8 +90,8 @@ class DataConfig:
     accents (NFC) become those that are most frequent in its vocabulary. Words that are copied keep their spelling."""
     protect: bool = False
     """Replace addresses, file names, placeholders, codes, emoji and quantities by one symbol each before the model reads
-    them. The translation has them as they were written, and quantities in the format of the target language. Only for
-    running text (`tokenizer = moses`)."""
+    them. The translation has them as they were written, and quantities in the format of the target language. Between English
+    and French, names that the model has hardly seen are copied as well. Only for running text (`tokenizer = moses`)."""
     source_words: int = Field(default=30000, ge=1, le=_LARGEST_COUNT)
     """Size of the source vocabulary: the shortlist of the most frequent words (section 4.1 of the paper), or of other units.
     All others are `[UNK]`."""

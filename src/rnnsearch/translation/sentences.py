@@ -131,7 +131,7 @@ _COUNTING = (
     "p|pp|vols?|figs?|nos?|nr|arts?|chap|ch|sect?|par|éd|approx|ca|env|h|tél|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|"
     "janv|févr|avr|juil|déc"
 )
-_LOWER = "etc|min|h|av|approx|env|jr|sr|inc|corp|ltd|dept"
+_LOWER = r"etc|min|h|av|approx|env|jr|sr|inc|corp|ltd|dept|tbsp|tsp|oz|lbs?|ft|c\.\s?à\s(?:s|c|soupe|café)"
 _OPENERS = (
     "The|He|She|It|They|We|You|I|This|That|These|Those|There|Then|But|And|My|His|Her|Il|Elle|Ils|Elles|On|Nous|Vous|Je|Tu|"
     "Ce|Cela|Ça|Mais|Et|Puis|Cette|Ces|Mon|Ma|Son|Sa"
@@ -149,9 +149,19 @@ _NO_END = [
     (r"", r"\s*[.,;:!?…)\]»”]"),
 ]  # fmt: skip
 _AROUND_NO_END = [(Expression(before), Expression(after)) for before, after in _NO_END]
+_FEELING = (
+    r"[\u2639-\u263b\u270a-\u270d\u2728\U0001f389\U0001f38a\U0001f446-\U0001f450\U0001f4aa\U0001f4af\U0001f525"
+    r"\U0001f600-\U0001f64f\U0001f90c-\U0001f91f\U0001f920-\U0001f92f\U0001f970-\U0001f97a\U0001f9d0]"
+)
+"""Faces, gestures and the like, which people write in place of a full stop."""
+_HEART = r"[\u2763\u2764\U0001f48b-\U0001f49f\U0001f5a4\U0001f90d\U0001f90e\U0001f9e1\U0001fa75-\U0001fa77]"
+"""Signs of love, which are a verb after a single word, as in `I ❤️ you`."""
+_OF_EMOJI = r"[\ufe0f\u200d\U0001f3fb-\U0001f3ff]"
 _MISSED = Expression(
     r"(?:…|(?<=[.!?…])[)\]]|\betc\.|(?<=[\p{L}\d-]{2})\.\p{Ll}{2,4}\.)\s+(?=[«“\"(\[]?\s?\p{Lu}(?!['’]m?\b))"
     r"|(?<=[!?]{2})\s+(?=\p{L})|(?=\s)(?<=\w\s{1,3}\p{L}{1,30}[.!?…]?\s{0,3}(?:(?![©®™°№])[\p{So}\p{Sk}\ufe0f]){1,9})\s+(?=\p{Lu}\p{Ll}{0,30}\s\p{Ll})"
+    rf"|(?=\s)(?<=(?:\p{{L}}{{2}}[,.!?…]{{0,3}}\s{{0,3}}{_FEELING}|\w\s{{1,3}}\p{{L}}{{1,30}}[,.!?…]{{0,3}}\s{{0,3}}{_HEART})"
+    rf"(?:{_FEELING}|{_HEART}|{_OF_EMOJI}){{0,9}})\s+(?=\p{{Ll}})"
     rf"|(?<![\p{{L}}\p{{N}}.])(?:(?:\p{{Lu}}\.)+|No\.|[ap]\.m\.)\s+{_OPENER}"
 )
 """Further ends, outside quotation marks and brackets."""

@@ -205,7 +205,7 @@ class Translator:
             return MarkedText(line, data.source_language)
         passage = as_line(line, data.source_language)
         if len(passage.sentences) > 1:
-            passage = passage.uncut([(span.start, span.stop) for span in self._requests.spans(line, patterns)])
+            passage = passage.uncut([(span.start, span.stop) for span in self._requests.protection.spans(line, patterns)])
         if prefix and (len(as_passage(prefix, data.target_language).sentences) > 1 or not has_words(passage.sentences[0])):
             return as_line(line, data.source_language, split=False)
         return passage
