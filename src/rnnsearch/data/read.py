@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import errno
 import os
 import stat
@@ -15,26 +14,18 @@ from pathlib import Path
 
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.formats.languages import Languages, language_in_name
+from rnnsearch.formats.no_text import check_text
 from rnnsearch.formats.opening import COMMANDS, DAMAGED, SAMPLE, File, damaged, open_file, opened, unreadable
 from rnnsearch.formats.pairs import languages_of, pairs_of, pairs_of_messages
 from rnnsearch.formats.registry import document_name_of, format_of, message_format_of
 from rnnsearch.formats.units import Format, Head, ending
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_OTHER_MARKS = {
-    codecs.BOM_UTF32_LE: "UTF-32",  # before UTF-16, whose mark begins with the same bytes
-    codecs.BOM_UTF32_BE: "UTF-32",
-    codecs.BOM_UTF16_LE: "UTF-16",
-    codecs.BOM_UTF16_BE: "UTF-16",
-}
-_ZIP, _SQLITE = b"PK\x03\x04", b"SQLite format 3\0"
 _BY_ENDING = {
     ".tmx": "TMX", ".tbx": "TBX", ".po": "PO", ".parquet": "Parquet",
     **dict.fromkeys((".xlf", ".xliff", ".sdlxliff", ".mqxliff"), "XLIFF"),
 }  # fmt: skip
 """The formats of files with these names, which are recognised by their content."""
-_WIDTHS = {"UTF-32LE": 4, "UTF-32BE": 4, "UTF-16LE": 2, "UTF-16BE": 2}
-_SAMPLE = 4096
 _CHUNK = 1 << 20
 """The number of bytes of a file that are read at once; of a pipe, fewer may have arrived."""
 LONGEST_LINE = 1 << 24
@@ -60,7 +51,7 @@ def read_arriving_lines(path: Path | str) -> Iterator[list[str]]:
     """
     path = Path(path)
     with opened(path) as file:
-        _check_encoding(file.peek(_SAMPLE)[:_SAMPLE], path)
+        check_text(file.peek(SAMPLE)[:SAMPLE], path)
         number, rest = 0, b""
         while chunk := file.read1(_CHUNK):
             *lines, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else [rest + chunk]
@@ -98,7 +89,7 @@ def _lines_of(file: File, path: Path) -> Iterator[str]:
     """Yield the decoded lines of an open file with their ends."""
     number = 0
     try:
-        _check_encoding(file.peek(_SAMPLE)[:_SAMPLE], path)
+        check_text(file.peek(SAMPLE)[:SAMPLE], path)
         for number, raw in enumerate(_raw_lines(file), 1):
             _check_length(raw, path, number)
             if b"\n" in raw[:-1]:
@@ -275,9 +266,9 @@ def _format_of_both(head: Head) -> Format | None:
             f"--source {head.path} --target OTHER{head.path.suffix}"
         )
     if format_ is None and head.start:
+        check_text(head.start, head.path)
         if name := _BY_ENDING.get(ending(head)):
             raise RnnsearchError(f"{head.path}: its name says {name}, but it begins otherwise; is it the right file?")
-        _check_encoding(head.start[:_SAMPLE], head.path)
     return format_
 
 
@@ -366,47 +357,6 @@ def _table(file: File, path: Path) -> Iterator[tuple[str, str]]:
             )
         target, *features = columns
         yield "\t".join([source, *features]), target
-
-
-def _check_encoding(sample: bytes, path: Path) -> None:
-    """Raise RnnsearchError for an archive or a database, and for UTF-16 or UTF-32.
-
-    These are recognised by a byte order mark or zero bytes.
-    """
-    if sample.startswith(_ZIP) and path.suffix.lower() in (".xlsx", ".ods"):
-        raise RnnsearchError(f"{path}: this is a spreadsheet; save it as CSV in UTF-8, and give that")
-    if sample.startswith(_SQLITE):
-        raise RnnsearchError(f"{path}: this is a database; export it, e.g. as TMX, and give that")
-    if sample.startswith(_ZIP):
-        raise RnnsearchError(f"{path}: this is compressed; decompress it, e.g. unzip -p {path.name}")
-    encoding = next((name for mark, name in _OTHER_MARKS.items() if sample.startswith(mark)), None)
-    if encoding is None and b"\0" in sample:
-        encoding = next((name for name, width in _WIDTHS.items() if _looks_like(sample, name, width)), None)
-    if encoding is not None:
-        reader = COMMANDS.get(path.suffix, "cat")
-        raise RnnsearchError(
-            f"{path}: this is {encoding}, not UTF-8; convert it, e.g. {reader} {path.name} | iconv -f {encoding} -t UTF-8"
-        )
-
-
-def _looks_like(sample: bytes, encoding: str, width: int) -> bool:
-    """Whether a sample can be text in this encoding: it decodes to printable characters, at least a tenth of them ASCII.
-
-    `width` is the number of bytes of a code unit of the encoding. Any text has ASCII characters, if only spaces.
-    """
-    if len(sample) % width:
-        return False
-    try:
-        text = sample.decode(encoding)
-    except UnicodeDecodeError as error:
-        if error.reason != "unexpected end of data":  # a sample may end within a surrogate pair
-            return False
-        text = sample[: error.start].decode(encoding)
-    return (
-        10 * sum(map(str.isascii, text)) >= len(text)
-        and 2 * text.count("\n") >= sample.count(b"\n")  # in UTF-8 read as UTF-16, line feeds are parts of other characters
-        and all(letter.isprintable() or letter.isspace() for letter in text)
-    )
 
 
 def _decode(raw: bytes, path: Path, number: int) -> str:

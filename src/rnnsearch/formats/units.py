@@ -19,11 +19,20 @@ BETWEEN = "\x1f"
 _TAG = re.compile(r"</?g\d+>|<x\d+/>")
 _LONE_TAG = re.compile(r"(?<=\w)<x\d+/>(?=\w)")
 _SPACE = re.compile("[ \t-\r\x1c-\x1f\x85\u2028\u2029]+")  # a no-break space is a part of the text
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def one_line(text: str) -> str:
     """Return a text with each run of white space as one space and none at the ends; no-break spaces are kept."""
-    return _SPACE.sub(" ", text).strip()
+    return _SPACE.sub(" ", without_surrogates(text)).strip()
+
+
+def without_surrogates(text: str) -> str:
+    """Return a text in which each pair of surrogates is the character that it stands for, and any other surrogate U+FFFD.
+
+    The escapes of JSON, Android and Apple can write surrogates, which no encoding of text has.
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if _SURROGATE.search(text) else text
 
 
 @dataclass(frozen=True, slots=True)
