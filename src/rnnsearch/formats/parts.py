@@ -41,7 +41,19 @@ class Slot:
     """Whether line ends are kept; otherwise, they count as white space."""
 
 
-Part = Change | Slot
+TRANSLATED = "translated already"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A text that is not translated but stays as it is."""
+
+    start: int
+    reason: str
+    """The reason, as a message gives it after the number of such texts."""
+
+
+Part = Change | Slot | Kept
 
 
 def in_place(
@@ -64,7 +76,7 @@ class PartsFormat(Protocol):
         ...
 
     def parts(self, text: str, path: Path, again: bool) -> Iterator[Part]:
-        """Yield the parts that change, in order.
+        """Yield the parts that change, in order, and the texts that stay as they are.
 
         In a bilingual file, these are the missing translations, or, with `again`, all translations. Raises RnnsearchError,
         with the place, for a file that is damaged or hostile.
@@ -90,8 +102,11 @@ class DocumentFile:
         self._text, self._codec = separated(content, path, format_.encoding(content))
         if not _writes_back(self._text, self._codec, content[len(self._mark) :]):
             raise RnnsearchError(f"{path}: in {self._codec}, which cannot be written as it was; convert it to UTF-8")
-        self._parts = list(format_.parts(self._text, path, again))
+        parts = list(format_.parts(self._text, path, again))
+        self._parts = [part for part in parts if not isinstance(part, Kept)]
         self.slots = [part for part in self._parts if isinstance(part, Slot)]
+        self.kept = Counter(part.reason for part in parts if isinstance(part, Kept))
+        """The numbers of texts that stay as they are, by the reason."""
 
     def joined(self, translations: Sequence[str]) -> bytes:
         """Return the document with these translations in its slots.
@@ -127,10 +142,14 @@ def _writes_back(text: str, codec: str, content: bytes) -> bool:
 
 KEPT = "keep"
 """The name of elements whose code the translation keeps unchanged; the text has the words that the code stands for."""
+_NAME = r"\s?[\w.\[\]-]+(?:![rsa])?"
+_STYLE = r"(?::[^{}\s]*|,\s*-?\d+(?::[^{}\s]*)?|,\s*(?:number|date|time|duration|ordinal|spellout)\b[^{}]*)?\s?"
 _PLACEHOLDER = re.compile(
     r"<[^<>]*>|(%(?:\d+\$|\([^()\s]+\)|\{\w+\})?[-+#0]*(?:\d+|\*)?(?:\.\d+)?(?:hh?|ll?|[qjztL])?[@diouxXeEfFgGcsSpn](?![^\W\d_])"
-    r"|%L?\d{1,2}|%n|%%|%\{\w+\}|\$\{[^{}\s]*\}|\{\{[^{}]*\}\}|\{\w*\}|\$\d+)"
+    r"|%L?\d{1,2}|%n|%%|%\{\w+\}|\$\{[^{}\s]*\}|\$t\([^()]*\)|\{\{[^{}]*\}\}|\{\}"
+    rf"|\{{{_NAME}{_STYLE}\}}|\$\d+)"
 )
+"""Tags, and the placeholders of programs: of printf, Python, Qt, i18next, .NET and ICU, but no choices between forms."""
 
 
 class Codes:
