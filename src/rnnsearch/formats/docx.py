@@ -6,6 +6,7 @@ import io
 import lzma
 import re
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -53,6 +54,7 @@ class DocxFile:
         if not self._texts:
             raise RnnsearchError(f"{path}: a zip file without the text of a Word document; is it a .docx?")
         self.slots: list[Slot] = [slot for text in self._texts.values() for slot in text.slots]
+        self.kept = Counter[str]()  # what stays in a Word document, such as fields, is no text
 
     def joined(self, translations: Sequence[str]) -> bytes:
         """Return the document with these translations in its slots."""

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, Protocol
 
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.formats.text_files import mark_of, separated
-from rnnsearch.formats.units import Head
+from rnnsearch.formats.units import Head, without_surrogates
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,5 +205,6 @@ class Codes:
 
 def message_slot(start: int, raw: str, text: str, written: Callable[[str], str]) -> Slot:
     """Return the slot of a message of a program; the placeholders in the message are kept."""
+    text = without_surrogates(text)
     codes = Codes(text)
     return in_place(start, raw, codes.placeholders(text), lambda new: written(codes.restored(new)))

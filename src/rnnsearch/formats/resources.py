@@ -70,7 +70,7 @@ class Android:
         def unescape(part: str) -> str:
             if not quote:
                 part = self._spaces.sub(" ", part)
-            return self._unescaped(part)
+            return without_surrogates(self._escape.sub(self._unescape, part))
 
         def written(translation: str) -> str:
             escaped = codes.restored(translation.translate(self._written))
@@ -83,11 +83,7 @@ class Android:
     def _text(self, element: Element) -> Text:
         text = text_of(element, SOURCE, _android_role, {})
         plain = text.text.strip()
-        return Text(SOURCE, self._unescaped(plain), text.tagged)
-
-    @classmethod
-    def _unescaped(cls, text: str) -> str:
-        return without_surrogates(cls._escape.sub(cls._unescape, text))
+        return Text(SOURCE, self._escape.sub(self._unescape, plain), text.tagged)
 
     @staticmethod
     def _unescape(match: re.Match[str]) -> str:

@@ -14,6 +14,8 @@ SOURCE, TARGET = "source", "target"
 """These stand for languages if a file states only the side of a text."""
 NO_TEXT = "without text"
 """The reason why units without a text in one of the languages are left out."""
+CHOICE = "with a choice between variants"
+"""The reason why messages of ICU MessageFormat and Fluent with plural forms in them are left out."""
 BETWEEN = "\x1f"
 """The separator of the parts of a message key."""
 _TAG = re.compile(r"</?g\d+>|<x\d+/>")

@@ -98,9 +98,7 @@ def end_tag(element: Placed, text: str) -> str:
     return f"</{name[1]}>"
 
 
-def text_slot(
-    place: int, element: Placed, text: str, role: Roles, lines: bool = True, unescape: Callable[[str], str] = str
-) -> Slot:
+def text_slot(place: int, element: Placed, text: str, role: Roles, lines: bool = True) -> Slot:
     """Return a slot at `place` for the translation of the content of an element."""
     raw = text[element.inner : element.inner_stop]
     if section := SECTION.fullmatch(raw):
@@ -114,7 +112,7 @@ def text_slot(
             lines=lines,
         )
     codes = Codes(raw)
-    return Slot(place, place, coded(element, text, role, codes, unescape), codes.restored, "xml", lines)
+    return Slot(place, place, coded(element, text, role, codes), codes.restored, "xml", lines)
 
 
 def content_in_place(element: Placed, text: str, role: Roles) -> Slot:
