@@ -244,9 +244,10 @@ def test_subtitles_of_many_kinds(tmp_path: Path, kind: str, other: str) -> None:
 
 
 def test_times_with_thousands_of_digits_are_no_times(tmp_path: Path) -> None:
-    path = tmp_path / "a.srt"
-    path.write_text(CUES["numbered"].format("a", "b").replace("00:00:02,000 -->", f"{'9' * 5000}:00:02,000 -->"))
-    assert read(path, other=path)[0] == [("a", "a")]
+    paths = [tmp_path / "a.srt", tmp_path / "b.srt"]
+    for path in paths:
+        path.write_text(CUES["numbered"].format("a", "b").replace("00:00:02,000 -->", f"{'9' * 5000}:00:02,000 -->"))
+    assert read(paths[0], other=paths[1])[0] == [("a", "a")]
 
 
 def test_messages_of_json_with_a_choice_are_left_out(tmp_path: Path) -> None:
@@ -268,11 +269,12 @@ def test_an_object_with_a_message_beside_other_messages_is_no_description(tmp_pa
 
 
 def test_references_of_android_are_no_texts(tmp_path: Path) -> None:
-    path = tmp_path / "strings.xml"
-    path.write_text(
-        '<resources><string name="a">@string/app_name</string><string-array name="b"><item>?attr/text</item>'
+    paths = [tmp_path / "en.xml", tmp_path / "fr.xml"]
+    for path in paths:
+        path.write_text(
+            '<resources><string name="a">@string/app_name</string><string-array name="b"><item>?attr/text</item>'
         '<item>\\@ home</item></string-array><string name="c">text</string></resources>'
-    )
-    pairs, told = read(path, other=path)
+        )
+    pairs, told = read(paths[0], other=paths[1])
     assert pairs == [("@ home", "@ home"), ("text", "text")]
     assert "2 a reference to another string (line 1)" in told

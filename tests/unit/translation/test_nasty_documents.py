@@ -87,7 +87,7 @@ def test_texts_that_stay_are_counted_by_reason(name: str) -> None:
         (" <![CDATA[%s files]]>\n", " <![CDATA[%s FILES]]>\n"),
         ("a <![CDATA[<i>]]> b", "A &lt;I&gt; B"),
         ("the <b>house</b>", "THE <b>HOUSE</b>"),
-        ("a<!-- no text -->b <x id='1'/>", "A<!-- no text -->B <x id='1'/>"),
+        ("a <!-- no text --> b <x id='1'/>", "A <!-- no text --> B <x id='1'/>"),
     ],
 )
 def test_sections_comments_and_elements_of_html_in_xml(text: str, expected: str) -> None:
