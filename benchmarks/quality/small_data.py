@@ -189,7 +189,9 @@ def record(on: dict[str, Any], computed: Sequence[Cell], output: Path) -> None:
     for one in sorted(computed, key=lambda one: (one.text, one.direction, one.pairs or 0, one.system, one.seed or 0)):
         scores = json.loads((output / one.name / "scores.json").read_text(encoding="utf-8"))
         rows.append({**asdict(one), **scores})
-        told = f"failed: {scores['failed']}" if "failed" in scores else f"BLEU {scores['bleu']:.1f} chrF {scores['chrf']:.1f}"
+        told = (
+            f"failed: {scores['failed']}" if "failed" in scores else f"BLEU {scores['bleu']:.1f} chrF {scores['chrf']:.1f}"
+        )
         print(f"{one.name:36} {told}")
     write_result("quality/small_data", machine=on, rows=rows)
 

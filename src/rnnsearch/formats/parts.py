@@ -150,6 +150,7 @@ _PLACEHOLDER = re.compile(
     rf"|\{{{_NAME}{_STYLE}\}}|\$\d+)"
 )
 """Tags, and the placeholders of programs: of printf, Python, Qt, i18next, .NET and ICU, but no choices between forms."""
+_ESCAPED_TAG = re.compile(r"&lt;(?P<slash>/?)(?P<name>[A-Za-z][\w:.-]*+)(?:\s+[\w:.-]+=[^<>]{1,500}?)?\s*/?(?:&gt;|>)")
 
 
 class Codes:
@@ -172,9 +173,31 @@ class Codes:
 
     def around(self, start: str, text: str, end: str) -> str:
         """Return an element around a text that stands for the code at both ends of the text."""
+        opening, closing = self._pair(start, end)
+        return f"{opening}{text}{closing}"
+
+    def _pair(self, start: str, end: str) -> tuple[str, str]:
         self._codes += [start, end]
         name = f"{self._prefix}g{len(self._codes) - 2}"
-        return f"<{name}>{text}</{name}>"
+        return f"<{name}>", f"</{name}>"
+
+    def tags(self, text: str) -> str:
+        """Replace the tags of HTML that are text of XML, such as `&lt;b&gt;`, by elements."""
+        tags = list(_ESCAPED_TAG.finditer(text))
+        elements = {tag.start(): "" for tag in tags}
+        opened: list[re.Match[str]] = []
+        open_names = Counter[str]()
+        for tag in tags:
+            name = tag["name"]
+            if not tag["slash"]:
+                opened.append(tag)
+                open_names[name] += 1
+            elif open_names[name]:
+                while (one := opened.pop())["name"] != name:
+                    open_names[one["name"]] -= 1
+                open_names[name] -= 1
+                elements[one.start()], elements[tag.start()] = self._pair(one[0], tag[0])
+        return _ESCAPED_TAG.sub(lambda tag: elements[tag.start()] or self.alone(tag[0]), text)
 
     def kept(self, code: str, words: str) -> str:
         """Return an element that stands for code with these words and that a translation keeps unchanged."""

@@ -87,7 +87,9 @@ def lines_of(file: File, path: Path, newline: str) -> Iterator[str]:
         while line := text.readline(LONGEST_LINE):
             number += 1
             if len(line) == LONGEST_LINE:
-                raise RnnsearchError(f"{path}:{number}: a line of {LONGEST_LINE:,} characters or more; is this the right file?")
+                raise RnnsearchError(
+                    f"{path}:{number}: a line of {LONGEST_LINE:,} characters or more; is this the right file?"
+                )
             yield line
     except UnicodeError as error:
         byte = f"byte 0x{error.object[error.start]:02x}" if isinstance(error, UnicodeDecodeError) else str(error)

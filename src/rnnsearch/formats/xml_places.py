@@ -145,7 +145,7 @@ def _coded(
     place, number = span[0], 0
     while number < len(inside):
         child = inside[number]
-        parts.append(codes.placeholders(unescape(_without_sections(text[place : child.start]))))
+        parts.append(codes.placeholders(unescape(codes.tags(_without_sections(text[place : child.start])))))
         kind, key = role(child)
         raw = text[child.start : child.stop]
         place, number = child.stop, number + 1
@@ -161,7 +161,7 @@ def _coded(
             place, number = last.stop, number + close + 1
         else:
             parts.append(codes.alone(raw))
-    parts.append(codes.placeholders(unescape(_without_sections(text[place : span[1]]))))
+    parts.append(codes.placeholders(unescape(codes.tags(_without_sections(text[place : span[1]])))))
     return "".join(parts)
 
 

@@ -77,16 +77,18 @@ def test_regions_of_a_language_with_three_letters(tmp_path: Path) -> None:
     assert read(path, ("en", "fur"))[0] == [("house", "cjase"), ("day", "dì")]
 
 
-@pytest.mark.parametrize(
-    "text", ["A <b>bold</b> word", "A <span><b>bold</b></span> word", "A <b>bold</b> word<br/>"]
-)
+@pytest.mark.parametrize("text", ["A <b>bold</b> word", "A <span><b>bold</b></span> word", "A <b>bold</b> word<br/>"])
 def test_elements_that_a_format_does_not_have_keep_their_text(tmp_path: Path, text: str) -> None:
     memory = tmx(tmp_path / "m.tmx", unit(en=text, fr="mot"))
     xliff = tmp_path / "m.xlf"
-    pair = f'<source>{text}</source><target>mot</target>'
-    xliff.write_text(f'<xliff version="1.2"><file source-language="en" target-language="fr"><trans-unit>{pair}</trans-unit></file></xliff>')
+    pair = f"<source>{text}</source><target>mot</target>"
+    xliff.write_text(
+        f'<xliff version="1.2"><file source-language="en" target-language="fr"><trans-unit>{pair}</trans-unit></file></xliff>'
+    )
     second = tmp_path / "m2.xlf"
-    second.write_text(f'<xliff version="2.0" srcLang="en" trgLang="fr"><file><unit><segment>{pair}</segment></unit></file></xliff>')
+    second.write_text(
+        f'<xliff version="2.0" srcLang="en" trgLang="fr"><file><unit><segment>{pair}</segment></unit></file></xliff>'
+    )
     for path in (memory, xliff, second):
         assert read(path)[0] == [("A bold word", "mot")]
         assert read(path, tags=True)[0][0][0].startswith("A <g1>")
@@ -253,7 +255,9 @@ def test_times_with_thousands_of_digits_are_no_times(tmp_path: Path) -> None:
 def test_messages_of_json_with_a_choice_are_left_out(tmp_path: Path) -> None:
     paths = [tmp_path / "en.json", tmp_path / "fr.json"]
     for path, word in zip(paths, ("files", "fichiers"), strict=True):
-        path.write_text(json.dumps({"a": f"{{n,plural,other{{# {word}}}}}", "b": f"{{n}} {word}", "c": f"{{n, number}} {word}"}))
+        path.write_text(
+            json.dumps({"a": f"{{n,plural,other{{# {word}}}}}", "b": f"{{n}} {word}", "c": f"{{n, number}} {word}"})
+        )
     pairs, told = read(paths[0], other=paths[1])
     assert pairs == [("{n} files", "{n} fichiers"), ("{n, number} files", "{n, number} fichiers")]
     assert "1 of 3 units left out: 1 with a choice between variants (message 1)" in told
@@ -273,7 +277,7 @@ def test_references_of_android_are_no_texts(tmp_path: Path) -> None:
     for path in paths:
         path.write_text(
             '<resources><string name="a">@string/app_name</string><string-array name="b"><item>?attr/text</item>'
-        '<item>\\@ home</item></string-array><string name="c">text</string></resources>'
+            '<item>\\@ home</item></string-array><string name="c">text</string></resources>'
         )
     pairs, told = read(paths[0], other=paths[1])
     assert pairs == [("@ home", "@ home"), ("text", "text")]
