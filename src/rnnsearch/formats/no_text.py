@@ -20,7 +20,7 @@ _WIDTHS = {"UTF-32LE": 4, "UTF-32BE": 4, "UTF-16LE": 2, "UTF-16BE": 2}
 _ZIP = b"PK\x03\x04"
 _KINDS = {
     b"SQLite format 3\0": "a database; export it, e.g. as TMX",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an encrypted document or one of an old Office; save it as .docx without a password",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an encrypted document, or one of an old Office; save it as .docx, unencrypted",
     b"%PDF-": "a PDF; save the document that it was made from as .docx or HTML",
     b"{\\rtf": "RTF; save it as .docx",
 }

@@ -83,7 +83,8 @@ def test_elements_that_a_format_does_not_have_keep_their_text(tmp_path: Path, te
     xliff = tmp_path / "m.xlf"
     pair = f"<source>{text}</source><target>mot</target>"
     xliff.write_text(
-        f'<xliff version="1.2"><file source-language="en" target-language="fr"><trans-unit>{pair}</trans-unit></file></xliff>'
+        '<xliff version="1.2"><file source-language="en" target-language="fr">'
+        f"<trans-unit>{pair}</trans-unit></file></xliff>"
     )
     second = tmp_path / "m2.xlf"
     second.write_text(
@@ -209,7 +210,7 @@ def test_marks_in_the_middle_of_joined_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "start", "told"),
     [
-        ("a.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), "an encrypted document or one of an old Office"),
+        ("a.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), "an encrypted document, or one of an old Office"),
         ("a.pdf", b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", "this is a PDF; save the document"),
         ("a.rtf", b"{\\rtf1\\ansi text}", "this is RTF; save it as .docx"),
         ("a.odt", b"PK\x03\x04\0\0", "a document of another kind; save it as .docx or HTML"),

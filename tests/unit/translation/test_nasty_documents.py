@@ -117,8 +117,10 @@ def test_emoji_of_android_are_characters_for_the_model() -> None:
 
 def test_strings_of_json() -> None:
     text = (
-        '{"dialog": {"title": "sure?", "message": "delete {{count}} of {user.name}", "n": 3, "no": null, "list": [["a", 1.50]]},'
-        ' "about": {"message": "hello {0:N2} {when, date, short} $t(common.ok)", "description": "a note"}, "broken": "a \\ud83d"}'
+        '{"dialog": {"title": "sure?", "message": "delete {{count}} of {user.name}", "n": 3, "no": null,'
+        ' "list": [["a", 1.50]]},'
+        ' "about": {"message": "hello {0:N2} {when, date, short} $t(common.ok)", "description": "a note"},'
+        ' "broken": "a \\ud83d"}'
     )
     expected = text.replace("sure?", "SURE?").replace("delete", "DELETE").replace(" of ", " OF ").replace('"a", 1', '"A", 1')
     expected = expected.replace("hello", "HELLO").replace("a \\ud83d", "A \ufffd")
@@ -142,7 +144,8 @@ def test_the_number_of_a_cue_is_no_text_even_without_a_blank_line() -> None:
     "start",
     [
         "<!DOCTYPE html><meta charset='iso-8859-1'>",
-        '<?xml version="1.0" encoding="iso-8859-1"?><html><meta http-equiv="Content-Type" content="text/html; charset=latin1">',
+        '<?xml version="1.0" encoding="iso-8859-1"?><html>'
+        '<meta http-equiv="Content-Type" content="text/html; charset=latin1">',
         '<p><meta charset="windows-1252">',
     ],
 )
