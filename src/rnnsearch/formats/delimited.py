@@ -51,6 +51,12 @@ class Delimited:
             return dialect.quoted or encoding_of(head.start, "") == "utf-16" or columns_of(names) is not None
         return dialect.regular and _QUOTED_CELL.search(head.text) is not None
 
+    def names_languages(self, head: Head) -> bool:
+        """Whether the first row names the columns of two languages or sides."""
+        dialect = _dialect(head.text)
+        rows = [] if dialect is None else _rows(head.text, dialect.separator, dialect.quoted)
+        return any(columns_of(row) is not None for row in rows[:1])
+
     def units(self, file: File, path: Path) -> Iterator[Unit]:
         """Yield the rows. Raises RnnsearchError, with the line, where quotation marks are not closed or not doubled."""
         dialect = _dialect(Head(path, file.peek(SAMPLE)[:SAMPLE]).text) or _Dialect(",", True, True)

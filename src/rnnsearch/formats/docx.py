@@ -13,6 +13,7 @@ from typing import ClassVar
 from zipfile import BadZipFile, ZipFile
 
 from rnnsearch.errors import RnnsearchError, shown
+from rnnsearch.formats.no_text import check_text
 from rnnsearch.formats.parts import DocumentFile, Slot
 from rnnsearch.formats.units import Head, ending
 from rnnsearch.formats.word import WordPart
@@ -43,6 +44,8 @@ class DocxFile:
     def __init__(self, content: bytes, path: Path, most_text: int = MOST_TEXT) -> None:
         """Raise RnnsearchError for a file that is damaged or hostile, or has more bytes of text, decompressed."""
         self._content, self._path = content, path
+        if not content.startswith(b"PK"):
+            check_text(content, path)
         try:
             with ZipFile(io.BytesIO(content)) as package:
                 self._check(package, most_text)

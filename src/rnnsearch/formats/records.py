@@ -32,6 +32,13 @@ class JsonLines:
             return False
         return first.rstrip().endswith(("}", "]")) or not ended
 
+    def names_languages(self, head: Head) -> bool:
+        """Whether the first record has sentences in two languages."""
+        try:
+            return unit_of_row(1, parse_json(head.text.lstrip("\ufeff \t\r\n").partition("\n")[0])).left_out is None
+        except ValueError:
+            return False
+
     def units(self, file: File, path: Path) -> Iterator[Unit]:
         """Yield the records. Raises RnnsearchError, with the line, for a text that is not JSON."""
         for number, line in enumerate(lines_of(file, path, "\n"), 1):

@@ -19,7 +19,7 @@ from rnnsearch.formats.resources import Android, ResX
 from rnnsearch.formats.subtitles import Subtitles
 from rnnsearch.formats.tbx import Tbx
 from rnnsearch.formats.tmx import Tmx
-from rnnsearch.formats.units import Format, Head, MessageFormat, WrittenFormat
+from rnnsearch.formats.units import Format, Head, MessageFormat, WrittenFormat, ending
 from rnnsearch.formats.xliff import Xliff
 
 _TMX, _PO, _XLIFF, _QT = Tmx(), Po(), Xliff(), QtLinguist()
@@ -59,9 +59,17 @@ ENDINGS = (
 def format_of(head: Head, records: bool = True) -> Format | None:
     """Return the format of a file with both sides of pairs; None if no format recognises it.
 
-    Without `records`, only the formats are considered that cannot be mistaken for plain text.
+    Without `records`, only files are considered that cannot be mistaken for plain text.
     """
-    return next((one for one in (*UNMISTAKABLE, *(RECORDS if records else ())) if one.recognises(head)), None)
+    found = next((one for one in (*UNMISTAKABLE, *RECORDS) if one.recognises(head)), None)
+    return found if records or found in UNMISTAKABLE or _names_languages(head, found) else None
+
+
+def _names_languages(head: Head, format_: Format | None) -> bool:
+    """Whether a file has the name of a table or of JSON Lines, and its beginning names the columns of two languages."""
+    if isinstance(format_, JsonLines):
+        return ending(head) in (".jsonl", ".ndjson") and format_.names_languages(head)
+    return isinstance(format_, Delimited) and ending(head) in (".csv", ".tsv") and format_.names_languages(head)
 
 
 def message_format_of(head: Head) -> MessageFormat | None:

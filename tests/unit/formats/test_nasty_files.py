@@ -283,3 +283,28 @@ def test_references_of_android_are_no_texts(tmp_path: Path) -> None:
     pairs, told = read(paths[0], other=paths[1])
     assert pairs == [("@ home", "@ home"), ("text", "text")]
     assert "2 a reference to another string (line 1)" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("t.jsonl", FILES["t.jsonl"], ["house"]),
+        ("t.csv", FILES["t.csv"], ["house"]),
+        ("t.tsv", FILES["t.tsv"], ["house"]),
+        ("t.csv", "house,maison\n", ["house,maison"]),
+        ("t.txt", "English, French\nhouse, garden\n", ["English, French", "house, garden"]),
+        ("t.txt", FILES["t.jsonl"], [FILES["t.jsonl"].strip()]),
+    ],
+)
+def test_sources_of_records_that_name_their_languages(tmp_path: Path, name: str, text: str, expected: list[str]) -> None:
+    """`translate` reads the sources of a file that cannot be plain text, and lines of any other."""
+    path = tmp_path / name
+    path.write_text(text)
+    assert list(read_sources(path)) == expected
+
+
+def test_a_file_of_records_is_no_side(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text(FILES["t.jsonl"])
+    (tmp_path / "t.fr").write_text("maison\n")
+    with pytest.raises(RnnsearchError, match="JSON Lines has both sides of pairs; name it alone"):
+        read(tmp_path / "t.jsonl", other=tmp_path / "t.fr")

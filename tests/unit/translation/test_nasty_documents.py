@@ -237,3 +237,10 @@ def test_a_word_in_several_runs_is_one_word() -> None:
 
 def test_a_no_break_space_stays_in_a_word_document() -> None:
     assert in_word(run("10\u00a0000 houses\u00a0!")) == run("10&#160;000 HOUSES&#160;!")
+
+
+def test_what_is_no_package_at_all_is_named() -> None:
+    with pytest.raises(RnnsearchError, match="this is a PDF"):
+        document(b"%PDF-1.4", Path("a"), kind="docx")
+    with pytest.raises(RnnsearchError, match="a damaged Word document"):
+        document(b"text", Path("a"), kind="docx")
