@@ -4,7 +4,7 @@ JoeyNMT has the Transformer that Wu et al. (2021) found best for Multi30k, as `j
 toolkit has a recipe for so little text. eole has the same Transformer with the same peak of the learning rate, but
 its own schedule (Noam) and a moving average of the weights instead of a choice of checkpoint. The text is in the subwords of
 our model, whose number depends on the number of pairs. The last pairs of the text, a twentieth of them but not more than
-300, are for validation. Training ends when the processor time is spent; JoeyNMT then translates with the checkpoint that has
+100, are for validation: an untrained Transformer writes up to the length limit, and more pairs would take most of the time. Training ends when the processor time is spent; JoeyNMT then translates with the checkpoint that has
 the best BLEU, and eole with the last one.
 """
 
@@ -31,6 +31,8 @@ from rnnsearch.text.subwords import Subwords, join
 
 Pairs = Sequence[tuple[str, str]]
 PARTS = ("train", "validated", "test")
+MOST_VALIDATED, VALIDATE_EVERY = 100, 400
+"""The most pairs on which JoeyNMT is validated, and the updates between two validations."""
 
 
 class Training(NamedTuple):
@@ -51,7 +53,7 @@ def translations_of_peer(
     peer: str, folder: Path, pairs: Pairs, sources: Sequence[str], languages: tuple[str, str], how: Training
 ) -> list[str]:
     """Train a peer on pairs, and translate sources with it. Raises PeerFailed if it fails."""
-    held_out = min(300, max(1, len(pairs) // 20))
+    held_out = min(MOST_VALIDATED, max(1, len(pairs) // 20))
     texts = dict(zip(PARTS, (pairs[:-held_out], pairs[-held_out:], [(one, one) for one in sources]), strict=True))
     pieces = write_pieces(folder, texts, languages)
     translate = {"joeynmt": by_joeynmt, "eole": by_eole}[peer]
@@ -88,7 +90,7 @@ def by_joeynmt(folder: Path, languages: tuple[str, str], pieces: Sequence[str], 
     """Train JoeyNMT, and translate the test set."""
     write_text(folder / "pieces.vocab", "".join(f"{piece}\n" for piece in ("<unk>", "<pad>", "<s>", "</s>", *pieces)))
     settings = transformer_settings(folder, *languages[::-1])
-    settings["training"]["validation_freq"] = 200
+    settings["training"]["validation_freq"] = VALIDATE_EVERY
     settings["random_seed"] = how.seed
     write_json(folder / "training.yaml", settings)  # JSON is YAML
     write_json(folder / "test.yaml", {**settings, "data": {**settings["data"], "test": str(folder / "test")}})
