@@ -5,7 +5,8 @@ toolkit has a recipe for so little text. eole has the same Transformer with the 
 its own schedule (Noam) and a moving average of the weights instead of a choice of checkpoint. The text is in the subwords of
 our model, whose number depends on the number of pairs. The last pairs of the text, a twentieth of them but not more than
 100, are for validation: an untrained Transformer writes up to the length limit, and more pairs would take most of the time.
-Training ends when the processor time is spent; JoeyNMT then translates with the checkpoint that has the best BLEU, and eole with the last one.
+Training ends when the processor time is spent; JoeyNMT then translates with the checkpoint that has the best BLEU, and eole
+with the last one.
 """
 
 from __future__ import annotations
