@@ -273,8 +273,7 @@ def _translate_document(
     whole = document_of(content, format_, path, again)
     split = stage.translator.search_settings(stage.settings).split_sentences
     document = Document(whole, stage.translator.system.config.data.source_language, split, attributes)
-    if not whole.slots:
-        print(f"rnnsearch: {file}: there is nothing to translate, or it is translated already", file=sys.stderr)
+    _tell_kept(file, whole.kept, nothing=not whole.slots)
     count = len(document.sentences)
     best: list[Translation] = []
     lines = with_prefixes(summary.page.reading(document.sentences), None)
@@ -283,6 +282,15 @@ def _translate_document(
             summary.add(done)
             best += (done.record or [])[:1]
         write_whole(translating.out, document.joined(best))
+
+
+def _tell_kept(file: str, kept: Counter[str], nothing: bool) -> None:
+    """Tell how many texts stay as they are, and why."""
+    reasons = "; ".join(f"{count:,} {reason}" for reason, count in kept.most_common())
+    if nothing:
+        print(f"rnnsearch: {file}: there is nothing to translate" + (f": {reasons}" if reasons else ""), file=sys.stderr)
+    elif reasons:
+        print(f"rnnsearch: {file}: some texts stay as they are: {reasons}", file=sys.stderr)
 
 
 class _Summary:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 import regex
 
+from rnnsearch.text.expressions import Expression
 from rnnsearch.text.spans import Span
 
 Test = Callable[[str], bool]
