@@ -85,5 +85,5 @@ def _is_headline(line: str, is_known: Test) -> bool:
     """Return whether most of the known words have capitals, apart from the first word of the line."""
     words = [token[0] for token in _TOKEN.finditer(line)][1:]
     known = [word for word in words if len(word) > 1 and is_known(word)]
-    capitals = sum(word[0].isupper() for word in known)
+    capitals: int = sum(word[0].isupper() for word in known)
     return capitals > 1 and 2 * capitals > len(known)
