@@ -40,8 +40,8 @@ from benchmarks.lib.record import machine, write_result
 from benchmarks.lib.training import Enough, trainer_of, watch
 from rnnsearch.config import Config, from_preset
 from rnnsearch.data.pack import PackedCorpus, Sentences, write_packed
-from rnnsearch.model_folder import System, new_system
 from rnnsearch.ops import CpuRecurrences, Precision, Recurrences
+from rnnsearch.system import System, new_system
 from rnnsearch.text import Vocabularies, Vocabulary
 from rnnsearch.translation import Translator, load
 

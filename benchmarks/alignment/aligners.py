@@ -38,7 +38,8 @@ from benchmarks.lib.record import RESULTS, machine, read, sized, write_result
 from benchmarks.peers import aligners as peer_aligners
 from rnnsearch.alignment import Aligner, Corpus, LineLinks, Quality
 from rnnsearch.atomic import write_json, write_text
-from rnnsearch.data.read import read_lines, read_pairs
+from rnnsearch.data.lines import read_lines
+from rnnsearch.data.read import read_pairs
 from rnnsearch.data.word_alignments import Links, Symmetry, parse_gold, to_pharaoh
 from rnnsearch.text.tokenize import Tokenizer
 

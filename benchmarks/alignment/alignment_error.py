@@ -28,7 +28,7 @@ from benchmarks.lib.command import Parser, run
 from benchmarks.lib.record import machine, write_result
 from benchmarks.peers.aligners import EFLOMAL
 from rnnsearch.atomic import write_text
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.data.word_alignments import Links, hard_alignment, parse_gold, to_pharaoh
 from rnnsearch.evaluation.aer import alignment_error_rate
 from rnnsearch.translation import Translator, load

@@ -28,7 +28,7 @@ from benchmarks.lib.command import Parser, cost_of, rnnsearch, run
 from benchmarks.lib.command import settings as settings_of
 from benchmarks.lib.record import machine, sized, write_result
 from rnnsearch.atomic import write_json, write_text
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.translation import load
 
 MODELS: dict[str, tuple[str, ...]] = {

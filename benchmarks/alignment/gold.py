@@ -8,7 +8,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from rnnsearch.atomic import write_text
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.data.word_alignments import GoldLinks, Links, Symmetry, parse_gold, read_gold, symmetrize
 from rnnsearch.text.tokenize import Tokenizer
 

@@ -36,7 +36,8 @@ from benchmarks.characters import models
 from benchmarks.lib.command import Parser
 from benchmarks.lib.record import RESULTS, machine, read, sized, write_result
 from rnnsearch.atomic import write_json, write_text
-from rnnsearch.data.read import read_lines, read_table
+from rnnsearch.data.lines import read_lines
+from rnnsearch.data.read import read_table
 from rnnsearch.evaluation.error_rates import error_rates
 from rnnsearch.model_folder import load_members
 from rnnsearch.translation import Translator

@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.lib.command import Parser, run
 from benchmarks.lib.record import machine, read, sized, write_result
 from rnnsearch.atomic import write_text
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.model_catalog import DEFAULT, default_model, summarize
 from rnnsearch.model_files import WEIGHTS
 from rnnsearch.translation import load

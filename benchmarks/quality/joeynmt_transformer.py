@@ -28,8 +28,8 @@ from benchmarks.peers.joeynmt.toolkit import JOEYNMT, settings, words_of
 from benchmarks.quality.multi30k import lower_tokenized
 from rnnsearch.atomic import write_json, write_text
 from rnnsearch.config import from_preset
+from rnnsearch.data.lines import read_lines
 from rnnsearch.data.prepare import prepare
-from rnnsearch.data.read import read_lines
 from rnnsearch.evaluation.bleu import corpus_score
 from rnnsearch.text import Tokenizer
 from rnnsearch.text.subwords import Subwords, join

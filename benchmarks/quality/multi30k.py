@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.lib.command import Parser, run
 from benchmarks.lib.command import settings as settings_of
 from benchmarks.lib.record import RESULTS, machine, write_result
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 from rnnsearch.text import Tokenizer
 
 

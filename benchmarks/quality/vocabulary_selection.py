@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.lib.command import Parser, run
 from benchmarks.lib.record import machine, write_result
 from benchmarks.quality.multi30k import evaluate, train, train_command
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 
 MODELS = {"bf16": "multi30k-rnnsearch-small-bf16", "fp32": "multi30k-rnnsearch-small"}
 """By the precision of the training; the second is that of `multi30k.py`, if it has run there."""

@@ -23,7 +23,7 @@ from benchmarks.lib.command import Parser, rnnsearch
 from benchmarks.lib.record import machine, sized, write_speed
 from benchmarks.lib.turns import same_outputs
 from rnnsearch.atomic import write_text
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 
 WORKERS = 2
 BATCH = sized(250, 10)

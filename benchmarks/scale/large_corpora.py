@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.lib.command import Parser, rnnsearch
 from benchmarks.lib.record import machine, sized, write_speed
 from rnnsearch.atomic import write_json
-from rnnsearch.data.read import read_lines
+from rnnsearch.data.lines import read_lines
 
 LANGUAGES = ("en", "fr")
 SHARE = 348 / 850

@@ -30,7 +30,8 @@ from benchmarks.lib.command import Parser
 from rnnsearch.atomic import atomic_write, write_text
 from rnnsearch.config import DataConfig
 from rnnsearch.data.clean import Cleaner
-from rnnsearch.data.read import read_lines, read_pairs
+from rnnsearch.data.lines import read_lines
+from rnnsearch.data.read import read_pairs
 from rnnsearch.errors import RnnsearchError
 from rnnsearch.jobs import Shard, Stage, Workers, cut, numbered
 from rnnsearch.text import Tokenizer, language_of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 
-import regex
+from rnnsearch.text.expressions import Expression
 
 _ELIDED = {
     "le": "l'", "la": "l'", "de": "d'", "que": "qu'", "jusque": "jusqu'", "lorsque": "lorsqu'", "puisque": "puisqu'",
@@ -22,10 +22,10 @@ _BEFORE_CONSONANTS = {
     "cet": "ce", "nouvel": "nouveau", "bel": "beau", "vieil": "vieux",
 }  # fmt: skip
 """« l' » is not among them, because it does not show the gender; nor is « mon »."""
-_WORD = regex.compile(r"\p{L}[\p{L}\p{M}\p{N}'’-]+(?![^\s,])")
-_VOWEL = regex.compile(r"(?!onz|oui(?![eï])|ouistiti|uhlan|yaourt)(?:[aeiou]|y[^aeiouy])")
-_CONSONANT = regex.compile(r"[bcdfgjklmnpqrstvwxz]|y[aeiou]|onz|oui(?![eï])")
-_H = regex.compile(r"h(?!ar|ou|om)")
+_WORD = Expression(r"\p{L}[\p{L}\p{M}\p{N}'’-]+(?![^\s,])")
+_VOWEL = Expression(r"(?!onz|oui(?![eï])|ouistiti|uhlan|yaourt)(?:[aeiou]|y[^aeiouy])")
+_CONSONANT = Expression(r"[bcdfgjklmnpqrstvwxz]|y[aeiou]|onz|oui(?![eï])")
+_H = Expression(r"h(?!ar|ou|om)")
 """The beginning of words for food whose h is mute, such as « huile »."""
 _AFTER_AMOUNTS = frozenset(
     [
@@ -50,8 +50,8 @@ _AFTER_AMOUNTS = frozenset(
     ]
 )
 """Words that may follow an amount without « de »."""
-_ENGLISH_VOWEL = regex.compile(r"(?!eu|uni|us[ae]|uk|one(?![a-z])|once)[aeiou]")
-_ENGLISH_CONSONANT = regex.compile(r"[bcdfgjklmnpqrstvwxyz]|eu|uni|us[ae]|one(?![a-z])|once")
+_ENGLISH_VOWEL = Expression(r"(?!eu|uni|us[ae]|uk|one(?![a-z])|once)[aeiou]")
+_ENGLISH_CONSONANT = Expression(r"[bcdfgjklmnpqrstvwxyz]|eu|uni|us[ae]|one(?![a-z])|once")
 
 
 def before(word: str, following: str, language: str) -> list[str]:

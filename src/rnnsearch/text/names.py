@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 import regex
 
+from rnnsearch.text.expressions import Expression
 from rnnsearch.text.spans import Span
 
 Test = Callable[[str], bool]
@@ -21,15 +22,15 @@ _PARTICLES = frozenset(["van", "von", "der", "den", "ter", "da", "di", "del", "d
 _INITIAL = r"(?<![\p{L}\p{N}.])(?!M\. \p{Lu}\p{Ll})\p{Lu}\.(?= \p{Lu})"
 """An initial; « M. » before a name is a title in French."""
 _WORD = r"(?:O['’](?=\p{Lu}))?\p{L}[\p{L}\p{M}]*(?:-\p{L}[\p{L}\p{M}]*)*"
-_TOKEN = regex.compile(
+_TOKEN = Expression(
     rf"{_INITIAL}|(?<![\p{{L}}\p{{M}}\p{{N}}_@#&/\\.-]){_WORD}"
     r"(?![\p{L}\p{M}\p{N}_@/\\&-]|['’](?!(?:s|d|ll|re|ve)\b)\p{L}|\.\p{L})"
 )
-_WITHIN_SENTENCE = regex.compile(
+_WITHIN_SENTENCE = Expression(
     r"(?:[\p{L}\p{M}\p{N},]|\p{L}['’]|(?<![\p{L}\p{N}])(?:\p{Lu}|Mr|Mrs|Ms|Dr|Prof|St|Mt|Gen|Sen|Rev|Capt|Col|Lt)\.)\s*$"
 )
 """The end of the text before a word that begins neither a sentence nor a quotation nor what follows a colon or a dash."""
-_POSSESSIVE = regex.compile(r"['’]s\b")
+_POSSESSIVE = Expression(r"['’]s\b")
 _NEAR = 12
 """The number of characters before a word that show whether it is within a sentence."""
 
@@ -84,5 +85,5 @@ def _is_headline(line: str, is_known: Test) -> bool:
     """Return whether most of the known words have capitals, apart from the first word of the line."""
     words: list[str] = [token[0] for token in _TOKEN.finditer(line)][1:]
     known = [word for word in words if len(word) > 1 and is_known(word)]
-    capitals = sum(word[0].isupper() for word in known)
+    capitals: int = sum(word[0].isupper() for word in known)
     return capitals > 1 and 2 * capitals > len(known)

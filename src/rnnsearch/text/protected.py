@@ -17,6 +17,7 @@ from typing import Literal
 
 import regex
 
+from rnnsearch.text.expressions import Expression
 from rnnsearch.text.normalization import plain
 from rnnsearch.text.quantities import OWN_NOTATION, Quantity, find_quantities
 
@@ -91,14 +92,14 @@ _PATTERNS = (
     r"(?:\p{RI}{2}|[0-9#*]\ufe0f?\u20e3|\p{Emoji}(?<![\d#*©®™])\p{M}*[\U0001f3fb-\U0001f3ff]?(?:\u200d\p{Emoji}\p{M}*)*)+",
     r"(?<![^\s(\[\"'«“])(?:[:;=][-']?[)(DPp/\\|*]|<3|\^\^)(?!\w)",
 )
-_PATTERN = regex.compile("|".join(_PATTERNS))
-_TRIGGER = regex.compile(
+_PATTERN = Expression("|".join(_PATTERNS))
+_TRIGGER = Expression(
     rf"(?<!\w)(?:{_FIRMS})(?!\w)|\p{{Ll}}\p{{Lu}}|\*\*|(?<!\w)\.\p{{L}}|"
     r"[\d@#{}<>=≠≈≤≥±×÷←↔→⇒`%~\\/_^$€£¥¼½¾⅓⅔₀-₉]|\w[&=+]\w|&[#\w]|\w[.]\w|(?<!\w)[a-z]+[A-Z]|(?<!\S)-|--|[:;=][-')(DPp|*]|\(\)|\+\+|\p{RI}|\p{Emoji}"
 )
 """A line without a match of this contains no span."""
-_CODE = regex.compile(r"(?<![\w/.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![\w/])")
-_ORDINAL = regex.compile(r"\d+(?:st|nd|rd|th|s|er|re|ère|e|ème|è|h|am|pm|px|x|k|m|min|sec|ms)?|\d+h\d*")
+_CODE = Expression(r"(?<![\w/.])[A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*(?![\w/])")
+_ORDINAL = Expression(r"\d+(?:st|nd|rd|th|s|er|re|ère|e|ème|è|h|am|pm|px|x|k|m|min|sec|ms)?|\d+h\d*")
 
 
 @dataclass(frozen=True)
@@ -193,7 +194,7 @@ def _of_word(letter: str) -> bool:
 
 _MARKERS = "ꝏᚠꙮঅ"
 """Rare letters: the tokeniser sees each span as a word that consists of one of them."""
-_SPACES = regex.compile(r"\s")
+_SPACES = Expression(r"\s")
 
 
 def cut_around(line: str, spans: Sequence[Protected], tokenize: Callable[[str], list[str]]) -> list[str]:
@@ -278,7 +279,7 @@ def unknown_spans(line: str, knows: Callable[[str], bool]) -> list[tuple[int, in
     return spans
 
 
-_ABBREVIATION = regex.compile(r"(?<![\w'’.&-])\p{Lu}{2,6}(?![\w'’&-]|\.\w)")
+_ABBREVIATION = Expression(r"(?<![\w'’.&-])\p{Lu}{2,6}(?![\w'’&-]|\.\w)")
 
 
 def unknown_abbreviations(line: str, is_word: Callable[[str], bool]) -> list[tuple[int, int]]:

@@ -142,7 +142,9 @@ class QuantitySpan(NamedTuple):
 
 def find_quantities(line: str, language: str) -> list[QuantitySpan]:
     """Return the quantities of a line of this language, in order; a part of a longer word or code is not a quantity."""
-    quantities = []
+    quantities: list[QuantitySpan] = []
+    if not any(map(str.isdecimal, line)):  # as of most lines, for which the long pattern need not be compiled
+        return quantities
     notation = _NOTATIONS.get(language, _ENGLISH)
     for match in _pattern(notation, language if language in ("en", "fr") else "").finditer(line):
         quantity = _quantity(match, notation)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from rnnsearch.config import SearchConfig
 from rnnsearch.errors import RnnsearchError, shown
-from rnnsearch.model_folder import System
 from rnnsearch.search import Hypothesis, Query, Term, Terms, best_first
+from rnnsearch.system import System
 from rnnsearch.text import units_of
 from rnnsearch.text.normalization import with_double_quotes
 from rnnsearch.text.numbers import missing_numbers

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from rnnsearch.config import from_dict
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.model_folder import System, new_system
+from rnnsearch.system import System, new_system
 from rnnsearch.text import Vocabularies, Vocabulary
 from rnnsearch.text.patterns import Patterns
 from rnnsearch.text.protected import ALL_SYMBOLS, MOST
