@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterator
 from pathlib import Path
 
 from rnnsearch.errors import RnnsearchError
-from rnnsearch.formats.opening import COMMANDS, DAMAGED, File, damaged, open_file, opened, unreadable
+from rnnsearch.formats.no_text import check_text
+from rnnsearch.formats.opening import COMMANDS, DAMAGED, SAMPLE, File, damaged, open_file, opened, unreadable
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_OTHER_MARKS = {
-    codecs.BOM_UTF32_LE: "UTF-32",  # before UTF-16, whose mark begins with the same bytes
-    codecs.BOM_UTF32_BE: "UTF-32",
-    codecs.BOM_UTF16_LE: "UTF-16",
-    codecs.BOM_UTF16_BE: "UTF-16",
-}
-_ZIP, _SQLITE = b"PK\x03\x04", b"SQLite format 3\0"
-_WIDTHS = {"UTF-32LE": 4, "UTF-32BE": 4, "UTF-16LE": 2, "UTF-16BE": 2}
-_SAMPLE = 4096
-"""The number of bytes at the beginning of a file from which its encoding is recognised."""
 _CHUNK = 1 << 20
 """The number of bytes of a file that are read at once; of a pipe, fewer may have arrived."""
 LONGEST_LINE = 1 << 24
@@ -45,7 +35,7 @@ def read_arriving_lines(path: Path | str) -> Iterator[list[str]]:
     """
     path = Path(path)
     with opened(path) as file:
-        check_encoding(file.peek(_SAMPLE), path)
+        check_text(file.peek(SAMPLE)[:SAMPLE], path)
         number, rest = 0, b""
         while chunk := file.read1(_CHUNK):
             *lines, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else [rest + chunk]
@@ -89,7 +79,7 @@ def _lines_with_ends(file: File, path: Path) -> Iterator[str]:
     """Yield the decoded lines of an open file with their ends."""
     number = 0
     try:
-        check_encoding(file.peek(_SAMPLE), path)
+        check_text(file.peek(SAMPLE)[:SAMPLE], path)
         for number, raw in enumerate(_raw_lines(file), 1):
             _check_length(raw, path, number)
             if b"\n" in raw[:-1]:
@@ -125,48 +115,6 @@ def _raw_lines(file: File) -> Iterator[bytes]:
     while raw:
         yield raw
         raw = file.readline(LONGEST_LINE + 1)
-
-
-def check_encoding(start: bytes, path: Path) -> None:
-    """Raise RnnsearchError for an archive or a database, and for UTF-16 or UTF-32, given the first bytes of a file.
-
-    These are recognised by a byte order mark or zero bytes.
-    """
-    sample = start[:_SAMPLE]
-    if sample.startswith(_ZIP) and path.suffix.lower() in (".xlsx", ".ods"):
-        raise RnnsearchError(f"{path}: this is a spreadsheet; save it as CSV in UTF-8, and give that")
-    if sample.startswith(_SQLITE):
-        raise RnnsearchError(f"{path}: this is a database; export it, e.g. as TMX, and give that")
-    if sample.startswith(_ZIP):
-        raise RnnsearchError(f"{path}: this is compressed; decompress it, e.g. unzip -p {path.name}")
-    encoding = next((name for mark, name in _OTHER_MARKS.items() if sample.startswith(mark)), None)
-    if encoding is None and b"\0" in sample:
-        encoding = next((name for name, width in _WIDTHS.items() if _looks_like(sample, name, width)), None)
-    if encoding is not None:
-        reader = COMMANDS.get(path.suffix, "cat")
-        raise RnnsearchError(
-            f"{path}: this is {encoding}, not UTF-8; convert it, e.g. {reader} {path.name} | iconv -f {encoding} -t UTF-8"
-        )
-
-
-def _looks_like(sample: bytes, encoding: str, width: int) -> bool:
-    """Whether a sample can be text in this encoding: it decodes to printable characters, at least a tenth of them ASCII.
-
-    `width` is the number of bytes of a code unit of the encoding. Any text has ASCII characters, if only spaces.
-    """
-    if len(sample) % width:
-        return False
-    try:
-        text = sample.decode(encoding)
-    except UnicodeDecodeError as error:
-        if error.reason != "unexpected end of data":  # a sample may end within a surrogate pair
-            return False
-        text = sample[: error.start].decode(encoding)
-    return (
-        10 * sum(map(str.isascii, text)) >= len(text)
-        and 2 * text.count("\n") >= sample.count(b"\n")  # in UTF-8 read as UTF-16, line feeds are parts of other characters
-        and all(letter.isprintable() or letter.isspace() for letter in text)
-    )
 
 
 def _decode(raw: bytes, path: Path, number: int) -> str:

@@ -9,12 +9,13 @@ from itertools import zip_longest
 from pathlib import Path
 
 from rnnsearch.data.inputs import read_only_once
-from rnnsearch.data.lines import check_encoding, lines_of
+from rnnsearch.data.lines import lines_of
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.formats.languages import Languages, language_in_name
+from rnnsearch.formats.no_text import check_text
 from rnnsearch.formats.opening import SAMPLE, File, opened
 from rnnsearch.formats.pairs import languages_of, pairs_of, pairs_of_messages
-from rnnsearch.formats.registry import document_name_of, format_of, message_format_of
+from rnnsearch.formats.recognition import document_name_of, format_of, message_format_of
 from rnnsearch.formats.units import Format, Head, ending
 
 _BY_ENDING = {
@@ -113,9 +114,9 @@ def _format_of_both(head: Head) -> Format | None:
             f"--source {head.path} --target OTHER{head.path.suffix}"
         )
     if format_ is None and head.start:
+        check_text(head.start, head.path)
         if name := _BY_ENDING.get(ending(head)):
             raise RnnsearchError(f"{head.path}: its name says {name}, but it begins otherwise; is it the right file?")
-        check_encoding(head.start, head.path)
     return format_
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 
@@ -52,6 +51,8 @@ def search_all(backend: Backend, queries: Sequence[Query], config: SearchConfig)
     if searches == 1:
         _search_part(backend, config, ordered)
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(searches) as pool:
         list(pool.map(partial(_search_part, backend, config), parts))
 
