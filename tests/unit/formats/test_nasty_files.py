@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnsearch.data.read import languages_of_text, read_lines, read_pairs, read_sources
+from rnnsearch.data.lines import read_lines
+from rnnsearch.data.read import languages_of_text, read_pairs, read_sources
 from rnnsearch.errors import RnnsearchError, RnnsearchWarning
 from rnnsearch.formats.languages import Languages
 from rnnsearch.formats.units import without_surrogates
