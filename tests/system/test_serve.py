@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from http.client import HTTPException
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
 import pytest
@@ -51,6 +51,19 @@ def test_many_clients_at_once_get_what_translate_writes(served: Served, expected
     with ThreadPoolExecutor(16) as clients:
         found = list(clients.map(served.translate, LINES * 4))
     assert found == [expected[line] for line in LINES * 4]
+
+
+def test_an_answer_does_not_wait_to_be_acknowledged(served: Served) -> None:
+    """By Nagle's algorithm, its body would wait until the client acknowledges its header, which takes 40 ms or more."""
+    connection = HTTPConnection("127.0.0.1", served.port, timeout=60)
+    seconds = []
+    for _ in range(30):
+        start = time.perf_counter()
+        connection.request("GET", "/health")
+        connection.getresponse().read()
+        seconds.append(time.perf_counter() - start)
+    connection.close()
+    assert min(seconds) < 0.04
 
 
 def suggest(server: Served, text: str, translation: str) -> object:

@@ -101,7 +101,7 @@ class CorpusFiles(GeneralCorpus):
         """Write the lines of the pairs for which `kept` is true to the two files of `output`, atomically."""
         with ExitStack() as stack:
             files = [stack.enter_context(stack.enter_context(atomic_write(path)).open("wb")) for path in output]
-            for start, lines in self.blocks("writing", progress):
+            for start, lines in self.blocks("writing", progress, BLOCK):
                 chosen = np.flatnonzero(kept[start : start + BLOCK])
                 for side, file in zip(SIDES, files, strict=True):
                     file.writelines(lines[side][number].encode() + b"\n" for number in chosen)

@@ -28,7 +28,7 @@ SHUTDOWN_SECONDS = 8
 
 
 class _PromptClients(H11Protocol):
-    """Closes connections on which no complete header arrives in time, or whose answer is not read.
+    """Sends answers at once, and closes connections without a complete header in time, or whose answer is not read.
 
     uvicorn's own protocol waits for them for ever.
     """
@@ -38,6 +38,8 @@ class _PromptClients(H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        # Without this, the body of an answer would wait until the client acknowledges the header, 40 ms on Linux.
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         transport.set_write_buffer_limits(0)  # writing pauses as soon as the system's buffer is full
         self._wait()
 

@@ -424,7 +424,6 @@ def test_select(
     monkeypatch: pytest.MonkeyPatch,
     options: tuple[object, ...],
 ) -> None:
-    block = "rnnsearch.selection.cross_entropy_difference._BLOCK"
     command = (
         "select", "--source", corpus[0], "--target", corpus[1],
         "--in-domain-source", texts[0], "--in-domain-target", texts[1], *options,
@@ -436,7 +435,8 @@ def test_select(
         return files_of(tmp_path)
 
     expected = run(1)  # in one block
-    monkeypatch.setattr(block, 16)
+    for module in ("cross_entropy_difference", "general_corpus"):
+        monkeypatch.setattr(f"rnnsearch.selection.{module}.BLOCK", 16)
     same_for_any_jobs(run)
     assert run(1) == expected
     for output in tmp_path.iterdir():
